@@ -9,10 +9,12 @@
 
 #include "basic/nearest.h"
 #include "client/verbs/verbs.h"
+#include "client/view/output.h"
 
 const Verb verb_table[] = {
-        { "list", NULL, 0, 0, 0, "List the trees and their runs", verb_list },
-        { "status", "[TREE|RUN]", 0, 1, 0, "Show the status of btd, a run or a tree", verb_status },
+        { "list", NULL, 0, 0, OPTION_BIT(OPTION_DIRECTORY), "List the trees and their runs", verb_list, true },
+        { "status", "[TREE|RUN]", 0, 1, OPTION_BIT(OPTION_DIRECTORY), "Show the status of btd, a run or a tree",
+          verb_status, true },
         { "start", "TREE...", 1, UINT_MAX,
           OPTION_BIT(OPTION_INSTANCE) | OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW) |
                   OPTION_BIT(OPTION_ATTACH) | OPTION_BIT(OPTION_ONCE) | OPTION_BIT(OPTION_TOKEN),
@@ -23,6 +25,13 @@ const Verb verb_table[] = {
           "Halt all runs of a tree, or one run", verb_halt },
         { "stop", "TREE|RUN...", 1, UINT_MAX, OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_TOKEN), "The same as halt",
           verb_halt },
+        { "restart", "TREE|RUN...", 1, UINT_MAX,
+          OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW) | OPTION_BIT(OPTION_ONCE),
+          "Halt runs, and start them again with the same inputs", verb_restart },
+        { "wait", "TREE|RUN...", 1, UINT_MAX, OPTION_BIT(OPTION_ONCE),
+          "Wait until runs have finished, and print their results", verb_wait },
+        { "follow", "TREE|RUN...", 1, UINT_MAX, OPTION_BIT(OPTION_ONCE),
+          "Print all events of runs until they have finished", verb_follow },
         { "get", "TREE|RUN [KEY]", 1, 2, 0, "Print the variables of a run, or one of them", verb_get },
         { "set", "TREE|RUN KEY=JSON...", 2, UINT_MAX, 0, "Set variables of a run", verb_set },
         { "pause", "TREE|RUN", 1, 1, 0, "Pause a run: it starts no more nodes", verb_pause },
@@ -32,23 +41,38 @@ const Verb verb_table[] = {
           "Set a breakpoint at a node, or list those of a run", verb_break },
         { "force", "TREE|RUN NODE STATUS", 3, 3, 0, "Set the outcome of a node: success, failure or skipped",
           verb_force },
-        { "history", "[TREE]", 0, 1, 0, "List the runs that have finished", verb_history },
-        { "show", "TREE|RUN|FILE", 1, 1, 0, "Show the event log of a run", verb_show },
-        { "replay", "TREE|RUN|FILE", 1, 1, OPTION_BIT(OPTION_UNTIL), "Show the status of a run at a time in the past",
-          verb_replay },
-        { "plot", "TREE|RUN|FILE", 1, 1, OPTION_BIT(OPTION_FORMAT), "Draw the timeline of a run", verb_plot },
+        { "history", "[TREE]", 0, 1,
+          OPTION_BIT(OPTION_LINES) | OPTION_BIT(OPTION_SINCE) | OPTION_BIT(OPTION_UNTIL) | OPTION_BIT(OPTION_DIRECTORY),
+          "List the runs that have finished", verb_history, true },
+        { "show", "TREE|RUN|FILE", 1, 1, OPTION_BIT(OPTION_DIRECTORY), "Show the event log of a run", verb_show, true },
+        { "logs", "TREE|RUN|FILE...", 1, UINT_MAX,
+          OPTION_BIT(OPTION_FOLLOW) | OPTION_BIT(OPTION_NODE) | OPTION_BIT(OPTION_SINCE) | OPTION_BIT(OPTION_UNTIL) |
+                  OPTION_BIT(OPTION_LINES) | OPTION_BIT(OPTION_REVERSE) | OPTION_BIT(OPTION_PAGER_END) |
+                  OPTION_BIT(OPTION_DIRECTORY),
+          "Show the events of runs, and the log of what they started", verb_logs, true },
+        { "replay", "TREE|RUN|FILE", 1, 1, OPTION_BIT(OPTION_UNTIL) | OPTION_BIT(OPTION_DIRECTORY),
+          "Show the status of a run at a time in the past", verb_replay, true },
+        { "plot", "TREE|RUN|FILE", 1, 1, OPTION_BIT(OPTION_FORMAT) | OPTION_BIT(OPTION_DIRECTORY),
+          "Draw the timeline of a run", verb_plot },
+        { "graph", "TREE|RUN|FILE", 1, 1, OPTION_BIT(OPTION_FORMAT) | OPTION_BIT(OPTION_DIRECTORY),
+          "Draw a tree or a run as a picture", verb_graph },
         { "reload", NULL, 0, 0, 0, "Read the tree files again", verb_reload },
         { "validate", "FILE...", 1, UINT_MAX, OPTION_BIT(OPTION_FORMAT), "Check tree files, without btd",
           verb_validate },
         { "simulate", "FILE", 1, 1,
           OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_SCRIPT) | OPTION_BIT(OPTION_EXPECT) | OPTION_BIT(OPTION_UNTIL) |
                   OPTION_BIT(OPTION_SEED),
-          "Simulate a run of a tree file, without btd", verb_simulate },
+          "Simulate a run of a tree file, without btd", verb_simulate, true },
         { "monitor", NULL, 0, 0, 0, "Print the events of all runs as they happen", verb_monitor },
-        { "cat", "TREE", 1, 1, 0, "Print the text that a tree was loaded from", verb_cat },
-        { "types", "[TYPE]", 0, 1, 0, "Explain the types of nodes, without btd", verb_types },
-        { "schema", NULL, 0, 0, 0, "Print the JSON schema of tree files", verb_schema },
-        { "complete", "verbs|options|trees|runs|past|types|nodes|variables", 1, 2, 0, NULL, verb_complete },
+        { "watch", "[TREE|RUN]", 0, 1, 0, "Watch all trees and runs, or a run, on the whole screen", verb_watch },
+        { "stats", "[TREE]", 0, 1, OPTION_BIT(OPTION_SINCE) | OPTION_BIT(OPTION_LINES) | OPTION_BIT(OPTION_DIRECTORY),
+          "Show numbers about the finished runs: durations, failures, retries", verb_stats, true },
+        { "metrics", NULL, 0, 0, OPTION_BIT(OPTION_FORMAT), "Print the counters of btd for Prometheus", verb_metrics },
+        { "cat", "TREE", 1, 1, 0, "Print the text that a tree was loaded from", verb_cat, true },
+        { "types", "[TYPE]", 0, 1, 0, "Explain the types of nodes, without btd", verb_types, true },
+        { "schema", NULL, 0, 0, 0, "Print the JSON schema of tree files", verb_schema, true },
+        { "complete", "verbs|options|trees|runs|past|types|nodes|variables", 1, 2, OPTION_BIT(OPTION_DIRECTORY), NULL,
+          verb_complete },
         {},
 };
 
@@ -114,9 +138,25 @@ static const Verb *find_verb(const char *name) {
         return NULL;
 }
 
+/* Verbs of other tools that no verb of btctl resembles. */
+static const struct {
+        const char *name, *hint;
+} foreign_verbs[] = {
+        { "daemon-reload", "'btctl reload' reads the tree files again" },
+        { "disable", "a tree is started with btd if its file has \"autostart\": true" },
+        { "enable", "a tree is started with btd if its file has \"autostart\": true" },
+        { "help", "'btctl --help' lists the verbs" },
+        { "is-active", "'btctl status' shows whether a tree is running" },
+        { "journal", "'btctl logs' shows what a run has logged" },
+        { "kill", "'btctl halt' halts a run" },
+};
+
 static int unknown_verb(const char *name) {
         Nearest nearest = { .word = name };
 
+        for (size_t i = 0; i < G_N_ELEMENTS(foreign_verbs); i++)
+                if (strcmp(foreign_verbs[i].name, name) == 0)
+                        return report_usage("unknown verb '%s'; %s", name, foreign_verbs[i].hint);
         for (const Verb *verb = verb_table; verb->name; verb++)
                 if (verb->help)
                         nearest_offer(&nearest, verb->name);
@@ -137,10 +177,17 @@ static int report_too_much(const Verb *verb, const char *operand) {
 
 static int check_usage(const Verb *verb, const Options *options, char **operands) {
         unsigned n_operands = g_strv_length(operands);
+        uint64_t lines;
+        int status;
 
         for (OptionId id = OPTION_COMMON_MAX_; id < OPTION_MAX_; id++)
                 if (options_has(options, id) && !(verb->options & OPTION_BIT(id)))
                         return report_usage("'%s' takes no option '--%s'", verb->name, option_table[id].name);
+
+        /* Its value may be meant as the operand. */
+        status = options_lines(options, &lines);
+        if (status != EXIT_SUCCESS)
+                return status;
 
         if (n_operands < verb->min_operands)
                 return report_usage("'%s' needs %s: btctl %s %s", verb->name,
@@ -149,15 +196,23 @@ static int check_usage(const Verb *verb, const Options *options, char **operands
         return n_operands > verb->max_operands ? report_too_much(verb, operands[verb->max_operands]) : EXIT_SUCCESS;
 }
 
-static int run_verb(Client *client, char **operands) {
+static void open_pager(const Client *client, Pager *pager) {
+        if (!options_has(&client->options, OPTION_NO_PAGER))
+                pager_open(pager, options_has(&client->options, OPTION_PAGER_END));
+}
+
+/* Long output goes to a pager, which the caller closes. */
+static int run_verb(Client *client, char **operands, Pager *pager) {
         const char *name = operands[0] ?: "status";
         const Verb *verb = find_verb(name);
         int status;
 
         if (options_has(&client->options, OPTION_VERSION))
                 return help_print_version();
-        if (!operands[0] && options_has(&client->options, OPTION_HELP))
+        if (!operands[0] && options_has(&client->options, OPTION_HELP)) {
+                open_pager(client, pager);
                 return help_print();
+        }
         if (!verb)
                 return unknown_verb(name);
         if (options_has(&client->options, OPTION_HELP))
@@ -165,7 +220,12 @@ static int run_verb(Client *client, char **operands) {
 
         operands += operands[0] ? 1 : 0;
         status = check_usage(verb, &client->options, operands);
-        return status != EXIT_SUCCESS ? status : verb->run(client, operands);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        if (verb->pages && !options_has(&client->options, OPTION_FOLLOW))
+                open_pager(client, pager);
+        return verb->run(client, operands);
 }
 
 static void client_setup(Client *client) {
@@ -178,6 +238,7 @@ static void client_setup(Client *client) {
 
 int main(int argc, char **argv) {
         g_auto(Client) client = {};
+        Pager pager = {};
         char **operands;
         int status;
 
@@ -190,12 +251,13 @@ int main(int argc, char **argv) {
 
         output_watch();
         client_setup(&client);
-        status = run_verb(&client, operands);
+        status = run_verb(&client, operands, &pager);
 
         /* Report a failed write, for example to a full disk. A reader that wants no more, such as head(1), is no error.
          */
         if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_SUCCESS && !output_is_closed())
                 status = report_error("cannot write the output: %m");
 
+        pager_close(&pager);
         return status;
 }

@@ -71,11 +71,48 @@ static int load_input(const DefinitionSources *sources, Diagnostics *diagnostics
         return definition_load_text(text->str, text->len, node_type_tables, sources, diagnostics, ret_definition);
 }
 
-int tree_load(const Client *client, const char *file, Diagnostics *diagnostics, Definition **ret_definition) {
+/* Sources in which one file has another text. */
+typedef struct Overlay {
+        const DefinitionSources *sources;
+        const char *file, *text; /* text NULL: that of the file */
+} Overlay;
+
+static char *on_find(const char *file, void *userdata) {
+        const Overlay *overlay = userdata;
+
+        return overlay->sources->find(file, overlay->sources->userdata);
+}
+
+static char *on_nearest(const char *tree, void *userdata) {
+        const Overlay *overlay = userdata;
+
+        return overlay->sources->nearest(tree, overlay->sources->userdata);
+}
+
+static int on_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata) {
+        const Overlay *overlay = userdata;
+
+        if (!overlay->text || !g_str_equal(path, overlay->file))
+                return source_read(path, ret_text, ret_length, ret_error);
+
+        *ret_text = g_strdup(overlay->text);
+        *ret_length = strlen(overlay->text);
+        return 0;
+}
+
+int tree_load_text(const Client *client, const char *file, const char *text, Diagnostics *diagnostics,
+                   Definition **ret_definition) {
         g_auto(GStrv) path = search_path_new(client->options.given & OPTION_BIT(OPTION_USER));
         g_autofree char *beside = g_path_get_dirname(file);
         g_autoptr(GPtrArray) directories = g_ptr_array_new();
         DefinitionSources sources;
+        Overlay overlay = { &sources, file, text };
+        const DefinitionSources overlaid = {
+                .find = on_find,
+                .nearest = on_nearest,
+                .read = on_read,
+                .userdata = &overlay,
+        };
 
         g_ptr_array_add(directories, beside);
         for (char **directory = path; *directory; directory++)
@@ -86,5 +123,9 @@ int tree_load(const Client *client, const char *file, Diagnostics *diagnostics, 
         if (g_str_equal(file, "-"))
                 return load_input(&sources, diagnostics, ret_definition);
 
-        return definition_load_file(file, node_type_tables, &sources, diagnostics, ret_definition);
+        return definition_load_file(file, node_type_tables, &overlaid, diagnostics, ret_definition);
+}
+
+int tree_load(const Client *client, const char *file, Diagnostics *diagnostics, Definition **ret_definition) {
+        return tree_load_text(client, file, NULL, diagnostics, ret_definition);
 }

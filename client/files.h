@@ -17,5 +17,9 @@ GPtrArray *node_types_list(void);
 /* As definition_load_file(); other tree files are searched beside this one, and then where btd does. */
 int tree_load(const Client *client, const char *file, Diagnostics *diagnostics, Definition **ret_definition);
 
+/* The same, but with this text instead of that of the file. */
+int tree_load_text(const Client *client, const char *file, const char *text, Diagnostics *diagnostics,
+                   Definition **ret_definition);
+
 /* The whole file, ended by a NUL; to be freed. A negative errno. */
 int file_read(const char *path, char **ret_text, size_t *ret_length);

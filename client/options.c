@@ -4,8 +4,10 @@
 
 #include <getopt.h>
 #include <string.h>
+#include <time.h>
 
 #include "basic/nearest.h"
+#include "basic/span.h"
 #include "client/options.h"
 #include "client/view/report.h"
 
@@ -16,9 +18,10 @@ const Option option_table[OPTION_MAX_] = {
         [OPTION_HOST] = { "host", 'H', "[USER@]HOST", "Use the btd of another host, over ssh" },
         [OPTION_MACHINE] = { "machine", 'M', "NAME", "Use the btd of a local container" },
         [OPTION_JSON] = { "json", 0, NULL, "Print JSON" },
-        [OPTION_NO_COLOR] = { "no-color", 0, NULL, "Print without colours" },
+        [OPTION_NO_COLOR] = { "no-color", 0, NULL, "Print without colors" },
         [OPTION_ASCII] = { "ascii", 0, NULL, "Print ASCII characters only" },
         [OPTION_QUIET] = { "quiet", 'q', NULL, "Print only requested data and errors" },
+        [OPTION_NO_PAGER] = { "no-pager", 0, NULL, "Do not show long output in a pager" },
         [OPTION_HELP] = { "help", 'h', NULL, "Print this help, or the help of a verb" },
         [OPTION_VERSION] = { "version", 0, NULL, "Print the version" },
         [OPTION_INSTANCE] = { "instance", 0, "NAME", "Name of the instance; one tree can have several instances" },
@@ -27,13 +30,20 @@ const Option option_table[OPTION_MAX_] = {
         [OPTION_ATTACH] = { "attach", 0, NULL, "Use the run that is running, if there is one" },
         [OPTION_ONCE] = { "once", 0, NULL, "Wait for this run only, not for its restarts" },
         [OPTION_TOKEN] = { "token", 0, "TOKEN", "start: start once with this token; halt: only these runs" },
-        [OPTION_FOLLOW] = { "follow", 0, NULL, "Print the events of the nodes, and wait until the run has finished" },
+        [OPTION_FOLLOW] = { "follow", 'f', NULL, "Print what happens, until the run has finished" },
         [OPTION_SCRIPT] = { "script", 0, "FILE", "Read from this file what the leaves do" },
         [OPTION_EXPECT] = { "expect", 0, "TRACE", "Compare the events with a stored trace" },
-        [OPTION_UNTIL] = { "until", 0, "SPAN", "simulate: stop at this time; replay: draw the run at this time" },
+        [OPTION_UNTIL] = { "until", 'U', "TIME", "Only until then; simulate, replay: this time span after the start" },
         [OPTION_SEED] = { "seed", 0, "N", "Seed for random numbers (default: 0)" },
         [OPTION_CLEAR] = { "clear", 0, NULL, "Remove the breakpoint" },
-        [OPTION_FORMAT] = { "format", 0, "FORMAT", "plot: svg (the default) or trace; validate: sarif" },
+        [OPTION_DIRECTORY] = { "directory", 'D', "DIR", "Read the run records in this directory, without btd" },
+        [OPTION_SINCE] = { "since", 'S', "TIME", "Only since then: a date, a time, or a time span before now" },
+        [OPTION_LINES] = { "lines", 'n', "N", "Only the last N lines or runs, or all" },
+        [OPTION_NODE] = { "node", 0, "NODE", "Only what happens to this node and those below it" },
+        [OPTION_REVERSE] = { "reverse", 'r', NULL, "Print the newest lines first" },
+        [OPTION_PAGER_END] = { "pager-end", 'e', NULL, "Show the end of the output in the pager" },
+        [OPTION_FORMAT] = { "format", 0, "FORMAT",
+                            "graph: svg, html, dot, mermaid; plot: svg, html, trace; validate: sarif; metrics: http" },
 };
 
 /* getopt_long() returns this plus the OptionId for a long option; it is beyond all letters. */
@@ -72,7 +82,8 @@ static void take_option(Options *options, OptionId id, char *value) {
 
 /* Only one bus can be given. --system is only the default, and can be combined with -H and -M. */
 static int check_transport(const Options *options) {
-        static const OptionId transports[] = { OPTION_USER, OPTION_ADDRESS, OPTION_HOST, OPTION_MACHINE };
+        static const OptionId transports[] = { OPTION_USER, OPTION_ADDRESS, OPTION_HOST, OPTION_MACHINE,
+                                               OPTION_DIRECTORY };
         const char *first = NULL;
 
         if (options_has(options, OPTION_SYSTEM) && options_has(options, OPTION_USER))
@@ -142,4 +153,75 @@ void options_clear(Options *options) {
 
 bool options_has(const Options *options, OptionId id) {
         return options->given & OPTION_BIT(id);
+}
+
+/* Times as journalctl has them. False: it is something else. */
+static bool parse_time(const char *text, uint64_t *ret_time) {
+        static const char *const formats[] = { "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d", "%H:%M:%S", "%H:%M" };
+        bool before = *text == '-', ago = g_str_has_suffix(text, " ago"), yesterday = g_str_equal(text, "yesterday");
+        g_autofree char *past = g_strndup(text + before, strlen(text) - before - (ago ? strlen(" ago") : 0));
+        uint64_t span, now = (uint64_t) g_get_real_time();
+        time_t seconds = (time_t) (now / G_USEC_PER_SEC);
+        struct tm today;
+
+        if (span_parse(past, &span) >= 0) {
+                *ret_time = span < now ? now - span : 0;
+                return true;
+        }
+
+        (void) localtime_r(&seconds, &today);
+        today.tm_hour = today.tm_min = today.tm_sec = 0;
+        today.tm_mday -= yesterday;
+        today.tm_isdst = -1;
+        if (yesterday || g_str_equal(text, "today")) {
+                *ret_time = (uint64_t) mktime(&today) * G_USEC_PER_SEC;
+                return true;
+        }
+
+        for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
+                struct tm date = today;
+                const char *end = strptime(text, formats[i], &date);
+
+                if (!end || *end)
+                        continue;
+                seconds = mktime(&date);
+                if (seconds < 0)
+                        return false;
+                *ret_time = (uint64_t) seconds * G_USEC_PER_SEC;
+                return true;
+        }
+
+        return false;
+}
+
+static int read_time(const Options *options, OptionId id, uint64_t *ret_time) {
+        const char *text = options->values[id];
+
+        if (text && !parse_time(text, ret_time))
+                return report_usage(
+                        "--%s: '%s' is neither a time span such as '2h', nor a date such as '2026-11-23 14:00'",
+                        option_table[id].name, text);
+
+        return EXIT_SUCCESS;
+}
+
+int options_since(const Options *options, uint64_t *ret_time) {
+        *ret_time = 0;
+        return read_time(options, OPTION_SINCE, ret_time);
+}
+
+int options_until(const Options *options, uint64_t *ret_time) {
+        *ret_time = UINT64_MAX;
+        return read_time(options, OPTION_UNTIL, ret_time);
+}
+
+int options_lines(const Options *options, uint64_t *ret_lines) {
+        const char *text = options->values[OPTION_LINES];
+        guint64 lines = UINT64_MAX;
+
+        if (text && !g_str_equal(text, "all") && !g_ascii_string_to_unsigned(text, 10, 0, G_MAXINT32, &lines, NULL))
+                return report_usage("--lines: '%s' is neither a number nor 'all'", text);
+
+        *ret_lines = lines;
+        return EXIT_SUCCESS;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The command line: the table of all options, and the options given. Options may come anywhere among the operands, even
- * before the verb; "--" ends them.
+ * Owns the command line: the table of all options, and the options given. Options may come anywhere among the operands,
+ * even before the verb; "--" ends them.
  */
 
 #include <glib.h>
@@ -21,6 +21,7 @@ typedef enum OptionId {
         OPTION_NO_COLOR,
         OPTION_ASCII,
         OPTION_QUIET,
+        OPTION_NO_PAGER,
         OPTION_HELP,
         OPTION_VERSION,
         OPTION_COMMON_MAX_,
@@ -38,6 +39,12 @@ typedef enum OptionId {
         OPTION_SEED,
         OPTION_CLEAR,
         OPTION_FORMAT,
+        OPTION_LINES,
+        OPTION_SINCE,
+        OPTION_DIRECTORY,
+        OPTION_NODE,
+        OPTION_REVERSE,
+        OPTION_PAGER_END,
         OPTION_MAX_,
 } OptionId;
 
@@ -62,6 +69,12 @@ typedef struct Options {
 /* Returns an exit status. operands: what is left of argv, NULL-terminated. */
 int options_parse(Options *options, int argc, char **argv, char ***ret_operands);
 void options_clear(Options *options);
+
+/* The times of --since and --until, in CLOCK_REALTIME µs; 0 and UINT64_MAX: not given. Return exit statuses. */
+int options_since(const Options *options, uint64_t *ret_time);
+int options_until(const Options *options, uint64_t *ret_time);
+/* The number of --lines; UINT64_MAX: not given, or all. Returns an exit status. */
+int options_lines(const Options *options, uint64_t *ret_lines);
 
 bool options_has(const Options *options, OptionId id);
 

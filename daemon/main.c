@@ -2,27 +2,38 @@
 
 /* Owns the objects of which btd has only one, and connects them: options, main loop, connections, manager, service. */
 
+#include <errno.h>
+#include <glib-unix.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "basic/log.h"
 #include "bus/buses.h"
 #include "leaf-types/leaf-types.h"
 #include "leaves/kinds.h"
-#include "leaves/spawn/spawn-sweep.h"
+#include "leaves/path/path-watch.h"
+#include "leaves/spawn/fd-watch.h"
+#include "leaves/spawn/spawn-unit.h"
 #include "leaves/unit/systemd.h"
-#include "memory.h"
 #include "notifier.h"
 #include "options.h"
 #include "previous-instance.h"
 #include "service/service.h"
 #include "shutdown.h"
-#include "signals.h"
-#include "supervisor.h"
 
 /* How long to wait for a peer that does not read its replies. */
 #define PATIENCE_USEC (10 * UINT64_C(1000000))
+
+/* How long after runs have ended or trees were reloaded unused memory is returned to the system: not each time, because
+ * it takes about a millisecond per 10 MiB. Otherwise the allocator keeps it in many small pieces. */
+#define TRIM_USEC (UINT64_C(2) * G_USEC_PER_SEC)
+/* Allocations of this size are returned as soon as they are freed. It is the default; but glibc raises it by itself
+ * unless it is set. */
+#define LARGE_ALLOCATION (128 * 1024)
 
 typedef struct Daemon {
         const Options *options;
@@ -30,22 +41,25 @@ typedef struct Daemon {
         GMainLoop *loop;
         Timers *timers;
         Workers *workers;
+        FdWatches *fd_watches;
+        PathWatches *path_watches;
         Buses *buses;
         Connection *connection;
-        Connection *answers; /* for replies to others: a peer that does not read blocks nothing else */
-        Supervisor *supervisor;
+        Connection *answers;        /* for replies to others: a peer that does not read blocks nothing else */
+        SystemdWait *wait;          /* NULL: not waiting for systemd */
         PreviousInstance *previous; /* NULL: none, or it stored nothing */
         Listener *stored;
         SpawnSweep *sweep;
         char *outputs; /* directory for the output of processes, or NULL */
         LeafServices services;
         Manager *manager;
-        Memory *memory;
+        Timer *trim; /* of unused memory; NULL: nothing was freed since the last time */
         Notifier *notifier;
         Shutdown *shutdown;
         ServiceInfo info;
         Service *service;
-        Signals *signals;
+        int signal_fd;
+        GSource *signals; /* NULL: not watched yet */
 
         bool begun, ready;
         bool refused;  /* the bus name is taken */
@@ -120,7 +134,32 @@ static void on_autostarted(void *userdata) {
         log_info("ready on bus '%s': %s", connection_name(daemon->connection), text);
 }
 
-static const ManagerObserver observer = { .autostarted = on_autostarted };
+static void on_trim(void *userdata) {
+        Daemon *daemon = userdata;
+
+        g_clear_pointer(&daemon->trim, timer_free);
+        malloc_trim(0);
+}
+
+static void trim_later(Daemon *daemon) {
+        if (!daemon->trim)
+                daemon->trim = timer_new(daemon->timers, TRIM_USEC, on_trim, daemon);
+}
+
+static void on_run_gone(Run *run, void *userdata) {
+        trim_later(userdata);
+}
+
+static void on_reloaded(const GPtrArray *messages, void *userdata) {
+        trim_later(userdata);
+}
+
+static const ManagerObserver observer = {
+        .autostarted = on_autostarted,
+        .run_finished = on_run_gone,
+        .run_removed = on_run_gone,
+        .reloaded = on_reloaded,
+};
 
 /* If the bus was given by address, it belongs to its user, and has no systemd to wait for. */
 static bool has_supervisor(const Daemon *daemon) {
@@ -139,9 +178,9 @@ static void on_named(void *userdata) {
                 return;
         }
 
-        g_clear_pointer(&daemon->supervisor, supervisor_free);
+        g_clear_pointer(&daemon->wait, systemd_wait_free);
         if (has_supervisor(daemon))
-                daemon->supervisor = supervisor_await(daemon->connection, daemon->timers, begin, daemon);
+                daemon->wait = systemd_wait_new(daemon->connection, daemon->timers, begin, daemon);
         else
                 begin(daemon);
 }
@@ -159,21 +198,52 @@ static void reload(Daemon *daemon) {
         (void) manager_reload(daemon->manager, NULL, NULL);
 }
 
-static void on_signal(int number, void *userdata) {
+static gboolean on_signal(int fd, GIOCondition condition, void *userdata) {
         Daemon *daemon = userdata;
+        struct signalfd_siginfo info;
 
-        if (number == SIGHUP)
+        if (read(fd, &info, sizeof(info)) != sizeof(info))
+                return G_SOURCE_CONTINUE;
+
+        if (info.ssi_signo == SIGHUP)
                 reload(daemon);
         else
-                shutdown_on_signal(daemon->shutdown, number);
+                shutdown_on_signal(daemon->shutdown, (int) info.ssi_signo);
+        return G_SOURCE_CONTINUE;
 }
 
+/* Blocks SIGHUP, SIGINT and SIGTERM for good, and reads them on the main loop. GLib's own sources would start a second
+ * thread, and in a process with several threads each allocation and each system call costs more. */
 static int watch_signals(Daemon *daemon) {
-        int r = signals_new(daemon->context, on_signal, daemon, &daemon->signals);
+        sigset_t numbers;
+        int r;
 
-        if (r < 0)
+        sigemptyset(&numbers);
+        sigaddset(&numbers, SIGHUP);
+        sigaddset(&numbers, SIGINT);
+        sigaddset(&numbers, SIGTERM);
+
+        daemon->signal_fd = signalfd(-1, &numbers, SFD_CLOEXEC | SFD_NONBLOCK);
+        if (daemon->signal_fd < 0) {
+                r = -errno;
                 log_error("cannot watch signals: %s", g_strerror(-r));
-        return r;
+                return r;
+        }
+
+        (void) sigprocmask(SIG_BLOCK, &numbers, NULL);
+        daemon->signals = g_unix_fd_source_new(daemon->signal_fd, G_IO_IN);
+        g_source_set_callback(daemon->signals, G_SOURCE_FUNC(on_signal), daemon, NULL);
+        g_source_attach(daemon->signals, daemon->context);
+        return 0;
+}
+
+static void unwatch_signals(Daemon *daemon) {
+        if (!daemon->signals)
+                return;
+
+        g_source_destroy(daemon->signals);
+        g_source_unref(daemon->signals);
+        close(daemon->signal_fd);
 }
 
 static int connect_bus(Daemon *daemon) {
@@ -214,6 +284,8 @@ static int connect_buses(Daemon *daemon) {
         daemon->loop = g_main_loop_new(daemon->context, FALSE);
         daemon->timers = timers_new(daemon->context);
         daemon->workers = workers_new(daemon->context, UINT_MAX);
+        daemon->fd_watches = fd_watches_new(daemon->context);
+        daemon->path_watches = path_watches_new(daemon->context);
         r = connect_bus(daemon);
         if (r >= 0)
                 r = open_stored(daemon);
@@ -233,6 +305,8 @@ static void create_manager(Daemon *daemon) {
         daemon->services.buses = daemon->buses;
         daemon->services.timers = daemon->timers;
         daemon->services.workers = daemon->workers;
+        daemon->services.fd_watches = daemon->fd_watches;
+        daemon->services.path_watches = daemon->path_watches;
         daemon->services.user = options->user;
         daemon->services.outputs = daemon->outputs;
         daemon->services.credentials = g_getenv("CREDENTIALS_DIRECTORY");
@@ -251,7 +325,6 @@ static void show_manager(Daemon *daemon) {
         const Options *options = daemon->options;
 
         manager_observe(daemon->manager, &observer, daemon);
-        daemon->memory = memory_new(daemon->timers, daemon->manager);
         daemon->notifier = notifier_new(daemon->timers, daemon->manager);
         daemon->shutdown = shutdown_new(&(ShutdownOptions){
                 .timers = daemon->timers,
@@ -283,20 +356,22 @@ static void drain(Daemon *daemon, Connection *connection) {
 }
 
 static void daemon_clear(Daemon *daemon) {
-        signals_free(daemon->signals);
-        supervisor_free(daemon->supervisor);
+        unwatch_signals(daemon);
+        systemd_wait_free(daemon->wait);
         listener_free(daemon->stored);
         spawn_sweep_free(daemon->sweep);
         service_free(daemon->service);
         connection_free(daemon->answers);
         shutdown_free(daemon->shutdown);
         notifier_free(daemon->notifier);
-        memory_free(daemon->memory);
+        timer_free(daemon->trim);
         if (daemon->manager)
                 manager_unobserve(daemon->manager, &observer, daemon);
         manager_free(daemon->manager);
         previous_instance_free(daemon->previous);
         workers_free(daemon->workers);
+        path_watches_free(daemon->path_watches);
+        fd_watches_free(daemon->fd_watches);
         buses_free(daemon->buses);
         timers_free(daemon->timers);
         g_free(daemon->outputs);
@@ -331,9 +406,9 @@ int main(int argc, char **argv) {
 
         /* If the reader of stderr goes away, runs must continue. Child processes get the default action back. */
         (void) signal(SIGPIPE, SIG_IGN);
+        (void) mallopt(M_MMAP_THRESHOLD, LARGE_ALLOCATION);
         log_open(options.log_level);
         log_attach(g_main_context_default());
-        limits_enforce(&options.limits);
         r = run(&options);
         log_close();
         return r;

@@ -3,10 +3,34 @@
 /* Forwards the events of the manager to the service manager. */
 
 #include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <systemd/sd-daemon.h>
 
+#include "basic/cleanup.h"
 #include "notifier.h"
-#include "notify.h"
+
+void notify_try(const char *state) {
+        const char *path = getenv("NOTIFY_SOCKET");
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        size_t length = path ? strlen(path) : 0;
+        g_auto(AutoFd) fd = -1;
+
+        if (length == 0 || length >= sizeof(address.sun_path))
+                return;
+
+        memcpy(address.sun_path, path, length);
+        if (*path == '@')
+                address.sun_path[0] = '\0';
+
+        fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd >= 0)
+                (void) sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *) &address,
+                              (socklen_t) (offsetof(struct sockaddr_un, sun_path) + length));
+}
 
 /* Delay of the status line, which only people read. */
 #define STATUS_USEC (100 * UINT64_C(1000))

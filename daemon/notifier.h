@@ -3,11 +3,16 @@
 
 /*
  * Tells the service manager about btd: READY, RELOADING, STOPPING, a status line, and the watchdog if it is enabled.
- * See sd_notify(3).
+ * See sd_notify(3). Only READY and RELOADING use sd_notify(), because the service manager waits for them: it blocks
+ * while the socket is full.
  */
 
 #include "basic/timers.h"
 #include "runtime/manager.h"
+
+/* Sends for example "STATUS=3 trees". The message is lost if it cannot be sent at once, or if there is no service
+ * manager. */
+void notify_try(const char *state);
 
 typedef struct Notifier Notifier;
 

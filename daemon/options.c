@@ -80,7 +80,7 @@ static int parse(Given *given, int argc, char **argv, char **ret_error) {
 
         g_option_context_add_main_entries(context, entries, NULL);
         g_option_context_set_summary(context, "Run behavior trees.");
-        g_option_context_set_description(context, "btctl(1) controls the daemon. See also btd(8) and btd-tree(5).");
+        g_option_context_set_description(context, "btctl(1) controls btd. See also btd(8) and btd-tree(5).");
 
         /* GLib prints its help in the character set of the locale. All else must not depend on the locale, so reset
          * it. */
@@ -182,7 +182,7 @@ int options_parse(Options *options, int argc, char **argv) {
                 return usage_error("--trees= needs the name of a directory, in UTF-8");
 
         if (set_limits(&options->limits, given.limits, &error) < 0)
-                return usage_error("--limit=: %s", error);
+                return usage_error("%s", error);
 
         options->runtime = find_directory(&given, given.runtime, "RUNTIME_DIRECTORY", g_get_user_runtime_dir());
         options->state = find_directory(&given, given.state, "STATE_DIRECTORY", g_get_user_state_dir());

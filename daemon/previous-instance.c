@@ -10,7 +10,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include "notify.h"
+#include "notifier.h"
 #include "previous-instance.h"
 
 struct PreviousInstance {

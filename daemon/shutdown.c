@@ -24,7 +24,7 @@ static void give_up(Shutdown *shutdown) {
 
                 if (run_status(run) == STATUS_RUNNING)
                         log_message(LOG_WARNING, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) },
-                                    "has not ended in time, given up");
+                                    "has not ended in time; not waiting for it any longer");
         }
 
         manager_abandon(shutdown->options.manager);
@@ -108,7 +108,7 @@ static void begin(Shutdown *shutdown, int number) {
 
 void shutdown_on_signal(Shutdown *shutdown, int number) {
         if (shutdown->timeout) {
-                log_warning("asked to stop once more, not waiting any longer");
+                log_warning("asked to stop again; not waiting any longer");
                 give_up(shutdown);
         } else {
                 log_info("stopping");

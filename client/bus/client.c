@@ -13,6 +13,7 @@
 
 #include "basic/cleanup.h"
 #include "client/bus/client.h"
+#include "client/bus/interrupt.h"
 
 /* polkit's agent for terminals, which asks for a password: pkttyagent(1). It lives as long as this. */
 typedef struct Agent {
@@ -26,13 +27,28 @@ static bool agent_is_of_use(void) {
         return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }
 
-/* The agent inherits only its own end of the pipe. */
+/* The agent inherits only its own end of the pipe, and no blocked signals: agent_free() ends it with SIGTERM, which a
+ * verb with a Watch has blocked. */
 static int spawn(int ready, pid_t *ret_pid) {
         g_autofree char *notify = g_strdup_printf("--notify-fd=%d", ready),
                         *process = g_strdup_printf("--process=%jd", (intmax_t) getpid());
         char *argv[] = { (char *) "pkttyagent", notify, process, (char *) "--fallback", NULL };
+        posix_spawnattr_t attributes;
+        sigset_t none;
+        int r;
 
-        return posix_spawnp(ret_pid, argv[0], NULL, NULL, argv, environ);
+        sigemptyset(&none);
+        r = posix_spawnattr_init(&attributes);
+        if (r != 0)
+                return r;
+
+        r = posix_spawnattr_setsigmask(&attributes, &none);
+        if (r == 0)
+                r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        if (r == 0)
+                r = posix_spawnp(ret_pid, argv[0], NULL, &attributes, argv, environ);
+        posix_spawnattr_destroy(&attributes);
+        return r;
 }
 
 static void wait_until_closed(int fd) {
@@ -227,6 +243,13 @@ int client_bad_message(int r) {
                             g_strerror(-r));
 }
 
+/* After the semicolon, the message of btd has advice for other programs; btctl gives its own. On a terminal, there was
+ * no agent to ask: it is not installed, or the user has no session. */
+static int report_not_authenticated(const char *message) {
+        return report_error("%.*s; try it %swith sudo", (int) strcspn(message, ";"), message,
+                            agent_is_of_use() ? "" : "on a terminal, or ");
+}
+
 static int call_failed(const Client *client, const sd_bus_error *error, int r) {
         if (sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
                 return client_no_daemon(client);
@@ -250,6 +273,9 @@ static int call_failed(const Client *client, const sd_bus_error *error, int r) {
 
         if (sd_bus_error_has_name(error, BTD_MISSING_INPUT))
                 return report_missing_input(error->message);
+
+        if (sd_bus_error_has_name(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED))
+                return report_not_authenticated(error->message);
 
         return report_error("%s", error->message ?: g_strerror(-r));
 }
@@ -275,11 +301,46 @@ int client_message(Client *client, const char *path, const char *interface, cons
         return EXIT_SUCCESS;
 }
 
-/* Repeats the call and allows btd to ask the user for authorization. */
-static int call_again(Client *client, sd_bus_message *message, sd_bus_error *error, sd_bus_message **ret_reply) {
+static int call(sd_bus *bus, sd_bus_message *message, uint64_t usec, sd_bus_error *error, sd_bus_message **ret_reply) {
+        g_autoptr(Interrupt) interrupt G_GNUC_UNUSED = interrupt_new(NULL, NULL);
+
+        return sd_bus_call(bus, message, usec, error, ret_reply);
+}
+
+/* The question for a password. */
+typedef struct Question {
+        const Agent *agent; /* NULL: it cannot be asked */
+        bool cancelled;
+} Question;
+
+/* polkit refuses the call when its agent has gone. */
+static void cancel_question(void *userdata) {
+        Question *question = userdata;
+
+        question->cancelled = true;
+        kill(question->agent->pid, SIGTERM);
+}
+
+/* Sends the call. A verb that has a screen continues after Ctrl-C. */
+static int call_with_question(const Client *client, sd_bus_message *message, Question *question, sd_bus_error *error,
+                              sd_bus_message **ret_reply) {
+        bool can_cancel = client->before_password && question->agent;
+        g_autoptr(Interrupt) interrupt G_GNUC_UNUSED = interrupt_new(can_cancel ? cancel_question : NULL, question);
+
+        return sd_bus_call(client->bus, message, PASSWORD_USEC, error, ret_reply);
+}
+
+/* Repeats the call and allows btd to ask the user for authorization. ret_cancelled: the user pressed Ctrl-C. */
+static int call_again(Client *client, sd_bus_message *message, sd_bus_error *error, sd_bus_message **ret_reply,
+                      bool *ret_cancelled) {
         g_autoptr(sd_bus_message) again = NULL;
-        g_autoptr(Agent) agent G_GNUC_UNUSED = agent_new();
+        g_autoptr(Agent) agent = NULL;
+        Question question = {};
         int r;
+
+        if (client->before_password)
+                client->before_password();
+        agent = agent_new();
 
         r = sd_bus_message_new_method_call(client->bus, &again, BTD_NAME, sd_bus_message_get_path(message),
                                            sd_bus_message_get_interface(message), sd_bus_message_get_member(message));
@@ -293,22 +354,34 @@ static int call_again(Client *client, sd_bus_message *message, sd_bus_error *err
                 return r;
 
         sd_bus_error_free(error);
-        return sd_bus_call(client->bus, again, PASSWORD_USEC, error, ret_reply);
+        question.agent = agent;
+        r = call_with_question(client, again, &question, error, ret_reply);
+        *ret_cancelled = question.cancelled;
+        return r;
+}
+
+static bool is_refused(const sd_bus_error *error) {
+        return sd_bus_error_has_name(error, "org.btd1.Error.AccessDenied") ||
+               sd_bus_error_has_name(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED);
 }
 
 int client_send(Client *client, sd_bus_message *message, sd_bus_message **ret_reply) {
         return client_send_expecting(client, message, NULL, ret_reply);
 }
 
-int client_send_expecting(Client *client, sd_bus_message *message, const char *expected, sd_bus_message **ret_reply) {
+int client_send_expecting(Client *client, sd_bus_message *message, const char *const *expected,
+                          sd_bus_message **ret_reply) {
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+        bool cancelled = false;
         int r;
 
-        r = sd_bus_call(client->bus, message, 0, &error, ret_reply);
+        r = call(client->bus, message, 0, &error, ret_reply);
         if (r < 0 && sd_bus_error_has_name(&error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED) &&
             agent_is_of_use())
-                r = call_again(client, message, &error, ret_reply);
-        if (r < 0 && expected && sd_bus_error_has_name(&error, expected))
+                r = call_again(client, message, &error, ret_reply, &cancelled);
+        if (r < 0 && cancelled && is_refused(&error))
+                return report_error("nothing was changed, because the password was not entered");
+        if (r < 0 && expected && error.name && g_strv_contains(expected, error.name))
                 return EXIT_SUCCESS;
         if (r < 0)
                 return call_failed(client, &error, r);
@@ -338,6 +411,41 @@ int client_call(Client *client, sd_bus_message **ret_reply, const char *path, co
         return client_send(client, message, ret_reply);
 }
 
+int client_try(const Client *client, sd_bus_error *error, sd_bus_message **ret_reply, const char *member,
+               const char *types, ...) {
+        g_autoptr(sd_bus_message) message = NULL;
+        va_list arguments;
+        int r;
+
+        r = sd_bus_message_new_method_call(client->bus, &message, BTD_NAME, BTD_PATH, BTD_MANAGER, member);
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(message, false);
+        if (r < 0)
+                return r;
+
+        va_start(arguments, types);
+        r = sd_bus_message_appendv(message, types, arguments);
+        va_end(arguments);
+        return r < 0 ? r : call(client->bus, message, 0, error, ret_reply);
+}
+
+int client_try_get(const Client *client, const char *run_path, const char *property, char type, void *ret_value) {
+        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
+        int r;
+
+        r = sd_bus_message_new_method_call(client->bus, &message, BTD_NAME, run_path, "org.freedesktop.DBus.Properties",
+                                           "Get");
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(message, false);
+        if (r >= 0)
+                r = sd_bus_message_append(message, "ss", BTD_RUN, property);
+        if (r >= 0)
+                r = call(client->bus, message, 0, NULL, &reply);
+        if (r >= 0)
+                r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_VARIANT, (char[]){ type, 0 });
+        return r < 0 ? r : sd_bus_message_read_basic(reply, type, ret_value);
+}
+
 char *client_find_daemon(const Client *client) {
         g_autoptr(sd_bus_message) reply = NULL;
         const char *name;
@@ -348,6 +456,17 @@ char *client_find_daemon(const Client *client) {
                 return NULL;
 
         return g_strdup(name);
+}
+
+bool client_has_daemon(Client *client) {
+        g_autofree char *owner = NULL;
+
+        if (client->bus || client_reconnect(client))
+                owner = client_find_daemon(client);
+        else
+                client->bus = sd_bus_close_unref(client->bus);
+
+        return owner;
 }
 
 int client_get(Client *client, const char *path, const char *interface, const char *property, const char *type,
@@ -406,6 +525,38 @@ int client_read_strings(sd_bus_message *message, char ***ret_texts) {
 
         *ret_texts = texts ? g_steal_pointer(&texts) : g_new0(char *, 1);
         return EXIT_SUCCESS;
+}
+
+static int read_field(sd_bus_message *message, const RecordField *fields) {
+        const RecordField *field = fields;
+        const char *key;
+        int r = sd_bus_message_read(message, "s", &key);
+
+        while (r >= 0 && field->key && strcmp(field->key, key) != 0)
+                field++;
+        if (r < 0)
+                return r;
+
+        return field->key ? sd_bus_message_read(message, "v", field->type, field->value)
+                          : sd_bus_message_skip(message, "v");
+}
+
+int client_read_record(sd_bus_message *message, const RecordField *fields) {
+        int r = sd_bus_message_enter_container(message, 'a', "{sv}");
+
+        if (r <= 0)
+                return r;
+
+        while ((r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
+                r = read_field(message, fields);
+                if (r >= 0)
+                        r = sd_bus_message_exit_container(message);
+                if (r < 0)
+                        return r;
+        }
+        if (r >= 0)
+                r = sd_bus_message_exit_container(message);
+        return r < 0 ? r : 1;
 }
 
 void client_say(const Client *client, const char *format, ...) {

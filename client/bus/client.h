@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The context of every verb: the options, the output, and the connection to btd. A call that fails prints the reason
- * and what to do.
+ * Owns the context of every verb: the options, the output, and the connection to btd. A call that fails prints the
+ * reason and what to do.
  */
 
 #include <systemd/sd-bus.h>
@@ -25,7 +25,8 @@
 typedef struct Client {
         Options options;
         Output output;
-        sd_bus *bus; /* NULL until client_connect() */
+        sd_bus *bus;                   /* NULL until client_connect() */
+        void (*before_password)(void); /* before a password is asked for on the terminal; NULL: nothing */
 } Client;
 
 void client_clear(Client *client);
@@ -38,10 +39,19 @@ bool client_reconnect(Client *client);
 int client_message(Client *client, const char *path, const char *interface, const char *member,
                    sd_bus_message **ret_message);
 int client_send(Client *client, sd_bus_message *message, sd_bus_message **ret_reply);
-/* The same, but an error reply of that name is no error; the reply is NULL then. */
-int client_send_expecting(Client *client, sd_bus_message *message, const char *expected, sd_bus_message **ret_reply);
+/* The same, but an error reply with one of these names is no error; the reply is NULL then. expected: ends with NULL;
+ * may be NULL. */
+int client_send_expecting(Client *client, sd_bus_message *message, const char *const *expected,
+                          sd_bus_message **ret_reply);
 int client_call(Client *client, sd_bus_message **ret_reply, const char *path, const char *interface, const char *member,
                 const char *types, ...);
+/* Calls a method of the manager as sd_bus_call_method(), but does not start a btd that has exited. */
+int client_try(const Client *client, sd_bus_error *error, sd_bus_message **ret_reply, const char *member,
+               const char *types, ...);
+/* Whether btd runs. Nothing is printed, also if there is no bus. */
+bool client_has_daemon(Client *client);
+/* Gets a property of a basic type of a run, also without starting btd, and without a message. */
+int client_try_get(const Client *client, const char *run_path, const char *property, char type, void *ret_value);
 /* The unique name of btd on the bus, to be freed; NULL: it is not running. */
 char *client_find_daemon(const Client *client);
 /* Gets a property. The reply has been entered into the variant, which must have that type. */
@@ -51,6 +61,17 @@ int client_get_string(Client *client, const char *path, const char *interface, c
 int client_get_strings(Client *client, const char *path, const char *interface, const char *property,
                        char ***ret_texts);
 int client_read_strings(sd_bus_message *message, char ***ret_texts);
+
+/* A key of a dictionary a{sv}. value: a char ** for "s" and "o" (borrowed from the message), an int for "b", else an
+ * integer of the type. */
+typedef struct RecordField {
+        const char *key, *type;
+        void *value;
+} RecordField;
+
+/* Reads a dictionary; fields end with one without a key. Skips other keys; absent ones keep their values. Returns 1 for
+ * a dictionary, 0 at the end of an array, or a negative errno of sd-bus. */
+int client_read_record(sd_bus_message *message, const RecordField *fields);
 
 /* Prints that a message could not be made or read; r is the negative errno of sd-bus. */
 int client_bad_message(int r);

@@ -3,11 +3,11 @@
 /* Reads the nodes of runs and trees from the bus, for all verbs that show nodes. */
 
 #include <errno.h>
-#include <json-c/json_tokener.h>
 #include <string.h>
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
+#include "basic/dbus-value.h"
 #include "client/bus/node-info.h"
 #include "engine/tree.h"
 
@@ -18,10 +18,10 @@ void node_info_free(NodeInfo *node) {
         g_free(node->type);
         g_free(node->name);
         g_free(node->title);
+        g_free(node->element);
         g_free(node->status);
         g_free(node->detail);
         json_object_put(node->cause);
-        g_free(node->halt_cause);
         g_free(node);
 }
 
@@ -46,20 +46,32 @@ GPtrArray *node_info_array_new(void) {
 }
 
 #define ANY_INDEX UINT32_MAX
+/* index, parent, type, name; status, since, duration; details */
+#define TREE_NODE "uussa{sv}"
+#define RUN_NODE "uussstta{sv}"
 
-/* expected: the index of the node, or ANY_INDEX. Returns 1 for a node, 0 at the end. */
-static int read_node(sd_bus_message *message, const char *format, uint32_t expected, NodeInfo **ret_node) {
-        const char *type, *name, *status = "idle", *detail = "";
+/* in_run: with its status. expected: the index of the node, or ANY_INDEX. Returns 1 for a node, 0 at the end. */
+static int read_node(sd_bus_message *message, bool in_run, uint32_t expected, NodeInfo **ret_node) {
+        const char *type, *name, *status = "idle", *detail = "", *title = NULL, *element = NULL;
+        const RecordField fields[] = {
+                { "title", "s", &title }, { "element", "s", &element }, { "detail", "s", &detail }, {}
+        };
         uint64_t since = 0, duration = 0;
         uint32_t index, parent;
         int r;
 
-        if (g_str_equal(format, "uuss"))
-                r = sd_bus_message_read(message, "(uuss)", &index, &parent, &type, &name);
-        else
-                r = sd_bus_message_read(message, "(uussstts)", &index, &parent, &type, &name, &status, &since,
-                                        &duration, &detail);
+        r = sd_bus_message_enter_container(message, 'r', in_run ? RUN_NODE : TREE_NODE);
         if (r <= 0)
+                return r;
+
+        r = sd_bus_message_read(message, "uuss", &index, &parent, &type, &name);
+        if (r >= 0 && in_run)
+                r = sd_bus_message_read(message, "stt", &status, &since, &duration);
+        if (r >= 0)
+                r = client_read_record(message, fields);
+        if (r >= 0)
+                r = sd_bus_message_exit_container(message);
+        if (r < 0)
                 return r;
 
         /* Arrays are sized by indices, and loops over the ancestors must end at the root. */
@@ -68,23 +80,24 @@ static int read_node(sd_bus_message *message, const char *format, uint32_t expec
                 return -EBADMSG;
 
         *ret_node = node_info_new(index, parent, type, name, status, detail);
+        (*ret_node)->title = g_strdup(title);
+        (*ret_node)->element = g_strdup(element);
         (*ret_node)->since = since;
         (*ret_node)->duration = duration;
         return 1;
 }
 
 /* whole: the message has all nodes of a tree, each at its index; else only some of them. */
-static int read_nodes(sd_bus_message *message, const char *format, bool whole, GPtrArray **ret_nodes) {
+static int read_nodes(sd_bus_message *message, bool in_run, bool whole, GPtrArray **ret_nodes) {
         g_autoptr(GPtrArray) nodes = node_info_array_new();
-        g_autofree char *element = g_strdup_printf("(%s)", format);
         NodeInfo *node;
         int r;
 
-        r = sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, element);
+        r = sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, in_run ? "(" RUN_NODE ")" : "(" TREE_NODE ")");
         if (r < 0)
                 return client_bad_message(r);
 
-        while ((r = read_node(message, format, whole ? nodes->len : ANY_INDEX, &node)) > 0)
+        while ((r = read_node(message, in_run, whole ? nodes->len : ANY_INDEX, &node)) > 0)
                 g_ptr_array_add(nodes, node);
         if (r < 0)
                 return client_bad_message(r);
@@ -93,146 +106,118 @@ static int read_nodes(sd_bus_message *message, const char *format, bool whole, G
         return EXIT_SUCCESS;
 }
 
-static int get_nodes(Client *client, const char *path, const char *interface, const char *format,
-                     GPtrArray **ret_nodes) {
+static int get_nodes(Client *client, const char *path, bool in_run, GPtrArray **ret_nodes) {
         g_autoptr(sd_bus_message) reply = NULL;
         int status;
 
-        status = client_call(client, &reply, path, interface, "GetNodes", NULL);
+        status = client_call(client, &reply, path, in_run ? BTD_RUN : BTD_TREE, "GetNodes", NULL);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        return read_nodes(reply, format, true, ret_nodes);
+        return read_nodes(reply, in_run, true, ret_nodes);
 }
 
-static int get_titles(Client *client, const char *path, const char *interface, const GPtrArray *nodes) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        const char *title;
-        uint32_t index;
+int node_info_of_run(Client *client, const char *run_path, GPtrArray **ret_nodes) {
+        return get_nodes(client, run_path, true, ret_nodes);
+}
+
+int node_info_of_some(Client *client, const char *run_path, const GArray *indices, GPtrArray **ret_nodes) {
+        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
         int status, r;
 
-        status = client_call(client, &reply, path, interface, "GetTitles", NULL);
+        status = client_message(client, run_path, BTD_RUN, "GetSomeNodes", &message);
         if (status != EXIT_SUCCESS)
                 return status;
-
-        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "{us}");
+        r = sd_bus_message_append_array(message, 'u', indices->data, indices->len * sizeof(uint32_t));
         if (r < 0)
                 return client_bad_message(r);
 
-        while ((r = sd_bus_message_read(reply, "{us}", &index, &title)) > 0)
-                if (index < nodes->len) {
-                        NodeInfo *node = g_ptr_array_index(nodes, index);
-
-                        g_free(node->title);
-                        node->title = g_strdup(title);
-                }
-
-        return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
+        status = client_send(client, message, &reply);
+        return status != EXIT_SUCCESS ? status : read_nodes(reply, true, false, ret_nodes);
 }
 
-/* Returns 1 for an element, 0 at the end. */
-static int read_cause(sd_bus_message *message, const GPtrArray *nodes) {
-        const char *kind, *text, *facts;
-        uint32_t index, because;
-        json_object *cause;
-        NodeInfo *node;
-        int r;
+int node_info_of_tree(Client *client, const char *tree_path, GPtrArray **ret_nodes) {
+        return get_nodes(client, tree_path, false, ret_nodes);
+}
 
-        r = sd_bus_message_read(message, "(usssu)", &index, &kind, &text, &facts, &because);
-        if (r <= 0 || index >= nodes->len)
+/* Gets the array of causes. */
+static int read_causes(sd_bus_message *reply, json_object **ret_causes) {
+        g_autoptr(json_object) causes = NULL;
+        g_autofree char *error = NULL;
+        int r = value_read_variable(reply, NULL, &causes, &error);
+
+        if (r < 0)
                 return r;
+        if (!json_object_is_type(causes, json_type_array))
+                return -EBADMSG;
 
-        cause = json_object_new_object();
-        json_object_object_add(cause, "kind", json_object_new_string(kind));
-        json_object_object_add(cause, "text", json_object_new_string(text));
-        json_object_object_add(cause, "facts", *facts ? json_tokener_parse(facts) : NULL);
-        json_object_object_add(cause, "because", because == NODE_INFO_ROOT ? NULL : json_object_new_uint64(because));
+        *ret_causes = g_steal_pointer(&causes);
+        return 0;
+}
 
-        node = g_ptr_array_index(nodes, index);
-        json_object_put(node->cause);
-        node->cause = cause;
-        return 1;
+/* Takes "node" out of the cause. */
+static uint32_t take_node(json_object *cause) {
+        json_object *value;
+        uint32_t node = NODE_INFO_ROOT;
+
+        if (json_object_object_get_ex(cause, "node", &value))
+                node = (uint32_t) json_object_get_int64(value);
+        json_object_object_del(cause, "node");
+        return node;
 }
 
 int node_info_get_causes(Client *client, const char *run_path, const GPtrArray *nodes) {
         g_autoptr(sd_bus_message) reply = NULL;
+        static const char *const optional[] = { "facts", "because" };
+        g_autoptr(json_object) causes = NULL;
         int status, r;
 
         status = client_call(client, &reply, run_path, BTD_RUN, "GetCauses", NULL);
         if (status != EXIT_SUCCESS)
                 return status;
+        r = read_causes(reply, &causes);
+        if (r < 0)
+                return client_bad_message(r);
 
-        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(usssu)");
-        while (r >= 0 && (r = read_cause(reply, nodes)) > 0)
-                ;
+        for (size_t i = 0; i < json_object_array_length(causes); i++) {
+                json_object *cause = json_object_array_get_idx(causes, i);
+                uint32_t index = take_node(cause);
+                NodeInfo *node;
 
-        return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
-}
+                if (index >= nodes->len)
+                        continue;
 
-/* Nodes of a signal are few, so they are searched. */
-static void set_halt_cause(const GPtrArray *nodes, uint32_t index, const char *text) {
-        for (guint i = 0; i < nodes->len; i++) {
-                NodeInfo *node = g_ptr_array_index(nodes, i);
-
-                if (node->index == index && strcmp(node->status, "halted") == 0) {
-                        g_free(node->halt_cause);
-                        node->halt_cause = g_strdup(text);
-                }
+                for (size_t k = 0; k < G_N_ELEMENTS(optional); k++)
+                        if (!json_object_object_get_ex(cause, optional[k], NULL))
+                                json_object_object_add(cause, optional[k], NULL);
+                node = g_ptr_array_index(nodes, index);
+                json_object_put(node->cause);
+                node->cause = json_object_get(cause);
         }
-}
 
-/* A node may have been started again meanwhile, so a cause of another kind is not the one of its halt. */
-void node_info_get_halt_causes(const Client *client, const char *run_path, const GPtrArray *nodes) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        const char *kind, *text;
-        uint32_t index;
-
-        if (sd_bus_call_method(client->bus, BTD_NAME, run_path, BTD_RUN, "GetCauses", NULL, &reply, NULL) < 0 ||
-            sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(usssu)") < 0)
-                return;
-
-        while (sd_bus_message_read(reply, "(usssu)", &index, &kind, &text, NULL, NULL) > 0)
-                if (strcmp(kind, CAUSE_HALTED) == 0)
-                        set_halt_cause(nodes, index, text);
-}
-
-static int get_titled_nodes(Client *client, const char *path, const char *interface, const char *format,
-                            GPtrArray **ret_nodes) {
-        g_autoptr(GPtrArray) nodes = NULL;
-        int status;
-
-        status = get_nodes(client, path, interface, format, &nodes);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        g_assert(nodes);
-        status = get_titles(client, path, interface, nodes);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        *ret_nodes = g_steal_pointer(&nodes);
         return EXIT_SUCCESS;
 }
 
-int node_info_of_run(Client *client, const char *run_path, GPtrArray **ret_nodes) {
-        return get_titled_nodes(client, run_path, BTD_RUN, "uussstts", ret_nodes);
+/* A node without a name has that of its type, and as a copy in a ForEach, a number: "Spawn[2]". */
+static bool has_own_name(const char *name, const char *type) {
+        size_t length = strlen(type);
+
+        return strncmp(name, type, length) != 0 || (name[length] && name[length] != '[');
 }
 
-int node_info_of_tree(Client *client, const char *tree_path, GPtrArray **ret_nodes) {
-        return get_titled_nodes(client, tree_path, BTD_TREE, "uuss", ret_nodes);
-}
+void node_info_append_label(const Output *output, GString *line, const char *name, const char *type, const char *title,
+                            const char *element) {
+        g_autofree char *full = element ? tree_element_label(name, element) : NULL;
 
-void node_info_append_label(const Output *output, GString *line, const char *name, const char *type,
-                            const char *title) {
-        output_append(output, line, STYLE_PLAIN, name);
-        if (strcmp(name, type) != 0)
+        output_append(output, line, STYLE_PLAIN, full ?: name);
+        if (has_own_name(name, type))
                 output_appendf(output, line, STYLE_DIM, " (%s)", type);
         else if (title)
                 output_appendf(output, line, STYLE_PLAIN, " %s", title);
 }
 
 int node_info_of_signal(sd_bus_message *message, GPtrArray **ret_nodes) {
-        return read_nodes(message, "uussstts", false, ret_nodes);
+        return read_nodes(message, true, false, ret_nodes);
 }
 
 void node_info_merge(GPtrArray *known, GPtrArray *changed) {
@@ -252,16 +237,27 @@ static const NodeInfo *node_at(const GPtrArray *nodes, uint32_t index) {
         return index < nodes->len ? g_ptr_array_index(nodes, index) : NULL;
 }
 
-char *node_info_path(const GPtrArray *nodes, uint32_t index) {
+static char *make_path(const GPtrArray *nodes, uint32_t index, bool with_elements) {
         g_autoptr(GString) path = g_string_new(NULL);
 
         for (const NodeInfo *node = node_at(nodes, index); node; node = node_at(nodes, node->parent)) {
+                g_autofree char *full =
+                        with_elements && node->element ? tree_element_label(node->name, node->element) : NULL;
+
                 if (path->len > 0)
                         g_string_prepend_c(path, '/');
-                g_string_prepend(path, node->name);
+                g_string_prepend(path, full ?: node->name);
         }
 
         return g_string_free(g_steal_pointer(&path), FALSE);
+}
+
+char *node_info_path(const GPtrArray *nodes, uint32_t index) {
+        return make_path(nodes, index, false);
+}
+
+char *node_info_path_with_elements(const GPtrArray *nodes, uint32_t index) {
+        return make_path(nodes, index, true);
 }
 
 json_object *node_info_to_json(const NodeInfo *node, const GPtrArray *nodes) {
@@ -275,6 +271,8 @@ json_object *node_info_to_json(const NodeInfo *node, const GPtrArray *nodes) {
         json_object_object_add(json, "type", json_object_new_string(node->type));
         json_object_object_add(json, "name", json_object_new_string(node->name));
         json_object_object_add(json, "title", node->title ? json_object_new_string(node->title) : NULL);
+        if (node->element)
+                json_object_object_add(json, "element", json_object_new_string(node->element));
         json_object_object_add(json, "status", json_object_new_string(node->status));
         json_object_object_add(json, "since_usec", json_object_new_uint64(node->since));
         json_object_object_add(json, "duration_usec", json_object_new_uint64(node->duration));

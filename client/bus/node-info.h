@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * A node as btd reports it: its place in the tree and, in a run, its status.
+ * Describes a node as btd reports it: its place in the tree and, in a run, its status.
  */
 
 #include <json-c/json_object.h>
@@ -15,25 +15,29 @@ typedef struct NodeInfo {
         uint32_t index;
         uint32_t parent; /* NODE_INFO_ROOT: none */
         char *type;
-        char *name;  /* given by the user, else the type */
-        char *title; /* its unit or program, for example; NULL: none */
+        char *name;    /* given by the user, else the type */
+        char *title;   /* its unit or program, for example; NULL: none */
+        char *element; /* of the child of a ForEach: what it got last; NULL: none */
         char *status;
-        uint64_t since;     /* CLOCK_REALTIME µs; 0: never started */
-        uint64_t duration;  /* µs */
+        uint64_t since;     /* CLOCK_REALTIME µs; 0: never started; of one that is waiting or halting, since then */
+        uint64_t duration;  /* µs, since then or of the whole execution */
         char *detail;       /* what it waits for, or why it failed; may be empty */
         json_object *cause; /* see node_info_get_causes(); NULL: none */
-        char *halt_cause;   /* see node_info_get_halt_causes(); NULL: not known */
 } NodeInfo;
 
 void node_info_free(NodeInfo *node);
 GPtrArray *node_info_array_new(void);
 
-/* The label of a node: "Camera (StartUnit)", or "StartUnit cam.service" if it has no name of its own. */
-void node_info_append_label(const Output *output, GString *line, const char *name, const char *type, const char *title);
+/* The label of a node: "Camera (StartUnit)", or "StartUnit cam.service" if it has no name of its own. With its element,
+ * the child of a ForEach is called "Camera[s3]", and a copy of it "Camera[2: s3]". title, element: may be NULL. */
+void node_info_append_label(const Output *output, GString *line, const char *name, const char *type, const char *title,
+                            const char *element);
 
 /* In depth-first order: all nodes of a run or of a tree (with status idle), with titles; or the changed nodes of a
  * signal. */
 int node_info_of_run(Client *client, const char *run_path, GPtrArray **ret_nodes);
+/* Only the nodes with these indices. */
+int node_info_of_some(Client *client, const char *run_path, const GArray *indices, GPtrArray **ret_nodes);
 int node_info_of_tree(Client *client, const char *tree_path, GPtrArray **ret_nodes);
 int node_info_of_signal(sd_bus_message *message, GPtrArray **ret_nodes);
 
@@ -41,16 +45,14 @@ int node_info_of_signal(sd_bus_message *message, GPtrArray **ret_nodes);
  * node with the next cause of the chain. */
 int node_info_get_causes(Client *client, const char *run_path, const GPtrArray *nodes);
 
-/* Sets why each of the nodes that has just been halted was. Prints nothing: a cause that cannot be read remains NULL.
- */
-void node_info_get_halt_causes(const Client *client, const char *run_path, const GPtrArray *nodes);
-
 /* Moves changed nodes to their index among the known ones, where NULL is a node that is not known. Afterwards the
  * changed array only borrows them. */
 void node_info_merge(GPtrArray *known, GPtrArray *changed);
 
 /* "Boot/ParallelLoad/LoadConfig". nodes: the known ones, each at its index, with all ancestors of this one. */
 char *node_info_path(const GPtrArray *nodes, uint32_t index);
+/* As events show it: "All/One[2: s3]/Load". */
+char *node_info_path_with_elements(const GPtrArray *nodes, uint32_t index);
 
 json_object *node_info_to_json(const NodeInfo *node, const GPtrArray *nodes);
 

@@ -35,38 +35,49 @@ static RunInfo *copy(const RunInfo *run) {
         return own;
 }
 
-/* Returns 1 for a run, 0 at the end. */
-static int read_run(sd_bus_message *message, RunInfo **ret_run) {
-        RunInfo run = { 0 };
-        int r = sd_bus_message_read(message, "(sosssttsst)", &run.id, &run.path, &run.tree, &run.instance, &run.status,
-                                    &run.started, &run.finished, &run.cause, &run.restart, &run.ready);
+/* past: a run of the history. Returns 1 for a run, 0 at the end. */
+static int read_run(sd_bus_message *message, bool past, RunInfo **ret_run) {
+        char *none = (char *) "";
+        RunInfo run = {
+                .id = none,
+                .path = past ? NULL : none,
+                .tree = none,
+                .instance = none,
+                .status = none,
+                .cause = none,
+                .restart = none,
+                .ready = past ? UINT64_MAX : 0,
+        };
+        const RecordField fields[] = {
+                { "id", "s", &run.id },
+                { "path", "o", &run.path },
+                { "tree", "s", &run.tree },
+                { "instance", "s", &run.instance },
+                { "status", "s", &run.status },
+                { "started", "t", &run.started },
+                { "ready", "t", &run.ready },
+                { "finished", "t", &run.finished },
+                { "cause", "s", &run.cause },
+                { "restart", "s", &run.restart },
+                {},
+        };
+        int r = client_read_record(message, fields);
 
         if (r > 0)
                 *ret_run = copy(&run);
         return r;
 }
 
-static int read_past_run(sd_bus_message *message, RunInfo **ret_run) {
-        RunInfo run = { .restart = (char *) "", .ready = UINT64_MAX };
-        int r = sd_bus_message_read(message, "(sssstts)", &run.id, &run.tree, &run.instance, &run.status, &run.started,
-                                    &run.finished, &run.cause);
-
-        if (r > 0)
-                *ret_run = copy(&run);
-        return r;
-}
-
-static int read_runs(sd_bus_message *message, const char *type, int (*read)(sd_bus_message *, RunInfo **),
-                     GPtrArray **ret_runs) {
+static int read_runs(sd_bus_message *message, bool past, GPtrArray **ret_runs) {
         g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func((GDestroyNotify) run_info_free);
         RunInfo *run;
         int r;
 
-        r = sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, type);
+        r = sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, "a{sv}");
         if (r < 0)
                 return client_bad_message(r);
 
-        while ((r = read(message, &run)) > 0)
+        while ((r = read_run(message, past, &run)) > 0)
                 g_ptr_array_add(runs, run);
         if (r < 0)
                 return client_bad_message(r);
@@ -87,7 +98,7 @@ int run_info_list(Client *client, GPtrArray **ret_runs) {
 
         status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "ListRuns", NULL);
         if (status == EXIT_SUCCESS)
-                status = read_runs(reply, "(sosssttsst)", read_run, ret_runs);
+                status = read_runs(reply, false, ret_runs);
         if (status == EXIT_SUCCESS)
                 g_ptr_array_sort(*ret_runs, compare_started);
 
@@ -98,8 +109,31 @@ int run_info_list_past(Client *client, const char *tree, GPtrArray **ret_runs) {
         g_autoptr(sd_bus_message) reply = NULL;
         int status;
 
-        status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "ListHistory", "s", tree);
-        return status != EXIT_SUCCESS ? status : read_runs(reply, "(sssstts)", read_past_run, ret_runs);
+        status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "ListHistory", "a{sv}", tree ? 1 : 0, "tree", "s",
+                             tree);
+        return status != EXIT_SUCCESS ? status : read_runs(reply, true, ret_runs);
+}
+
+int run_info_get_outcome(const Client *client, const char *tree, const char *instance, const char *token,
+                         sd_bus_error *error, sd_bus_message **ret_reply, RunOutcome *ret_outcome) {
+        RunOutcome outcome = { .id = "", .path = "", .status = "", .cause = "" };
+        const RecordField fields[] = {
+                { "id", "s", &outcome.id },
+                { "path", "o", &outcome.path },
+                { "status", "s", &outcome.status },
+                { "finished", "t", &outcome.finished },
+                { "cause", "s", &outcome.cause },
+                { "restarting", "b", &outcome.restarting },
+                {},
+        };
+        int r;
+
+        r = client_try(client, error, ret_reply, "GetOutcome", "ssa{sv}", tree, token, 1, "instance", "s", instance);
+        if (r >= 0)
+                r = client_read_record(*ret_reply, fields);
+        if (r >= 0)
+                *ret_outcome = outcome;
+        return r;
 }
 
 static int get_tree_changed(Client *client, RunInfo *run) {
@@ -118,14 +152,42 @@ static int get_tree_changed(Client *client, RunInfo *run) {
         return EXIT_SUCCESS;
 }
 
+static int get_counts(Client *client, RunInfo *run) {
+        const struct {
+                const char *property;
+                uint64_t *ret_count;
+        } rows[] = {
+                { "Ticks", &run->counts.ticks },
+                { "Inputs", &run->counts.inputs },
+                { "ActionStarts", &run->counts.action_starts },
+                { "ActionRestarts", &run->counts.action_restarts },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                g_autoptr(sd_bus_message) reply = NULL;
+                int status = client_get(client, run->path, BTD_RUN, rows[i].property, "t", &reply), r;
+
+                if (status != EXIT_SUCCESS)
+                        return status;
+                r = sd_bus_message_read(reply, "t", rows[i].ret_count);
+                if (r < 0)
+                        return client_bad_message(r);
+        }
+
+        run->is_counted = true;
+        return EXIT_SUCCESS;
+}
+
 int run_info_complete(Client *client, RunInfo *run) {
         int status = get_tree_changed(client, run);
 
+        if (status == EXIT_SUCCESS)
+                status = get_counts(client, run);
         if (status != EXIT_SUCCESS)
                 return status;
 
         g_clear_pointer(&run->not_durable, g_free);
-        return client_get_string(client, run->path, BTD_RUN, "NotDurable", &run->not_durable);
+        return client_get_string(client, run->path, BTD_RUN, "NotDurableReason", &run->not_durable);
 }
 
 bool run_info_has_finished(const RunInfo *run) {
@@ -137,6 +199,18 @@ uint64_t run_info_duration(const RunInfo *run) {
                  end = run_info_has_finished(run) ? run->finished : now;
 
         return end > run->started ? end - run->started : 0;
+}
+
+uint64_t run_info_get_duration(const Client *client, const char *id, uint64_t otherwise) {
+        uint64_t started = 0, finished = 0;
+        g_autofree char *path = NULL;
+
+        if (sd_bus_path_encode(BTD_PATH "/run", id, &path) < 0 ||
+            client_try_get(client, path, "Started", 't', &started) < 0 ||
+            client_try_get(client, path, "Finished", 't', &finished) < 0 || finished == 0)
+                return otherwise;
+
+        return finished > started ? finished - started : 0;
 }
 
 char *run_info_title(const RunInfo *run) {
@@ -159,6 +233,12 @@ json_object *run_info_to_json(const RunInfo *run) {
         json_object_object_add(json, "finished_usec", json_object_new_uint64(run->finished));
         json_object_object_add(json, "cause", json_object_new_string(run->cause));
         json_object_object_add(json, "restart", json_object_new_string(run->restart));
+        if (run->is_counted) {
+                json_object_object_add(json, "ticks", json_object_new_uint64(run->counts.ticks));
+                json_object_object_add(json, "inputs", json_object_new_uint64(run->counts.inputs));
+                json_object_object_add(json, "action_starts", json_object_new_uint64(run->counts.action_starts));
+                json_object_object_add(json, "action_restarts", json_object_new_uint64(run->counts.action_restarts));
+        }
         if (run->not_durable) {
                 json_object_object_add(json, "not_durable", json_object_new_string(run->not_durable));
                 json_object_object_add(json, "tree_changed", json_object_new_boolean(run->tree_changed));

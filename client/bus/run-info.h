@@ -2,12 +2,13 @@
 #pragma once
 
 /*
- * A run as btd reports it.
+ * Describes a run as btd reports it.
  */
 
 #include <json-c/json_object.h>
 
 #include "client/bus/client.h"
+#include "run/run.h"
 
 typedef struct RunInfo {
         char *id, *path;       /* path NULL: a finished run that is no longer an object on the bus */
@@ -20,6 +21,8 @@ typedef struct RunInfo {
         char *restart;              /* about a restart of the run; empty: none */
         char *not_durable;          /* why a restart of btd would end it; empty: it would not; NULL: unknown */
         bool tree_changed;          /* since the start of the run; false also if unknown */
+        bool is_counted;            /* false: the counts are unknown */
+        RunCounts counts;
 } RunInfo;
 
 void run_info_free(RunInfo *run);
@@ -29,12 +32,25 @@ int run_info_complete(Client *client, RunInfo *run);
 
 /* All runs, oldest first. */
 int run_info_list(Client *client, GPtrArray **ret_runs);
-/* The finished runs whose run record is kept, in the order of their ends. tree "": of all trees. */
+/* The finished runs whose run record is kept, in the order of their ends. tree NULL: of all trees. */
 int run_info_list_past(Client *client, const char *tree, GPtrArray **ret_runs);
+
+/* The last run with a token. The strings are borrowed from the reply. */
+typedef struct RunOutcome {
+        const char *id, *path, *status, *cause;
+        uint64_t finished; /* 0: not finished */
+        int restarting;    /* it has finished, and another run follows */
+} RunOutcome;
+
+/* Prints nothing. Returns a negative errno of sd-bus, and sets the error, which may be NULL. */
+int run_info_get_outcome(const Client *client, const char *tree, const char *instance, const char *token,
+                         sd_bus_error *error, sd_bus_message **ret_reply, RunOutcome *ret_outcome);
 
 bool run_info_has_finished(const RunInfo *run);
 /* How long it took, or has been running so far. */
 uint64_t run_info_duration(const RunInfo *run);
+/* How long a run took that has just finished, as btd says; otherwise: if btd does not list the run any more. */
+uint64_t run_info_get_duration(const Client *client, const char *id, uint64_t otherwise);
 /* "boot.3", or "boot.3 (eth0)". */
 char *run_info_title(const RunInfo *run);
 

@@ -6,6 +6,7 @@
 
 #include "basic/nearest.h"
 #include "client/bus/target.h"
+#include "engine/tree.h"
 
 void target_clear(Target *target) {
         g_clear_pointer(&target->run, run_info_free);
@@ -24,64 +25,55 @@ void target_split(const char *operand, char **ret_tree, char **ret_instance) {
         *ret_instance = at ? g_strdup(at + 1) : NULL;
 }
 
-/* Lets btd make the message, because only btd knows all names for a suggestion. */
-static int ask(Client *client, const char *method, const char *name) {
-        return client_call(client, NULL, BTD_PATH, BTD_MANAGER, method, "s", name);
+bool target_names(const char *operand, const RunInfo *run) {
+        g_autofree char *tree = NULL, *instance = NULL;
+
+        if (target_is_run_id(operand))
+                return strcmp(run->id, operand) == 0;
+
+        target_split(operand, &tree, &instance);
+        return strcmp(run->tree, tree) == 0 && (!instance || strcmp(run->instance, instance) == 0);
+}
+
+RunInfo *target_choose_run(const GPtrArray *runs, const char *operand) {
+        for (guint i = runs->len; i > 0; i--)
+                if (target_names(operand, g_ptr_array_index(runs, i - 1)))
+                        return g_ptr_array_index(runs, i - 1);
+
+        return NULL;
+}
+
+/* Lets btd make the message, because only btd knows all names for a suggestion. If it has the name by now, the message
+ * is ours. */
+int target_report_no_run(Client *client, const char *id) {
+        int status = client_call(client, NULL, BTD_PATH, BTD_MANAGER, "GetRun", "s", id);
+
+        return status != EXIT_SUCCESS ? status : report_error("no run '%s'; 'btctl list' shows the runs", id);
+}
+
+int target_report_no_tree(Client *client, const char *name) {
+        int status = client_call(client, NULL, BTD_PATH, BTD_MANAGER, "GetTree", "s", name);
+
+        return status != EXIT_SUCCESS ? status : report_error("no tree '%s'; 'btctl list' shows the trees", name);
 }
 
 /* If the run is in the history, says how it has finished. */
-static int report_no_run(Client *client, const char *id) {
+static int report_not_listed(Client *client, const char *id) {
         g_autoptr(GPtrArray) past = NULL;
+        const RunInfo *run;
         int status;
 
-        status = run_info_list_past(client, "", &past);
+        status = run_info_list_past(client, NULL, &past);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        for (guint i = 0; i < past->len; i++) {
-                const RunInfo *run = g_ptr_array_index(past, i);
+        run = target_choose_run(past, id);
+        if (run)
+                return report_error("%s has finished: %s; see 'btctl replay %s' for its last status and "
+                                    "'btctl show %s' for its events",
+                                    id, run->status, id, id);
 
-                if (strcmp(run->id, id) == 0)
-                        return report_error("%s has finished: %s; see 'btctl replay %s' for its last status and "
-                                            "'btctl show %s' for its events",
-                                            id, run->status, id, id);
-        }
-
-        status = ask(client, "GetRun", id);
-        return status != EXIT_SUCCESS ? status
-                                      : report_error("no run '%s'; 'btctl list' shows those that are there", id);
-}
-
-static int find_run(Client *client, const char *id, Target *ret_target) {
-        g_autoptr(GPtrArray) runs = NULL;
-        int status;
-
-        status = run_info_list(client, &runs);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        for (guint i = 0; i < runs->len; i++) {
-                const RunInfo *run = g_ptr_array_index(runs, i);
-
-                if (strcmp(run->id, id) == 0) {
-                        *ret_target = (Target){ .run = g_ptr_array_steal_index(runs, i) };
-                        return EXIT_SUCCESS;
-                }
-        }
-
-        return report_no_run(client, id);
-}
-
-/* instance NULL: any. */
-static RunInfo *take_newest_run(GPtrArray *runs, const char *tree, const char *instance) {
-        for (guint i = runs->len; i > 0; i--) {
-                const RunInfo *run = g_ptr_array_index(runs, i - 1);
-
-                if (strcmp(run->tree, tree) == 0 && (!instance || strcmp(run->instance, instance) == 0))
-                        return g_ptr_array_steal_index(runs, i - 1);
-        }
-
-        return NULL;
+        return target_report_no_run(client, id);
 }
 
 static int find_tree(Client *client, const char *name, Target *ret_target) {
@@ -101,9 +93,7 @@ static int find_tree(Client *client, const char *name, Target *ret_target) {
                 }
         }
 
-        status = ask(client, "GetTree", name);
-        return status != EXIT_SUCCESS ? status
-                                      : report_error("no tree '%s'; 'btctl list' shows those that are there", name);
+        return target_report_no_tree(client, name);
 }
 
 int target_find(Client *client, const char *operand, Target *ret_target) {
@@ -111,25 +101,26 @@ int target_find(Client *client, const char *operand, Target *ret_target) {
         g_autoptr(GPtrArray) runs = NULL;
         g_auto(Target) target = {};
         int status;
-
-        if (target_is_run_id(operand))
-                return find_run(client, operand, ret_target);
+        guint i;
 
         status = run_info_list(client, &runs);
         if (status != EXIT_SUCCESS)
                 return status;
+        if (g_ptr_array_find(runs, target_choose_run(runs, operand), &i)) {
+                *ret_target = (Target){ .run = g_ptr_array_steal_index(runs, i) };
+                return EXIT_SUCCESS;
+        }
+        if (target_is_run_id(operand))
+                return report_not_listed(client, operand);
 
         target_split(operand, &tree, &instance);
-        target.run = take_newest_run(runs, tree, instance);
-        if (!target.run) {
-                status = find_tree(client, tree, &target);
-                if (status != EXIT_SUCCESS)
-                        return status;
-                if (instance)
-                        return report_error("no run of tree '%s' has the instance '%s'; start one with "
-                                            "'btctl start %s --instance=%s'",
-                                            tree, instance, tree, instance);
-        }
+        status = find_tree(client, tree, &target);
+        if (status != EXIT_SUCCESS)
+                return status;
+        if (instance)
+                return report_error("no run of tree '%s' has the instance '%s'; start one with "
+                                    "'btctl start %s --instance=%s'",
+                                    tree, instance, tree, instance);
 
         *ret_target = target;
         target = (Target){};
@@ -177,9 +168,10 @@ static GArray *find_all(const GPtrArray *nodes, const char *operand) {
         GArray *found = g_array_new(false, false, sizeof(uint32_t));
 
         for (uint32_t i = 0; i < nodes->len; i++) {
-                g_autofree char *path = node_info_path(nodes, i);
+                g_autofree char *path = node_info_path(nodes, i), *plain = tree_plain_path(path);
+                g_autofree char *shown = node_info_path_with_elements(nodes, i);
 
-                if (is_end_of(path, operand))
+                if (is_end_of(path, operand) || is_end_of(plain, operand) || is_end_of(shown, operand))
                         g_array_append_val(found, i);
         }
 

@@ -28,6 +28,15 @@ bool target_is_run_id(const char *operand);
 /* "boot@eth0": the tree and the instance. Without '@' the whole operand is the tree, and the instance is NULL. */
 void target_split(const char *operand, char **ret_tree, char **ret_instance);
 
+/* Whether the operand names this run: by its id, by its tree, or by its tree and instance. */
+bool target_names(const char *operand, const RunInfo *run);
+/* The last one in the list that the operand names; borrowed. NULL: none. */
+RunInfo *target_choose_run(const GPtrArray *runs, const char *operand);
+
+/* Say that there is no such run or tree, with btd's suggestion. Return an exit status. */
+int target_report_no_run(Client *client, const char *id);
+int target_report_no_tree(Client *client, const char *name);
+
 /* Finds a node of a run. */
 int target_find_node(Client *client, const RunInfo *run, const char *operand, uint32_t *ret_index);
 /* The same among nodes that are known. False, with a text for people: none is named so, or several are. */

@@ -2,8 +2,11 @@
 
 /* Reads the trees that btd lists, for all verbs that show or find trees. */
 
-#include "client/bus/tree-info.h"
+#include <errno.h>
+
 #include "basic/cleanup.h"
+#include "basic/dbus-value.h"
+#include "client/bus/tree-info.h"
 
 void tree_info_free(TreeInfo *tree) {
         if (!tree)
@@ -15,15 +18,20 @@ void tree_info_free(TreeInfo *tree) {
         g_free(tree->state);
         g_free(tree->source);
         g_strfreev(tree->diagnostics);
+        json_object_put(tree->inputs);
         g_free(tree);
 }
 
 /* Returns 1 for a tree, 0 at the end. */
 static int read_tree(sd_bus_message *message, TreeInfo **ret_tree) {
-        const char *name, *path, *description, *state;
-        int autostart, r;
+        const char *name = "", *path = "", *description = "", *state = "";
+        int autostart = false;
+        const RecordField fields[] = {
+                { "name", "s", &name },           { "path", "o", &path },   { "description", "s", &description },
+                { "autostart", "b", &autostart }, { "state", "s", &state }, {},
+        };
+        int r = client_read_record(message, fields);
 
-        r = sd_bus_message_read(message, "(sosbs)", &name, &path, &description, &autostart, &state);
         if (r <= 0)
                 return r;
 
@@ -54,7 +62,7 @@ int tree_info_list(Client *client, GPtrArray **ret_trees) {
         if (status != EXIT_SUCCESS)
                 return status;
 
-        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(sosbs)");
+        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "a{sv}");
         if (r < 0)
                 return client_bad_message(r);
 
@@ -69,6 +77,19 @@ int tree_info_list(Client *client, GPtrArray **ret_trees) {
         return EXIT_SUCCESS;
 }
 
+static int get_inputs(Client *client, TreeInfo *tree) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        g_autofree char *error = NULL;
+        int status, r;
+
+        status = client_get(client, tree->path, BTD_TREE, "Inputs", "aa{sv}", &reply);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = value_read_variable(reply, NULL, &tree->inputs, &error);
+        return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
+}
+
 int tree_info_complete(Client *client, TreeInfo *tree) {
         int status;
 
@@ -76,7 +97,49 @@ int tree_info_complete(Client *client, TreeInfo *tree) {
         if (status != EXIT_SUCCESS)
                 return status;
 
-        return client_get_strings(client, tree->path, BTD_TREE, "Diagnostics", &tree->diagnostics);
+        status = client_get_strings(client, tree->path, BTD_TREE, "Diagnostics", &tree->diagnostics);
+        return status != EXIT_SUCCESS ? status : get_inputs(client, tree);
+}
+
+/* -ENOENT: there is no such object, or no btd. */
+static int read_need_reload(Client *client, const char *path, const char *interface) {
+        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
+        int r, need_reload;
+
+        if (!client_has_daemon(client) ||
+            client_message(client, path, "org.freedesktop.DBus.Properties", "Get", &message) != EXIT_SUCCESS)
+                return -ENOENT;
+
+        r = sd_bus_message_append(message, "ss", interface, "NeedReload");
+        if (r >= 0)
+                r = sd_bus_call(client->bus, message, 0, NULL, &reply);
+        if (r >= 0)
+                r = sd_bus_message_read(reply, "v", "b", &need_reload);
+        return r < 0 ? -ENOENT : need_reload;
+}
+
+static int read_tree_need_reload(Client *client, const char *tree) {
+        g_autofree char *path = NULL;
+
+        return tree && sd_bus_path_encode(BTD_PATH "/tree", tree, &path) >= 0 ? read_need_reload(client, path, BTD_TREE)
+                                                                              : -ENOENT;
+}
+
+bool tree_info_needs_reload(Client *client, const char *tree) {
+        return (tree ? read_tree_need_reload(client, tree) : read_need_reload(client, BTD_PATH, BTD_MANAGER)) > 0;
+}
+
+void tree_info_warn(Client *client, const char *tree) {
+        int need_reload;
+
+        if (client->output.quiet || client->output.json)
+                return;
+
+        need_reload = read_tree_need_reload(client, tree);
+        if (need_reload > 0)
+                (void) report_error("tree '%s' has changed on disk; 'btctl reload' loads it", tree);
+        else if (need_reload < 0 && tree_info_needs_reload(client, NULL))
+                (void) report_error("tree files have changed on disk; 'btctl reload' loads them");
 }
 
 json_object *tree_info_to_json(const TreeInfo *tree) {
@@ -86,10 +149,13 @@ json_object *tree_info_to_json(const TreeInfo *tree) {
         json_object_object_add(json, "description", json_object_new_string(tree->description));
         json_object_object_add(json, "autostart", json_object_new_boolean(tree->autostart));
         json_object_object_add(json, "state", json_object_new_string(tree->state));
+        json_object_object_add(json, "need_reload", json_object_new_boolean(tree->need_reload));
         if (tree->source)
                 json_object_object_add(json, "source_path", json_object_new_string(tree->source));
         if (tree->diagnostics)
                 json_object_object_add(json, "diagnostics", output_strings_to_json(tree->diagnostics));
+        if (tree->inputs)
+                json_object_object_add(json, "inputs", json_object_get(tree->inputs));
 
         return json;
 }

@@ -2,20 +2,23 @@
 #pragma once
 
 /*
- * A tree as btd reports it.
+ * Describes a tree as btd reports it.
  */
 
 #include <json-c/json_object.h>
 
 #include "client/bus/client.h"
 
+/* client/verbs/list.c makes some, too: of trees that have runs, but no file. */
 typedef struct TreeInfo {
         char *name, *path;
         char *description; /* may be empty */
         bool autostart;
-        char *state;        /* "ok", "broken" or "failed"; "no file" if only its runs are known */
-        char *source;       /* the file; this and diagnostics are set by tree_info_complete() */
-        char **diagnostics; /* errors and warnings */
+        char *state;         /* "ok", "broken" or "failed"; "no file" if only its runs are known */
+        char *source;        /* the file; this, diagnostics and inputs are set by tree_info_complete() */
+        char **diagnostics;  /* errors and warnings */
+        json_object *inputs; /* an array, see org.btd1(5) */
+        bool need_reload;    /* see tree_info_needs_reload(), which the owner calls */
 } TreeInfo;
 
 void tree_info_free(TreeInfo *tree);
@@ -24,6 +27,13 @@ void tree_info_free(TreeInfo *tree);
 int tree_info_list(Client *client, GPtrArray **ret_trees);
 /* Gets the fields that the list does not have. */
 int tree_info_complete(Client *client, TreeInfo *tree);
+
+/* Whether a file of the tree has changed on the disk since btd read it. tree NULL: whether any file has, or is new.
+ * False also if there is no such tree, or btd does not answer. Nothing is printed. */
+bool tree_info_needs_reload(Client *client, const char *tree);
+/* Prints that the tree has changed on the disk, if it has; not with --quiet or --json. Of an unknown tree and of NULL:
+ * that any file has, because that of the tree may be new. */
+void tree_info_warn(Client *client, const char *tree);
 
 json_object *tree_info_to_json(const TreeInfo *tree);
 json_object *tree_info_list_to_json(const GPtrArray *trees);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Waits for btd's signals, for start, halt and monitor: an sd-event loop with the bus, SIGINT and SIGTERM. */
+/* Waits for btd's signals, for all verbs that wait: an sd-event loop with the bus, SIGINT and SIGTERM. */
 
 #include <signal.h>
-#include <systemd/sd-event.h>
+#include <sys/epoll.h>
 
 #include "client/bus/node-info.h"
 #include "client/bus/watch.h"
@@ -27,6 +27,8 @@ struct Watch {
         sd_event_source *search;  /* tries to reconnect; NULL: connected */
         sd_event_source *soon;    /* see watch_soon(); NULL: not pending */
         void (*soon_callback)(void *userdata);
+        sd_event_source *fd; /* see watch_fd(); NULL: none */
+        void (*fd_callback)(void *userdata);
         sd_event *event;
         GPtrArray *matches; /* sd_bus_slot * */
         sigset_t old_mask;
@@ -34,6 +36,10 @@ struct Watch {
 
 void watch_end(Watch *watch, int status) {
         sd_event_exit(watch->event, status);
+}
+
+sd_event *watch_loop(const Watch *watch) {
+        return watch->event;
 }
 
 static int on_run_new(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -76,6 +82,13 @@ static int on_nodes_changed(sd_bus_message *message, void *userdata, sd_bus_erro
         return 0;
 }
 
+static int on_events(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        Watch *watch = userdata;
+
+        watch->callbacks.events(message, watch->userdata);
+        return 0;
+}
+
 static int on_restart_dropped(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         const char *tree, *instance;
         Watch *watch = userdata;
@@ -109,6 +122,18 @@ void watch_soon(Watch *watch, void (*callback)(void *userdata)) {
         if (!watch->soon)
                 (void) sd_event_add_time_relative(watch->event, &watch->soon, CLOCK_MONOTONIC, MOMENT_USEC, 0, on_soon,
                                                   watch);
+}
+
+static int on_readable(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        Watch *watch = userdata;
+
+        watch->fd_callback(watch->userdata);
+        return 0;
+}
+
+int watch_fd(Watch *watch, int fd, void (*callback)(void *userdata)) {
+        watch->fd_callback = callback;
+        return sd_event_add_io(watch->event, &watch->fd, fd, EPOLLIN, on_readable, watch);
 }
 
 static int on_absent(sd_event_source *source, uint64_t usec, void *userdata) {
@@ -235,6 +260,7 @@ static int match_all(Watch *watch) {
                 { watch->callbacks.run_ready, RULE(BTD_NAME, BTD_MANAGER, "RunReady"), on_run_ready },
                 { watch->callbacks.run_finished, RULE(BTD_NAME, BTD_MANAGER, "RunFinished"), on_run_finished },
                 { watch->callbacks.nodes_changed, RULE(BTD_NAME, BTD_RUN, "NodesChanged"), on_nodes_changed },
+                { watch->callbacks.events, RULE(BTD_NAME, BTD_RUN, "Events"), on_events },
                 { watch->callbacks.restart_dropped, RULE(BTD_NAME, BTD_MANAGER, "RestartDropped"), on_restart_dropped },
                 { watch->callbacks.reloaded, RULE(BTD_NAME, BTD_MANAGER, "Reloaded"), on_reloaded },
                 { true, RULE("org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged") ",arg0='" BTD_NAME "'",
@@ -256,7 +282,8 @@ static int match_all(Watch *watch) {
         return 0;
 }
 
-/* The signals are blocked until watch_wait(), so that a Ctrl-C during a call is handled after it. */
+/* The signals are blocked until watch_wait(), so that a Ctrl-C during a call is handled after it: see
+ * interrupt.h. */
 static int watch_signals(Watch *watch) {
         static const int signals[] = { SIGINT, SIGTERM };
         sigset_t mask;
@@ -331,8 +358,12 @@ void watch_free(Watch *watch) {
         sd_event_source_disable_unref(watch->absence);
         sd_event_source_disable_unref(watch->search);
         sd_event_source_disable_unref(watch->soon);
+        sd_event_source_disable_unref(watch->fd);
         if (watch->client->bus)
                 sd_bus_detach_event(watch->client->bus);
+        /* sd-bus closes the connection when the event loop has ended. The next call makes another one. */
+        if (watch->client->bus && sd_bus_is_open(watch->client->bus) <= 0)
+                watch->client->bus = sd_bus_close_unref(watch->client->bus);
         sd_event_unref(watch->event);
         sigprocmask(SIG_SETMASK, &watch->old_mask, NULL);
         g_free(watch);

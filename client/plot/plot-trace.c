@@ -42,12 +42,39 @@ static json_object *complete(const Timeline *timeline, const PlotTitle *title, c
         json_object_object_add(event, "tid", json_object_new_int64(bar->node));
 
         json_object_object_add(arguments, "path", json_object_new_string(path));
+        if (bar->label)
+                json_object_object_add(arguments, "label", json_object_new_string(bar->label));
         json_object_object_add(arguments, "status", json_object_new_string(status_to_string(bar->status)));
         if (bar->detail)
                 json_object_object_add(arguments, "cause", json_object_new_string(bar->detail));
         json_object_object_add(arguments, "critical", json_object_new_boolean(bar->critical));
         json_object_object_add(event, "args", arguments);
         return event;
+}
+
+/* A part of a bar: the time before it, while the node waited, or the end of it, while it was halting. */
+static json_object *part(const PlotTitle *title, const Bar *bar, const char *what, uint64_t begin, uint64_t end) {
+        json_object *event = json_object_new_object(), *arguments = json_object_new_object();
+
+        json_object_object_add(event, "name", json_object_new_string(what));
+        json_object_object_add(event, "cat", json_object_new_string(what));
+        json_object_object_add(event, "ph", json_object_new_string("X"));
+        json_object_object_add(event, "ts", json_object_new_uint64(title->started + begin));
+        json_object_object_add(event, "dur", json_object_new_uint64(end - begin));
+        json_object_object_add(event, "pid", json_object_new_int(1));
+        json_object_object_add(event, "tid", json_object_new_int64(bar->node));
+        if (begin == bar->waiting && bar->awaits)
+                json_object_object_add(arguments, "for", json_object_new_string(bar->awaits));
+        json_object_object_add(event, "args", arguments);
+        return event;
+}
+
+static void add_bar(json_object *events, const Timeline *timeline, const PlotTitle *title, const Bar *bar) {
+        if (bar->waiting < bar->begin)
+                json_object_array_add(events, part(title, bar, "waiting", bar->waiting, bar->begin));
+        json_object_array_add(events, complete(timeline, title, bar));
+        if (bar->halting < bar->end)
+                json_object_array_add(events, part(title, bar, "halting", bar->halting, bar->end));
 }
 
 /* An action on the run: a line across all threads. */
@@ -81,7 +108,7 @@ char *plot_trace(const Timeline *timeline, const PlotTitle *title) {
                 json_object_array_add(events, sort_index(node));
         }
         for (unsigned i = 0; i < timeline->bars->len; i++)
-                json_object_array_add(events, complete(timeline, title, &g_array_index(timeline->bars, Bar, i)));
+                add_bar(events, timeline, title, &g_array_index(timeline->bars, Bar, i));
         for (unsigned i = 0; i < timeline->marks->len; i++)
                 json_object_array_add(events, instant(title, &g_array_index(timeline->marks, Mark, i)));
 

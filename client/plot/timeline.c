@@ -5,7 +5,9 @@
 #include "client/plot/timeline.h"
 
 static void bar_clear(void *bar) {
+        g_free(((Bar *) bar)->label);
         g_free(((Bar *) bar)->detail);
+        g_free(((Bar *) bar)->awaits);
 }
 
 static void mark_clear(void *mark) {
@@ -13,6 +15,7 @@ static void mark_clear(void *mark) {
 }
 
 #define NO_BAR UINT32_MAX
+#define NOT_YET UINT64_MAX
 
 Timeline *timeline_new(const Tree *tree) {
         Timeline *timeline = g_new0(Timeline, 1);
@@ -51,7 +54,14 @@ static Bar *find_open(const Timeline *timeline, NodeId node) {
 }
 
 static Bar *open_bar(Timeline *timeline, NodeId node, uint64_t time) {
-        Bar bar = { .node = node, .begin = time, .end = time, .status = STATUS_RUNNING };
+        Bar bar = {
+                .node = node,
+                .begin = NOT_YET,
+                .end = time,
+                .waiting = time,
+                .halting = NOT_YET,
+                .status = STATUS_RUNNING,
+        };
 
         timeline->last[node] = timeline->bars->len;
         g_array_append_val(timeline->bars, bar);
@@ -61,6 +71,9 @@ static Bar *open_bar(Timeline *timeline, NodeId node, uint64_t time) {
 void timeline_change(Timeline *timeline, NodeId node, Status status, uint64_t time, const char *detail) {
         Bar *bar = find_open(timeline, node) ?: open_bar(timeline, node, time);
 
+        bar->begin = MIN(bar->begin, time);
+        if (status != STATUS_RUNNING)
+                bar->halting = MIN(bar->halting, time);
         bar->end = time;
         bar->status = status;
         if (status != STATUS_RUNNING && detail) {
@@ -68,6 +81,33 @@ void timeline_change(Timeline *timeline, NodeId node, Status status, uint64_t ti
                 bar->detail = g_strdup(detail);
         }
         timeline->end = MAX(timeline->end, time);
+}
+
+/* If it waits for something else now, the first reason is kept. */
+void timeline_wait(Timeline *timeline, NodeId node, uint64_t time, const char *awaits) {
+        Bar *bar = find_open(timeline, node) ?: open_bar(timeline, node, time);
+
+        if (!bar->awaits)
+                bar->awaits = g_strdup(awaits);
+        timeline->end = MAX(timeline->end, time);
+}
+
+void timeline_halt(Timeline *timeline, NodeId node, uint64_t time) {
+        Bar *bar = find_open(timeline, node) ?: open_bar(timeline, node, time);
+
+        bar->begin = MIN(bar->begin, time);
+        bar->halting = MIN(bar->halting, time);
+        timeline->end = MAX(timeline->end, time);
+}
+
+void timeline_label(Timeline *timeline, NodeId node, const char *label) {
+        uint32_t last = timeline->last[node];
+        Bar *bar = last == NO_BAR ? NULL : bar_at(timeline, last);
+
+        if (!bar || bar->label)
+                return;
+
+        bar->label = g_strdup(label);
 }
 
 void timeline_mark(Timeline *timeline, uint64_t time, const char *what, const char *detail) {
@@ -160,6 +200,18 @@ static Bar *mark_awaited(Timeline *timeline, const GPtrArray *sorted, const Bar 
         return child;
 }
 
+/* The time up to which something else was waited for. While the child waited to begin, that is what ended meanwhile; if
+ * nothing did, such as for a lock of another run, the parent waited for the child all that time. */
+static uint64_t start_of(const Timeline *timeline, const GPtrArray *sorted, const Bar *parent, Bar *child) {
+        const Bar *before = find_awaited(timeline, sorted, parent, child->begin, false);
+
+        if (child->waiting >= child->begin || (before && before->end > child->waiting))
+                return child->begin;
+
+        child->awaited = MAX(child->waiting, parent->awaited);
+        return child->waiting;
+}
+
 /* Goes back from the end of a node: to the child that ended last, then to the child that ended last before that one
  * started, and so on; and does the same inside each child. */
 static void mark_critical(Timeline *timeline, Bar *root) {
@@ -169,19 +221,26 @@ static void mark_critical(Timeline *timeline, Bar *root) {
         while (waiting->len > 0) {
                 const Bar *parent = g_ptr_array_steal_index(waiting, waiting->len - 1);
                 uint64_t until = parent->end;
-                const Bar *child;
+                Bar *child;
 
                 while ((child = mark_awaited(timeline, sorted, parent, until, waiting)))
-                        until = child->begin;
+                        until = start_of(timeline, sorted, parent, child);
         }
+}
+
+static void close_bar(Bar *bar, uint64_t end) {
+        if (bar->status == STATUS_RUNNING)
+                bar->end = end;
+
+        bar->begin = MIN(bar->begin, bar->end);
+        bar->halting = MIN(bar->halting, bar->end);
 }
 
 void timeline_finish(Timeline *timeline, uint64_t time) {
         timeline->end = MAX(timeline->end, time);
 
         for (unsigned i = 0; i < timeline->bars->len; i++)
-                if (bar_at(timeline, i)->status == STATUS_RUNNING)
-                        bar_at(timeline, i)->end = timeline->end;
+                close_bar(bar_at(timeline, i), timeline->end);
 
         if (timeline->last[0] != NO_BAR)
                 mark_critical(timeline, bar_at(timeline, timeline->last[0]));

@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads a run record and the tree in it, and finds its begin and end, for all that replay a recording. */
+/* Opens the recording that an operand names, from a file or from btd: reads the run record and the tree in it. Finds
+ * its begin and end, and describes the run at any time of its replay. */
 
 #include <errno.h>
+#include <string.h>
 #include <systemd/sd-id128.h>
 
+#include "basic/cause.h"
+#include "basic/cleanup.h"
+#include "client/bus/target.h"
+#include "client/files.h"
 #include "client/recording/recording.h"
-#include "record/record-definition.h"
+#include "record/run-record.h"
+#include "run/replay.h"
+
+#define TRIES_MAX 3u
 
 void recording_free(Recording *recording) {
         if (!recording)
                 return;
 
         g_free(recording->name);
-        run_record_free(recording->journal);
+        g_free(recording->damage);
+        run_record_free(recording->record);
         definition_unref(recording->definition);
         g_free(recording);
 }
@@ -24,9 +34,9 @@ int recording_new(const char *name, const char *text, size_t length, const NodeT
         int r;
 
         recording->name = g_strdup(name);
-        r = run_record_read_text(text, length, &recording->journal, ret_error);
+        r = run_record_read_until_damage(text, length, &recording->record, &recording->damage, ret_error);
         if (r >= 0)
-                r = record_definition_new(&recording->journal->header, tables, &recording->definition, ret_error);
+                r = record_definition_new(&recording->record->header, tables, NULL, &recording->definition, ret_error);
         if (r < 0)
                 return r;
 
@@ -34,15 +44,224 @@ int recording_new(const char *name, const char *text, size_t length, const NodeT
         return 0;
 }
 
-static const Entry *last_record(const Recording *recording) {
-        const GArray *records = recording->journal->entries;
+static bool is_file(const char *operand) {
+        return strchr(operand, '/') || g_str_has_suffix(operand, RECORD_SUFFIX);
+}
 
-        return records->len > 0 ? &g_array_index(records, Entry, records->len - 1) : NULL;
+static int open_file(const char *path, Recording **ret_recording) {
+        g_autofree char *text = NULL, *why = NULL;
+        size_t length;
+        int r;
+
+        r = file_read(path, &text, &length);
+        if (r < 0)
+                return report_error("%s cannot be read: %s", path, g_strerror(-r));
+        if (recording_new(path, text, length, node_type_tables, ret_recording, &why) < 0)
+                return report_error("%s: %s", path, why);
+
+        return EXIT_SUCCESS;
+}
+
+/* btd sends a run record in parts, so that it is not blocked. An expected error is the end. */
+static int read_part(Client *client, const char *id, const char *const *expected, GByteArray *text, size_t *ret_size) {
+        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
+        const void *part;
+        int status, r;
+
+        status = client_message(client, BTD_PATH, BTD_MANAGER, "GetRecord", &message);
+        if (status != EXIT_SUCCESS)
+                return status;
+        r = sd_bus_message_append(message, "st", id, (uint64_t) text->len);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_size = 0;
+        status = client_send_expecting(client, message, expected, &reply);
+        if (status != EXIT_SUCCESS || !reply)
+                return status;
+
+        r = sd_bus_message_read_array(reply, 'y', &part, ret_size);
+        if (r < 0)
+                return client_bad_message(r);
+
+        g_byte_array_append(text, part, (guint) *ret_size);
+        return EXIT_SUCCESS;
+}
+
+static int read_all(Client *client, const char *id, GByteArray *text) {
+        size_t size = 0;
+
+        g_byte_array_set_size(text, 0);
+        do {
+                int status = read_part(client, id, NULL, text, &size);
+
+                if (status != EXIT_SUCCESS)
+                        return status;
+        } while (size > 0);
+
+        return EXIT_SUCCESS;
+}
+
+/* btd may cut off the beginning of a run record between two parts. Then the parts do not match, and they are read
+ * again.
+ * */
+static int open_run(Client *client, const char *id, Recording **ret_recording) {
+        g_autoptr(GByteArray) text = g_byte_array_new();
+        g_autofree char *error = NULL;
+
+        for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
+                int status = read_all(client, id, text);
+
+                if (status != EXIT_SUCCESS)
+                        return status;
+
+                g_clear_pointer(&error, g_free);
+                g_clear_pointer(ret_recording, recording_free);
+                if (recording_new(id, (const char *) text->data, text->len, node_type_tables, ret_recording, &error) >=
+                            0 &&
+                    !(*ret_recording)->damage)
+                        return EXIT_SUCCESS;
+        }
+
+        if (*ret_recording)
+                return EXIT_SUCCESS;
+
+        (void) report_error("%s: %s", id, error);
+        return EXIT_FAILURE;
+}
+
+static int read_file(const RecordFiles *files, const char *id, GByteArray **ret_text, char **ret_error) {
+        g_autofree char *path = record_files_path(files, id), *text = NULL;
+        g_autoptr(GError) error = NULL;
+        gsize length;
+
+        if (!path)
+                return EXIT_SUCCESS;
+
+        if (g_file_get_contents(path, &text, &length, &error))
+                *ret_text = g_byte_array_new_take((guint8 *) g_steal_pointer(&text), length);
+        else if (!g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+                *ret_error = g_strdup(error->message);
+        return EXIT_SUCCESS;
+}
+
+/* The last entry of a finished run says that, so nothing follows it. */
+static bool is_whole(const GByteArray *text) {
+        const char *start = (const char *) text->data, *end, *line;
+
+        if (text->len == 0 || start[text->len - 1] != '\n')
+                return false;
+
+        end = start + text->len - 1;
+        line = memrchr(start, '\n', (size_t) (end - start));
+        line = line ? memchr(line, ' ', (size_t) (end - line)) : NULL;
+        return line && g_str_has_prefix(line, " finished ");
+}
+
+int recording_read(Client *client, const RecordFiles *files, const char *id, GByteArray **ret_text, char **ret_error) {
+        static const char *const expected[] = { BTD_NO_SUCH_RUN, NULL };
+        g_autoptr(GByteArray) text = g_byte_array_new();
+        size_t size = 0;
+
+        if (files)
+                return read_file(files, id, ret_text, ret_error);
+
+        do {
+                int status = read_part(client, id, expected, text, &size);
+
+                if (status != EXIT_SUCCESS)
+                        return status;
+        } while (size > 0 && !is_whole(text));
+
+        if (text->len > 0)
+                *ret_text = g_steal_pointer(&text);
+        return EXIT_SUCCESS;
+}
+
+/* Whether the run has not finished: its last entry is not the one of its end. */
+static bool goes_on(const Recording *recording) {
+        const GArray *entries = recording->record->entries;
+
+        return entries->len == 0 || g_array_index(entries, Entry, entries->len - 1).kind != ENTRY_FINISHED;
+}
+
+/* Finds the newest run that btd lists, or else the newest in the history. The tree may no longer exist. */
+static int find_newest(Client *client, const char *operand, char **ret_id) {
+        g_autofree char *tree = NULL, *instance = NULL;
+        g_autoptr(GPtrArray) runs = NULL, past = NULL;
+        const RunInfo *newest;
+        int status;
+
+        target_split(operand, &tree, &instance);
+        status = run_info_list(client, &runs);
+        if (status == EXIT_SUCCESS)
+                status = run_info_list_past(client, tree, &past);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        newest = target_choose_run(runs, operand) ?: target_choose_run(past, operand);
+        if (newest) {
+                *ret_id = g_strdup(newest->id);
+                return EXIT_SUCCESS;
+        }
+
+        status = client_call(client, NULL, BTD_PATH, BTD_MANAGER, "GetTree", "s", tree);
+        return status != EXIT_SUCCESS ? status : report_error("'%s' has not run yet", operand);
+}
+
+int recording_open(Client *client, const char *operand, Recording **ret_recording) {
+        g_autofree char *id = NULL, *path = NULL;
+        g_autoptr(RecordFiles) files = NULL;
+        int status;
+
+        if (is_file(operand))
+                return open_file(operand, ret_recording);
+
+        status = record_files_find(client, &files);
+        if (status != EXIT_SUCCESS)
+                return status;
+        if (files) {
+                record_files_tell(client, files);
+                status = record_files_choose(files, operand, &path);
+                if (status == EXIT_SUCCESS)
+                        status = open_file(path, ret_recording);
+                if (status == EXIT_SUCCESS)
+                        (*ret_recording)->left = goes_on(*ret_recording);
+                return status;
+        }
+
+        if (target_is_run_id(operand))
+                id = g_strdup(operand);
+        else {
+                status = find_newest(client, operand, &id);
+                if (status != EXIT_SUCCESS)
+                        return status;
+        }
+
+        status = open_run(client, id, ret_recording);
+        if (status == EXIT_SUCCESS)
+                (*ret_recording)->live = goes_on(*ret_recording);
+        return status;
+}
+
+int recording_report_damage(const Recording *recording) {
+        if (recording->damage)
+                return report_error("%s: %s; only what happened before is shown", recording->name, recording->damage);
+        if (recording->record->torn && !recording->live)
+                (void) report_error("%s: its last entry is incomplete; what happened before is shown", recording->name);
+
+        return EXIT_SUCCESS;
+}
+
+static const Entry *last_entry(const Recording *recording) {
+        const GArray *entries = recording->record->entries;
+
+        return entries->len > 0 ? &g_array_index(entries, Entry, entries->len - 1) : NULL;
 }
 
 uint64_t recording_begin(const Recording *recording) {
-        const GArray *records = recording->journal->entries;
-        const Entry *first = records->len > 0 ? &g_array_index(records, Entry, 0) : NULL;
+        const GArray *entries = recording->record->entries;
+        const Entry *first = entries->len > 0 ? &g_array_index(entries, Entry, 0) : NULL;
 
         return first && first->kind == ENTRY_SNAPSHOT ? first->time : 0;
 }
@@ -64,8 +283,164 @@ static uint64_t age(const RecordHeader *header) {
 }
 
 uint64_t recording_length(const Recording *recording) {
-        const Entry *last = last_record(recording);
+        const Entry *last = last_entry(recording);
         uint64_t known = last ? last->time : 0;
 
-        return recording->live ? MAX(known, age(&recording->journal->header)) : known;
+        return recording->live ? MAX(known, age(&recording->record->header)) : known;
+}
+
+/* The status at the end of the events that were reported. */
+static void report_status(const Recording *recording, const Run *run, uint64_t until, RunEventObserver observer,
+                          void *userdata) {
+        const Cause *cause = run_cause_chain(run);
+        g_autofree char *text = cause ? cause_describe(definition_tree(recording->definition), cause, NODE_NONE) : NULL;
+        uint64_t time = MIN(until, recording_length(recording));
+
+        observer(
+                &(RunEvent){
+                        .time = time,
+                        .node = NODE_NONE,
+                        .what = run_status_text(run),
+                        .status = run_status(run),
+                        .duration = time,
+                        .text = text,
+                },
+                userdata);
+}
+
+int recording_report(const Recording *recording, uint64_t until, RunEventObserver observer, void *userdata,
+                     char **ret_error) {
+        uint64_t start = recording->record->header.start;
+        g_autoptr(Replay) replay = NULL;
+        int r;
+
+        r = replay_new(recording->record, recording->definition, &replay, ret_error);
+        if (r < 0)
+                return r;
+
+        run_observe_events(replay_run(replay), observer, userdata, UINT_MAX);
+        r = replay_until(replay, until < UINT64_MAX - start ? start + until : UINT64_MAX, ret_error);
+        if (r < 0)
+                return r;
+
+        if (run_status(replay_run(replay)) == STATUS_RUNNING)
+                report_status(recording, replay_run(replay), until, observer, userdata);
+        return 0;
+}
+
+RunInfo *recording_run_at(const Recording *recording, const Replay *replay, uint64_t time) {
+        const Run *run = replay_run(replay);
+        const RecordHeader *header = &recording->record->header;
+        const Cause *cause = run_cause_chain(run);
+        bool over = run_status(run) != STATUS_RUNNING,
+             left = recording->left && !over && time >= recording_length(recording);
+        RunInfo *info = g_new0(RunInfo, 1);
+
+        *info = (RunInfo){
+                .id = g_strdup(header->run),
+                .tree = g_strdup(header->tree),
+                .instance = g_strdup(header->instance),
+                .status = g_strdup(left ? "unfinished" : run_status_text(run)),
+                .started = header->started,
+                .ready = run_ready(run),
+                .finished = over ? header->started + (run_now(run) - header->start) : 0,
+                .as_of = header->started + time,
+                .cause =
+                        cause ? cause_describe(definition_tree(recording->definition), cause, NODE_NONE) : g_strdup(""),
+                .restart = g_strdup(left ? "btd is not running" : ""),
+                .is_counted = true,
+                .counts = *run_counts(run),
+        };
+        return info;
+}
+
+static NodeInfo *node_info(const Recording *recording, const Replay *replay, NodeId id, uint64_t now) {
+        const Tree *tree = definition_tree(recording->definition);
+        NodeInfo *node = g_new(NodeInfo, 1);
+        NodeReport report;
+
+        replay_node_report(replay, id, now, &report);
+        *node = (NodeInfo){
+                .index = id,
+                .parent = tree->nodes[id].parent,
+                .type = g_strdup(tree->nodes[id].type->name),
+                .name = g_strdup(tree_node_name(tree, id)),
+                .title = definition_title(recording->definition, id),
+                .element = report.element,
+                .status = g_strdup(report.state),
+                .since = report.since,
+                .duration = report.duration,
+                .detail = report.detail ?: g_strdup(""),
+        };
+        return node;
+}
+
+GPtrArray *recording_nodes_at(const Recording *recording, const Replay *replay, uint64_t time) {
+        GPtrArray *nodes = node_info_array_new();
+        uint64_t now = recording->record->header.start + time;
+
+        for (NodeId id = 0; id < definition_tree(recording->definition)->n_nodes; id++)
+                g_ptr_array_add(nodes, node_info(recording, replay, id, now));
+
+        return nodes;
+}
+
+static void add_text(json_object *level, const char *key, const char *text) {
+        json_object_object_add(level, key, json_object_new_string(text));
+}
+
+static void add_node(const Recording *recording, const Run *run, json_object *level, NodeId node) {
+        const Tree *tree = definition_tree(recording->definition);
+        g_autofree char *path = tree_node_path(tree, node), *title = definition_title(recording->definition, node);
+        const char *element = run_node_element(run, node);
+
+        json_object_object_add(level, "node", json_object_new_uint64(node));
+        add_text(level, "path", path);
+        add_text(level, "name", tree_node_name(tree, node));
+        add_text(level, "type", tree->nodes[node].type->name);
+        if (title)
+                add_text(level, "title", title);
+        if (element)
+                add_text(level, "element", element);
+        add_text(level, "status", node_history_state(run_node_history(run), node));
+}
+
+static json_object *cause_level(const Recording *recording, const Run *run, const Cause *cause) {
+        Status child = cause->because ? node_history_status(run_node_history(run), cause->because->node) : STATUS_IDLE;
+        g_autofree char *text = cause_describe_one(definition_tree(recording->definition), cause, child);
+        json_object *level = json_object_new_object();
+
+        if (cause->node == NODE_NONE) {
+                add_text(level, "run", recording->record->header.run);
+                add_text(level, "status", run_status_text(run));
+        } else {
+                add_node(recording, run, level, cause->node);
+        }
+        add_text(level, "kind", cause->kind);
+        add_text(level, "text", text);
+        if (cause->facts)
+                json_object_object_add(level, "facts", json_object_get(cause->facts));
+
+        return level;
+}
+
+static json_object *cause_chain(const Recording *recording, const Run *run, const Cause *first) {
+        json_object *chain = json_object_new_array();
+
+        for (const Cause *cause = first; cause; cause = cause->because)
+                json_object_array_add(chain, cause_level(recording, run, cause));
+
+        return chain;
+}
+
+json_object *recording_causes_at(const Recording *recording, const Replay *replay) {
+        const Run *run = replay_run(replay);
+
+        return cause_chain(recording, run, run_cause_chain(run));
+}
+
+json_object *recording_causes_of(const Recording *recording, const Replay *replay, NodeId node) {
+        const Run *run = replay_run(replay);
+
+        return cause_chain(recording, run, node_history_cause(run_node_history(run), node));
 }

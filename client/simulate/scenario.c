@@ -252,13 +252,13 @@ static const Param change_params[] = {
           .kind = PARAM_SPAN,
           .offset = offsetof(Change, at),
           .required = true,
-          .doc = "when it happens, from the start of the run on" },
+          .doc = "when it happens, counted from the start of the run" },
         { .name = "result",
           .kind = PARAM_ENUM,
           .offset = offsetof(Change, result),
           .values = condition_results,
           .required = true,
-          .doc = "what the condition is from then on, \"success\" or \"failure\"" },
+          .doc = "the outcome of the condition from then on, \"success\" or \"failure\"" },
         { .name = "cause", .kind = PARAM_STRING, .offset = offsetof(Change, cause) },
         { .name = "cause_kind", .kind = PARAM_STRING, .offset = offsetof(Change, cause_kind) },
         {},
@@ -343,8 +343,8 @@ static void read_outputs(Reader *reader, uint32_t item, Outcome *outcome) {
 
                 if (!blackboard_name_valid(word))
                         reader_error(reader, key,
-                                     g_strdup_printf("outputs: '%s' cannot be the name of a variable: a letter or '_', "
-                                                     "then letters, digits, '_', '-' and '.'",
+                                     g_strdup_printf("outputs: '%s' cannot be the name of a variable (a letter or '_', "
+                                                     "then letters, digits, '_', '-' and '.')",
                                                      shown));
         }
 }
@@ -416,7 +416,7 @@ static const Role *reader_read_role(Reader *reader, uint32_t item, const NodeId 
         Outcome *outcomes = arena_alloc(reader->scenario->arena, (n + 1) * sizeof(Outcome));
 
         if (n == 0)
-                reader_error(reader, item, g_strdup("this list is empty; it has an outcome for each start"));
+                reader_error(reader, item, g_strdup("this list is empty; give an outcome for each execution"));
 
         for (uint32_t i = 0; i < n; i++, element = text_next(&reader->text, element)) {
                 read_outcome(reader, element, condition ? &condition_fields : &action_fields, list ? expected : or_list,
@@ -468,9 +468,16 @@ static GHashTable *index_leaves(const Tree *tree, bool paths) {
                 g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) (void *) g_array_unref);
 
         for (NodeId node = 0; node < tree->n_nodes; node++)
-                if (is_leaf(tree, node))
-                        add_node(index, paths ? tree_node_path(tree, node) : g_strdup(tree_node_name(tree, node)),
-                                 node);
+                if (is_leaf(tree, node)) {
+                        char *word = paths ? tree_node_path(tree, node) : g_strdup(tree_node_name(tree, node)),
+                             *plain = tree_plain_path(word);
+
+                        if (!g_str_equal(plain, word))
+                                add_node(index, word, node);
+                        else
+                                g_free(word);
+                        add_node(index, plain, node);
+                }
 
         return index;
 }
@@ -549,7 +556,7 @@ static void read_leaf(Reader *reader, uint32_t key, GHashTable *names, GHashTabl
 
         if (!of_one_class(reader->tree, leaves)) {
                 reader_error(reader, key,
-                             g_strdup_printf("'%s' is an action and a condition; give the path of each", word));
+                             g_strdup_printf("'%s' names an action and a condition; give the path of each", word));
                 return;
         }
 

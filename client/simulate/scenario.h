@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The scenario of a simulation: a file ("script") that names leaves of a tree and says what each does. Read by
- * verbs/simulate.c, used by the simulated leaves.
+ * Owns the scenario of a simulation: what each leaf does. It is read from the file that btctl simulate gets with
+ * --script; the simulated leaves follow it.
  *
  *   { "leaves": { "LoadConfig": [{ "result": "failure", "after": "150ms", "cause": "no such file",
  *                                  "cause_kind": "exit-status:2" }, "success"],

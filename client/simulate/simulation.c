@@ -1,126 +1,378 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Runs a tree in simulated time, for btctl simulate: the run is the one of btd, with simulated leaves and timers. */
+/* Runs a tree in simulated time, for btctl simulate: the run is the one of btd, with simulated leaves and timers. One
+ * leaf kind runs all types: the tables of the types say what a leaf does, so that this file knows no type by name. */
 
-#include "client/simulate/simulation.h"
+#include <json-c/linkhash.h>
+
+#include "basic/cause.h"
 #include "basic/log.h"
 #include "basic/span.h"
-#include "client/simulate/simulated-leaf.h"
+#include "client/simulate/simulation.h"
+#include "leaf-types/basic.h"
 #include "run/activity.h"
 #include "run/run-inputs.h"
+#include "script/script-status.h"
 
 typedef struct Simulation {
-        SimulationContext context;
-        Run *run;
+        LeafServices services; /* must be the first member, see simulation_of() */
+        const Scenario *scenario;
         const Tree *tree;
-        SimulationObserver observer;
+        Run *run;
+        RunEventObserver observer;
         void *userdata;
 
-        uint8_t *reported; /* by node: a status; see is_news() */
+        GArray *warnings; /* of RunEvent: not reported yet */
 } Simulation;
 
 static uint64_t now(const Simulation *simulation) {
-        return timers_now(simulation->context.services.timers, TIMER_MONOTONIC);
+        return timers_now(simulation->services.timers, TIMER_MONOTONIC);
 }
 
-static void report(Simulation *simulation, NodeId node, const char *what, const char *text) {
-        simulation->observer(&(SimulationEvent){ .time = now(simulation), .node = node, .what = what, .text = text },
-                             simulation->userdata);
+static void report(const Simulation *simulation, const RunEvent *event) {
+        simulation->observer(event, simulation->userdata);
 }
 
-static void report_started(Simulation *simulation, NodeId node) {
-        simulation->reported[node] = STATUS_RUNNING;
-        report(simulation, node, status_to_string(STATUS_RUNNING), NULL);
+static void clear_event(void *event) {
+        run_event_clear(event);
 }
 
-/* The text of a node's own cause; NULL: its children give the reason. A leaf's text always counts. */
-static const char *own_text(const Simulation *simulation, NodeId node, const Activity *leaf) {
-        const Cause *cause = history_cause(run_history(simulation->run), node);
-        bool of_leaf = leaf && cause == activity_cause(leaf);
+static void add_warning(const Simulation *simulation, NodeId node, const char *text) {
+        RunEvent warning = {
+                .time = now(simulation),
+                .node = node,
+                .what = "warning",
+                .label = run_node_label(simulation->run, node),
+                .text = g_strdup(text),
+        };
 
-        return cause && (of_leaf || !g_str_equal(cause->kind, CAUSE_FAILED)) ? cause->text : NULL;
+        g_array_append_val(simulation->warnings, warning);
 }
 
-static NodeClass class_of(const Simulation *simulation, NodeId node) {
-        return simulation->tree->nodes[node].type->class;
+/* One leaf from its start to its end. */
+typedef struct SimulatedLeaf {
+        const Outcome *outcome;
+        const Param *computed;  /* its script, which gives its result; NULL: none, or the scenario says the result */
+        BlackboardWatch *reads; /* the variables that the script reads; NULL: it is code, which runs once */
+        bool stale;             /* the script is to be evaluated (again) */
+        Status value;           /* of a condition */
+        uint64_t known_at;      /* of a condition: when its value is first known */
+        Timer *next;            /* its end, or the next change of a condition; NULL: never */
+        bool stopping;
+} SimulatedLeaf;
+
+static const Simulation *simulation_of(const Leaf *leaf) {
+        return (const Simulation *) leaf->services;
 }
 
-/* Whether to report a status. Not reported: an action that waits for the node it replaces, and the halt of an action
- * that never started. Guards and conditions are evaluated repeatedly, so only a new status of them is reported. */
-static bool is_news(const Simulation *simulation, NodeId node, Status status, const Activity *leaf) {
-        bool action = class_of(simulation, node) == NODE_ACTION;
-
-        if (action && status == STATUS_RUNNING)
-                return leaf && !activity_is_ending(leaf);
-        if (action && status == STATUS_HALTED)
-                return simulation->reported[node] == STATUS_RUNNING;
-
-        return simulation->reported[node] != status;
+static uint64_t now_of(const Leaf *leaf) {
+        return timers_now(leaf->services->timers, TIMER_MONOTONIC);
 }
 
-/* Whether the node was running and has ended. */
-static bool has_ended(const Simulation *simulation, NodeId node, Status status, const Activity *leaf) {
-        return class_of(simulation, node) != NODE_CONDITION && status != STATUS_RUNNING &&
-               (leaf || simulation->reported[node] == STATUS_RUNNING);
+/* The value of the parameter of that name and kind, or NULL. */
+static const void *find_param(const Leaf *leaf, const char *name, ParamKind kind, const Param **ret_param) {
+        for (const Param *param = leaf->type->params; param && param->name; param++)
+                if (param->kind == kind && g_str_equal(param->name, name)) {
+                        if (ret_param)
+                                *ret_param = param;
+                        return (const char *) leaf->params + param->offset;
+                }
+
+        return NULL;
 }
 
-static void on_changed(NodeId node, void *userdata) {
-        Simulation *simulation = userdata;
-        const Activity *leaf = run_leaf(simulation->run, node);
-        Status status = history_status(run_history(simulation->run), node);
-        bool ending = leaf && activity_is_ending(leaf);
+static Status result_of(const Leaf *leaf) {
+        const SimulatedLeaf *op = leaf->op;
 
-        if (!is_news(simulation, node, status, leaf))
+        if (op->outcome->result != STATUS_IDLE)
+                return op->outcome->result;
+
+        return leaf->type->flags & TYPE_NEVER_SUCCEEDS ? STATUS_FAILURE : STATUS_SUCCESS;
+}
+
+/* A leaf with a duration takes that time. */
+static uint64_t time_of(const Leaf *leaf) {
+        const uint64_t *duration = find_param(leaf, "duration", PARAM_SPAN, NULL);
+        const SimulatedLeaf *op = leaf->op;
+
+        return op->outcome->timed || !duration ? op->outcome->after : *duration;
+}
+
+/* NULL: the scenario gives none, and none is known. */
+static Cause *make_cause(const Leaf *leaf, const char *kind, const char *text) {
+        const char *known = leaf->type->flags & TYPE_NEVER_SUCCEEDS ? ALWAYS_FAILS : NULL;
+        Cause *cause = kind || text || known ? cause_of_pattern(kind, text ?: known) : NULL;
+
+        if (cause)
+                cause->node = leaf->node;
+        return cause;
+}
+
+/* The script of a type that does nothing but evaluate it, or NULL. An expression over more than the variables ("value")
+ * cannot be evaluated here. */
+static const Param *find_script(const NodeType *type) {
+        for (const Param *param = type->params; param && param->name; param++)
+                if ((param->kind == PARAM_CODE || param->kind == PARAM_EXPRESSION) && !param->extra)
+                        return param;
+
+        return NULL;
+}
+
+static Status compute(Leaf *leaf) {
+        SimulatedLeaf *op = leaf->op;
+        const Script *script;
+        Cause *cause = NULL;
+
+        if (!op->stale)
+                return op->value;
+
+        op->stale = false;
+        script = *(const Script *const *) (const void *) ((const char *) leaf->params + op->computed->offset);
+        op->value = op->computed->kind == PARAM_CODE
+                            ? script_status_of_code(script, leaf->blackboard, &cause)
+                            : script_status_of_test(script, leaf->blackboard, NULL, NULL, &cause);
+        leaf_give_cause(leaf, cause);
+        return op->value;
+}
+
+static Status perform(Leaf *leaf) {
+        const Outcome *outcome = ((const SimulatedLeaf *) leaf->op)->outcome;
+        Status status = result_of(leaf);
+
+        if (status != STATUS_SUCCESS)
+                leaf_give_cause(leaf, make_cause(leaf, outcome->cause_kind, outcome->cause));
+        if (outcome->outputs) {
+                json_object_object_foreach(outcome->outputs, key, value)
+                        leaf_set_output(leaf, key, json_object_get(value));
+        }
+
+        return status;
+}
+
+static void on_end(void *userdata) {
+        Leaf *leaf = userdata;
+        SimulatedLeaf *op = leaf->op;
+
+        g_clear_pointer(&op->next, timer_free);
+        leaf_end(leaf, op->stopping ? STATUS_SKIPPED : perform(leaf));
+}
+
+static Timer *timer_after(const Leaf *leaf, uint64_t delay, TimerCallback callback) {
+        return delay < SPAN_INFINITY - now_of(leaf) ? timer_new(leaf->services->timers, delay, callback, (Leaf *) leaf)
+                                                    : NULL;
+}
+
+/* The memo makes an event, as that of a real leaf. */
+static void say(Leaf *leaf) {
+        const Param *levels = NULL;
+        const char *const *message = find_param(leaf, "message", PARAM_STRING, NULL);
+        const int *level = find_param(leaf, "level", PARAM_ENUM, &levels);
+        json_object *memo;
+
+        if (!message || !*message || !level)
                 return;
 
-        simulation->reported[node] = has_ended(simulation, node, status, leaf) ? STATUS_IDLE : status;
-        report(simulation, node, ending ? "halting" : status_to_string(status), own_text(simulation, node, leaf));
+        memo = json_object_new_object();
+        json_object_object_add(memo, "message", json_object_new_string(*message));
+        json_object_object_add(memo, "level", json_object_new_string(levels->values[*level]));
+        leaf_set_memo(leaf, memo);
 }
 
-static void on_ready(void *userdata) {
-        report(userdata, NODE_NONE, "ready", NULL);
+static Status start_action(Leaf *leaf) {
+        SimulatedLeaf *op = leaf->op;
+        uint64_t time = time_of(leaf);
+
+        say(leaf);
+        if (time == 0 || leaf->type->flags & TYPE_IMMEDIATE)
+                return perform(leaf);
+
+        op->next = timer_after(leaf, time, on_end);
+        return STATUS_RUNNING;
 }
 
-static void on_waits(NodeId node, void *userdata) {
-        Simulation *simulation = userdata;
-        g_autofree char *lock = run_describe_lock(simulation->run, node), *text = g_strconcat("for ", lock, NULL);
+/* Sets the current value of the condition; returns the time of its next change. */
+static uint64_t evaluate_condition(Leaf *leaf) {
+        SimulatedLeaf *op = leaf->op;
+        const Outcome *outcome = op->outcome;
+        uint64_t now = now_of(leaf);
+        const char *kind = outcome->cause_kind, *cause = outcome->cause;
+        uint32_t i;
 
-        report(simulation, node, "waiting", text);
+        op->value = STATUS_RUNNING;
+        if (now < op->known_at)
+                return op->known_at;
+
+        op->value = result_of(leaf);
+        for (i = 0; i < outcome->n_changes && outcome->changes[i].at <= now; i++) {
+                op->value = outcome->changes[i].result;
+                kind = outcome->changes[i].cause_kind;
+                cause = outcome->changes[i].cause;
+        }
+
+        leaf_give_cause(leaf, op->value == STATUS_FAILURE ? make_cause(leaf, kind, cause) : NULL);
+        return i < outcome->n_changes ? outcome->changes[i].at : SPAN_INFINITY;
 }
 
-static void on_halted(NodeId node, void *userdata) {
-        report(userdata, node, status_to_string(STATUS_HALTED), NULL);
+static void on_change(void *userdata);
+
+static void follow_condition(Leaf *leaf) {
+        uint64_t next = evaluate_condition(leaf);
+        SimulatedLeaf *op = leaf->op;
+
+        if (next != SPAN_INFINITY)
+                op->next = timer_after(leaf, next - now_of(leaf), on_change);
 }
 
-static const RunObserver run_observer = {
-        .changed = on_changed,
-        .ready = on_ready,
-        .waits = on_waits,
-        .halted = on_halted,
+static void on_change(void *userdata) {
+        Leaf *leaf = userdata;
+        SimulatedLeaf *op = leaf->op;
+
+        g_clear_pointer(&op->next, timer_free);
+        follow_condition(leaf);
+        leaf_set_value(leaf, op->value);
+}
+
+static Status start_condition(Leaf *leaf) {
+        SimulatedLeaf *op = leaf->op;
+        uint64_t now = now_of(leaf), after = op->outcome->after;
+
+        op->known_at = after < SPAN_INFINITY - now ? now + after : SPAN_INFINITY;
+        follow_condition(leaf);
+        return op->value;
+}
+
+static void on_variables_changed(void *userdata) {
+        Leaf *leaf = userdata;
+        SimulatedLeaf *op = leaf->op;
+
+        if (op->stale)
+                return;
+
+        op->stale = true;
+        leaf_value_changed(leaf);
+}
+
+static Status start_computed(Leaf *leaf) {
+        SimulatedLeaf *op = leaf->op;
+        const Script *script =
+                *(const Script *const *) (const void *) ((const char *) leaf->params + op->computed->offset);
+
+        op->stale = true;
+        if (op->computed->kind == PARAM_EXPRESSION)
+                op->reads = blackboard_watch(leaf->blackboard, script_reads(script), on_variables_changed, leaf);
+        return compute(leaf);
+}
+
+/* Whether the scenario gives the result. */
+static bool is_given(const Outcome *outcome) {
+        return outcome->result != STATUS_IDLE || outcome->outputs || outcome->n_changes > 0;
+}
+
+static Status simulated_start(Leaf *leaf) {
+        const Simulation *simulation = simulation_of(leaf);
+        SimulatedLeaf *op = leaf->op;
+
+        op->outcome = scenario_outcome(simulation->scenario, simulation->tree, leaf->node, leaf->attempt - 1);
+        if (!is_given(op->outcome))
+                op->computed = find_script(leaf->type);
+
+        if (op->computed)
+                return start_computed(leaf);
+
+        return leaf->type->class == NODE_CONDITION ? start_condition(leaf) : start_action(leaf);
+}
+
+static bool simulated_halt(Leaf *leaf) {
+        SimulatedLeaf *op = leaf->op;
+
+        g_clear_pointer(&op->next, timer_free);
+        op->stopping = true;
+        if (op->outcome->halt == 0)
+                return true;
+
+        op->next = timer_after(leaf, op->outcome->halt, on_end);
+        return false;
+}
+
+static void simulated_release(Leaf *leaf) {
+        SimulatedLeaf *op = leaf->op;
+
+        g_clear_pointer(&op->next, timer_free);
+        g_clear_pointer(&op->reads, blackboard_watch_free);
+}
+
+static Status simulated_evaluate(Leaf *leaf) {
+        const SimulatedLeaf *op = leaf->op;
+
+        return op->computed ? compute(leaf) : op->value;
+}
+
+/* A variable that a real leaf would set is missing unless the scenario sets it. So this is only a warning here, but btd
+ * would fail. */
+static void simulated_unresolved(Leaf *leaf, const char *error) {
+        const Simulation *simulation = simulation_of(leaf);
+        g_autofree char *warning = g_strdup_printf("would fail: %s", error);
+
+        add_warning(simulation, leaf->node, warning);
+}
+
+static const LeafKind simulated_kind = {
+        .op_size = sizeof(SimulatedLeaf),
+        .start = simulated_start,
+        .halt = simulated_halt,
+        .release = simulated_release,
+        .evaluate = simulated_evaluate,
+        .unresolved = simulated_unresolved,
 };
 
-/* A leaf that had to wait for the node it replaces is already RUNNING for its run, so its start is reported here. */
-static void on_leaf_started(NodeId node, Status status, void *userdata) {
+static const LeafKind *kind_of(const NodeType *type) {
+        return &simulated_kind;
+}
+
+/* The run and its events. */
+
+static void warn_of_restart(Simulation *simulation, Status result) {
+        const RestartPolicy *policy = definition_restart(run_definition(simulation->run));
+        g_autofree char *text = NULL;
+
+        if (!restart_is_wanted(policy, result))
+                return;
+
+        text = g_strdup_printf("btd would start another run, because 'restart' is '%s'; only one is simulated",
+                               restart_names[policy->when]);
+        add_warning(simulation, NODE_NONE, text);
+}
+
+/* A warning comes in the middle of an input, the events of the input after it. The warnings about a node stand before
+ * its next event. */
+static void on_event(const RunEvent *event, void *userdata) {
         Simulation *simulation = userdata;
 
-        simulation->reported[node] = STATUS_IDLE;
-        if (status == STATUS_RUNNING && machine_node_status(run_machine(simulation->run), node) == STATUS_RUNNING)
-                report_started(simulation, node);
+        if (event->node == NODE_NONE && event->status != STATUS_IDLE)
+                warn_of_restart(simulation, event->status);
+        for (unsigned i = 0; i < simulation->warnings->len;) {
+                const RunEvent *warning = &g_array_index(simulation->warnings, RunEvent, i);
+
+                if (warning->node != event->node) {
+                        i++;
+                        continue;
+                }
+                report(simulation, warning);
+                g_array_remove_index(simulation->warnings, i);
+        }
+
+        report(simulation, event);
 }
 
-static void on_leaf_remarked(NodeId node, const char *kind, const char *text, void *userdata) {
-        report(userdata, node, kind, text);
+static void report_warnings(const Simulation *simulation) {
+        for (unsigned i = 0; i < simulation->warnings->len; i++)
+                report(simulation, &g_array_index(simulation->warnings, RunEvent, i));
+        g_array_set_size(simulation->warnings, 0);
 }
 
-/* Only the warnings about leaves that were given up: all else is in the trace. */
-static void on_message(NodeId node, int level, const char *text, void *userdata) {
-        const Simulation *simulation = userdata;
+/* The log of a real run: events tell all that it has. */
+static void on_message(NodeId node, int level, const char *text, void *userdata) {}
 
-        if (level <= LOG_WARNING && run_leaf(simulation->run, node))
-                report(userdata, node, "warning", text);
-}
-
-/* The trace is made of the observer's calls. */
 static void on_run_changed(Run *run, void *userdata) {}
 
 static const RunCallbacks run_callbacks = {
@@ -131,13 +383,10 @@ static const RunCallbacks run_callbacks = {
 };
 
 static void on_halt(void *userdata) {
-        Simulation *simulation = userdata;
+        const Simulation *simulation = userdata;
 
-        if (run_halting(simulation->run))
-                return;
-
-        report(simulation, NODE_NONE, "halting", NULL);
-        run_halt(simulation->run, cause_new(CAUSE_HALTED, NULL, "halted by the script"));
+        if (!run_halting(simulation->run))
+                run_halt(simulation->run, cause_new(CAUSE_HALTED, NULL, "halted by the script"));
 }
 
 static bool is_running(const Simulation *simulation, NodeId node) {
@@ -159,8 +408,8 @@ static char *describe_waiting(const Simulation *simulation) {
 }
 
 /* Jumps to the next event. Returns why the simulation stops before the run has finished, or NULL. */
-static char *advance(Simulation *simulation, uint64_t until) {
-        Timers *timers = simulation->context.services.timers;
+static char *advance(const Simulation *simulation, uint64_t until) {
+        Timers *timers = simulation->services.timers;
         uint64_t next = timers_next(timers);
 
         if (next >= SPAN_INFINITY)
@@ -177,24 +426,21 @@ static char *advance(Simulation *simulation, uint64_t until) {
         return NULL;
 }
 
-/* Reports, before the last line, that btd would restart the run. */
-static void report_restart(Simulation *simulation, Status status) {
-        const RestartPolicy *policy = definition_restart(run_definition(simulation->run));
-        g_autofree char *text = NULL;
-
-        if (!restart_is_wanted(policy, status))
-                return;
-
-        text = g_strdup_printf("btd would start another run, since 'restart' is '%s'; only one is simulated",
-                               restart_names[policy->when]);
-        report(simulation, NODE_NONE, "warning", text);
+/* As of a recorded run that has not finished, the last event is its status. */
+static void report_left(const Simulation *simulation, char *why) {
+        report(simulation, &(RunEvent){
+                                   .time = now(simulation),
+                                   .node = NODE_NONE,
+                                   .what = status_to_string(STATUS_RUNNING),
+                                   .status = STATUS_RUNNING,
+                                   .text = why,
+                           });
 }
 
-static Status run_to_end(Simulation *simulation, Ticker *ticker, uint64_t until) {
+static Status run_to_end(const Simulation *simulation, Ticker *ticker, uint64_t until) {
         Run *run = simulation->run;
         g_autofree char *left = NULL;
         uint32_t n_ticks = 0;
-        Status status;
 
         run_start(run);
         while (run_status(run) == STATUS_RUNNING && !left) {
@@ -205,46 +451,41 @@ static Status run_to_end(Simulation *simulation, Ticker *ticker, uint64_t until)
                         n_ticks++;
                 else
                         left = advance(simulation, until);
+                report_warnings(simulation);
         }
 
-        status = run_status(run);
-        report_restart(simulation, status);
-        report(simulation, NODE_NONE, status_to_string(status), status == STATUS_ERROR ? run_cause(run) : left);
-        return status;
+        if (left)
+                report_left(simulation, left);
+        return run_status(run);
 }
 
 Status simulate(Definition *definition, const Scenario *scenario, const SimulationOptions *options,
-                SimulationObserver observer, void *userdata) {
+                RunEventObserver observer, void *userdata) {
         const Tree *tree = definition_tree(definition);
         g_autoptr(GMainContext) context = g_main_context_new();
         g_autoptr(Timers) timers = timers_new_simulated();
         g_autoptr(Ticker) ticker = ticker_new(context);
         g_autoptr(Locks) locks = locks_new();
-        g_autofree uint8_t *reported = g_new0(uint8_t, tree->n_nodes);
+        g_autoptr(GArray) warnings = g_array_new(false, false, sizeof(RunEvent));
         Simulation simulation = {
-                .context = {
-                        .services = { .kind_of = simulated_kind_of, .timers = timers },
-                        .scenario = scenario,
-                        .tree = tree,
-                        .started = on_leaf_started,
-                        .remarked = on_leaf_remarked,
-                        .userdata = &simulation,
-                },
+                .services = { .kind_of = kind_of, .timers = timers },
+                .scenario = scenario,
                 .tree = tree,
                 .observer = observer,
                 .userdata = userdata,
-                .reported = reported,
+                .warnings = warnings,
         };
-        RunServices services = { .leaves = &simulation.context.services, .ticker = ticker, .locks = locks };
+        RunServices services = { .leaves = &simulation.services, .ticker = ticker, .locks = locks };
         RunOrigin origin = { .id = "", .tree = "", .instance = "", .seed = options->seed };
         g_autoptr(Run) run = run_make_live(&origin, definition, &services, &run_callbacks, &simulation);
         Timer *halt = NULL;
         Status status;
 
+        g_array_set_clear_func(warnings, clear_event);
         simulation.run = run;
         if (options->variables)
                 run_give(run, options->variables);
-        run_observe(run, &run_observer, &simulation);
+        run_observe_events(run, on_event, &simulation, UINT_MAX);
         if (scenario_halt(scenario) != SPAN_INFINITY)
                 halt = timer_new(timers, scenario_halt(scenario), on_halt, &simulation);
 

@@ -1,83 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Writes the events of a simulation as lines, and compares them with a stored trace. */
+/* Reads a stored trace, and compares the lines of events with it. */
 
-#include <inttypes.h>
-
-#include "basic/cleanup.h"
-#include "client/files.h"
 #include "client/simulate/trace.h"
-#include "client/view/event.h"
-
-/* Seconds, with as few digits as possible. */
-static json_object *time_to_json(uint64_t usec) {
-        g_autofree char *digits =
-                g_strdup_printf("%" PRIu64 ".%06" PRIu64, usec / G_USEC_PER_SEC, usec % G_USEC_PER_SEC);
-        size_t length = strlen(digits);
-
-        while (digits[length - 1] == '0')
-                digits[--length] = 0;
-        if (digits[length - 1] == '.')
-                digits[--length] = 0;
-
-        return json_object_new_double_s((double) usec / G_USEC_PER_SEC, digits);
-}
-
-static void add_string(json_object *json, const char *key, const char *value) {
-        json_object_object_add(json, key, json_object_new_string(value));
-}
-
-static json_object *node_event_to_json(const Trace *trace, const SimulationEvent *event) {
-        g_autofree char *path = tree_node_path(trace->tree, event->node);
-        bool said = g_str_equal(event->what, "log") || g_str_equal(event->what, "warning");
-        json_object *json = json_object_new_object();
-
-        json_object_object_add(json, "t", time_to_json(event->time));
-        add_string(json, "path", path);
-        add_string(json, "event", event->what);
-        if (event->text)
-                add_string(json, said ? "message" : "cause", event->text);
-
-        return json;
-}
-
-static json_object *run_event_to_json(const SimulationEvent *event) {
-        bool said = g_str_equal(event->what, "warning"), left = g_str_equal(event->what, "running"),
-             going_on = said || g_str_equal(event->what, "halting") || g_str_equal(event->what, "ready");
-        json_object *json = json_object_new_object();
-
-        json_object_object_add(json, "t", time_to_json(event->time));
-        add_string(json, "event", going_on ? event->what : left ? "stopped" : "finished");
-        if (!going_on && !left)
-                add_string(json, "status", event->what);
-        if (event->text)
-                add_string(json, said ? "message" : "cause", event->text);
-
-        return json;
-}
-
-static void append_json(const Trace *trace, GString *line, const SimulationEvent *event) {
-        g_autoptr(json_object) json =
-                event->node == NODE_NONE ? run_event_to_json(event) : node_event_to_json(trace, event);
-
-        g_autofree char *text = output_json_text(json, 0);
-
-        g_string_append(line, text);
-}
-
-void trace_append_line(const Trace *trace, const Output *output, GString *line, const SimulationEvent *event) {
-        g_autofree char *path = event->node == NODE_NONE ? NULL : tree_node_path(trace->tree, event->node);
-        g_autofree char *stamp = NULL;
-        const Event shown = { .title = path ?: trace->title, .what = event->what, .text = event->text };
-
-        if (output->json) {
-                append_json(trace, line, event);
-                return;
-        }
-
-        stamp = event_stamp(event->time);
-        event_append(output, line, stamp, &shown);
-}
+#include "client/files.h"
 
 /* Number of lines to show before a difference. */
 #define CONTEXT 3u

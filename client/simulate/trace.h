@@ -2,20 +2,11 @@
 #pragma once
 
 /*
- * Writes the events of a simulation as lines of text or JSON, and compares them with a stored trace. The same events
- * always give the same lines.
+ * Compares the lines of a simulation with a stored trace. The same events always give the same lines.
  */
 
-#include "client/simulate/simulation.h"
-#include "client/view/output.h"
-
-typedef struct Trace {
-        const Tree *tree;
-        const char *title; /* what the run is called */
-} Trace;
-
-/* Without an end of line. */
-void trace_append_line(const Trace *trace, const Output *output, GString *line, const SimulationEvent *event);
+#include <glib.h>
+#include <stdbool.h>
 
 /* A stored trace, which the lines are compared with one by one. */
 typedef struct Expectation Expectation;

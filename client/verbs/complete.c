@@ -8,6 +8,7 @@
 #include "basic/cleanup.h"
 #include "client/bus/target.h"
 #include "client/files.h"
+#include "client/recording/record-files.h"
 #include "client/verbs/verbs.h"
 
 static int complete_verbs(Client *client, const char *of) {
@@ -55,12 +56,14 @@ static int complete_runs(Client *client, const char *of) {
         return status;
 }
 
-/* Prints finished runs, also those that btd no longer lists. */
+/* Prints finished runs, also those that btd no longer lists. Where they are found does not matter here. */
 static int complete_past(Client *client, const char *of) {
+        g_autoptr(RecordFiles) files = NULL;
         g_autoptr(GPtrArray) runs = NULL;
         int status;
 
-        status = run_info_list_past(client, "", &runs);
+        client->output.quiet = true;
+        status = record_files_select(client, NULL, &files, &runs, NULL);
         for (guint i = 0; status == EXIT_SUCCESS && i < runs->len; i++)
                 puts(((const RunInfo *) g_ptr_array_index(runs, i))->id);
 
@@ -115,9 +118,16 @@ static int print_keys(sd_bus_message *variables) {
         const char *key;
         int r;
 
-        r = sd_bus_message_enter_container(variables, SD_BUS_TYPE_ARRAY, "{ss}");
-        while (r >= 0 && (r = sd_bus_message_read(variables, "{ss}", &key, NULL)) > 0)
-                puts(key);
+        r = sd_bus_message_enter_container(variables, SD_BUS_TYPE_ARRAY, "{sv}");
+        while (r >= 0 && (r = sd_bus_message_enter_container(variables, SD_BUS_TYPE_DICT_ENTRY, "sv")) > 0) {
+                r = sd_bus_message_read(variables, "s", &key);
+                if (r >= 0)
+                        r = sd_bus_message_skip(variables, "v");
+                if (r >= 0)
+                        r = sd_bus_message_exit_container(variables);
+                if (r >= 0)
+                        puts(key);
+        }
 
         return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
 }

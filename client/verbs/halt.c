@@ -8,74 +8,41 @@
 
 #include "basic/cleanup.h"
 #include "client/bus/target.h"
-#include "client/bus/watch.h"
 #include "client/verbs/verbs.h"
-#include "client/view/event.h"
+#include "client/verbs/wait.h"
 #include "definition/sources.h"
 #include "record/halt-request.h"
 
-/* The runs to wait for. */
-typedef struct Halting {
-        Client *client;
-        Watch *watch;
-        GHashTable *runs; /* ids of the runs that have not finished */
-} Halting;
+/* btd does not list the run, or it has finished: then there is nothing to halt, which is success. If btd has recovered
+ * the run by now, halts it. */
+static int halt_finished(Client *client, const char *id) {
+        g_autoptr(GPtrArray) runs = NULL, past = NULL;
+        const RunInfo *run;
+        int status;
 
-static void halting_clear(Halting *halting) {
-        g_clear_pointer(&halting->watch, watch_free);
-        g_clear_pointer(&halting->runs, g_hash_table_unref);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Halting, halting_clear)
-
-static void on_run_finished(const char *id, const char *status, const char *cause, void *userdata) {
-        Halting *halting = userdata;
-
-        if (!g_hash_table_remove(halting->runs, id))
-                return;
-
-        if (!halting->client->output.quiet)
-                event_print_finished(&halting->client->output, "", id, status, 0, cause);
-        if (g_hash_table_size(halting->runs) == 0)
-                watch_end(halting->watch, EXIT_SUCCESS);
-}
-
-static bool is_meant(const RunInfo *run, const char *operand) {
-        g_autofree char *tree = NULL, *instance = NULL;
-
-        if (target_is_run_id(operand))
-                return strcmp(run->id, operand) == 0;
-
-        target_split(operand, &tree, &instance);
-        return strcmp(run->tree, tree) == 0 && (!instance || strcmp(run->instance, instance) == 0);
-}
-
-static int halt_run(Client *client, const char *id) {
-        return client_call(client, NULL, BTD_PATH, BTD_MANAGER, "HaltRun", "s", id);
-}
-
-static int halt_tree(Client *client, const char *tree) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        unsigned count;
-        int status, r;
-
-        status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "HaltTree", "s", tree);
+        status = run_info_list(client, &runs);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        r = sd_bus_message_read(reply, "u", &count);
-        if (r < 0)
-                return client_bad_message(r);
+        run = target_choose_run(runs, id);
+        if (run && !run_info_has_finished(run))
+                return client_call(client, NULL, BTD_PATH, BTD_MANAGER, "HaltRun", "sa{sv}", id, 0);
 
-        /* Nothing is running, so there is nothing to halt: success. */
-        if (count == 0)
-                client_say(client, "tree '%s' is not running", tree);
+        if (!run) {
+                status = run_info_list_past(client, NULL, &past);
+                if (status != EXIT_SUCCESS)
+                        return status;
+                run = target_choose_run(past, id);
+        }
+        if (!run)
+                return target_report_no_run(client, id);
 
+        client_say(client, "%s has already finished: %s", id, run->status);
         return EXIT_SUCCESS;
 }
 
-/* Halts a run, or cancels its pending restart. ret_done: there was something to halt or to cancel. */
-static int halt_if_running(Client *client, const char *id, bool *ret_done) {
+static int halt_run(Client *client, const char *id) {
+        static const char *const expected[] = { BTD_NO_SUCH_RUN, BTD_NOT_RUNNING, NULL };
         g_autoptr(sd_bus_message) message = NULL, reply = NULL;
         int status, r;
 
@@ -83,52 +50,78 @@ static int halt_if_running(Client *client, const char *id, bool *ret_done) {
         if (status != EXIT_SUCCESS)
                 return status;
 
-        r = sd_bus_message_append(message, "s", id);
+        r = sd_bus_message_append(message, "sa{sv}", id, 0);
         if (r < 0)
                 return client_bad_message(r);
 
-        status = client_send_expecting(client, message, BTD_NOT_RUNNING, &reply);
-        *ret_done = status == EXIT_SUCCESS && reply;
-        return status;
+        status = client_send_expecting(client, message, expected, &reply);
+        return status != EXIT_SUCCESS || reply ? status : halt_finished(client, id);
 }
 
-/* Of the runs that have finished, only the newest can have a pending restart. */
-static int halt_instance(Client *client, const char *operand) {
-        g_autofree char *tree = NULL, *instance = NULL;
-        g_autoptr(GPtrArray) runs = NULL;
-        bool any = false, newest = true;
-        int status;
+/* Halts the runs of a tree, of one instance of it, and with one token. ret_halted: their ids. ret_any: there was
+ * something to halt, or a restart to cancel. */
+static int halt_runs(Client *client, const char *tree, const char *instance, char ***ret_halted, bool *ret_any) {
+        const char *token = client->options.values[OPTION_TOKEN];
+        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
+        g_auto(GStrv) halted = NULL;
+        unsigned cancelled;
+        int status, r;
 
-        status = run_info_list(client, &runs);
-        for (guint i = status == EXIT_SUCCESS ? runs->len : 0; i > 0; i--) {
-                const RunInfo *run = g_ptr_array_index(runs, i - 1);
-                bool done = false;
-
-                if (!is_meant(run, operand) || (run_info_has_finished(run) && !newest))
-                        continue;
-
-                status = halt_if_running(client, run->id, &done);
-                if (status != EXIT_SUCCESS)
-                        return status;
-                newest = false;
-                any |= done;
-        }
-        if (status != EXIT_SUCCESS || any)
+        status = client_message(client, BTD_PATH, BTD_MANAGER, "HaltTree", &message);
+        if (status != EXIT_SUCCESS)
                 return status;
 
-        target_split(operand, &tree, &instance);
-        status = newest ? client_call(client, NULL, BTD_PATH, BTD_MANAGER, "GetTree", "s", tree) : EXIT_SUCCESS;
-        if (status == EXIT_SUCCESS)
-                client_say(client, "tree '%s' is not running with the instance '%s'", tree, instance);
+        r = sd_bus_message_append(message, "s", tree);
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "{sv}");
+        if (r >= 0 && token)
+                r = sd_bus_message_append(message, "{sv}", "token", "s", token);
+        if (r >= 0 && instance)
+                r = sd_bus_message_append(message, "{sv}", "instance", "s", instance);
+        if (r >= 0 && token && options_has(&client->options, OPTION_WAIT))
+                r = sd_bus_message_append(message, "{sv}", "wait", "b", 1);
+        if (r >= 0)
+                r = sd_bus_message_close_container(message);
+        if (r < 0)
+                return client_bad_message(r);
 
-        return status;
+        status = client_send(client, message, &reply);
+        if (status == EXIT_SUCCESS)
+                status = client_read_strings(reply, &halted);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_read(reply, "u", &cancelled);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_any = *halted || cancelled > 0;
+        *ret_halted = g_steal_pointer(&halted);
+        return EXIT_SUCCESS;
+}
+
+static int halt_tree(Client *client, const char *operand) {
+        g_autofree char *tree = NULL, *instance = NULL;
+        g_auto(GStrv) halted = NULL;
+        bool any = false;
+        int status;
+
+        target_split(operand, &tree, &instance);
+        status = halt_runs(client, tree, instance, &halted, &any);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        /* Nothing is running, so there is nothing to halt: success. */
+        if (!any && instance)
+                client_say(client, "tree '%s' is not running with the instance '%s'", tree, instance);
+        else if (!any)
+                client_say(client, "tree '%s' is not running", tree);
+
+        return EXIT_SUCCESS;
 }
 
 static int halt(Client *client, const char *operand) {
-        if (target_is_run_id(operand))
-                return halt_run(client, operand);
-
-        return strchr(operand, '@') ? halt_instance(client, operand) : halt_tree(client, operand);
+        return target_is_run_id(operand) ? halt_run(client, operand) : halt_tree(client, operand);
 }
 
 /* An operand that fails does not keep the others from being halted; the first failure is the result. */
@@ -145,136 +138,43 @@ static int halt_all(Client *client, char **operands) {
         return result;
 }
 
-/* Prints the end of a run from the history. Its signal was missed. */
-static void print_end(const Halting *halting, const char *id) {
-        g_autofree char *tree = g_strndup(id, (size_t) (strrchr(id, '.') - id));
-        g_autoptr(GPtrArray) past = NULL;
-
-        if (halting->client->output.quiet || run_info_list_past(halting->client, tree, &past) != EXIT_SUCCESS)
-                return;
-
-        for (guint i = 0; i < past->len; i++) {
-                const RunInfo *run = g_ptr_array_index(past, i);
-
-                if (strcmp(run->id, id) == 0)
-                        event_print_finished(&halting->client->output, "", id, run->status, 0, run->cause);
-        }
-}
-
-/* The next btd continues to halt the runs. Some may have finished meanwhile, without a signal. */
-static void on_back(const char *how, void *userdata) {
-        Halting *halting = userdata;
-        g_autoptr(GHashTable) running = g_hash_table_new(g_str_hash, g_str_equal);
-        g_autoptr(GPtrArray) runs = NULL;
-        GHashTableIter iter;
-        void *id;
-
-        if (run_info_list(halting->client, &runs) != EXIT_SUCCESS)
-                return;
-
-        for (guint i = 0; i < runs->len; i++) {
-                const RunInfo *run = g_ptr_array_index(runs, i);
-
-                if (!run_info_has_finished(run))
-                        g_hash_table_add(running, run->id);
-        }
-
-        g_hash_table_iter_init(&iter, halting->runs);
-        while (g_hash_table_iter_next(&iter, &id, NULL))
-                if (!g_hash_table_contains(running, id)) {
-                        print_end(halting, id);
-                        g_hash_table_iter_remove(&iter);
-                }
-        if (g_hash_table_size(halting->runs) == 0)
-                watch_end(halting->watch, EXIT_SUCCESS);
-        else if (!halting->client->output.quiet)
-                report_error("%s; still waiting", how);
-}
-
-/* A run that is not durable ends with btd. */
-static bool is_durable(const Client *client, const char *id) {
-        g_autofree char *path = NULL;
-        int durable = false;
-
-        return sd_bus_path_encode(BTD_PATH "/run", id, &path) >= 0 &&
-               sd_bus_get_property_trivial(client->bus, BTD_NAME, path, BTD_RUN, "Durable", NULL, 'b', &durable) >= 0 &&
-               durable;
-}
-
 /* Halts what the operand names, and adds it to the runs to wait for. Their ends are already watched, so that none is
  * missed; runs that could not be halted are not waited for. */
-static int halt_to_wait(Halting *halting, const char *operand, bool *ret_durable) {
-        g_autoptr(GPtrArray) runs = NULL, ids = g_ptr_array_new_with_free_func(g_free);
-        bool durable = false;
+static int halt_to_wait(Waiting *waiting, Client *client, const char *operand) {
+        g_autoptr(GPtrArray) runs = NULL;
         int status;
 
-        status = run_info_list(halting->client, &runs);
+        status = run_info_list(client, &runs);
+        if (status == EXIT_SUCCESS)
+                status = halt(client, operand);
         if (status != EXIT_SUCCESS)
                 return status;
 
         for (guint i = 0; i < runs->len; i++) {
                 const RunInfo *run = g_ptr_array_index(runs, i);
 
-                if (run_info_has_finished(run) || !is_meant(run, operand))
-                        continue;
-                g_ptr_array_add(ids, g_strdup(run->id));
-                durable = durable || is_durable(halting->client, run->id);
+                if (!run_info_has_finished(run) && target_names(operand, run))
+                        waiting_add(waiting, operand, run, NULL);
         }
 
-        status = halt(halting->client, operand);
-        for (guint i = 0; status == EXIT_SUCCESS && i < ids->len; i++)
-                g_hash_table_add(halting->runs, g_strdup(g_ptr_array_index(ids, i)));
-
-        *ret_durable = durable;
-        return status;
-}
-
-/* Whether the operand names one of the runs that have not finished. */
-static bool is_halting(const Halting *halting, const char *operand) {
-        g_autofree char *tree = NULL, *instance = NULL;
-        GHashTableIter iter;
-        void *id;
-
-        target_split(operand, &tree, &instance);
-        g_hash_table_iter_init(&iter, halting->runs);
-        while (g_hash_table_iter_next(&iter, &id, NULL))
-                if (strcmp(id, operand) == 0 ||
-                    (g_str_has_prefix(id, tree) && ((const char *) id)[strlen(tree)] == '.'))
-                        return true;
-
-        return false;
+        return EXIT_SUCCESS;
 }
 
 static int halt_and_wait(Client *client, char **operands) {
-        static const WatchCallbacks callbacks = { .run_finished = on_run_finished, .back = on_back };
-        g_auto(Halting) halting = {
-                .client = client,
-                .runs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-        };
+        g_autoptr(Waiting) waiting = waiting_new(client, WAITING_HALTS);
         int status, result = EXIT_SUCCESS;
-        bool any_durable = false;
 
-        status = watch_new(client, &callbacks, &halting, &halting.watch);
+        status = waiting_connect(waiting, NULL);
         if (status != EXIT_SUCCESS)
                 return status;
 
         for (char **operand = operands; *operand; operand++) {
-                bool durable = false;
-
-                status = halt_to_wait(&halting, *operand, &durable);
+                status = halt_to_wait(waiting, client, *operand);
                 if (result == EXIT_SUCCESS)
                         result = status;
-                any_durable |= durable;
         }
-        if (g_hash_table_size(halting.runs) == 0)
-                return result;
 
-        watch_wait_for_restart(halting.watch, any_durable, false);
-        status = watch_wait(halting.watch);
-        for (char **operand = operands; status > EXIT_SIGNAL && *operand; operand++)
-                if (is_halting(&halting, *operand))
-                        report_error("stopped waiting; '%s' is still halting", *operand);
-
+        status = waiting_wait(waiting);
         return status != EXIT_SUCCESS ? status : result;
 }
 
@@ -297,66 +197,37 @@ static int leave_request(const Client *client, const char *operand, const char *
         int r;
 
         target_split(operand, &tree, &instance);
-        if (!tree_name_valid(tree) || !token_valid(token))
-                return report_usage("no run can have the tree '%s' and the token '%s'", operand, token);
+        if (!tree_name_valid(tree))
+                return report_usage("'%s' cannot be the name of a tree; it consists of letters, digits, '_' and '-', "
+                                    "%u at most",
+                                    tree, TREE_NAME_MAX);
+        if (!token_valid(token))
+                return report_usage("'%s' cannot be a token; it consists of letters, digits, '_', '.' and '-', %u at "
+                                    "most",
+                                    token, TOKEN_MAX);
 
         r = halt_request_write(directory, tree, instance, token, ret_path);
         /* If the directory does not exist, no btd has run since the boot, so there is nothing to halt. */
         if (r < 0 && r != -ENOENT)
-                return report_error("btd is not running, and the request cannot be stored: %s/halts: %s", directory,
+                return report_error("btd is not running, and the request cannot be stored in %s/halts: %s", directory,
                                     g_strerror(-r));
 
         return EXIT_SUCCESS;
 }
 
 /* Halts the runs with the token, and adds them to the runs to wait for. */
-static int halt_token(Halting *halting, const char *operand) {
-        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
+static int halt_token(Waiting *waiting, Client *client, const char *operand) {
         g_autofree char *tree = NULL, *instance = NULL;
-        Client *client = halting->client;
         g_auto(GStrv) halted = NULL;
-        int status, r;
+        bool any;
+        int status;
 
         target_split(operand, &tree, &instance);
-        status = client_message(client, BTD_PATH, BTD_MANAGER, "HaltTreeWith", &message);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        r = sd_bus_message_append(message, "s", tree);
-        if (r >= 0)
-                r = sd_bus_message_open_container(message, 'a', "{sv}");
-        if (r >= 0)
-                r = sd_bus_message_append(message, "{sv}", "token", "s", client->options.values[OPTION_TOKEN]);
-        if (r >= 0 && instance)
-                r = sd_bus_message_append(message, "{sv}", "instance", "s", instance);
-        if (r >= 0 && options_has(&client->options, OPTION_WAIT))
-                r = sd_bus_message_append(message, "{sv}", "wait", "b", 1);
-        if (r >= 0)
-                r = sd_bus_message_close_container(message);
-        if (r < 0)
-                return client_bad_message(r);
-
-        status = client_send(client, message, &reply);
-        if (status == EXIT_SUCCESS)
-                status = client_read_strings(reply, &halted);
+        status = halt_runs(client, tree, instance, &halted, &any);
         for (char **id = halted; id && *id; id++)
-                g_hash_table_add(halting->runs, g_strdup(*id));
+                waiting_add_id(waiting, operand, *id);
 
         return status;
-}
-
-/* If the connection is lost, makes another one. False: there is no bus. ret_is_new: it is another one. */
-static bool connect_bus(Halting *halting, bool *ret_is_new) {
-        static const WatchCallbacks callbacks = { .run_finished = on_run_finished, .back = on_back };
-        Client *client = halting->client;
-
-        *ret_is_new = !halting->watch || sd_bus_is_open(client->bus) <= 0;
-        if (!*ret_is_new)
-                return true;
-
-        g_clear_pointer(&halting->watch, watch_free);
-        client->bus = sd_bus_close_unref(client->bus);
-        return watch_new(client, &callbacks, halting, &halting->watch) == EXIT_SUCCESS;
 }
 
 /*
@@ -364,14 +235,13 @@ static bool connect_bus(Halting *halting, bool *ret_is_new) {
  * before it answers any call. So a request is missed only by a btd that had the name before, and that can be called:
  * search for it again after each request.
  */
-static int halt_token_for_sure(Halting *halting, const char *operand, bool *ret_left) {
-        Client *client = halting->client;
+static int halt_token_for_sure(Waiting *waiting, Client *client, const char *operand, bool *ret_left) {
         g_autofree char *directory = runtime_directory(client), *asked = NULL, *request = NULL;
         int status;
 
         *ret_left = false;
         for (;;) {
-                bool is_new, connected = connect_bus(halting, &is_new);
+                bool is_new, connected = waiting_connect(waiting, &is_new) == EXIT_SUCCESS;
                 g_autofree char *daemon = connected ? client_find_daemon(client) : NULL;
 
                 if (connected && !daemon && sd_bus_is_open(client->bus) <= 0)
@@ -382,7 +252,7 @@ static int halt_token_for_sure(Halting *halting, const char *operand, bool *ret_
                 if (*ret_left)
                         return EXIT_SUCCESS;
 
-                status = daemon ? halt_token(halting, operand) : EXIT_NO_DAEMON;
+                status = daemon ? halt_token(waiting, client, operand) : EXIT_NO_DAEMON;
                 if (status != EXIT_NO_DAEMON)
                         break;
                 if (!directory)
@@ -402,10 +272,7 @@ static int halt_token_for_sure(Halting *halting, const char *operand, bool *ret_
 }
 
 static int halt_by_token(Client *client, char **operands) {
-        g_auto(Halting) halting = {
-                .client = client,
-                .runs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-        };
+        g_autoptr(Waiting) waiting = waiting_new(client, WAITING_HALTS);
         bool any_left = false;
         int status;
 
@@ -416,7 +283,7 @@ static int halt_by_token(Client *client, char **operands) {
         for (char **operand = operands; *operand; operand++) {
                 bool left;
 
-                status = halt_token_for_sure(&halting, *operand, &left);
+                status = halt_token_for_sure(waiting, client, *operand, &left);
                 if (status != EXIT_SUCCESS)
                         return status;
                 any_left |= left;
@@ -424,12 +291,9 @@ static int halt_by_token(Client *client, char **operands) {
 
         if (any_left)
                 client_say(client, "btd is not %s, it halts the runs that were started with the token",
-                           halting.watch ? "running; when it starts" : "on the bus; when it is back");
-        if (!options_has(&client->options, OPTION_WAIT) || !halting.watch || g_hash_table_size(halting.runs) == 0)
-                return EXIT_SUCCESS;
+                           waiting_is_connected(waiting) ? "running; when it starts" : "on the bus; when it is back");
 
-        watch_wait_for_restart(halting.watch, true, false);
-        return watch_wait(halting.watch);
+        return options_has(&client->options, OPTION_WAIT) ? waiting_wait(waiting) : EXIT_SUCCESS;
 }
 
 int verb_halt(Client *client, char **operands) {

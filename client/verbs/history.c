@@ -3,9 +3,8 @@
 /* btctl history: lists the finished runs, newest first. */
 
 #include "basic/span.h"
-#include "client/bus/run-info.h"
+#include "client/recording/record-files.h"
 #include "client/verbs/verbs.h"
-#include "client/view/columns.h"
 #include "client/view/style.h"
 
 static void add_run(const Output *output, Columns *columns, const RunInfo *run) {
@@ -45,18 +44,13 @@ static json_object *to_json(const GPtrArray *runs) {
         return json;
 }
 
-/* A tree that no longer exists may have finished runs; for an unknown tree, btd makes the message. */
-static int check_tree(Client *client, const char *tree) {
-        return client_call(client, NULL, BTD_PATH, BTD_MANAGER, "GetTree", "s", tree);
-}
-
 int verb_history(Client *client, char **operands) {
+        g_autoptr(RecordFiles) files = NULL;
         g_autoptr(GPtrArray) runs = NULL;
-        int status;
+        const char *operand = operands[0];
+        bool any;
+        int status = record_files_select(client, operand, &files, &runs, &any);
 
-        status = run_info_list_past(client, operands[0] ?: "", &runs);
-        if (status == EXIT_SUCCESS && operands[0] && runs->len == 0)
-                status = check_tree(client, operands[0]);
         if (status != EXIT_SUCCESS)
                 return status;
 
@@ -64,8 +58,10 @@ int verb_history(Client *client, char **operands) {
                 output_print_json(to_json(runs));
         else if (runs->len > 0)
                 print(&client->output, runs);
-        else if (operands[0])
-                client_say(client, "no run of tree '%s' has finished yet", operands[0]);
+        else if (any)
+                client_say(client, "no run has finished in this time");
+        else if (operand)
+                client_say(client, "no run of '%s' has finished yet", operand);
         else
                 client_say(client, "no run has finished yet");
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* btctl list: lists the trees and their runs, also trees that have runs but no file. */
+/* btctl list: lists the trees and their runs, also trees that have runs but no file. For a tree without runs, lists the
+ * last one in the history. */
 
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "client/bus/run-info.h"
 #include "client/bus/tree-info.h"
+#include "client/recording/record-files.h"
 #include "client/verbs/verbs.h"
-#include "client/view/columns.h"
 #include "client/view/style.h"
 
 /* How many runs of a tree are listed. */
@@ -22,10 +24,11 @@ static void append_runs(GString *cell, const Output *output, const char *tree, c
                         unsigned *n_listed) {
         for (guint i = 0; i < runs->len; i++) {
                 const RunInfo *run = g_ptr_array_index(runs, i);
-                g_autofree char *title = run_info_title(run);
+                g_autofree char *title = NULL;
 
                 if (!is_listed(run, tree, over) || (*n_listed)++ >= RUNS_MAX)
                         continue;
+                title = run_info_title(run);
                 if (cell->len > 0)
                         g_string_append(cell, ", ");
                 output_appendf(output, cell, STYLE_PLAIN, "%s ", title);
@@ -68,21 +71,28 @@ static void print_table(const Output *output, const GPtrArray *trees, const GPtr
         columns_print(columns, output);
 }
 
+static json_object *runs_of_tree_to_json(const char *tree, const GPtrArray *runs) {
+        json_object *own = json_object_new_array();
+
+        for (guint i = 0; i < runs->len; i++) {
+                const RunInfo *run = g_ptr_array_index(runs, i);
+
+                if (strcmp(run->tree, tree) == 0)
+                        json_object_array_add(own, run_info_to_json(run));
+        }
+
+        return own;
+}
+
 /* Puts the runs of each tree into its object. */
 static void print_json(const GPtrArray *trees, const GPtrArray *runs) {
         json_object *json = json_object_new_array();
 
         for (guint i = 0; i < trees->len; i++) {
                 const TreeInfo *tree = g_ptr_array_index(trees, i);
-                json_object *entry = tree_info_to_json(tree), *own = json_object_new_array();
+                json_object *entry = tree_info_to_json(tree);
 
-                for (guint j = 0; j < runs->len; j++) {
-                        const RunInfo *run = g_ptr_array_index(runs, j);
-
-                        if (strcmp(run->tree, tree->name) == 0)
-                                json_object_array_add(own, run_info_to_json(run));
-                }
-                json_object_object_add(entry, "runs", own);
+                json_object_object_add(entry, "runs", runs_of_tree_to_json(tree->name, runs));
                 json_object_array_add(json, entry);
         }
 
@@ -116,9 +126,118 @@ static void add_fileless(GPtrArray *trees, const GPtrArray *runs) {
         }
 }
 
+static bool has_run(const GPtrArray *runs, const char *tree) {
+        for (guint i = 0; i < runs->len; i++)
+                if (strcmp(((const RunInfo *) g_ptr_array_index(runs, i))->tree, tree) == 0)
+                        return true;
+
+        return false;
+}
+
+/* After a restart of btd, runs that had finished before are known only from their run records. */
+static int add_past(Client *client, const GPtrArray *trees, GPtrArray *runs) {
+        g_autoptr(GHashTable) without = g_hash_table_new(g_str_hash, g_str_equal);
+        g_autoptr(GPtrArray) past = NULL;
+        int status;
+
+        for (guint i = 0; i < trees->len; i++) {
+                const TreeInfo *tree = g_ptr_array_index(trees, i);
+
+                if (!has_run(runs, tree->name))
+                        g_hash_table_add(without, tree->name);
+        }
+        if (g_hash_table_size(without) == 0)
+                return EXIT_SUCCESS;
+
+        status = run_info_list_past(client, NULL, &past);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        for (guint i = past->len; i > 0; i--)
+                if (g_hash_table_remove(without, ((const RunInfo *) g_ptr_array_index(past, i - 1))->tree))
+                        g_ptr_array_add(runs, g_ptr_array_steal_index(past, i - 1));
+
+        return EXIT_SUCCESS;
+}
+
+/* The newest run of each tree comes first; unfinished ones before all others. */
+static GPtrArray *list_runs_newest_first(const RecordFiles *files) {
+        GPtrArray *runs = g_ptr_array_new_with_free_func((GDestroyNotify) run_info_free);
+
+        for (int finished = 0; finished <= 1; finished++) {
+                g_autoptr(GPtrArray) some = record_files_list(files, "", finished);
+
+                for (guint i = some->len; i > 0; i--)
+                        g_ptr_array_add(runs, g_ptr_array_steal_index(some, i - 1));
+        }
+
+        return runs;
+}
+
+/* Lists the trees that have run records. Nothing else is known of a tree without btd. */
+static void list_files(const Client *client, const RecordFiles *files) {
+        g_autoptr(GPtrArray) runs = list_runs_newest_first(files);
+        g_autoptr(Columns) columns = columns_new(2);
+        g_autoptr(json_object) json = json_object_new_array();
+        g_autoptr(GTree) trees = g_tree_new((GCompareFunc) (void (*)(void)) g_strcmp0);
+
+        record_files_tell(client, files);
+        for (guint i = 0; i < runs->len; i++) {
+                char *name = ((const RunInfo *) runs->pdata[i])->tree;
+
+                g_tree_insert(trees, name, name);
+        }
+
+        columns_add_styled(columns, &client->output, STYLE_BOLD, "TREE");
+        columns_add_styled(columns, &client->output, STYLE_BOLD, "RUNS");
+        for (GTreeNode *node = g_tree_node_first(trees); node; node = g_tree_node_next(node)) {
+                const char *name = g_tree_node_key(node);
+                json_object *entry = json_object_new_object();
+
+                json_object_object_add(entry, "name", json_object_new_string(name));
+                json_object_object_add(entry, "runs", runs_of_tree_to_json(name, runs));
+                json_object_array_add(json, entry);
+                columns_add_styled(columns, &client->output, STYLE_PLAIN, name);
+                add_runs(columns, &client->output, name, runs);
+        }
+
+        if (client->output.json)
+                output_print_json(json_object_get(json));
+        else if (runs->len > 0)
+                columns_print(columns, &client->output);
+        else
+                client_say(client, "there are no run records");
+}
+
+static void warn_of_changes(Client *client, const GPtrArray *trees) {
+        bool known = false;
+
+        for (guint i = 0; i < trees->len; i++) {
+                const TreeInfo *tree = g_ptr_array_index(trees, i);
+
+                known |= tree->need_reload;
+                if (tree->need_reload)
+                        tree_info_warn(client, tree->name);
+        }
+
+        /* A file is new. */
+        if (!known)
+                tree_info_warn(client, NULL);
+}
+
 int verb_list(Client *client, char **operands) {
         g_autoptr(GPtrArray) trees = NULL, runs = NULL;
+        g_autoptr(RecordFiles) files = NULL;
+        bool changed;
         int status;
+
+        status = record_files_find(client, &files);
+        if (status != EXIT_SUCCESS)
+                return status;
+        if (files) {
+                list_files(client, files);
+                return EXIT_SUCCESS;
+        }
 
         status = tree_info_list(client, &trees);
         if (status != EXIT_SUCCESS)
@@ -129,12 +248,25 @@ int verb_list(Client *client, char **operands) {
                 return status;
 
         add_fileless(trees, runs);
+        status = add_past(client, trees, runs);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        changed = tree_info_needs_reload(client, NULL);
+        for (guint i = 0; changed && i < trees->len; i++) {
+                TreeInfo *tree = g_ptr_array_index(trees, i);
+
+                tree->need_reload = tree_info_needs_reload(client, tree->name);
+        }
+
         if (client->output.json)
                 print_json(trees, runs);
         else if (trees->len > 0)
                 print_table(&client->output, trees, runs);
         else
                 client_say(client, "btd has no trees; 'btctl status' shows the directories that it reads");
+        if (changed)
+                warn_of_changes(client, trees);
 
         return EXIT_SUCCESS;
 }

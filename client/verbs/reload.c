@@ -9,7 +9,7 @@ static int reload(Client *client, char ***ret_errors) {
         g_autoptr(sd_bus_message) reply = NULL;
         int status;
 
-        status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "Reload", NULL);
+        status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "Reload", "a{sv}", 0);
         if (status != EXIT_SUCCESS)
                 return status;
 

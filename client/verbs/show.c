@@ -2,31 +2,17 @@
 
 /* btctl show: prints the event log of a run. */
 
-#include "client/recording/event-log.h"
+#include "client/recording/recording.h"
 #include "client/verbs/verbs.h"
 #include "client/view/style.h"
 
 typedef struct Printer {
         const Client *client;
         const Recording *recording;
+        bool begun;
 } Printer;
 
-static void on_event(const LogEvent *event, void *userdata) {
-        const Printer *printer = userdata;
-        g_autoptr(GString) line = NULL;
-
-        if (printer->client->output.json) {
-                output_print_json_line(log_event_to_json(printer->recording, event));
-                return;
-        }
-
-        line = g_string_new(NULL);
-        log_event_append(&printer->client->output, line, printer->recording, event);
-        output_print_line(&printer->client->output, line);
-}
-
-static void print_header(const Client *client, const Recording *recording) {
-        const RecordHeader *header = &recording->journal->header;
+static void print_header(const Client *client, const RecordHeader *header) {
         g_autofree char *started = time_format_point(header->started);
         g_autoptr(GString) line = g_string_new(NULL);
 
@@ -37,9 +23,30 @@ static void print_header(const Client *client, const Recording *recording) {
         output_print_line(&client->output, line);
 }
 
+static void on_event(const RunEvent *event, void *userdata) {
+        Printer *printer = userdata;
+        const RecordHeader *header = &printer->recording->record->header;
+        const Tree *tree = definition_tree(printer->recording->definition);
+        const Output *output = &printer->client->output;
+        g_autofree char *path = event->node == NODE_NONE ? NULL : tree_node_path(tree, event->node), *stamp = NULL;
+        g_autoptr(GString) line = NULL;
+
+        if (output->json) {
+                output_print_json_line(event_to_json(header->run, path, header->started + event->time, event));
+                return;
+        }
+
+        if (!printer->begun && !output->quiet)
+                print_header(printer->client, header);
+        printer->begun = true;
+        line = g_string_new(NULL);
+        stamp = event_stamp(event->time);
+        event_append(output, line, stamp, header->run, path, event);
+        output_print_line(output, line);
+}
+
 int verb_show(Client *client, char **operands) {
         g_autoptr(Recording) recording = NULL;
-        g_autoptr(EventLog) log = NULL;
         g_autofree char *error = NULL;
         Printer printer;
         int status;
@@ -48,13 +55,9 @@ int verb_show(Client *client, char **operands) {
         if (status != EXIT_SUCCESS)
                 return status;
 
-        printer = (Printer){ client, recording };
-        if (event_log_new(recording, on_event, &printer, &log, &error) < 0)
-                return report_error("%s: %s", recording->name, error);
-        if (!client->output.json && !client->output.quiet)
-                print_header(client, recording);
-        if (event_log_report(log, UINT64_MAX, &error) < 0)
+        printer = (Printer){ .client = client, .recording = recording };
+        if (recording_report(recording, UINT64_MAX, on_event, &printer, &error) < 0)
                 return report_error("%s: %s", recording->name, error);
 
-        return EXIT_SUCCESS;
+        return recording_report_damage(recording);
 }

@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "basic/span.h"
 #include "client/files.h"
+#include "client/simulate/simulation.h"
 #include "client/simulate/trace.h"
 #include "client/verbs/variables.h"
 #include "client/verbs/verbs.h"
+#include "client/view/style.h"
 
 #define UNTIL_DEFAULT (3600 * (uint64_t) G_USEC_PER_SEC)
 
@@ -20,8 +23,7 @@ typedef struct Simulator {
         Scenario *scenario;
         Expectation *expectation; /* NULL: the trace is printed */
         SimulationOptions options;
-        Output output; /* of the trace */
-        Trace trace;
+        Output output;      /* of the trace */
         char *title, *left; /* left: why the run has not finished */
 } Simulator;
 
@@ -55,7 +57,7 @@ static int load_tree(Simulator *simulator, const char *file) {
                 return EXIT_USAGE;
 
         if (!definition_tree(simulator->definition)) {
-                report_error("%s: nothing to run: the file has no 'root', only trees for other files", file);
+                report_error("%s: there is no root to run, only trees for other files", file);
                 return EXIT_USAGE;
         }
 
@@ -102,7 +104,7 @@ static int load_expectation(Simulator *simulator, const char *file) {
 
         simulator->expectation = expectation_read(file, &error);
         if (!simulator->expectation) {
-                report_error("--expect: %s", error);
+                report_error("%s", error);
                 return EXIT_USAGE;
         }
 
@@ -131,16 +133,32 @@ static int parse_options(Simulator *simulator) {
         return status;
 }
 
-static void on_event(const SimulationEvent *event, void *userdata) {
+static void append_line(const Simulator *simulator, GString *line, const RunEvent *event) {
+        const Tree *tree = definition_tree(simulator->definition);
+        g_autofree char *path = event->node == NODE_NONE ? NULL : tree_node_path(tree, event->node), *stamp = NULL;
+
+        if (simulator->output.json) {
+                g_autoptr(json_object) json = event_to_json(simulator->title, path, 0, event);
+                g_autofree char *text = output_json_text(json, 0);
+
+                g_string_append(line, text);
+                return;
+        }
+
+        stamp = event_stamp(event->time);
+        event_append(&simulator->output, line, stamp, simulator->title, path, event);
+}
+
+static void on_event(const RunEvent *event, void *userdata) {
         Simulator *simulator = userdata;
         g_autoptr(GString) line = g_string_new(NULL);
 
-        if (event->node == NODE_NONE && g_str_equal(event->what, "running"))
+        if (event->node == NODE_NONE && event->status == STATUS_RUNNING)
                 simulator->left = g_strdup(event->text);
         if (simulator->client->output.quiet && !simulator->expectation)
                 return;
 
-        trace_append_line(&simulator->trace, &simulator->output, line, event);
+        append_line(simulator, line, event);
         if (simulator->expectation)
                 expectation_compare(simulator->expectation, line->str);
         else if (simulator->output.json)
@@ -204,7 +222,6 @@ int verb_simulate(Client *client, char **operands) {
                 return status;
 
         simulator.title = title_of(operands[0]);
-        simulator.trace = (Trace){ .tree = definition_tree(simulator.definition), .title = simulator.title };
         result = simulate(simulator.definition, simulator.scenario, &simulator.options, on_event, &simulator);
 
         return simulator.expectation ? report_comparison(&simulator) : report_result(&simulator, result);

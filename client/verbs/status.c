@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/excerpt.h"
 #include "client/bus/target.h"
+#include "client/recording/record-files.h"
 #include "client/verbs/replay.h"
 #include "client/verbs/verbs.h"
 #include "client/view/run-view.h"
@@ -18,6 +20,38 @@ static void append_diagnostics(const Output *output, GString *text, const TreeIn
         for (char **diagnostic = tree->diagnostics; *diagnostic; diagnostic++) {
                 output_append(output, line, STYLE_YELLOW, *diagnostic);
                 output_end_line(output, text, line);
+        }
+}
+
+/* "tries (int, default 3): Attempts until it fails". */
+static char *describe_input(json_object *input) {
+        json_object *value = NULL, *name = json_object_object_get(input, "name"),
+                    *type = json_object_object_get(input, "type"),
+                    *description = json_object_object_get(input, "description");
+        GString *text = g_string_new(NULL);
+
+        g_string_append_printf(text, "%s (%s", json_object_get_string(name), json_object_get_string(type));
+        if (json_object_object_get_ex(input, "long_default", &value)) {
+                g_string_append_printf(text, ", default %s", json_object_get_string(value));
+        } else if (json_object_object_get_ex(input, "default", &value)) {
+                const char *json =
+                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+                g_autofree char *shown = excerpt(json, strlen(json));
+
+                g_string_append_printf(text, ", default %s", shown);
+        }
+        g_string_append_c(text, ')');
+        if (description)
+                g_string_append_printf(text, ": %s", json_object_get_string(description));
+
+        return g_string_free(text, FALSE);
+}
+
+static void append_inputs(const Output *output, GString *text, json_object *inputs) {
+        for (size_t i = 0; i < json_object_array_length(inputs); i++) {
+                g_autofree char *value = describe_input(json_object_array_get_idx(inputs, i));
+
+                run_view_append_field(output, text, i == 0 ? "Inputs" : "", value);
         }
 }
 
@@ -41,6 +75,7 @@ static void append_tree_header(const Output *output, GString *text, const TreeIn
                 run_view_append_field(output, text, "About", tree->description);
         run_view_append_field(output, text, "File", tree->source);
         run_view_append_field(output, text, "Autostart", tree->autostart ? "yes" : "no");
+        append_inputs(output, text, tree->inputs);
         run_view_append_field(output, text, "Runs", runs);
         append_diagnostics(output, text, tree);
 }
@@ -58,6 +93,7 @@ static int show_run(Client *client, RunInfo *run) {
         g_autoptr(GString) text = g_string_new(NULL);
         g_autoptr(json_object) chain = NULL;
         g_autoptr(GPtrArray) nodes = NULL;
+        json_object *json;
         int status;
 
         status = run_info_complete(client, run);
@@ -74,12 +110,16 @@ static int show_run(Client *client, RunInfo *run) {
                 status = node_info_get_causes(client, run->path, nodes);
                 if (status != EXIT_SUCCESS)
                         return status;
-                output_print_json(run_view_to_json(client, run, chain, nodes));
+                json = run_view_to_json(client, run, chain, nodes);
+                json_object_object_add(json, "need_reload",
+                                       json_object_new_boolean(tree_info_needs_reload(client, run->tree)));
+                output_print_json(json);
                 return EXIT_SUCCESS;
         }
 
         run_view_append(client, text, run, chain, nodes);
         fputs(text->str, stdout);
+        tree_info_warn(client, run->tree);
 
         return EXIT_SUCCESS;
 }
@@ -93,6 +133,7 @@ static int show_tree(Client *client, TreeInfo *tree) {
         status = tree_info_complete(client, tree);
         if (status != EXIT_SUCCESS)
                 return status;
+        tree->need_reload = tree_info_needs_reload(client, tree->name);
 
         if (strcmp(tree->state, "failed") != 0) {
                 g_clear_pointer(&nodes, g_ptr_array_unref);
@@ -118,41 +159,42 @@ static int show_tree(Client *client, TreeInfo *tree) {
                 g_string_append_c(text, '\n');
         tree_view_append(&client->output, text, nodes);
         fputs(text->str, stdout);
+        if (tree->need_reload)
+                tree_info_warn(client, tree->name);
 
         return EXIT_SUCCESS;
 }
 
-static bool has_run(const GPtrArray *runs, const char *id) {
-        for (guint i = 0; i < runs->len; i++)
-                if (strcmp(((const RunInfo *) g_ptr_array_index(runs, i))->id, id) == 0)
-                        return true;
-
-        return false;
-}
-
-/* ret_past: btd does not list the run any more, but its run record is in the history. */
+/* ret_past: btd does not list the run any more, but its run record is in the history. A tree has its own status. */
 static int find_past(Client *client, const char *operand, bool *ret_past) {
         g_autoptr(GPtrArray) runs = NULL, past = NULL;
         int status;
 
         *ret_past = false;
-        if (!target_is_run_id(operand))
+        if (!target_is_run_id(operand) && !strchr(operand, '@'))
                 return EXIT_SUCCESS;
 
         status = run_info_list(client, &runs);
-        if (status != EXIT_SUCCESS || has_run(runs, operand))
+        if (status != EXIT_SUCCESS || target_choose_run(runs, operand))
                 return status;
 
-        status = run_info_list_past(client, "", &past);
+        status = run_info_list_past(client, NULL, &past);
         if (status == EXIT_SUCCESS)
-                *ret_past = has_run(past, operand);
+                *ret_past = target_choose_run(past, operand);
         return status;
 }
 
 static int show_target(Client *client, const char *operand) {
+        g_autoptr(RecordFiles) files = NULL;
         g_auto(Target) target = {};
         bool past;
         int status;
+
+        status = record_files_find(client, &files);
+        if (status != EXIT_SUCCESS)
+                return status;
+        if (files)
+                return replay_print(client, operand, UINT64_MAX);
 
         status = find_past(client, operand, &past);
         if (status != EXIT_SUCCESS)
@@ -171,6 +213,7 @@ typedef struct Overview {
         char *version, *mode, *status, *disk;
         char **tree_path;
         GPtrArray *trees, *runs;
+        bool need_reload; /* tree files have changed on the disk */
 } Overview;
 
 static void overview_clear(Overview *overview) {
@@ -222,10 +265,14 @@ static int get_overview(Client *client, Overview *overview) {
         if (status != EXIT_SUCCESS)
                 return status;
 
+        overview->need_reload = tree_info_needs_reload(client, NULL);
         for (guint i = 0; i < overview->trees->len; i++) {
-                status = tree_info_complete(client, g_ptr_array_index(overview->trees, i));
+                TreeInfo *tree = g_ptr_array_index(overview->trees, i);
+
+                status = tree_info_complete(client, tree);
                 if (status != EXIT_SUCCESS)
                         return status;
+                tree->need_reload = overview->need_reload && tree_info_needs_reload(client, tree->name);
         }
 
         return EXIT_SUCCESS;
@@ -237,6 +284,7 @@ static json_object *overview_to_json(const Overview *overview) {
         json_object_object_add(json, "version", json_object_new_string(overview->version));
         json_object_object_add(json, "mode", json_object_new_string(overview->mode));
         json_object_object_add(json, "status", json_object_new_string(overview->status));
+        json_object_object_add(json, "need_reload", json_object_new_boolean(overview->need_reload));
         json_object_object_add(json, "disk", json_object_new_string(overview->disk));
         json_object_object_add(json, "tree_path", output_strings_to_json(overview->tree_path));
         json_object_object_add(json, "trees", tree_info_list_to_json(overview->trees));
@@ -322,10 +370,14 @@ static int show_overview(Client *client) {
         append_overview(&client->output, text, &overview);
         append_troubles(&client->output, text, overview.trees);
         fputs(text->str, stdout);
+        tree_info_warn(client, NULL);
 
         return EXIT_SUCCESS;
 }
 
 int verb_status(Client *client, char **operands) {
+        if (!operands[0] && options_has(&client->options, OPTION_DIRECTORY))
+                return report_usage("--directory needs a run or a tree: btctl status --directory=DIR TREE|RUN");
+
         return operands[0] ? show_target(client, operands[0]) : show_overview(client);
 }

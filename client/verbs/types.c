@@ -10,7 +10,6 @@
 #include "basic/span.h"
 #include "client/files.h"
 #include "client/verbs/verbs.h"
-#include "client/view/columns.h"
 #include "client/view/text.h"
 #include "definition/common-attributes.h"
 #include "definition/params/params.h"

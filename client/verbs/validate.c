@@ -123,9 +123,10 @@ static void warn_of_name(const char *file) {
         if (tree_name_valid(base))
                 return;
 
-        text = g_strdup_printf("%s: warning: btd does not load a file of this name: the name of a tree consists of "
-                               "letters, digits, '_' and '-', %u at most",
-                               file, TREE_NAME_MAX);
+        text = g_strdup_printf(
+                "%s: warning: btd does not load a file of this name, because the name of a tree consists of "
+                "letters, digits, '_' and '-', %u at most",
+                file, TREE_NAME_MAX);
         report_line(text);
 }
 

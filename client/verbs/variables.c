@@ -2,11 +2,14 @@
 
 /* btctl get and set; and the variables that are given on the command line as KEY=JSON, for start, run and simulate. */
 
+#include <errno.h>
 #include <json-c/json_tokener.h>
+#include <json-c/linkhash.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/dbus-value.h"
 #include "client/bus/target.h"
 #include "client/verbs/variables.h"
 #include "client/verbs/verbs.h"
@@ -56,12 +59,16 @@ int variables_check(const char *option, const GPtrArray *sets) {
                 int status;
 
                 if (!equals)
-                        return report_usage("%s%s: the value is missing: %sKEY=JSON", option, set, option);
+                        return report_usage("%s%s: the value is missing; give %sKEY=JSON", option, set, option);
 
                 key = g_strndup(set, equals - set);
+                if (strlen(key) > BLACKBOARD_KEY_MAX)
+                        return report_usage("%s%.*s...: the name of a variable has %u characters at "
+                                            "most",
+                                            option, 20, key, BLACKBOARD_KEY_MAX);
                 if (!blackboard_key_valid(key))
-                        return report_usage("%s%s: '%s' cannot be the name of a variable: a letter or '_', then "
-                                            "letters, digits, '_', '-' and '.'",
+                        return report_usage("%s%s: '%s' cannot be the name of a variable (a letter or '_', then "
+                                            "letters, digits, '_', '-' and '.')",
                                             option, set, key);
 
                 status = check_value(option, key, equals + 1);
@@ -89,17 +96,18 @@ json_object *variables_to_json(const GPtrArray *sets) {
         return variables;
 }
 
+/* The values are passed on as JSON text, which btd takes as "(s)". */
 int variables_append(sd_bus_message *message, const GPtrArray *sets) {
         int r;
 
-        r = sd_bus_message_open_container(message, SD_BUS_TYPE_ARRAY, "{ss}");
+        r = sd_bus_message_open_container(message, SD_BUS_TYPE_ARRAY, "{sv}");
         if (r < 0)
                 return r;
 
         for (guint i = 0; i < sets->len; i++) {
                 g_auto(GStrv) parts = g_strsplit(g_ptr_array_index(sets, i), "=", 2);
 
-                r = sd_bus_message_append(message, "{ss}", parts[0], parts[1]);
+                r = sd_bus_message_append(message, "{sv}", parts[0], "(s)", parts[1]);
                 if (r < 0)
                         return r;
         }
@@ -107,47 +115,48 @@ int variables_append(sd_bus_message *message, const GPtrArray *sets) {
         return sd_bus_message_close_container(message);
 }
 
+static char *value_text(json_object *value) {
+        return text_escape_json(
+                json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
 /* btctl get: prints KEY=JSON, as --set and 'btctl set' take it, or the value of one variable. */
 static int get_one(Client *client, const RunInfo *run, const char *key) {
+        g_autofree char *error = NULL, *text = NULL;
         g_autoptr(sd_bus_message) reply = NULL;
-        g_autofree char *text = NULL;
-        const char *value;
+        g_autoptr(json_object) value = NULL;
         int status, r;
 
         status = client_call(client, &reply, run->path, BTD_RUN, "GetVariable", "s", key);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        r = sd_bus_message_read(reply, "s", &value);
+        r = value_read_variable(reply, NULL, &value, &error);
         if (r < 0)
                 return client_bad_message(r);
 
-        text = text_escape_json(value);
+        text = value_text(value);
         puts(text);
         return EXIT_SUCCESS;
 }
 
 static int print_all(Client *client, sd_bus_message *reply) {
-        json_object *all = client->output.json ? json_object_new_object() : NULL;
-        const char *key, *value;
-        int r;
+        g_autoptr(json_object) all = NULL;
+        g_autofree char *error = NULL;
+        int r = value_read_variable(reply, NULL, &all, &error);
 
-        r = sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "{ss}");
-        while (r >= 0 && (r = sd_bus_message_read(reply, "{ss}", &key, &value)) > 0) {
-                g_autofree char *text = text_escape_json(value);
+        if (r < 0 || !json_object_is_type(all, json_type_object))
+                return client_bad_message(r < 0 ? r : -EBADMSG);
 
-                if (all)
-                        json_object_object_add(all, key, json_tokener_parse(value));
-                else
-                        printf("%s=%s\n", key, text);
+        if (client->output.json) {
+                output_print_json(g_steal_pointer(&all));
+                return EXIT_SUCCESS;
         }
+        json_object_object_foreach(all, key, value) {
+                g_autofree char *text = value_text(value);
 
-        if (r < 0) {
-                json_object_put(all);
-                return client_bad_message(r);
+                printf("%s=%s\n", key, text);
         }
-        if (all)
-                output_print_json(all);
 
         return EXIT_SUCCESS;
 }

@@ -14,6 +14,7 @@ typedef struct Verb {
         uint32_t options;                            /* bits of OptionId, besides the common ones */
         const char *help;                            /* one line */
         int (*run)(Client *client, char **operands); /* returns an exit status; operands: NULL-terminated */
+        bool pages;                                  /* its output can be long; not with --follow */
 } Verb;
 
 /* Ends with an entry without a name. Verbs without help are for programs, and are not shown. */
@@ -24,14 +25,18 @@ int verb_cat(Client *client, char **operands);
 int verb_complete(Client *client, char **operands);
 int verb_force(Client *client, char **operands);
 int verb_get(Client *client, char **operands);
+int verb_graph(Client *client, char **operands);
 int verb_halt(Client *client, char **operands);
 int verb_history(Client *client, char **operands);
 int verb_list(Client *client, char **operands);
+int verb_logs(Client *client, char **operands);
+int verb_metrics(Client *client, char **operands);
 int verb_monitor(Client *client, char **operands);
 int verb_pause(Client *client, char **operands);
 int verb_plot(Client *client, char **operands);
 int verb_reload(Client *client, char **operands);
 int verb_replay(Client *client, char **operands);
+int verb_restart(Client *client, char **operands);
 int verb_resume(Client *client, char **operands);
 int verb_run(Client *client, char **operands);
 int verb_schema(Client *client, char **operands);
@@ -39,7 +44,11 @@ int verb_set(Client *client, char **operands);
 int verb_show(Client *client, char **operands);
 int verb_simulate(Client *client, char **operands);
 int verb_start(Client *client, char **operands);
+int verb_stats(Client *client, char **operands);
 int verb_status(Client *client, char **operands);
 int verb_step(Client *client, char **operands);
 int verb_types(Client *client, char **operands);
 int verb_validate(Client *client, char **operands);
+int verb_watch(Client *client, char **operands);
+int verb_wait(Client *client, char **operands);
+int verb_follow(Client *client, char **operands);

@@ -8,8 +8,21 @@
 #include "client/view/report.h"
 #include "client/view/text.h"
 
+static ReportObserver observer;
+static void *observer_userdata;
+
+void report_observe(ReportObserver new_observer, void *userdata) {
+        observer = new_observer;
+        observer_userdata = userdata;
+}
+
 void report_line(const char *text) {
         g_autofree char *clean = text_clean(text, false);
+
+        if (observer) {
+                observer(clean, observer_userdata);
+                return;
+        }
 
         fflush(stdout);
         fprintf(stderr, "%s\n", clean);
@@ -38,14 +51,16 @@ int report_usage(const char *format, ...) {
         va_start(arguments, format);
         report(format, arguments);
         va_end(arguments);
-        fputs("Try 'btctl --help'.\n", stderr);
+        if (!observer)
+                fputs("Try 'btctl --help'.\n", stderr);
 
         return EXIT_USAGE;
 }
 
 int report_missing_input(const char *text) {
         report_error("%s", text);
-        fputs("Give it with --set KEY=JSON, such as --set name='\"eth0\"' or --set retries=3.\n", stderr);
+        if (!observer)
+                fputs("Give it with --set KEY=JSON, such as --set name='\"eth0\"' or --set retries=3.\n", stderr);
 
         return EXIT_FAILURE;
 }

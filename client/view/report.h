@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The messages of btctl on stderr, and its exit statuses.
+ * Prints the messages of btctl on stderr, and defines its exit statuses.
  *
  * A function that fails prints the message itself, at the place where the reason is known, and returns the exit status;
  * 0 is success. Its callers only pass the status on.
@@ -27,5 +27,8 @@ int report_usage(const char *format, ...) G_GNUC_PRINTF(1, 2);
 int report_missing_input(const char *text);
 /* The exit status for the result of a run. */
 int report_exit_status(const char *outcome);
+/* Calls back with each message instead of printing it, while the whole screen is in use. NULL: print them. */
+typedef void (*ReportObserver)(const char *text, void *userdata);
+void report_observe(ReportObserver observer, void *userdata);
 /* A line without "btctl: ", such as an error of a tree file. */
 void report_line(const char *text);

@@ -2,11 +2,12 @@
 
 /* Shows a run or a tree: its header, the causes of its end, the last lines of its unit, and its nodes. */
 
-#include <json-c/json_tokener.h>
+#include <inttypes.h>
 #include <json-c/linkhash.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/dbus-value.h"
 #include "client/bus/node-info.h"
 #include "client/view/run-view.h"
 #include "client/view/style.h"
@@ -15,84 +16,17 @@
 /* The indent of each level. */
 #define INDENT 3
 
-/* The text from the bus may be invalid JSON; then it is a string. */
-static json_object *parse_facts(const char *text) {
-        return json_tokener_parse(text) ?: json_object_new_string(text);
-}
-
-/* Returns 1 for an element, 0 at the end. */
-static int read_field(sd_bus_message *message, json_object *level) {
-        const char *key, *contents, *text;
-        uint32_t number;
-        int r;
-
-        r = sd_bus_message_enter_container(message, 'e', "sv");
-        if (r <= 0)
-                return r;
-        r = sd_bus_message_read(message, "s", &key);
-        if (r < 0)
-                return r;
-        r = sd_bus_message_peek_type(message, NULL, &contents);
-        if (r < 0)
-                return r;
-
-        if (strcmp(contents, "s") == 0) {
-                r = sd_bus_message_read(message, "v", "s", &text);
-                if (r >= 0)
-                        json_object_object_add(level, key,
-                                               strcmp(key, "facts") == 0 ? parse_facts(text)
-                                                                         : json_object_new_string(text));
-        } else if (strcmp(contents, "u") == 0) {
-                r = sd_bus_message_read(message, "v", "u", &number);
-                if (r >= 0)
-                        json_object_object_add(level, key, json_object_new_uint64(number));
-        } else {
-                r = sd_bus_message_skip(message, "v");
-        }
-        if (r < 0)
-                return r;
-
-        r = sd_bus_message_exit_container(message);
-        return r < 0 ? r : 1;
-}
-
-static int read_level(sd_bus_message *message, json_object *chain) {
-        g_autoptr(json_object) level = json_object_new_object();
-        int r;
-
-        r = sd_bus_message_enter_container(message, 'a', "{sv}");
-        if (r <= 0)
-                return r;
-
-        while ((r = read_field(message, level)) > 0)
-                ;
-        if (r < 0)
-                return r;
-
-        json_object_array_add(chain, g_steal_pointer(&level));
-        r = sd_bus_message_exit_container(message);
-        return r < 0 ? r : 1;
-}
-
 int cause_chain_get(Client *client, const char *run_path, json_object **ret_chain) {
-        g_autoptr(json_object) chain = json_object_new_array();
         g_autoptr(sd_bus_message) reply = NULL;
+        g_autofree char *error = NULL;
         int status, r;
 
         status = client_get(client, run_path, BTD_RUN, "CauseChain", "aa{sv}", &reply);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        r = sd_bus_message_enter_container(reply, 'a', "a{sv}");
-        if (r < 0)
-                return client_bad_message(r);
-        while ((r = read_level(reply, chain)) > 0)
-                ;
-        if (r < 0)
-                return client_bad_message(r);
-
-        *ret_chain = g_steal_pointer(&chain);
-        return EXIT_SUCCESS;
+        r = value_read_variable(reply, NULL, ret_chain, &error);
+        return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
 }
 
 static const char *get_text(json_object *level, const char *key) {
@@ -115,12 +49,13 @@ static void append_label(const Output *output, GString *line, const char *label,
 }
 
 static void append_cause_node(const Output *output, GString *line, json_object *level, size_t depth) {
-        const char *title = get_text(level, "title");
+        const char *title = get_text(level, "title"), *element = get_text(level, "element");
 
         if (depth > 0)
                 output_appendf(output, line, STYLE_PLAIN, "%*s%s", (int) (INDENT * (depth - 1)), "",
                                output->ascii ? "`- " : "└─ ");
-        node_info_append_label(output, line, get_text(level, "name"), get_text(level, "type"), *title ? title : NULL);
+        node_info_append_label(output, line, get_text(level, "name"), get_text(level, "type"), *title ? title : NULL,
+                               *element ? element : NULL);
         output_appendf(output, line, STYLE_PLAIN, ": %s", get_text(level, "text"));
 }
 
@@ -190,8 +125,30 @@ static uint32_t *find_last_children(const GPtrArray *nodes) {
 static void append_tree_node(const Output *output, GString *line, const NodeInfo *node) {
         style_append_symbol(output, line, node->status);
         g_string_append_c(line, ' ');
-        node_info_append_label(output, line, node->name, node->type, node->title);
+        node_info_append_label(output, line, node->name, node->type, node->title, node->element);
         style_append_outcome(output, line, node->status, node->duration, node->detail);
+}
+
+/* From the root down to the node. */
+static void append_branches(const Output *output, GString *line, const GPtrArray *nodes, const uint32_t *last_children,
+                            uint32_t index) {
+        const Branches *branches = output->ascii ? &branches_ascii : &branches_unicode;
+        gsize start = line->len;
+
+        for (uint32_t i = index; i > 0; i = ((const NodeInfo *) g_ptr_array_index(nodes, i))->parent) {
+                bool last = last_children[((const NodeInfo *) g_ptr_array_index(nodes, i))->parent] == i;
+
+                if (i == index)
+                        g_string_insert(line, (gssize) start, last ? branches->last_child : branches->child);
+                else
+                        g_string_insert(line, (gssize) start, last ? branches->blank : branches->pass);
+        }
+}
+
+void tree_view_append_node(const Output *output, GString *line, const GPtrArray *nodes, const uint32_t *last_children,
+                           uint32_t index) {
+        append_branches(output, line, nodes, last_children, index);
+        append_tree_node(output, line, g_ptr_array_index(nodes, index));
 }
 
 void tree_view_append(const Output *output, GString *text, const GPtrArray *nodes) {
@@ -223,13 +180,13 @@ void tree_view_append(const Output *output, GString *text, const GPtrArray *node
 void run_view_append_field(const Output *output, GString *text, const char *label, const char *value) {
         g_autoptr(GString) line = g_string_new(NULL);
 
-        output_appendf(output, line, STYLE_BOLD, "%*s:", LABEL_COLUMNS, label);
+        output_appendf(output, line, STYLE_BOLD, "%*s%c", LABEL_COLUMNS, label, *label ? ':' : ' ');
         output_appendf(output, line, STYLE_PLAIN, " %s", value);
         output_end_line(output, text, line);
 }
 
 static void append_not_durable(const Output *output, GString *text, const char *why) {
-        g_autofree char *value = g_strdup_printf("no, a restart of btd would end it: %s", why);
+        g_autofree char *value = g_strdup_printf("no, a restart of btd would end it, because %s", why);
 
         run_view_append_field(output, text, "Durable", value);
 }
@@ -238,6 +195,21 @@ static void append_tree(const Output *output, GString *text, const RunInfo *run)
         g_autofree char *changed = g_strdup_printf("%s, changed since the start of this run", run->tree);
 
         run_view_append_field(output, text, "Tree", run->tree_changed ? changed : run->tree);
+}
+
+static const char *plural(uint64_t n) {
+        return n == 1 ? "" : "s";
+}
+
+static void append_counts(const Output *output, GString *text, const RunCounts *counts) {
+        g_autofree char *again = counts->action_restarts > 0
+                                         ? g_strdup_printf(", %" PRIu64 " of them again", counts->action_restarts)
+                                         : g_strdup(""),
+                        *value = g_strdup_printf("%" PRIu64 ", %" PRIu64 " input%s, %" PRIu64 " action%s started%s",
+                                                 counts->ticks, counts->inputs, plural(counts->inputs),
+                                                 counts->action_starts, plural(counts->action_starts), again);
+
+        run_view_append_field(output, text, "Ticks", value);
 }
 
 static void append_run_header(const Output *output, GString *text, const RunInfo *run) {
@@ -254,26 +226,44 @@ static void append_run_header(const Output *output, GString *text, const RunInfo
 
                 run_view_append_field(output, text, "Ready", ready);
         }
+        if (run->is_counted)
+                append_counts(output, text, &run->counts);
         if (*run->cause)
                 run_view_append_field(output, text, "Cause", run->cause);
         if (run->not_durable && *run->not_durable && !run_info_has_finished(run))
                 append_not_durable(output, text, run->not_durable);
 }
 
+void cause_chain_append(const Output *output, GString *text, json_object *chain) {
+        json_object *facts = cause_chain_facts(chain);
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        for (size_t i = 0, depth = 0; i < json_object_array_length(chain); i++) {
+                json_object *level = json_object_array_get_idx(chain, i);
+
+                if (!json_object_object_get_ex(level, "node", NULL) || !*get_text(level, "text"))
+                        continue;
+                append_cause_node(output, line, level, depth++);
+                output_end_line(output, text, line);
+        }
+        if (facts)
+                append_facts(output, text, facts, LABEL_COLUMNS);
+}
+
 /* If the cause is about a unit, appends its last log lines and the command that shows all. */
-static void append_journal(const Client *client, GString *text, json_object *facts) {
+static void append_journal(const Client *client, GString *text, json_object *facts, uint64_t finished) {
         g_autofree char *command = journal_command(client, facts);
         g_autoptr(json_object) lines = NULL;
 
         if (!command)
                 return;
 
-        lines = journal_last_lines(client, facts);
+        lines = journal_last_lines(client, facts, finished);
         run_view_append_field(&client->output, text, "Journal", command);
         journal_append(&client->output, text, lines, LABEL_COLUMNS + 2);
 }
 
-static void append_cause(const Client *client, GString *text, json_object *chain) {
+static void append_cause(const Client *client, GString *text, json_object *chain, uint64_t finished) {
         json_object *facts = cause_chain_facts(chain);
 
         append_cause_nodes(&client->output, text, chain, LABEL_COLUMNS);
@@ -281,13 +271,13 @@ static void append_cause(const Client *client, GString *text, json_object *chain
                 return;
 
         append_facts(&client->output, text, facts, LABEL_COLUMNS);
-        append_journal(client, text, facts);
+        append_journal(client, text, facts, finished);
 }
 
 void run_view_append(const Client *client, GString *text, const RunInfo *run, json_object *chain,
                      const GPtrArray *nodes) {
         append_run_header(&client->output, text, run);
-        append_cause(client, text, chain);
+        append_cause(client, text, chain, run->finished);
         g_string_append_c(text, '\n');
         tree_view_append(&client->output, text, nodes);
 }
@@ -305,7 +295,8 @@ json_object *run_view_to_json(const Client *client, const RunInfo *run, json_obj
         json_object *json = run_info_to_json(run), *facts = cause_chain_facts(chain);
 
         json_object_object_add(json, "cause_chain", json_object_get(chain));
-        json_object_object_add(json, "journal", facts ? journal_last_lines(client, facts) : json_object_new_array());
+        json_object_object_add(json, "journal",
+                               facts ? journal_last_lines(client, facts, run->finished) : json_object_new_array());
         json_object_object_add(json, "nodes", run_view_nodes_to_json(nodes));
         return json;
 }

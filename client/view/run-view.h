@@ -17,8 +17,16 @@ void run_view_append(const Client *client, GString *text, const RunInfo *run, js
                      const GPtrArray *nodes);
 json_object *run_view_to_json(const Client *client, const RunInfo *run, json_object *chain, const GPtrArray *nodes);
 
-/* A field of a header: "  Started: ..." */
+/* A field of a header: "  Started: ...". label: empty: another line of the field above it. */
 void run_view_append_field(const Output *output, GString *text, const char *label, const char *value);
+
+/* Writes a chain of causes, a line for each level, and the facts of the last one. */
+void cause_chain_append(const Output *output, GString *text, json_object *chain);
+
+/* Appends the branches before a node, and the node, as tree_view_append() does. last_children: the last child of each
+ * node that is drawn. */
+void tree_view_append_node(const Output *output, GString *line, const GPtrArray *nodes, const uint32_t *last_children,
+                           uint32_t index);
 
 /* Draws a tree, one line for each node: branches, symbol, name, type, time, and what it waits for or why it failed. */
 void tree_view_append(const Output *output, GString *text, const GPtrArray *nodes);

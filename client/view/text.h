@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Text on a terminal: makes it safe to print, and measures its width. A text may have colours in it: escape sequences
- * of the form ESC [ ... m, which have no width.
+ * Handles text on a terminal: makes it safe to print, and measures its width. A text may have colours in it: escape
+ * sequences of the form ESC [ ... m, which have no width.
  */
 
 #include <glib.h>

@@ -10,12 +10,16 @@
  */
 
 #include <string.h>
-#include <systemd/sd-journal.h>
 
 #include "basic/cleanup.h"
 #include "client/view/unit-log.h"
 
 #define LINES_MAX 10u
+
+/* systemd-journald stores a line a moment after it was logged. So if nothing is there yet of a run that has just
+ * finished, wait for it, but not for long: there may be nothing. */
+#define JUST_FINISHED_USEC (5 * UINT64_C(1000000))
+#define WAIT_USEC UINT64_C(1000000)
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(sd_journal, sd_journal_close)
 
@@ -33,7 +37,7 @@ static bool is_elsewhere(const Client *client, json_object *facts) {
                (bus && strchr(bus, ':'));
 }
 
-static char *read_text(sd_journal *journal, const char *field) {
+char *journal_read_field(sd_journal *journal, const char *field) {
         size_t length, prefix = strlen(field) + 1;
         const void *data;
         g_autofree char *text = NULL;
@@ -46,7 +50,7 @@ static char *read_text(sd_journal *journal, const char *field) {
 }
 
 static void add_text(json_object *line, sd_journal *journal, const char *key, const char *field) {
-        g_autofree char *text = read_text(journal, field);
+        g_autofree char *text = journal_read_field(journal, field);
 
         if (text && !json_object_object_get_ex(line, key, NULL))
                 json_object_object_add(line, key, json_object_new_string(text));
@@ -90,7 +94,7 @@ static bool is_of_another(sd_journal *journal, const char *id) {
         bool has_id = false;
 
         for (size_t i = 0; i < G_N_ELEMENTS(id_fields); i++) {
-                g_autofree char *value = read_text(journal, id_fields[i]);
+                g_autofree char *value = journal_read_field(journal, id_fields[i]);
 
                 if (value && strcmp(value, id) == 0)
                         return false;
@@ -121,11 +125,38 @@ static int go_to_last(sd_journal *journal, const char *unit, const char *id, boo
         return r < 0 ? r : sd_journal_next(journal);
 }
 
-static void read_lines(const char *unit, const char *id, bool user, json_object *lines) {
+/* Without the permission to read lines of the service manager, those of the unit cannot be expected, either. */
+static bool can_read_manager(sd_journal *journal, bool user) {
+        sd_journal_flush_matches(journal);
+
+        return user || (sd_journal_add_match(journal, "_PID=1", 0) >= 0 && sd_journal_seek_tail(journal) >= 0 &&
+                        sd_journal_previous(journal) > 0);
+}
+
+/* Seeks as go_to_last(), when there is such a line. */
+static int await_last(sd_journal *journal, const char *unit, const char *id, bool user) {
+        uint64_t now = (uint64_t) g_get_monotonic_time(), until = now + WAIT_USEC;
+        int r = go_to_last(journal, unit, id, user);
+
+        if (r != 0 || !can_read_manager(journal, user))
+                return r;
+
+        while (r == 0 && now < until) {
+                r = sd_journal_wait(journal, until - now);
+                if (r >= 0)
+                        r = go_to_last(journal, unit, id, user);
+                now = (uint64_t) g_get_monotonic_time();
+        }
+
+        return r;
+}
+
+static void read_lines(const char *unit, const char *id, bool user, bool fresh, json_object *lines) {
         g_autoptr(GPtrArray) backwards = g_ptr_array_new();
         g_autoptr(sd_journal) journal = NULL;
 
-        if (sd_journal_open(&journal, SD_JOURNAL_LOCAL_ONLY) < 0 || go_to_last(journal, unit, id, user) <= 0)
+        if (sd_journal_open(&journal, SD_JOURNAL_LOCAL_ONLY) < 0 ||
+            (fresh ? await_last : go_to_last)(journal, unit, id, user) <= 0)
                 return;
 
         do
@@ -148,13 +179,14 @@ static char *quote(const char *unit) {
                                                                                    : g_strdup(unit);
 }
 
-json_object *journal_last_lines(const Client *client, json_object *facts) {
+json_object *journal_last_lines(const Client *client, json_object *facts, uint64_t finished) {
         json_object *lines = json_object_new_array();
         const char *unit = fact(facts, "unit"), *id = fact(facts, "invocation_id");
         bool ran = !fact(facts, "failed_required");
 
         if (unit && id && ran && !is_elsewhere(client, facts))
-                read_lines(unit, id, is_of_user(client, facts), lines);
+                read_lines(unit, id, is_of_user(client, facts),
+                           finished + JUST_FINISHED_USEC > (uint64_t) g_get_real_time(), lines);
 
         return lines;
 }
@@ -188,8 +220,8 @@ void journal_append(const Output *output, GString *text, json_object *lines, int
         for (size_t i = 0; i < json_object_array_length(lines); i++) {
                 json_object *entry = json_object_array_get_idx(lines, i);
                 uint64_t time = json_object_get_uint64(json_object_object_get(entry, "time_usec"));
-                g_autoptr(GDateTime) moment = g_date_time_new_from_unix_local((gint64) (time / G_USEC_PER_SEC));
-                g_autofree char *clock = moment ? g_date_time_format(moment, "%T") : g_strdup("?");
+                g_autoptr(GDateTime) date = g_date_time_new_from_unix_local((gint64) (time / G_USEC_PER_SEC));
+                g_autofree char *clock = date ? g_date_time_format(date, "%T") : g_strdup("?");
 
                 output_appendf(output, line, STYLE_PLAIN, "%*s", columns, "");
                 output_appendf(output, line, STYLE_DIM, "%s %s[%s]: ", clock, fact(entry, "identifier") ?: "?",

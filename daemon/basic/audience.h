@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * List of callbacks for a shared object, such as a watched property: each follower is called, in the order of joining,
- * when the object has changed. A callback may remove any follower and add new ones; those may be called in the same
- * round.
+ * Keeps the list of callbacks of a shared object, such as a watched property: each follower is called, in the order of
+ * joining, when the object has changed. A callback may remove any follower and add new ones; those may be called in the
+ * same round.
  */
 
 #include <glib.h>

@@ -59,8 +59,8 @@ void boot_file_write(const char *directory, const char *name, json_object *value
         /* No sync: the file is not needed after the machine is restarted. */
         new = g_strconcat(path, ".new", NULL);
         if (!g_file_set_contents_full(new, text, -1, G_FILE_SET_CONTENTS_NONE, 0600, &error))
-                log_warning("State for the next btd cannot be stored: %s", error->message);
+                log_warning("state for the next btd cannot be stored: %s", error->message);
         else if (g_rename(new, path) < 0)
-                log_warning("State for the next btd cannot be stored: %s cannot be replaced: %s", path,
+                log_warning("state for the next btd cannot be stored, because %s cannot be replaced: %s", path,
                             g_strerror(errno));
 }

@@ -218,9 +218,9 @@ char *cause_pattern_problem(const char *pattern, char **ret_instead) {
         if (!kind)
                 return NULL;
         if (pattern[length] == ':' && !kind->fact)
-                return g_strdup_printf("the kind '%s' has nothing to compare behind ':'", kind->name);
+                return g_strdup_printf("the kind '%s' takes no value after ':'", kind->name);
         if (pattern[length] == ':' && pattern[length + 1] == '\0')
-                return g_strdup_printf("there is nothing behind ':' to compare the %s with", kind->fact);
+                return g_strdup_printf("the %s to compare with is missing after ':'", kind->fact);
         return NULL;
 }
 
@@ -234,7 +234,8 @@ char *cause_pattern_expression(void) {
         return g_string_free(text, false);
 }
 
-json_object *cause_link_to_json(const Cause *cause) {
+/* Converts one cause of a chain, without the causes that it goes back to. */
+static json_object *cause_link_to_json(const Cause *cause) {
         json_object *json = json_object_new_object();
 
         json_object_object_add(json, "kind", json_object_new_string(cause->kind));
@@ -271,7 +272,7 @@ static const char *kind_of(json_object *json) {
         return kind ? g_intern_string(json_object_get_string(kind)) : NULL;
 }
 
-Cause *cause_link_from_json(json_object *json) {
+static Cause *cause_link_from_json(json_object *json) {
         const char *kind = json_object_is_type(json, json_type_object) ? kind_of(json) : NULL;
         json_object *text, *facts, *node;
         Cause *cause;

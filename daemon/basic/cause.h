@@ -94,10 +94,6 @@ json_object *cause_to_json(const Cause *cause);
 /* NULL: the JSON is not a cause. */
 Cause *cause_from_json(json_object *json);
 
-/* Converts one cause of a chain, without the causes that it goes back to. */
-json_object *cause_link_to_json(const Cause *cause);
-Cause *cause_link_from_json(json_object *json);
-
 /*
  * A pool writes causes that share parts of their chains as one JSON array, and reads them again. Snapshots use it. Each
  * cause is written once, after the cause that it goes back to, and is identified by its index in the array. Shared

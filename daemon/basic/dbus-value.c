@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Checks signatures, by recursive descent, no deeper than the specification allows; compares values and shows them.
- * dbus-value-write.c and dbus-value-read.c convert them.
+ * Checks signatures, by recursive descent, no deeper than the specification allows; compares values and shows them;
+ * reads messages into JSON, with one function for each kind of type. dbus-value-write.c writes them.
  */
 
 #include <errno.h>
 #include <glib.h>
+#include <json-c/json_tokener.h>
 #include <json-c/linkhash.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "basic/dbus-value.h"
 #include "basic/excerpt.h"
 
@@ -22,11 +27,11 @@ typedef struct Depth {
         unsigned arrays, structs;
 } Depth;
 
-bool signature_is_basic(char type) {
+static bool signature_is_basic(char type) {
         return type != '\0' && strchr("ybnqiuxtdsogh", type);
 }
 
-bool signature_has(const char *signature, char type) {
+static bool signature_has(const char *signature, char type) {
         return strchr(signature, type) != NULL;
 }
 
@@ -146,7 +151,7 @@ int value_check_signature(const char *signature, char **ret_error) {
                 return 0;
 
         *ret_error = g_strdup_printf("signature '%s': %s", signature,
-                                     problem ? problem : "file descriptors ('h') cannot be carried");
+                                     problem ? problem : "file descriptors ('h') are not supported");
         return -EINVAL;
 }
 
@@ -220,4 +225,327 @@ bool value_equal(json_object *a, json_object *b) {
         if (json_object_is_type(a, json_type_object))
                 return objects_equal(a, b);
         return json_object_equal(a, b);
+}
+
+/* Limit of nesting in JSON text; deeper values are refused. */
+#define TEXT_DEPTH_MAX 100
+
+typedef struct Reader {
+        sd_bus_message *message;
+        bool variables; /* a structure (s) is JSON text, and numbers must be finite: see value_read_variable() */
+        uint64_t *room; /* bytes that are left for values; NULL: no limit */
+} Reader;
+
+/* Counts before the value is made, so that a value that is too large costs nothing. */
+static int take_room(const Reader *reader, uint64_t bytes) {
+        if (!reader->room)
+                return 0;
+        if (*reader->room < bytes)
+                return -EFBIG;
+
+        *reader->room -= bytes;
+        return 0;
+}
+
+/* sd-bus has already checked the message, and limits its nesting. */
+static int read_fail(int r, char **ret_error) {
+        *ret_error = g_strdup_printf("cannot be read: %s", g_strerror(-r));
+        return r;
+}
+
+/* The shortest text that gives the same number again. */
+static json_object *double_to_json(double number) {
+        char text[G_ASCII_DTOSTR_BUF_SIZE + 2];
+
+        if (!isfinite(number))
+                return NULL;
+
+        for (int digits = 15; digits <= 17; digits++) {
+                char format[8];
+
+                snprintf(format, sizeof(format), "%%.%dg", digits);
+                g_ascii_formatd(text, G_ASCII_DTOSTR_BUF_SIZE, format, number);
+                if (g_ascii_strtod(text, NULL) == number)
+                        break;
+        }
+
+        if (!strpbrk(text, ".e"))
+                strcat(text, ".0");
+        return json_object_new_double_s(number, text);
+}
+
+typedef union Basic {
+        uint8_t y;
+        int16_t n;
+        uint16_t q;
+        int32_t i;
+        uint32_t u;
+        int64_t x;
+        uint64_t t;
+        int b;
+        double d;
+        const char *s;
+} Basic;
+
+static json_object *basic_to_json(char type, const Basic *basic) {
+        switch (type) {
+        case SD_BUS_TYPE_BYTE:
+                return json_object_new_int64(basic->y);
+        case SD_BUS_TYPE_INT16:
+                return json_object_new_int64(basic->n);
+        case SD_BUS_TYPE_UINT16:
+                return json_object_new_int64(basic->q);
+        case SD_BUS_TYPE_INT32:
+                return json_object_new_int64(basic->i);
+        case SD_BUS_TYPE_UINT32:
+                return json_object_new_int64(basic->u);
+        case SD_BUS_TYPE_INT64:
+                return json_object_new_int64(basic->x);
+        case SD_BUS_TYPE_UINT64:
+                return json_object_new_uint64(basic->t);
+        case SD_BUS_TYPE_BOOLEAN:
+                return json_object_new_boolean(basic->b);
+        case SD_BUS_TYPE_DOUBLE:
+                return double_to_json(basic->d);
+        default:
+                return json_object_new_string(basic->s);
+        }
+}
+
+static bool is_text(char type) {
+        return type == SD_BUS_TYPE_STRING || type == SD_BUS_TYPE_OBJECT_PATH || type == SD_BUS_TYPE_SIGNATURE;
+}
+
+static int read_basic(const Reader *reader, char type, json_object **ret_value, char **ret_error) {
+        Basic basic;
+        int r;
+
+        if (type == SD_BUS_TYPE_UNIX_FD) {
+                *ret_error = g_strdup("it has a file descriptor, which is not supported");
+                return -EOPNOTSUPP;
+        }
+
+        r = sd_bus_message_read_basic(reader->message, type, &basic);
+        if (r < 0)
+                return read_fail(r, ret_error);
+        if (reader->variables && type == SD_BUS_TYPE_DOUBLE && !isfinite(basic.d)) {
+                *ret_error = g_strdup("it has a number that is not finite, which JSON cannot hold");
+                return -EINVAL;
+        }
+
+        r = take_room(reader, is_text(type) ? strlen(basic.s) + 2 : sizeof(uint64_t));
+        if (r < 0)
+                return r;
+
+        *ret_value = basic_to_json(type, &basic);
+        return 0;
+}
+
+/* Reads a structure (s) of variables. */
+static int read_marked(const Reader *reader, json_object **ret_value, char **ret_error) {
+        json_tokener *tokener;
+        json_object *value;
+        const char *text;
+        size_t length;
+        int r = sd_bus_message_read(reader->message, "(s)", &text);
+        bool valid;
+
+        if (r < 0)
+                return read_fail(r, ret_error);
+
+        length = strlen(text);
+        r = take_room(reader, length);
+        if (r < 0)
+                return r;
+
+        tokener = json_tokener_new_ex(TEXT_DEPTH_MAX);
+        json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+        value = json_tokener_parse_ex(tokener, text, (int) MIN(length + 1, INT_MAX));
+        valid = json_tokener_get_error(tokener) == json_tokener_success &&
+                json_tokener_get_parse_end(tokener) >= length;
+        json_tokener_free(tokener);
+        if (!valid) {
+                g_autofree char *shown = excerpt(text, length);
+
+                json_object_put(value);
+                *ret_error = g_strdup_printf("a structure (s) is JSON text, but this is not JSON: '%s'", shown);
+                return -EINVAL;
+        }
+
+        *ret_value = value;
+        return 0;
+}
+
+/* All equal bytes share one value. To make a value for each of them would take 50 ns. */
+static json_object *bytes_to_array(const uint8_t *bytes, size_t size) {
+        json_object *array = json_object_new_array_ext((int) size), *values[UINT8_MAX + 1] = {};
+
+        for (size_t i = 0; i < size; i++) {
+                json_object **value = &values[bytes[i]];
+
+                if (*value)
+                        json_object_get(*value);
+                else
+                        *value = json_object_new_int64(bytes[i]);
+                json_object_array_add(array, *value);
+        }
+
+        return array;
+}
+
+static int read_bytes(const Reader *reader, json_object **ret_value, char **ret_error) {
+        const uint8_t *bytes = NULL;
+        size_t size = 0, length;
+        int r = sd_bus_message_read_array(reader->message, SD_BUS_TYPE_BYTE, (const void **) &bytes, &size);
+
+        if (r < 0)
+                return read_fail(r, ret_error);
+
+        length = size > 0 && bytes[size - 1] == '\0' ? size - 1 : size;
+        if (length == 0 || g_utf8_validate((const char *) bytes, (gssize) length, NULL)) {
+                r = take_room(reader, length + 2);
+                if (r >= 0)
+                        *ret_value = json_object_new_string_len(length > 0 ? (const char *) bytes : "", (int) length);
+                return r;
+        }
+
+        r = take_room(reader, size * (sizeof(uint64_t) + 1));
+        if (r >= 0)
+                *ret_value = bytes_to_array(bytes, size);
+        return r;
+}
+
+static int read_value(const Reader *reader, char type, const char *contents, json_object **ret_value, char **ret_error);
+
+/* 0: the container has ended. */
+static int read_next(const Reader *reader, json_object **ret_value, char **ret_error) {
+        const char *contents;
+        char type;
+        int r = sd_bus_message_peek_type(reader->message, &type, &contents);
+
+        if (r < 0)
+                return read_fail(r, ret_error);
+        if (r == 0)
+                return 0;
+
+        r = read_value(reader, type, contents, ret_value, ret_error);
+        return r < 0 ? r : 1;
+}
+
+static int read_rest(const Reader *reader, json_object **ret_values, char **ret_error) {
+        g_autoptr(json_object) values = json_object_new_array();
+
+        for (;;) {
+                json_object *value = NULL;
+                int r = read_next(reader, &value, ret_error);
+
+                if (r < 0)
+                        return r;
+                if (r == 0)
+                        break;
+                json_object_array_add(values, value);
+        }
+
+        *ret_values = g_steal_pointer(&values);
+        return 0;
+}
+
+static int read_entry(const Reader *reader, json_object *object, char **ret_error) {
+        g_autoptr(json_object) key = NULL;
+        const char *contents;
+        json_object *value = NULL;
+        char type;
+        int r = sd_bus_message_peek_type(reader->message, &type, &contents);
+
+        if (r <= 0)
+                return r < 0 ? read_fail(r, ret_error) : 0;
+
+        r = sd_bus_message_enter_container(reader->message, SD_BUS_TYPE_DICT_ENTRY, contents);
+        if (r < 0)
+                return read_fail(r, ret_error);
+
+        r = read_next(reader, &key, ret_error);
+        if (r >= 0)
+                r = read_next(reader, &value, ret_error);
+        if (r < 0)
+                return r;
+
+        json_object_object_add(object, key ? json_object_get_string(key) : "nan", value);
+        r = sd_bus_message_exit_container(reader->message);
+        return r < 0 ? read_fail(r, ret_error) : 1;
+}
+
+static int read_entries(const Reader *reader, json_object **ret_value, char **ret_error) {
+        g_autoptr(json_object) object = json_object_new_object();
+        int r;
+
+        do
+                r = read_entry(reader, object, ret_error);
+        while (r > 0);
+        if (r < 0)
+                return r;
+
+        *ret_value = g_steal_pointer(&object);
+        return 0;
+}
+
+static int read_inside(const Reader *reader, char type, bool dictionary, json_object **ret_value, char **ret_error) {
+        if (type == SD_BUS_TYPE_VARIANT)
+                return read_next(reader, ret_value, ret_error);
+        return dictionary ? read_entries(reader, ret_value, ret_error) : read_rest(reader, ret_value, ret_error);
+}
+
+static int read_container(const Reader *reader, char type, const char *contents, json_object **ret_value,
+                          char **ret_error) {
+        bool dictionary = type == SD_BUS_TYPE_ARRAY && contents[0] == '{';
+        g_autoptr(json_object) value = NULL;
+        int r = sd_bus_message_enter_container(reader->message, type, contents);
+
+        if (r < 0)
+                return read_fail(r, ret_error);
+        r = take_room(reader, 2);
+        if (r < 0)
+                return r;
+        r = read_inside(reader, type, dictionary, &value, ret_error);
+        if (r < 0)
+                return r;
+        r = sd_bus_message_exit_container(reader->message);
+        if (r < 0)
+                return read_fail(r, ret_error);
+
+        *ret_value = g_steal_pointer(&value);
+        return 0;
+}
+
+static int read_value(const Reader *reader, char type, const char *contents, json_object **ret_value,
+                      char **ret_error) {
+        if (type == SD_BUS_TYPE_ARRAY && g_str_equal(contents, "y"))
+                return read_bytes(reader, ret_value, ret_error);
+        if (reader->variables && type == SD_BUS_TYPE_STRUCT && g_str_equal(contents, "s"))
+                return read_marked(reader, ret_value, ret_error);
+        if (type == SD_BUS_TYPE_ARRAY || type == SD_BUS_TYPE_STRUCT || type == SD_BUS_TYPE_VARIANT)
+                return read_container(reader, type, contents, ret_value, ret_error);
+        return read_basic(reader, type, ret_value, ret_error);
+}
+
+static int read_one(const Reader *reader, json_object **ret_value, char **ret_error) {
+        int r = read_next(reader, ret_value, ret_error);
+
+        if (r == 0) {
+                *ret_error = g_strdup("there is no value");
+                return -ENODATA;
+        }
+        return r < 0 ? r : 0;
+}
+
+int value_read_all(sd_bus_message *message, json_object **ret_values, char **ret_error) {
+        return read_rest(&(Reader){ .message = message }, ret_values, ret_error);
+}
+
+int value_read_one(sd_bus_message *message, json_object **ret_value, char **ret_error) {
+        return read_one(&(Reader){ .message = message }, ret_value, ret_error);
+}
+
+int value_read_variable(sd_bus_message *message, uint64_t *room, json_object **ret_value, char **ret_error) {
+        return read_one(&(Reader){ .message = message, .variables = true, .room = room }, ret_value, ret_error);
 }

@@ -13,7 +13,7 @@
  *
  * Back: ay becomes a string if it is valid UTF-8 without a NUL, except at its end, otherwise an array of numbers; a
  * variant becomes its value; a number that JSON cannot hold (NaN, infinity) becomes null.
- * File descriptors cannot be carried.
+ * File descriptors are not supported.
  */
 
 #include <json-c/json_object.h>
@@ -23,8 +23,6 @@
 
 /* NULL: the signature is valid (D-Bus specification, "Valid Signatures"); else an error message, to be freed. */
 char *signature_error(const char *signature);
-bool signature_is_basic(char type);
-bool signature_has(const char *signature, char type);
 /* The length of the first complete type, and how many there are, of a valid signature. */
 size_t signature_first(const char *signature);
 unsigned signature_count(const char *signature);
@@ -58,6 +56,10 @@ void value_check_all(const char *signature, json_object *args, const ValueCheck 
 /* Reads the rest of the message into an array of values; or one complete value. */
 int value_read_all(sd_bus_message *message, json_object **ret_values, char **ret_error);
 int value_read_one(sd_bus_message *message, json_object **ret_value, char **ret_error);
+/* The same for a variable of a run: a structure (s) is JSON text, and a number that JSON cannot hold is an error. room:
+ * how many bytes the values may have, each number 8 and other values as in JSON; decreased; NULL: no limit. -EFBIG
+ * without an error message: they have more. */
+int value_read_variable(sd_bus_message *message, uint64_t *room, json_object **ret_value, char **ret_error);
 
 /* The same JSON; numbers by value, so that 1 and 1.0 are equal. */
 bool value_equal(json_object *a, json_object *b);

@@ -4,10 +4,17 @@
  * Runs the disk jobs on a thread. Two lists are guarded by one mutex: waiting jobs, the first of which the thread is
  * doing, and jobs that are done. The thread starts with the first job. If the disk hangs forever, the thread keeps its
  * reference to the lists.
+ *
+ * Neither side wakes the other while it holds the mutex: whoever is woken may run at once, in place of the other, and
+ * would then wait for the mutex until the other gets a processor again.
  */
 
+#include <errno.h>
+#include <glib-unix.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "basic/disk-queue.h"
 #include "basic/log.h"
@@ -18,11 +25,11 @@
 typedef struct Share {
         pthread_mutex_t mutex;
         pthread_cond_t changed;
-        unsigned n_owners;     /* references: the queue, the thread */
-        GMainContext *context; /* woken up when a job is done; unused once closed */
-        GQueue waiting, done;  /* of DiskJob */
-        uint64_t since;        /* when the first job was begun; 0: it was not begun */
+        unsigned n_owners;    /* references: the queue, the thread */
+        GQueue waiting, done; /* of DiskJob */
+        uint64_t since;       /* when the first job was begun; 0: it was not begun */
         bool closed;
+        int wake; /* an eventfd that wakes the main loop when a job is done; not guarded */
 } Share;
 
 struct DiskQueue {
@@ -45,7 +52,7 @@ static void job_free(void *data) {
         g_free(job);
 }
 
-static Share *share_new(GMainContext *context) {
+static Share *share_new(void) {
         Share *share = g_new0(Share, 1);
         pthread_condattr_t attributes;
 
@@ -55,7 +62,9 @@ static Share *share_new(GMainContext *context) {
         pthread_cond_init(&share->changed, &attributes);
         pthread_condattr_destroy(&attributes);
         share->n_owners = 1;
-        share->context = context ?: g_main_context_default();
+        share->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (share->wake < 0)
+                g_error("cannot create an eventfd: %s", g_strerror(errno)); /* as GLib if it has none for its loop */
         return share;
 }
 
@@ -71,10 +80,11 @@ static void share_drop(Share *share) {
         g_queue_clear_full(&share->done, job_free);
         pthread_mutex_destroy(&share->mutex);
         pthread_cond_destroy(&share->changed);
+        close(share->wake);
         g_free(share);
 }
 
-/* Call with the mutex locked. Unlocks it during the job. */
+/* Call with the mutex locked. Unlocks it during the job, and to tell that it is done. */
 static void do_first(Share *share) {
         const DiskJob *job = g_queue_peek_head(&share->waiting);
 
@@ -84,7 +94,10 @@ static void do_first(Share *share) {
         pthread_mutex_lock(&share->mutex);
         share->since = 0;
         g_queue_push_tail(&share->done, g_queue_pop_head(&share->waiting));
+        pthread_mutex_unlock(&share->mutex);
         pthread_cond_broadcast(&share->changed);
+        (void) eventfd_write(share->wake, 1);
+        pthread_mutex_lock(&share->mutex);
 }
 
 static void *work(void *userdata) {
@@ -98,29 +111,9 @@ static void *work(void *userdata) {
                 }
 
                 do_first(share);
-                if (!share->closed)
-                        g_main_context_wakeup(share->context);
         }
         share_drop(share);
         return NULL;
-}
-
-static bool has_done(DiskQueue *queue) {
-        bool has;
-
-        pthread_mutex_lock(&queue->share->mutex);
-        has = queue->share->done.length > 0;
-        pthread_mutex_unlock(&queue->share->mutex);
-        return has;
-}
-
-static gboolean source_prepare(GSource *source, int *ret_timeout) {
-        *ret_timeout = -1;
-        return has_done((DiskQueue *) source);
-}
-
-static gboolean source_check(GSource *source) {
-        return has_done((DiskQueue *) source);
 }
 
 static void tell(DiskQueue *queue, const char *late) {
@@ -167,39 +160,44 @@ static DiskJob *take_done(DiskQueue *queue) {
 }
 
 static void deliver(DiskQueue *queue) {
+        bool any = false;
         DiskJob *job;
 
         while ((job = take_done(queue))) {
+                any = true;
                 job->done(job->data);
                 job_free(job);
         }
 
-        if (queue->late)
+        if (any && queue->late)
                 tell(queue, NULL);
         check(queue);
 }
 
 static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
-        deliver((DiskQueue *) source);
+        DiskQueue *queue = (DiskQueue *) source;
+        eventfd_t n;
+
+        (void) eventfd_read(queue->share->wake, &n);
+        deliver(queue);
         return G_SOURCE_CONTINUE;
 }
 
 static GSourceFuncs source_funcs = {
-        .prepare = source_prepare,
-        .check = source_check,
         .dispatch = source_dispatch,
 };
 
 DiskQueue *disk_queue_new(GMainContext *context, Timers *timers, void (*late_changed)(void *userdata), void *userdata) {
         DiskQueue *queue = (DiskQueue *) g_source_new(&source_funcs, sizeof(DiskQueue));
 
-        queue->share = share_new(context);
+        queue->share = share_new();
         queue->running = queue->late = false;
         queue->timers = timers;
         queue->check = NULL;
         queue->late_changed = late_changed;
         queue->userdata = userdata;
         g_source_set_name(&queue->source, "disk-queue");
+        g_source_add_unix_fd(&queue->source, queue->share->wake, G_IO_IN);
         g_source_attach(&queue->source, context);
         return queue;
 }
@@ -237,11 +235,10 @@ void disk_queue_add(DiskQueue *queue, const DiskJob *job) {
         pthread_mutex_lock(&share->mutex);
         g_queue_push_tail(&share->waiting, g_memdup2(job, sizeof(DiskJob)));
         start_thread(queue);
-        if (queue->running)
-                pthread_cond_broadcast(&share->changed);
-        else
+        if (!queue->running)
                 do_first(share);
         pthread_mutex_unlock(&share->mutex);
+        pthread_cond_broadcast(&share->changed);
 
         if (!queue->check)
                 queue->check = timer_new(queue->timers, DISK_QUEUE_LATE_USEC, check, queue);

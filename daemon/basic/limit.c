@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Parses and stores the limits. The names are those that the option --limit accepts. */
+/* Parses the limits, and defines their defaults. The names are those that the option --limit accepts. */
 
 #include <errno.h>
 #include <glib.h>
@@ -25,7 +25,7 @@ static const struct {
         [LIMIT_NODES] = { "nodes", VALUE_MAX },
         [LIMIT_DEPTH] = { "depth", 1000 },
         [LIMIT_VARIABLES] = { "variables-kib", VALUE_MAX },
-        [LIMIT_JOURNAL] = { "journal-kib", VALUE_MAX },
+        [LIMIT_RECORD] = { "journal-kib", VALUE_MAX },
         [LIMIT_HISTORY] = { "history", VALUE_MAX },
         [LIMIT_HISTORY_SIZE] = { "history-mib", VALUE_MAX },
         [LIMIT_HISTORY_AGE] = { "history-days", VALUE_MAX },
@@ -42,15 +42,12 @@ const Limits limits_default = {
                 [LIMIT_NODES] = 1000000,
                 [LIMIT_DEPTH] = 1000,
                 [LIMIT_VARIABLES] = 8 * 1024,
-                [LIMIT_JOURNAL] = 64 * 1024,
+                [LIMIT_RECORD] = 64 * 1024,
                 [LIMIT_HISTORY] = 1000,
                 [LIMIT_HISTORY_SIZE] = 64,
                 [LIMIT_HISTORY_AGE] = 30,
         },
 };
-
-/* NULL: the defaults. */
-static const Limits *in_force;
 
 static int no_limit(const char *name, char **ret_error) {
         Nearest nearest = { .word = name };
@@ -77,8 +74,8 @@ int limits_set(Limits *limits, const char *text, char **ret_error) {
 
                 highest = kinds[limit].highest;
                 if (!text[length] || !g_ascii_string_to_unsigned(text + length + 1, 10, 1, highest, &value, NULL)) {
-                        *ret_error = g_strdup_printf("'%s' needs a number from 1 to %u, like '%s=%u'", name, highest,
-                                                     name, limits_default.max[limit]);
+                        *ret_error = g_strdup_printf("the limit '%s' needs a number from 1 to %u, as in --limit=%s=%u",
+                                                     name, highest, name, limits_default.max[limit]);
                         return -EINVAL;
                 }
 
@@ -91,14 +88,6 @@ int limits_set(Limits *limits, const char *text, char **ret_error) {
 
 bool limits_bind(uint32_t uid) {
         return uid != 0 && uid != geteuid();
-}
-
-void limits_enforce(const Limits *limits) {
-        in_force = limits;
-}
-
-unsigned limits_in_force(Limit limit) {
-        return (in_force ?: &limits_default)->max[limit];
 }
 
 char *limit_size_text(unsigned kib) {

@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * Owns the limits of what clients can request and of what trees can contain: see LIMITS in btd(8). A caller is a user.
- * Limits per caller do not apply to root and to btd's own user, which may do everything anyway.
+ * Defines the limits of what clients can request and of what trees can contain: see LIMITS in btd(8). The manager owns
+ * those of a btd, and btctl uses the defaults. A caller is a user. Limits per caller do not apply to root and to btd's
+ * own user, which may do everything anyway.
  */
 
 #include <stdbool.h>
@@ -19,7 +20,7 @@ typedef enum Limit {
         LIMIT_NODES, /* of a tree */
         LIMIT_DEPTH,
         LIMIT_VARIABLES,    /* of a run, in total, KiB */
-        LIMIT_JOURNAL,      /* run record of a run, KiB */
+        LIMIT_RECORD,       /* run record of a run, KiB */
         LIMIT_HISTORY,      /* runs */
         LIMIT_HISTORY_SIZE, /* MiB */
         LIMIT_HISTORY_AGE,  /* days */
@@ -35,10 +36,6 @@ extern const Limits limits_default;
 /* Parses an assignment like "runs=2000". -EINVAL: the text is invalid, and ret_error gets a message. */
 int limits_set(Limits *limits, const char *text, char **ret_error);
 
-/* Sets the limits of the whole process, for code that does not belong to a manager, such as the loader. The defaults
- * apply until this is called. Call it at start only. */
-void limits_enforce(const Limits *limits);
-unsigned limits_in_force(Limit limit);
 /* Formats a number of KiB, for example "8 MiB". The caller frees it. */
 char *limit_size_text(unsigned kib);
 

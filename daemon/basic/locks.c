@@ -185,7 +185,7 @@ static void append_deadlock(GString *text, const LockRequest *request) {
         for (; last != request; last = g_hash_table_lookup(reached, last))
                 g_ptr_array_insert(waits, 0, (LockRequest *) last);
 
-        g_string_append(text, "; a deadlock, since ");
+        g_string_append(text, "; a deadlock, because ");
         for (unsigned i = 0; i < MIN(waits->len, WAITS_SHOWN); i++) {
                 const LockRequest *wait = g_ptr_array_index(waits, i);
 

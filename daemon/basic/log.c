@@ -140,8 +140,8 @@ static int journal_send(const GString *message) {
 }
 
 /* Other processes may share stderr and rely on it being blocking. So btd opens a pipe or terminal again for itself. A
- * regular file never blocks; it is shared, because its position is shared too, so that writers do not overwrite each
- * other. */
+ * regular file is shared, because its position is shared too, so that writers do not overwrite each other; a write to
+ * it may wait for its disk. */
 static void stderr_open(void) {
         struct stat st;
 
@@ -230,15 +230,15 @@ static void append_field(GString *message, const char *name, const char *value) 
 
 /* Appends "boot.3/LoadConfig: " and the text, because journalctl does not show the fields by default. */
 static void append_with_subject(GString *line, const LogSubject *subject, const char *text) {
-        const char *place = subject->run ? subject->run : subject->tree;
+        const char *place = subject->run ?: subject->tree, *node = subject->label ?: subject->node;
 
         if (place)
                 g_string_append(line, place);
-        if (place && subject->node)
+        if (place && node)
                 g_string_append_c(line, '/');
-        if (subject->node)
-                g_string_append(line, subject->node);
-        if (place || subject->node)
+        if (node)
+                g_string_append(line, node);
+        if (place || node)
                 g_string_append(line, ": ");
 
         g_string_append(line, text);
@@ -369,7 +369,7 @@ static void report_dropped(void) {
         if (outlet.n_unreported == 0)
                 return;
 
-        text = g_strdup_printf("log messages lost here, since they could not be written in time: %" PRIu64,
+        text = g_strdup_printf("log messages lost here, because they could not be written in time: %" PRIu64,
                                outlet.n_unreported);
         message = format(LOG_WARNING, NULL, text);
         if (outlet.waiting.length > 0 && !has_room(message)) {
@@ -451,6 +451,10 @@ static GLogWriterOutput on_glib_message(GLogLevelFlags flags, const GLogField *f
 
         log_message(level, NULL, "%s: %s", domain, text);
         return G_LOG_WRITER_HANDLED;
+}
+
+bool log_goes_to_journal(void) {
+        return outlet.journal;
 }
 
 void log_open_at(int max_level, const char *journal) {

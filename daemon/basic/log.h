@@ -17,10 +17,13 @@
 /* The object of a message. Every member may be NULL. */
 typedef struct LogSubject {
         const char *tree, *run, *node;
+        const char *label;  /* the node in the text, in place of its name: a path with elements, or with a number */
         const Cause *cause; /* only for the fields; the text of the message already contains it */
 } LogSubject;
 
 void log_open(int max_level);
+/* Do messages go to the journal? Only for the thread of the main loop. */
+bool log_goes_to_journal(void);
 /* journal: path of the socket of a journal; NULL: stderr. */
 void log_open_at(int max_level, const char *journal);
 /* From now on, messages that could not be written at once are written later from this context. Also redirects GLib's

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Checks owner and mode of a file and of each directory and link on its path. The path is walked name by name, like
+ * Checks owner and mode of a file and of each directory and link on its path. The path is checked name by name, like
  * the kernel does. Only root can change a trusted path, so it is still the same when it is used.
  */
 
@@ -17,16 +17,16 @@
 #define LINKS_MAX 40u
 
 /* Another user may have created the file, so the advice is to check it first. */
-#define LOOK_FIRST                                                                                                     \
-        "a tree can do anything as root: find out first who put it there and what it does; if that is right: "
+#define CHECK_FIRST                                                                                                    \
+        "a tree can do anything as root, so find out first who put it there and what it does; if you trust it, run: "
 
-typedef struct Walk {
-        GString *at;      /* the walked path: absolute, without links; "" is the root directory */
-        char *path;       /* the path to walk, since the last link */
+typedef struct PathCheck {
+        GString *at;      /* the checked path: absolute, without links; "" is the root directory */
+        char *path;       /* the path to check, since the last link */
         const char *rest; /* the rest of it */
         unsigned links;
         struct stat st; /* status of at */
-} Walk;
+} PathCheck;
 
 static bool is_trusted(uid_t uid) {
         return uid == 0 || uid == geteuid();
@@ -36,14 +36,15 @@ static bool is_trusted(uid_t uid) {
 static char *refuse_owner(const char *what, const char *path, const struct stat *st) {
         g_autofree char *quoted = g_shell_quote(path);
 
-        return g_strdup_printf("refused: %s belongs to UID %" PRIuMAX ", not to root; " LOOK_FIRST "chown %sroot %s",
+        return g_strdup_printf("is refused, because %s belongs to UID %" PRIuMAX ", not to root; " CHECK_FIRST
+                               "chown %sroot %s",
                                what, (uintmax_t) st->st_uid, S_ISLNK(st->st_mode) ? "-h " : "", quoted);
 }
 
 static char *refuse_mode(const char *what, const char *path, const struct stat *st) {
         g_autofree char *quoted = g_shell_quote(path);
 
-        return g_strdup_printf("refused: %s can be written by others than root (mode %04o); " LOOK_FIRST
+        return g_strdup_printf("is refused, because %s can be written by others than root (mode %04o); " CHECK_FIRST
                                "chmod go-w %s",
                                what, (unsigned) (st->st_mode & 07777), quoted);
 }
@@ -58,80 +59,81 @@ char *trust_refusal(const char *path, const struct stat *st) {
 }
 
 /* If the sticky bit is set, others can add names to a directory, but not replace those of root. */
-static char *refuse_step(const Walk *walk) {
-        const char *path = walk->at->len > 0 ? walk->at->str : "/";
+static char *refuse_step(const PathCheck *check) {
+        const char *path = check->at->len > 0 ? check->at->str : "/";
         g_autofree char *what = g_strdup_printf("'%s', on its path,", path);
 
-        if (!is_trusted(walk->st.st_uid))
-                return refuse_owner(what, path, &walk->st);
-        if (S_ISDIR(walk->st.st_mode) && walk->st.st_mode & (S_IWGRP | S_IWOTH) && !(walk->st.st_mode & S_ISVTX))
-                return refuse_mode(what, path, &walk->st);
+        if (!is_trusted(check->st.st_uid))
+                return refuse_owner(what, path, &check->st);
+        if (S_ISDIR(check->st.st_mode) && check->st.st_mode & (S_IWGRP | S_IWOTH) && !(check->st.st_mode & S_ISVTX))
+                return refuse_mode(what, path, &check->st);
 
         return NULL;
 }
 
-static char *refuse_errno(const Walk *walk, int error) {
-        return g_strdup_printf("refused: '%s', on its path, cannot be examined: %s", walk->at->str, g_strerror(error));
+static char *refuse_errno(const PathCheck *check, int error) {
+        return g_strdup_printf("is refused, because '%s', on its path, cannot be examined: %s", check->at->str,
+                               g_strerror(error));
 }
 
 /* Goes up to the directory of the last name. */
-static void leave_last(Walk *walk) {
-        const char *slash = strrchr(walk->at->str, '/');
+static void leave_last(PathCheck *check) {
+        const char *slash = strrchr(check->at->str, '/');
 
-        g_string_truncate(walk->at, slash ? (size_t) (slash - walk->at->str) : 0);
+        g_string_truncate(check->at, slash ? (size_t) (slash - check->at->str) : 0);
 }
 
 /* Continues along the target of the link, from the directory of the link or from the root. */
-static char *follow(Walk *walk) {
-        g_autofree char *target = g_file_read_link(walk->at->str, NULL);
-        char *path = g_strconcat(target ?: "", "/", walk->rest, NULL);
+static char *follow(PathCheck *check) {
+        g_autofree char *target = g_file_read_link(check->at->str, NULL);
+        char *path = g_strconcat(target ?: "", "/", check->rest, NULL);
 
-        g_free(walk->path);
-        walk->path = path;
-        walk->rest = walk->path;
-        if (!target || ++walk->links > LINKS_MAX)
-                return refuse_errno(walk, target ? ELOOP : ENOENT);
+        g_free(check->path);
+        check->path = path;
+        check->rest = check->path;
+        if (!target || ++check->links > LINKS_MAX)
+                return refuse_errno(check, target ? ELOOP : ENOENT);
 
         if (g_path_is_absolute(target))
-                g_string_truncate(walk->at, 0);
+                g_string_truncate(check->at, 0);
         else
-                leave_last(walk);
+                leave_last(check);
         return NULL;
 }
 
-static char *step(Walk *walk, const char *name) {
+static char *step(PathCheck *check, const char *name) {
         char *refusal;
 
-        g_string_append_printf(walk->at, "/%s", name);
-        if (lstat(walk->at->str, &walk->st) < 0)
-                return refuse_errno(walk, errno);
+        g_string_append_printf(check->at, "/%s", name);
+        if (lstat(check->at->str, &check->st) < 0)
+                return refuse_errno(check, errno);
 
-        refusal = refuse_step(walk);
-        return refusal || !S_ISLNK(walk->st.st_mode) ? refusal : follow(walk);
+        refusal = refuse_step(check);
+        return refusal || !S_ISLNK(check->st.st_mode) ? refusal : follow(check);
 }
 
-static char *walk_on(Walk *walk) {
+static char *check_rest(PathCheck *check) {
         char *refusal = NULL;
 
-        while (*walk->rest && !refusal) {
-                size_t length = strcspn(walk->rest, "/");
-                g_autofree char *name = g_strndup(walk->rest, length);
+        while (*check->rest && !refusal) {
+                size_t length = strcspn(check->rest, "/");
+                g_autofree char *name = g_strndup(check->rest, length);
 
-                walk->rest += length + (walk->rest[length] == '/');
+                check->rest += length + (check->rest[length] == '/');
                 if (g_str_equal(name, ".."))
-                        leave_last(walk);
+                        leave_last(check);
                 else if (*name && !g_str_equal(name, "."))
-                        refusal = step(walk, name);
+                        refusal = step(check, name);
         }
 
         return refusal;
 }
 
-static char *walk_all(Walk *walk) {
-        if (stat("/", &walk->st) < 0)
-                return refuse_errno(walk, errno);
+static char *check_all(PathCheck *check) {
+        if (stat("/", &check->st) < 0)
+                return refuse_errno(check, errno);
 
-        return refuse_step(walk) ?: walk_on(walk);
+        return refuse_step(check) ?: check_rest(check);
 }
 
 static char *absolute(const char *path) {
@@ -141,17 +143,17 @@ static char *absolute(const char *path) {
 }
 
 char *trust_refusal_on_way(const char *path, const struct stat *st) {
-        Walk walk = { .at = g_string_new(NULL), .path = absolute(path) };
+        PathCheck check = { .at = g_string_new(NULL), .path = absolute(path) };
         char *refusal = trust_refusal(path, st);
 
-        walk.rest = walk.path;
+        check.rest = check.path;
         if (!refusal)
-                refusal = walk_all(&walk);
-        if (!refusal && (lstat(*walk.at->str ? walk.at->str : "/", &walk.st) < 0 || walk.st.st_dev != st->st_dev ||
-                         walk.st.st_ino != st->st_ino))
-                refusal = g_strdup("refused: it has changed while it was checked; reload");
+                refusal = check_all(&check);
+        if (!refusal && (lstat(*check.at->str ? check.at->str : "/", &check.st) < 0 || check.st.st_dev != st->st_dev ||
+                         check.st.st_ino != st->st_ino))
+                refusal = g_strdup("is refused, because it has changed while it was checked; reload");
 
-        g_string_free(walk.at, TRUE);
-        g_free(walk.path);
+        g_string_free(check.at, TRUE);
+        g_free(check.path);
         return refusal;
 }

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Returns why the file or directory is refused and what to do: "refused: it can be written by others than root (mode
- * 0664); fix with: chmod go-w PATH". The caller frees it. NULL: it is trusted. */
+/* Returns why the file or directory is refused and what to do: "is refused, because it can be written by others than
+ * root (mode 0664); ... run: chmod go-w PATH". The caller frees it. NULL: it is trusted. */
 char *trust_refusal(const char *path, const struct stat *st);
 
 /* The same for an open file, and also for each directory and symbolic link on the path to it, including the paths that

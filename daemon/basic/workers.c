@@ -4,21 +4,32 @@
  * Starts the threads and collects their results. A thread owns nothing but its Work, which it puts into the list of
  * ended work; the main loop takes it from there. The list outlives the workers: a thread that ends later finds the
  * list closed. (The mutex is that of pthreads, because ThreadSanitizer does not know GLib's.)
+ *
+ * A thread wakes the main loop without holding a mutex, ours or GLib's: the main loop may run at once, in its place,
+ * and would then wait for the mutex until the thread gets a processor again.
  */
 
+#include <errno.h>
+#include <glib-unix.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "basic/workers.h"
 
 /* How long workers_free() waits. Parsing ends within this time, or soon after it was dropped. */
 #define PATIENCE_USEC (200 * 1000)
 
+/* Results in one turn, so that many of them do not delay other sources. */
+#define TURN_MAX 32u
+
 typedef struct Ended {
         pthread_mutex_t mutex;
         pthread_cond_t cond;
         GQueue works;       /* of Work */
-        unsigned n_running; /* running threads */
-        GSource *source;    /* NULL: the list is closed */
+        unsigned n_running; /* running threads, each of which uses this */
+        bool closed;
+        int wake; /* an eventfd that wakes the main loop when there is ended work; not guarded */
 } Ended;
 
 struct Workers {
@@ -52,31 +63,45 @@ static void work_free(Work *work) {
 static void ended_free(Ended *ended) {
         pthread_mutex_destroy(&ended->mutex);
         pthread_cond_destroy(&ended->cond);
+        close(ended->wake);
         g_free(ended);
+}
+
+/* False: the list is closed. */
+static bool add_ended(Ended *ended, Work *work) {
+        bool open;
+
+        pthread_mutex_lock(&ended->mutex);
+        open = !ended->closed;
+        if (open)
+                g_queue_push_tail(&ended->works, work);
+        pthread_mutex_unlock(&ended->mutex);
+        if (open)
+                (void) eventfd_write(ended->wake, 1);
+        return open;
+}
+
+static void leave(Ended *ended) {
+        bool is_last;
+
+        pthread_mutex_lock(&ended->mutex);
+        is_last = --ended->n_running == 0 && ended->closed;
+        pthread_cond_signal(&ended->cond);
+        pthread_mutex_unlock(&ended->mutex);
+        if (is_last)
+                ended_free(ended);
 }
 
 static void *thread_main(void *userdata) {
         Work *work = userdata;
         Ended *ended = work->ended;
-        bool is_closed, is_last;
 
         work->kind->run(work, work->data);
-        pthread_mutex_lock(&ended->mutex);
-        ended->n_running--;
-        if (ended->source) {
-                g_queue_push_tail(&ended->works, work);
-                g_source_set_ready_time(ended->source, 0);
-        }
-        is_closed = !ended->source;
-        is_last = is_closed && ended->n_running == 0;
-        pthread_cond_signal(&ended->cond);
-        pthread_mutex_unlock(&ended->mutex);
-        if (is_last)
-                ended_free(ended);
-        if (is_closed) {
+        if (!add_ended(ended, work)) {
                 g_free(work->path);
                 g_free(work);
         }
+        leave(ended);
         return NULL;
 }
 
@@ -113,10 +138,12 @@ static Work *take_ended(Ended *ended) {
 
 static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
         Workers *workers = (Workers *) source;
+        unsigned n = 0;
+        eventfd_t count;
         Work *work;
 
-        g_source_set_ready_time(source, -1);
-        while (!g_source_is_destroyed(source) && (work = take_ended(workers->ended))) {
+        (void) eventfd_read(workers->ended->wake, &count);
+        while (!g_source_is_destroyed(source) && n++ < TURN_MAX && (work = take_ended(workers->ended))) {
                 g_queue_unlink(&workers->begun, &work->link);
                 if (!work->dropped)
                         work->kind->done(work->data, work->userdata);
@@ -124,6 +151,8 @@ static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *use
                 if (!g_source_is_destroyed(source))
                         begin_next(workers);
         }
+        if (!g_source_is_destroyed(source) && n > TURN_MAX)
+                (void) eventfd_write(workers->ended->wake, 1);
 
         return G_SOURCE_CONTINUE;
 }
@@ -142,11 +171,14 @@ Workers *workers_new(GMainContext *context, unsigned max) {
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
         pthread_cond_init(&workers->ended->cond, &attributes);
         pthread_condattr_destroy(&attributes);
-        workers->ended->source = &workers->source;
+        workers->ended->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (workers->ended->wake < 0)
+                g_error("cannot create an eventfd: %s", g_strerror(errno)); /* as GLib if it has none for its loop */
         g_queue_init(&workers->begun);
         g_queue_init(&workers->waiting);
         workers->max = max;
         g_source_set_name(&workers->source, "workers");
+        g_source_add_unix_fd(&workers->source, workers->ended->wake, G_IO_IN);
         g_source_attach(&workers->source, context);
         return workers;
 }
@@ -165,7 +197,7 @@ static bool close_list(Workers *workers) {
                 ((Work *) link->data)->dropped = true;
         while (ended->n_running > 0 && pthread_cond_timedwait(&ended->cond, &ended->mutex, &until) == 0)
                 ;
-        ended->source = NULL;
+        ended->closed = true;
         all = ended->n_running == 0;
         while ((work = g_queue_pop_head(&ended->works))) {
                 g_queue_unlink(&workers->begun, &work->link);
@@ -181,12 +213,12 @@ void workers_free(Workers *workers) {
         if (!workers)
                 return;
 
+        g_source_destroy(&workers->source);
         ended = workers->ended;
         if (close_list(workers))
                 ended_free(ended);
         while (workers->waiting.length > 0)
                 work_free(g_queue_pop_head_link(&workers->waiting)->data);
-        g_source_destroy(&workers->source);
         g_source_unref(&workers->source);
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The GSource of an sd_bus: reads and writes messages on the main loop, in batches, so that other sources get their
- * turn. Connections use it.
+ * Puts an sd_bus on the main loop as a GSource: reads and writes messages on the main loop, in batches, so that other
+ * sources get their turn. Connections use it.
  */
 
 #include <glib.h>

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The connections that the leaves share, by the name of the bus in a tree file: "system", "session", a D-Bus address,
- * "host:user@name" or "machine:name". Each is made when it is first needed.
+ * Owns the connections that the leaves share, by the name of the bus in a tree file: "system", "session", a D-Bus
+ * address, "host:user@name" or "machine:name". Each is made when it is first needed.
  *
  * sd-bus enters a local container, and resolves the host name of a tcp address, synchronously: these two block the
  * caller for a moment at each attempt.

@@ -417,7 +417,7 @@ static void calls_settle(Calls *calls) {
         calls_finish_failed(calls);
 
         if (calls->stuck) {
-                log_warning("bus '%s': takes no more calls, since too many are unanswered; reconnecting",
+                log_warning("bus '%s' takes no more calls, because too many are unanswered; reconnecting",
                             calls->bus_name);
                 sd_bus_close(calls->bus);
                 return;
@@ -564,7 +564,7 @@ static void listeners_tell(Connection *connection) {
 /* Rules before calls, so that no signal is missed that a waiting call causes. */
 static void connection_came(Connection *connection) {
         if (connection->warned)
-                log_notice("bus '%s': connected", connection->name);
+                log_notice("connected to bus '%s'", connection->name);
         connection->warned = false;
         connection->ready = true;
         connection->retry_msec = RETRY_MSEC_MIN;
@@ -588,8 +588,9 @@ static gboolean on_retry(void *userdata) {
 
 static void connection_retry_later(Connection *connection, int error) {
         if (!connection->warned)
-                log_warning("bus '%s': %s, trying again until it is there: %s", connection->name,
-                            connection->ready ? "connection lost" : "cannot connect", g_strerror(-error));
+                log_warning("%s bus '%s', trying again until it is there: %s",
+                            connection->ready ? "lost the connection to" : "cannot connect to", connection->name,
+                            g_strerror(-error));
         connection->warned = true;
 
         connection->retry = g_timeout_source_new(connection->retry_msec);

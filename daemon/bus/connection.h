@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The connection to one bus: an sd_bus on the main loop, a window of calls in flight, and matches that
+ * Owns the connection to one bus: an sd_bus on the main loop, a window of calls in flight, and matches that
  * survive a reconnection. A lost connection is made again, with backoff. Nothing here blocks.
  *
  * While there is no connection, calls wait (limited by their leaf's timeout), and matches are added

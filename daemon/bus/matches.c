@@ -117,8 +117,8 @@ static void refused(Text *text, const char *name, const char *reason) {
         Rules *rules = text->rules;
 
         if (!text->warned)
-                log_warning("bus '%s': cannot watch signals, trying again: %s: %s (rule %s)", rules->bus_name, name,
-                            reason, text->text);
+                log_warning("cannot watch signals on bus '%s' (rule %s), trying again: %s: %s", rules->bus_name,
+                            text->text, name, reason);
         text->warned = true;
 
         rules->retry_at = (uint64_t) g_get_monotonic_time() + REFUSED_RETRY_USEC;

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Signals: the pattern of those that a match receives, and, for connection.c and names.c, the match rules of one
- * connection and the dispatch of its signals. See connection_match().
+ * Brings signals to those who wait for them: the pattern of those that a match receives, and, for connection.c and
+ * names.c, the match rules of one connection and the dispatch of its signals. See connection_match().
  */
 
 #include <glib.h>

@@ -173,7 +173,8 @@ static void property_absent(Property *property) {
 
 static void property_gone(Property *property) {
         const Interface *interface = property->interface;
-        PropertyProblem problem = { .text = g_strdup_printf("%s of %s is gone", interface->name, interface->path) };
+        PropertyProblem problem = { .text = g_strdup_printf("%s of %s no longer exists", interface->name,
+                                                            interface->path) };
 
         property_forget(property, problem);
 }

@@ -28,12 +28,15 @@ char *variable_name_problem(const char *name, bool at) {
         g_autofree char *shown = excerpt(name, strlen(name));
         const char *plain = name + (at && *name == '@');
 
+        if (strlen(plain) > BLACKBOARD_KEY_MAX)
+                return g_strdup_printf("'%s' is too long for the name of a variable, which has %u characters at most",
+                                       shown, BLACKBOARD_KEY_MAX);
         if (!blackboard_key_valid(plain))
-                return g_strdup_printf("'%s' cannot be the name of a variable: a letter or '_', then letters, digits, "
-                                       "'_', '-' and '.'",
+                return g_strdup_printf("'%s' cannot be the name of a variable (a letter or '_', then letters, digits, "
+                                       "'_', '-' and '.')",
                                        shown);
         if (token_is_keyword(plain))
-                return g_strdup_printf("'%s' cannot be the name of a variable, since it is a word of Lua: no "
+                return g_strdup_printf("'%s' cannot be the name of a variable, because it is a word of Lua and no "
                                        "expression could read it",
                                        shown);
 
@@ -84,7 +87,8 @@ static bool accepts(const Declaration *declaration, json_object *value) {
         g_assert_not_reached();
 }
 
-char *declaration_problem(const Declaration *declaration, json_object *value) {
+/* name: of the variable, if the place of the message does not have it; or NULL. */
+static char *describe_problem(const Declaration *declaration, const char *name, json_object *value) {
         g_autofree char *shown = NULL;
         const char *text;
 
@@ -94,15 +98,20 @@ char *declaration_problem(const Declaration *declaration, json_object *value) {
 
         text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
         shown = excerpt(text, strlen(text));
-        return g_strdup_printf("expected %s, but got %s", expected[declaration->type], shown);
+        return name ? g_strdup_printf("expected %s for '%s', but got %s", expected[declaration->type], name, shown)
+                    : g_strdup_printf("expected %s, but got %s", expected[declaration->type], shown);
+}
+
+char *declaration_problem(const Declaration *declaration, json_object *value) {
+        return describe_problem(declaration, NULL, value);
 }
 
 int declaration_check(const Declaration *declaration, json_object *value, char **ret_error) {
-        g_autofree char *problem = declaration_problem(declaration, value);
+        char *problem = describe_problem(declaration, declaration->name, value);
 
         if (!problem)
                 return 0;
 
-        *ret_error = g_strdup_printf("%s: %s", declaration->name, problem);
+        *ret_error = problem;
         return -EINVAL;
 }

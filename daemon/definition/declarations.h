@@ -41,7 +41,7 @@ const Declaration *declaration_find(const Declaration *declarations, const char 
 
 /* 'expected a whole number, but got "many"'; NULL: the value is valid for the variable. To be freed. */
 char *declaration_problem(const Declaration *declaration, json_object *value);
-/* The same with the name. -EINVAL with an error message: 'tries: expected a whole number, but got "many"'. */
+/* The same with the name. -EINVAL with an error message: "expected a whole number for 'tries', but got [1]". */
 int declaration_check(const Declaration *declaration, json_object *value, char **ret_error);
 /*
  * Scope 0 is the outermost, and the only one without SubTree and ForEach. Each SubTree has its own scope for

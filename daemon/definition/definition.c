@@ -245,6 +245,10 @@ const char *definition_text(const Definition *definition) {
         return definition->text;
 }
 
+const Limits *definition_limits(const Definition *definition) {
+        return &definition->loaded.limits;
+}
+
 json_object *definition_blackboard(const Definition *definition) {
         return definition->loaded.blackboard;
 }
@@ -348,11 +352,10 @@ static char *no_input(const Definition *definition, const char *name) {
         }
 
         if (nearest.best)
-                return g_strdup_printf("the tree has no input '%s'; did you mean '%s'?", shown, nearest.best);
+                return g_strdup_printf("no input '%s'; did you mean '%s'?", shown, nearest.best);
 
-        return g_strdup_printf("the tree has no input '%s'; it can only be given what its file declares in 'inputs', "
-                               "or has in 'blackboard'",
-                               shown);
+        return g_strdup_printf(
+                "no input '%s'; only variables that the file has in 'inputs' or 'blackboard' can be given", shown);
 }
 
 static int check_given(const Definition *definition, const char *name, json_object *value, char **ret_error) {
@@ -382,9 +385,9 @@ int definition_check_start(const Definition *definition, json_object *variables,
 
         for (; input->name; input++)
                 if (input->required && !json_object_object_get_ex(variables, input->name, NULL)) {
-                        *ret_error = g_strdup_printf("the input '%s' (%s) is missing%s%s", input->name,
-                                                     variable_type_names[input->type], input->description ? ": " : "",
-                                                     input->description ?: "");
+                        *ret_error = g_strdup_printf("the input '%s' (%s%s%s%s) is missing", input->name,
+                                                     variable_type_names[input->type], input->description ? ", \"" : "",
+                                                     input->description ?: "", input->description ? "\"" : "");
                         return -ENXIO;
                 }
 

@@ -40,6 +40,8 @@ const Access *definition_access(const Definition *definition);
  * large files: a thread that loads a definition for the main loop calls this before it hands the definition over. */
 const char *definition_hash(const Definition *definition);
 const char *definition_text(const Definition *definition); /* as it was loaded */
+/* The limits with which it was loaded. They apply to its runs, too. */
+const Limits *definition_limits(const Definition *definition);
 /* The initial variables, an object; borrowed. */
 json_object *definition_blackboard(const Definition *definition);
 

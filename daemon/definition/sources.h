@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include "basic/limit.h"
+
 #define TREE_NAME_MAX 100u
 #define TREE_SUFFIX ".json"
 
@@ -32,6 +34,8 @@ typedef struct DefinitionSources {
         /* The files are those of a run that an older btd may have begun: checks that it did not make, and that only
          * find mistakes, are omitted. */
         bool lenient;
+        /* For the trees and their runs. NULL: the defaults. */
+        const Limits *limits;
         void *userdata;
 } DefinitionSources;
 

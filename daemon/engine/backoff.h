@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Growing pauses between attempts, and their parameters in a tree file. RetryUntilSuccessful and the restarts of runs
- * use them.
+ * Computes growing pauses between attempts, and describes their parameters in a tree file. RetryUntilSuccessful and the
+ * restarts of runs use them.
  */
 
 #include "engine/type.h"

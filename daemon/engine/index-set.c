@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The operations of an IndexSet that walk through its levels; the short ones are inline. */
+/* Implements the operations of an IndexSet that walk through its levels; the short ones are inline. */
 
 #include <assert.h>
 

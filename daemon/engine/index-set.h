@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * A set of node indices. Finding its members in order costs according to how many there are, not to how large the tree
- * is: it is a bitmap, with a bitmap of its non-zero words above it, and so on up to a single word.
+ * Holds a set of node indices, for the machine. Finding its members in order costs according to how many there are, not
+ * to how large the tree is: it is a bitmap, with a bitmap of its non-zero words above it, and so on up to a single
+ * word.
  */
 
 #include <stdbool.h>

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The machine's interface for its host: inputs, which mark nodes, and the tick, which visits the marked ones. node.c
- * ticks and halts a single node. */
+/* Implements the machine's interface for its host: inputs, which mark nodes; the tick, which visits the marked ones;
+ * and images of its state. node.c ticks and halts a single node. */
 
 #include <assert.h>
+#include <string.h>
 
 #include "engine/node-attributes.h"
 
 /* The generator must not start at 0, and 0 is a likely seed. */
 #define SEED_MIX UINT64_C(0x9e3779b97f4a7c15)
+
+/* Tests replace this function, so no other function of this file calls it. */
+uint32_t engine_version(void) {
+        return ENGINE_VERSION;
+}
 
 Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, uint64_t seed) {
         uint32_t n = tree->n_nodes, words = index_set_words(n);
@@ -327,12 +333,64 @@ Status machine_node_status(const Machine *machine, NodeId node) {
         return machine->states[node].status;
 }
 
+void machine_elements(const Machine *machine, NodeId for_each, uint32_t *ret_elements, uint32_t *ret_failed) {
+        *ret_elements = machine->states[for_each].elements;
+        *ret_failed = machine->states[for_each].failed;
+}
+
 bool machine_node_ending(const Machine *machine, NodeId node) {
         return machine->states[node].flags & STATE_ENDING;
 }
 
 bool machine_node_continues(const Machine *machine, NodeId node) {
         return machine->attributes && machine->attributes[node].flags & ATTRIBUTE_CONTINUES;
+}
+
+bool machine_node_halting(const Machine *machine, NodeId node) {
+        return index_set_has(&machine->ending, node);
+}
+
+bool machine_node_waits(const Machine *machine, NodeId node) {
+        const NodeState *state = &machine->states[node];
+
+        return state->status == STATUS_RUNNING && state->flags & STATE_DEFERRED;
+}
+
+bool machine_node_held(const Machine *machine, NodeId node) {
+        return machine->states[node].flags & STATE_HELD;
+}
+
+Reason machine_held_reason(const Machine *machine, NodeId node) {
+        return machine->states[node].result >> 4;
+}
+
+/* The first node from there on that is halting, or the last one below it: what is above it ends only after it. */
+static NodeId last_halting(const Machine *machine, NodeId from, NodeId end) {
+        NodeId node = index_set_next(&machine->ending, from), below;
+
+        if (node >= end)
+                return NODE_NONE;
+
+        while ((below = index_set_next(&machine->ending, node + 1)) < machine->nodes[node].end)
+                node = below;
+        return node;
+}
+
+NodeId machine_last_halting(const Machine *machine, NodeId node) {
+        return last_halting(machine, node, machine->nodes[node].end);
+}
+
+/* Either its own last execution is ending, or a node beside it or beside a node above it. */
+NodeId machine_node_waits_for(const Machine *machine, NodeId node) {
+        NodeId found = machine_last_halting(machine, node);
+
+        for (NodeId above; found == NODE_NONE && (above = machine->nodes[node].parent) != NODE_NONE; node = above) {
+                found = last_halting(machine, above + 1, node);
+                if (found == NODE_NONE)
+                        found = last_halting(machine, machine->nodes[node].end, machine->nodes[above].end);
+        }
+
+        return found;
 }
 
 void *machine_node_data(const Machine *machine, NodeId node) {
@@ -373,4 +431,168 @@ const char *machine_error_text(const char *error) {
                         return texts[i].text;
 
         return error;
+}
+
+/* Images: a stored image is untrusted, so every number is checked, and none leads out of the tree. */
+
+#define N_SETS 7u
+
+static IndexSet *set_of(Machine *machine, unsigned i) {
+        IndexSet *const sets[N_SETS] = {
+                &machine->marked,   &machine->sticky,   &machine->ending,  &machine->deferred,
+                &machine->retained, &machine->counting, &machine->waiting,
+        };
+
+        return sets[i];
+}
+
+MachineImage machine_image(const Machine *machine) {
+        return (MachineImage){
+                .random = machine->random,
+                .attention = machine->attention,
+                .unprompted = machine->unprompted,
+                .error = machine->error,
+                .error_node = machine->error_node,
+        };
+}
+
+static bool is_nothing(const NodeImage *image) {
+        static const NodeImage nothing;
+
+        return memcmp(image, &nothing, sizeof(nothing)) == 0;
+}
+
+bool machine_node_image(const Machine *machine, NodeId node, NodeImage *ret_image) {
+        const NodeState *state = &machine->states[node];
+        NodeImage image = {
+                .status = state->status,
+                .flags = state->flags,
+                .result = state->result,
+                .phase = state->phase,
+                .position = state->position,
+        };
+
+        if (!(machine->nodes[node].flags & NODE_LEAF)) {
+                image.counts[0] = state->successes;
+                image.counts[1] = state->failures;
+        }
+        for (unsigned i = 0; i < N_SETS; i++)
+                if (index_set_has(set_of((Machine *) machine, i), node))
+                        image.sets |= 1u << i;
+        if (machine->attributes) {
+                image.attributes = machine->attributes[node].flags;
+                image.forced = machine->attributes[node].forced;
+                image.outcome = machine->attributes[node].outcome;
+        }
+
+        *ret_image = image;
+        return !is_nothing(&image);
+}
+
+bool machine_restore(Machine *machine, const MachineImage *image) {
+        if (image->random == 0 || image->attention > ATTENTION_ALL ||
+            (image->error && image->error_node >= machine->tree->n_nodes))
+                return false;
+
+        machine->random = image->random;
+        machine->attention = image->attention;
+        machine->unprompted = image->unprompted;
+        machine->error = image->error;
+        machine->error_node = image->error ? image->error_node : NODE_NONE;
+        if (image->attention & ATTENTION_CONTROLLED)
+                attributes_make(machine);
+        return true;
+}
+
+static bool is_child(const Machine *machine, NodeId node, NodeId child) {
+        return child < machine->tree->n_nodes && machine->nodes[child].parent == node;
+}
+
+/* Will the node use its position? */
+static bool is_at_work(const NodeImage *image) {
+        if (image->flags & STATE_ENDING)
+                return !(image->attributes & ATTRIBUTE_ENDED);
+
+        return image->status == STATUS_RUNNING && !(image->flags & (STATE_DEFERRED | STATE_HELD));
+}
+
+static bool position_fits(const Machine *machine, NodeId node, const NodeImage *image) {
+        unsigned flags = machine->nodes[node].type->flags;
+        bool at_work = is_at_work(image), at_child = is_child(machine, node, image->position);
+
+        if (flags & TYPE_AT_CHILD && at_work && image->position != 0 && !at_child)
+                return false;
+        if (flags & TYPE_AT_CHILD_ALWAYS && !at_child && (at_work || image->position != 0))
+                return false;
+        if (flags & TYPE_AT_STATUS && image->position >= STATUS_MAX_)
+                return false;
+
+        return !(flags & TYPE_AT_LAST_CHILD && at_work) || is_child(machine, node, image->counts[1]);
+}
+
+/* Without one of these flags the result is not used, and may have any value. */
+static bool result_fits(const NodeImage *image) {
+        if (image->flags & STATE_HELD)
+                return image->result <= UINT8_MAX && status_is_outcome(image->result & 0xf) &&
+                       image->result >> 4 < REASON_MAX_;
+        if (image->flags & STATE_ENDED && image->status != STATUS_RUNNING)
+                return false;
+        if (image->flags & STATE_ENDED)
+                return status_is_outcome(image->result) || image->result == STATUS_ERROR;
+
+        return image->result <= UINT8_MAX;
+}
+
+bool machine_restore_node(Machine *machine, NodeId node, const NodeImage *image) {
+        NodeState *state = node_state(machine, node);
+        bool attributed = image->attributes != 0 || image->forced != 0 || image->outcome != 0;
+
+        if (image->status > STATUS_RUNNING || image->flags > UINT8_MAX || image->phase >= STATUS_MAX_ ||
+            image->sets >= 1u << N_SETS || image->attributes > UINT16_MAX || image->forced >= STATUS_MAX_ ||
+            image->outcome >= STATUS_MAX_ || (attributed && !machine->attributes) || !result_fits(image) ||
+            !position_fits(machine, node, image))
+                return false;
+
+        state->status = (uint8_t) image->status;
+        state->flags = (uint8_t) image->flags;
+        state->result = (uint8_t) image->result;
+        state->phase = (uint8_t) image->phase;
+        state->position = image->position;
+        if (!(machine->nodes[node].flags & NODE_LEAF)) {
+                state->successes = image->counts[0];
+                state->failures = image->counts[1];
+        }
+        for (unsigned i = 0; i < N_SETS; i++)
+                if (image->sets & 1u << i)
+                        index_set_add(set_of(machine, i), node);
+        if (attributed)
+                machine->attributes[node] = (Attributes){
+                        .flags = (uint16_t) image->attributes,
+                        .forced = (uint8_t) image->forced,
+                        .outcome = (uint8_t) image->outcome,
+                };
+
+        return true;
+}
+
+bool machine_node_fits(const Machine *machine, NodeId node) {
+        const NodeState *state = &machine->states[node], *above;
+
+        if (node == 0 || state->status == STATUS_IDLE)
+                return true;
+
+        above = &machine->states[machine->nodes[node].parent];
+        return above->status == STATUS_RUNNING || above->flags & STATE_ENDING;
+}
+
+bool machine_action_is_due(const Machine *machine, NodeId action) {
+        const NodeState *state = &machine->states[action];
+
+        return state->flags & STATE_ENDING ||
+               (state->status == STATUS_RUNNING && !(state->flags & (STATE_DEFERRED | STATE_HELD)));
+}
+
+bool machine_action_has_ended(const Machine *machine, NodeId action) {
+        return machine->states[action].flags & STATE_ENDED ||
+               (machine->attributes && machine->attributes[action].flags & ATTRIBUTE_ENDED);
 }

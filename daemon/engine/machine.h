@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The deterministic machine that executes one tree: inputs in, effects out. The same tree and
+ * Executes one tree as a deterministic machine: inputs in, effects out. The same tree and
  * the same inputs give the same states and the same effects in the same order. Its host is the
  * run (run/run.h).
  *
@@ -15,6 +15,25 @@
  */
 
 #include "engine/tree.h"
+
+/*
+ * The version of the order in which this engine does things. The order is part of the format of run records: a daemon
+ * recovers a run by giving the recorded inputs to its own engine again.
+ *
+ * 2: skipped children of a Parallel wait for a change, not for the interval; a Loop continues at once; the conditions
+ * that led to an action that waits for another one to end are evaluated again; a reactive node forgets the rounds of a
+ * child that was skipped.
+ *
+ * Increment it with each change after which the same inputs give other effects, or the same effects in another order: a
+ * leaf is started or halted, a timer armed or disarmed, a lock acquired or released, a condition evaluated, a
+ * breakpoint reached. Also if the meaning of a number in a NodeImage changes. Nothing else depends on it: a daemon
+ * compares the replayed effects with the recorded ones, whatever the versions are. The version tells users why a run
+ * could not be recovered, and testers which golden records to add (tests/records/README.md).
+ */
+#define ENGINE_VERSION 2u
+
+/* The version of this daemon's engine. */
+uint32_t engine_version(void);
 
 /* Why a node failed or was skipped, as far as the engine itself knows. */
 typedef enum Reason {
@@ -88,6 +107,14 @@ typedef struct MachineHost {
         /* Called for every change: a node started, completed or was halted. A node that continues for a while after its
          * halt (a cleanup, an uninterruptible node) is reported when it has ended. May be NULL. */
         void (*changed)(Machine *machine, NodeId node, Status status, Reason reason);
+        /* The node was halted, but it, or a node below it, has not ended yet. changed() follows when it has, except for
+         * a leaf that does not continue: changed() was called before, and machine_leaf_ended() is its end. May be
+         * NULL. */
+        void (*halting)(Machine *machine, NodeId node);
+        /* The node was started, but waits before it begins: for another node to end, at its breakpoint, or for its
+         * lock. For a control or decorator, changed() follows when it begins; for a leaf, it was or will be called now.
+         * May be NULL. */
+        void (*waiting)(Machine *machine, NodeId node);
 
         /* Is the guard true? If the node has no such guard: true for GUARD_WHILE, else false. */
         Verdict (*guard)(Machine *machine, NodeId node, Guard guard);
@@ -182,15 +209,66 @@ const char *machine_error(const Machine *machine, NodeId *ret_node);
 const char *machine_error_text(const char *error);
 
 Status machine_node_status(const Machine *machine, NodeId node);
+/* Returns how many elements the list of a ForEach that is running or has just completed has, and how many of them have
+ * failed. */
+void machine_elements(const Machine *machine, NodeId for_each, uint32_t *ret_elements, uint32_t *ret_failed);
 /* Halted, and not yet ended. */
 bool machine_node_ending(const Machine *machine, NodeId node);
 /* Halted, not yet ended, and uninterruptible: the node continues, and its outcome will be reported. */
 bool machine_node_continues(const Machine *machine, NodeId node);
+/* Was halted, and it, or a node below it, has not ended yet? */
+bool machine_node_halting(const Machine *machine, NodeId node);
+/* Was started, but has not begun? See MachineHost.waiting. */
+bool machine_node_waits(const Machine *machine, NodeId node);
+/* Does its outcome wait until nodes below it that were halted have ended? */
+bool machine_node_held(const Machine *machine, NodeId node);
+/* Why a held node has that outcome. */
+Reason machine_held_reason(const Machine *machine, NodeId node);
+/* A node that the waiting one waits for, if that is neither its breakpoint nor its lock: one that is halting while no
+ * node below it is. NODE_NONE: none is left. */
+NodeId machine_node_waits_for(const Machine *machine, NodeId node);
+/* The same for a node that is halting, or whose outcome waits: one below it, or itself. */
+NodeId machine_last_halting(const Machine *machine, NodeId node);
 /* The host's own data for each node; NULL at first. */
 void *machine_node_data(const Machine *machine, NodeId node);
 void machine_node_set_data(Machine *machine, NodeId node, void *data);
 
 /* Did a node ask for another tick at once, during the last tick or halt? */
 bool machine_woke(const Machine *machine);
+
+/*
+ * The complete state of a machine between two inputs, as numbers. Snapshots (run/snapshot.h) store it and restore the
+ * same machine from it. node.h defines the numbers; a change there changes the format of snapshots.
+ */
+typedef struct MachineImage {
+        uint64_t random;
+        uint32_t attention, unprompted;
+        const char *error; /* or NULL; borrowed, must outlive the machine */
+        NodeId error_node; /* if there is an error */
+} MachineImage;
+
+typedef struct NodeImage {
+        uint32_t status, flags, result, phase, position;
+        uint32_t counts[2]; /* of controls and decorators */
+        uint32_t sets;      /* the sets that have it as a member, a bit for each */
+        uint32_t attributes, forced, outcome;
+} NodeImage;
+
+#define NODE_IMAGE_NUMBERS (sizeof(NodeImage) / sizeof(uint32_t))
+
+MachineImage machine_image(const Machine *machine);
+/* False: the node is as in a new machine. */
+bool machine_node_image(const Machine *machine, NodeId node, NodeImage *ret_image);
+
+/* For a new machine; asks the host for nothing. False: no machine can have this state. */
+bool machine_restore(Machine *machine, const MachineImage *image);
+bool machine_restore_node(Machine *machine, NodeId node, const NodeImage *image);
+
+/* To be called when all nodes are restored. False: the node runs, but its parent neither runs nor ends. */
+bool machine_node_fits(const Machine *machine, NodeId node);
+
+/* For the host, after a restore: was the action started, and if so, has it reported its end? */
+bool machine_action_is_due(const Machine *machine, NodeId action);
+bool machine_action_has_ended(const Machine *machine, NodeId action);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Machine, machine_free)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Hooks, locks, breakpoints, forced outcomes and uninterruptible nodes.
+ * Implements hooks, locks, breakpoints, forced outcomes and uninterruptible nodes.
  *
  * While a node continues after its halt, its state record belongs to the activation that is ending. Only its status,
  * STATE_DEFERRED and a held result belong to the next activation, which waits. The attributes belong to the activation

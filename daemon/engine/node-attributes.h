@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The attributes that any node can have besides its type: hooks, a lock, being uninterruptible; and the user's
+ * Handles the attributes that any node can have besides its type: hooks, a lock, being uninterruptible; and the user's
  * breakpoints and forced outcomes. Trees without them pay nothing. node.c calls these functions.
  */
 

@@ -242,10 +242,11 @@ static void begin_ending(Machine *machine, NodeId node) {
         if ((attributed || !leaf) && node_ending_inside(machine, node))
                 add_ending(machine, node);
 
-        if (index_set_has(&machine->ending, node))
-                finish_ending(machine, node);
-        else if (attributed || !leaf)
-                report_end(machine, node);
+        if (!index_set_has(&machine->ending, node)) {
+                if (attributed || !leaf)
+                        report_end(machine, node);
+        } else if (!finish_ending(machine, node) && machine->host->halting)
+                machine->host->halting(machine, node);
 }
 
 /* The root stays marked only if a node that continues asked for another tick. */
@@ -435,6 +436,8 @@ Status node_settle(Machine *machine, NodeId node, Status status) {
 
         if (state->status == STATUS_IDLE) {
                 state->status = STATUS_RUNNING;
+                if (state->flags & STATE_DEFERRED && machine->host->waiting)
+                        machine->host->waiting(machine, node);
                 if (machine->host->changed && machine->nodes[node].flags & NODE_LEAF)
                         node_notify(machine, node, STATUS_RUNNING);
         }

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The interface of the machine for node types: the state records, ticking and resetting children, timers, and requests
- * for another tick. For the engine's own files only.
+ * Declares the interface of the machine for node types: the state records, ticking and resetting children, timers, and
+ * requests for another tick. For the engine's own files only.
  */
 
 #include "engine/index-set.h"

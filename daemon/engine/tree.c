@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Builds a tree in depth-first order, computes the flags and routes that follow from its structure, and checks its
- * nodes. */
+ * nodes. Also computes possible outcomes for the node types that share the reasoning, and has the names of the
+ * statuses. */
 
 #include <assert.h>
+#include <inttypes.h>
+#include <string.h>
 
 #include "engine/tree.h"
-#include "engine/types/outcome-analysis.h"
+
+static const char *const status_names[STATUS_MAX_] = {
+        [STATUS_IDLE] = "idle",       [STATUS_RUNNING] = "running", [STATUS_SUCCESS] = "success",
+        [STATUS_FAILURE] = "failure", [STATUS_SKIPPED] = "skipped", [STATUS_HALTED] = "halted",
+        [STATUS_ERROR] = "error",
+};
+
+const char *status_to_string(Status status) {
+        assert(status < STATUS_MAX_);
+
+        return status_names[status];
+}
 
 struct TreeBuilder {
         GArray *nodes; /* of Node */
@@ -62,10 +76,6 @@ NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char 
         g_ptr_array_add(builder->names, (char *) name);
         builder->open = id;
         return id;
-}
-
-void tree_builder_set_params(TreeBuilder *builder, NodeId node, const void *params) {
-        builder_node(builder, node)->params = params;
 }
 
 void tree_builder_set_flags(TreeBuilder *builder, NodeId node, unsigned flags) {
@@ -222,6 +232,7 @@ void tree_free(Tree *tree) {
         g_free(tree->nodes);
         g_free(tree->routes);
         g_free(tree->names);
+        g_strfreev(tree->copy_names);
         g_free(tree);
 }
 
@@ -241,6 +252,28 @@ const char *tree_node_name(const Tree *tree, NodeId node) {
         return tree->names[node] ?: tree->nodes[node].type->name;
 }
 
+void tree_name_copies(Tree *tree) {
+        GPtrArray *names = NULL;
+
+        for (NodeId id = 0; id < tree->n_nodes; id++) {
+                bool has_copies = tree->nodes[id].type->flags & TYPE_FOR_EACH && tree->nodes[id].n_children > 1;
+                uint32_t n = 0;
+
+                for (NodeId child = id + 1; has_copies && child < tree->nodes[id].end; child = tree->nodes[child].end) {
+                        char *name = g_strdup_printf("%s[%" PRIu32 "]", tree_node_name(tree, child), ++n);
+
+                        names = names ?: g_ptr_array_new();
+                        g_ptr_array_add(names, name);
+                        tree->names[child] = name;
+                }
+        }
+
+        if (names) {
+                g_ptr_array_add(names, NULL);
+                tree->copy_names = (char **) g_ptr_array_free(names, false);
+        }
+}
+
 char *tree_node_path(const Tree *tree, NodeId node) {
         unsigned depth = tree->nodes[node].depth;
         g_autofree const char **names = g_new0(const char *, depth + 2);
@@ -249,6 +282,28 @@ char *tree_node_path(const Tree *tree, NodeId node) {
                 names[depth--] = tree_node_name(tree, id);
 
         return g_strjoinv("/", (char **) names);
+}
+
+char *tree_element_label(const char *name, const char *element) {
+        if (!g_str_has_suffix(name, "]"))
+                return g_strdup_printf("%s[%s]", name, element);
+
+        return g_strdup_printf("%.*s: %s]", (int) strlen(name) - 1, name, element);
+}
+
+char *tree_plain_path(const char *path) {
+        GString *text = g_string_new(NULL);
+
+        for (; *path; path++) {
+                size_t n = *path == '[' ? strspn(path + 1, "0123456789") : 0;
+
+                if (n > 0 && path[n + 1] == ']' && (!path[n + 2] || path[n + 2] == '/'))
+                        path += n + 1;
+                else
+                        g_string_append_c(text, *path);
+        }
+
+        return g_string_free(text, false);
 }
 
 void findings_error(Findings *findings, const char *param, int element, const char *format, ...) {
@@ -275,4 +330,77 @@ void tree_check_node(const Tree *tree, NodeId node, Findings *findings) {
         if (definition->flags & NODE_UNINTERRUPTIBLE && node_runs_forever(definition))
                 findings_trap(findings, "uninterruptible",
                               "it never ends and is uninterruptible, so nothing can halt it");
+}
+
+#define OUTCOMES ((unsigned) (NODE_NEVER_FAILS | NODE_NEVER_SUCCEEDS))
+
+unsigned outcomes_of_child(const Node *nodes, NodeId node) {
+        return nodes[node + 1].flags & OUTCOMES;
+}
+
+/* continue_on: the outcome (as its NODE_NEVER_*) after which the next child follows. stop_on: the other one. */
+static unsigned outcomes_in_order(const Node *nodes, NodeId node, NodeId end, unsigned continue_on, unsigned stop_on) {
+        unsigned never = stop_on;
+
+        for (NodeId child = node + 1; child < end; child = nodes[child].end) {
+                never &= nodes[child].flags;
+                if (outcome_is_impossible(&nodes[child], continue_on))
+                        return never | continue_on;
+        }
+
+        return never;
+}
+
+unsigned outcomes_in_sequence(const Node *nodes, NodeId node, NodeId end) {
+        return outcomes_in_order(nodes, node, end, NODE_NEVER_SUCCEEDS, NODE_NEVER_FAILS);
+}
+
+unsigned outcomes_in_fallback(const Node *nodes, NodeId node, NodeId end) {
+        return outcomes_in_order(nodes, node, end, NODE_NEVER_FAILS, NODE_NEVER_SUCCEEDS);
+}
+
+uint32_t outcomes_count(const Node *nodes, NodeId node, unsigned never) {
+        uint32_t n = 0;
+
+        for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
+                n += !(nodes[child].flags & never);
+
+        return n;
+}
+
+NodeId find_slow_action(const Node *nodes, NodeId node) {
+        while (!(nodes[node].flags & NODE_LEAF))
+                for (node++; !(nodes[node].flags & NODE_SLOW);)
+                        node = nodes[node].end;
+
+        return node;
+}
+
+static const char *verb_of(unsigned never) {
+        return never == NODE_NEVER_SUCCEEDS ? "succeed" : "fail";
+}
+
+static void check_in_order(const Tree *tree, NodeId node, NodeId end, unsigned continue_on, Findings *findings) {
+        const Node *nodes = tree->nodes;
+
+        for (NodeId child = node + 1; nodes[child].end < end; child = nodes[child].end)
+                if (outcome_is_impossible(&nodes[child], continue_on)) {
+                        findings_trap(findings, NULL, "'%s' can never %s, so the nodes after it can never run",
+                                      tree_node_name(tree, child), verb_of(continue_on));
+                        return;
+                }
+}
+
+void outcomes_check_sequence(const Tree *tree, NodeId node, NodeId end, Findings *findings) {
+        check_in_order(tree, node, end, NODE_NEVER_SUCCEEDS, findings);
+}
+
+void outcomes_check_fallback(const Tree *tree, NodeId node, NodeId end, Findings *findings) {
+        check_in_order(tree, node, end, NODE_NEVER_FAILS, findings);
+}
+
+void outcomes_check_other(const Tree *tree, NodeId node, unsigned never, NodeId other, Findings *findings) {
+        if (tree->nodes[node].flags & never)
+                findings_trap(findings, NULL, "'%s' can never %s, so '%s' can never run", tree_node_name(tree, node),
+                              verb_of(never), tree_node_name(tree, other));
 }

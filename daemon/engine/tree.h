@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The immutable structure of a tree, which all its runs share: one contiguous array of nodes in
+ * Holds the immutable structure of a tree, which all its runs share: one contiguous array of nodes in
  * depth-first order, so that a node's descendants are the range (node, end). The first child of a
  * node is node + 1, the next sibling of a child is its end. Parameters are borrowed from the
  * definition that built the tree, and must outlive it.
@@ -62,6 +62,7 @@ struct Tree {
         Node *nodes;
         Route *routes;      /* of all nodes */
         const char **names; /* from the tree file; NULL: the type's name */
+        char **copy_names;  /* owned names of the copies in ForEach nodes, NULL-terminated; or NULL */
         uint32_t n_nodes;
         bool attributed;   /* some node is NODE_ATTRIBUTED */
         uint64_t interval; /* µs between two ticks that only the tree itself asks for */
@@ -77,7 +78,6 @@ void tree_builder_free(TreeBuilder *builder);
 
 /* Adds a node below the open one, and opens it. name and params are borrowed. */
 NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char *name, const void *params);
-void tree_builder_set_params(TreeBuilder *builder, NodeId node, const void *params);
 /* flags: of NODE_GUARDED, NODE_HOOKED, NODE_LOCKED, NODE_UNINTERRUPTIBLE. To be called before the node is closed. */
 void tree_builder_set_flags(TreeBuilder *builder, NodeId node, unsigned flags);
 void tree_builder_close(TreeBuilder *builder);
@@ -103,10 +103,52 @@ void tree_check_node(const Tree *tree, NodeId node, Findings *findings);
 /* The node's n-th child, from 0, or NODE_NONE. */
 NodeId tree_nth_child(const Tree *tree, NodeId node, uint32_t n);
 
-/* The node's name from the tree file, else its type's. */
+/* Nodes that run at the same time must have names of their own: if a ForEach has several copies of its child, adds a
+ * number to the name of each copy, from 1: "One[2]". Call it once. */
+void tree_name_copies(Tree *tree);
+/* The node's name from the tree file, else its type's; both with the number of a copy. */
 const char *tree_node_name(const Tree *tree, NodeId node);
 /* "Sequence/ParallelLoad/LoadConfig": the names from the root down. To be freed. */
 char *tree_node_path(const Tree *tree, NodeId node);
+
+/* The name of the child of a ForEach with its element: "One[s3]", or "One[2: s3]" for a copy. To be freed. */
+char *tree_element_label(const char *name, const char *element);
+
+/* "All/One" for "All/One[2]": without the numbers of copies. To be freed. */
+char *tree_plain_path(const char *path);
+
+/* For the node types: which outcomes a node can have, from the flags of its children (NODE_NEVER_FAILS,
+ * NODE_NEVER_SUCCEEDS, NODE_MAY_SKIP, NODE_SLOW), and warnings of nodes that can never run. */
+
+/* For NodeType.never of a type with the same outcomes as its child. */
+unsigned outcomes_of_child(const Node *nodes, NodeId node);
+
+/* For NodeType.never of a type that runs its children before end in order, while they succeed or while they fail. */
+unsigned outcomes_in_sequence(const Node *nodes, NodeId node, NodeId end);
+unsigned outcomes_in_fallback(const Node *nodes, NodeId node, NodeId end);
+
+/* The node never has this outcome (NODE_NEVER_*), and is never skipped. */
+static inline bool outcome_is_impossible(const Node *node, unsigned never) {
+        return (node->flags & (never | NODE_MAY_SKIP)) == never;
+}
+
+/* The node never completes. */
+static inline bool node_runs_forever(const Node *node) {
+        return outcome_is_impossible(node, NODE_NEVER_FAILS | NODE_NEVER_SUCCEEDS);
+}
+
+/* The number of children that may have the outcome. */
+uint32_t outcomes_count(const Node *nodes, NodeId node, unsigned never);
+
+/* The first action that makes the node NODE_SLOW. */
+NodeId find_slow_action(const Node *nodes, NodeId node);
+
+/* For NodeType.check: warns if a child before end keeps the children after it from ever running. */
+void outcomes_check_sequence(const Tree *tree, NodeId node, NodeId end, Findings *findings);
+void outcomes_check_fallback(const Tree *tree, NodeId node, NodeId end, Findings *findings);
+
+/* For NodeType.check: warns that the other node can never run if this one never has the outcome. */
+void outcomes_check_other(const Tree *tree, NodeId node, unsigned never, NodeId other, Findings *findings);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Tree, tree_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeBuilder, tree_builder_free)

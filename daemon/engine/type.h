@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The table entry of a node type. Parsing, validation, "did you mean", the JSON schema and the
+ * Defines the table entry of a node type. Parsing, validation, "did you mean", the JSON schema and the
  * reference documentation are all made from it.
  *
  * A type's parameters are a plain C struct; each Param names one key of the JSON node and the
@@ -13,7 +13,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/status.h"
+/*
+ * The status of a node or a run. A node is IDLE or RUNNING and answers a tick with RUNNING,
+ * SUCCESS, FAILURE or SKIPPED; it never answers IDLE. A run ends as HALTED if it was stopped,
+ * and as ERROR if the tree itself is broken; ERROR also travels up through the nodes.
+ */
+typedef enum Status {
+        STATUS_IDLE,
+        STATUS_RUNNING,
+        STATUS_SUCCESS,
+        STATUS_FAILURE,
+        STATUS_SKIPPED,
+        STATUS_HALTED,
+        STATUS_ERROR,
+        STATUS_MAX_,
+} Status;
+
+/* "idle", "running", ... as shown on the bus and by btctl. */
+const char *status_to_string(Status status);
 
 typedef struct Machine Machine;
 typedef struct Tree Tree;
@@ -162,7 +179,7 @@ typedef enum NodeTypeFlags {
         TYPE_PASSIVE = 1 << 17,
         /* Tries a skipped child again: see node_try(). */
         TYPE_TRIES_AGAIN = 1 << 18,
-        /* A leaf whose start changes nothing outside of its run: if that is lost, nobody has seen it. */
+        /* A leaf whose start changes nothing outside of its run, so its entry need not be written before it starts. */
         TYPE_INWARD = 1 << 19,
 } NodeTypeFlags;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Declares the parameters of Condition, Log, Script and Sleep. */
+/* Declares the parameters of Condition, PathExists, Log, Script and Sleep, and the cause of AlwaysFailure. */
 
 #include <stdint.h>
 
@@ -20,9 +20,27 @@ typedef struct ScriptParams {
         const Script *code;
 } ScriptParams;
 
+/* The cause of each failure of an AlwaysFailure. */
+#define ALWAYS_FAILS "always fails"
+
 typedef struct SleepParams {
         uint64_t duration;
 } SleepParams;
 
 /* The names of LogParams.level, which is one of syslog(3); NULL-terminated. */
 extern const char *const log_level_names[];
+
+typedef enum PathKind {
+        PATH_KIND_ANY,
+        PATH_KIND_FILE,
+        PATH_KIND_DIRECTORY,
+        PATH_KIND_NOT_EMPTY,
+} PathKind;
+
+typedef struct PathExistsParams {
+        const char *path;
+        int kind, unknown;
+} PathExistsParams;
+
+/* The names of a PathKind, NULL-terminated. */
+extern const char *const path_kind_names[];

@@ -8,7 +8,6 @@
 #include "definition/params/param-report.h"
 #include "definition/params/params.h"
 #include "leaf-types/dbus.h"
-#include "leaf-types/formats.h"
 #include "leaf-types/leaf-types.h"
 #include "script/reference.h"
 
@@ -26,7 +25,7 @@ static bool on_unknown(json_object *value, void *userdata) {
         return fitting->setter->provisional && json_object_is_type(value, json_type_string) && reference_inside(value);
 }
 
-static void on_misfit(const ValueStep *steps, size_t n_steps, bool at_key, const char *text, void *userdata) {
+static void on_mismatch(const ValueStep *steps, size_t n_steps, bool at_key, const char *text, void *userdata) {
         Fitting *fitting = userdata;
         g_autofree Place *places = g_new0(Place, n_steps + 1);
 
@@ -42,7 +41,7 @@ static void on_misfit(const ValueStep *steps, size_t n_steps, bool at_key, const
 static int args_fit_signature(const ParamSetter *setter, const Place *place, json_object *args, const void *values) {
         const DBusMessage *message = values;
         Fitting fitting = { .setter = setter, .args = place };
-        const ValueCheck check = { .unknown = on_unknown, .report = on_misfit, .userdata = &fitting };
+        const ValueCheck check = { .unknown = on_unknown, .report = on_mismatch, .userdata = &fitting };
 
         if (message->signature && !(args && param_may_be_anything(setter, args)))
                 value_check_all(message->signature, args, &check);
@@ -152,10 +151,11 @@ const NodeType dbus_call_type = {
         .params_size = sizeof(DBusCallParams),
         .summary = "Calls a D-Bus method and waits for its reply",
         .doc = "Succeeds when the method returns. Fails when it returns an error, when no reply comes within the "
-               "timeout, or when the bus is lost. If the bus is not there yet, the node waits for it. The signature "
-               "decides the types of the arguments: numbers are range-checked, \"ay\" also takes a string, and "
-               "\"a{sv}\" takes an object. Write a variant whose type is not obvious as {\"signature\": \"u\", "
-               "\"value\": 7}.",
+               "timeout, or when the bus is lost. If the bus is not there yet, the node waits for it. When the node is "
+               "halted, it ends at once and ignores the reply; the service may still do what was requested. The "
+               "signature decides the types of the arguments: numbers are range-checked, \"ay\" also takes a string, "
+               "and \"a{sv}\" takes an object. Write a variant whose type is not obvious as {\"signature\": "
+               "\"u\", \"value\": 7}.",
         .has_timeout = true,
         .timeout_offset = offsetof(DBusCallParams, timeout),
         .has_on_recover = true,

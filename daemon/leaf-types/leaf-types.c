@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Owns the table of leaf types, in the order of the reference, and the values of the parameters that several types have
- * in common. */
+/*
+ * Owns the table of leaf types, in the order of the reference, and what parameters of several types have in common:
+ * their values, and the formats of texts. The patterns of formats are for editors, through the JSON schema; they are as
+ * exact as a pattern can be.
+ */
 
+#include <errno.h>
+#include <string.h>
+#include <systemd/sd-bus.h>
+
+#include "basic/bus-address.h"
+#include "basic/dbus-value.h"
+#include "basic/excerpt.h"
 #include "leaf-types/leaf-types.h"
+#include "leaf-types/unit.h"
 
 /* clang-format off */
 const NodeType *const leaf_types[] = {
@@ -28,6 +39,7 @@ const NodeType *const leaf_types[] = {
         &condition_type,
         NULL,
 };
+/* clang-format on */
 
 const char *const on_recover_values[] = { "fail", "rerun", NULL };
 
@@ -38,3 +50,161 @@ Status unknown_status(int unknown) {
 
         return statuses[unknown];
 }
+
+#define ELEMENT "[A-Za-z_][A-Za-z0-9_]*"
+#define NAME_ELEMENT "[A-Za-z_-][A-Za-z0-9_-]*"
+
+static char *bus_problem(const char *text) {
+        char *error = NULL;
+
+        if (bus_address_check(text, &error) >= 0)
+                (void) bus_address_is_denied(text, &error);
+
+        return error;
+}
+
+static bool bus_name_valid(const char *text) {
+        return sd_bus_service_name_is_valid(text);
+}
+
+static bool object_path_valid(const char *text) {
+        return sd_bus_object_path_is_valid(text);
+}
+
+static bool interface_valid(const char *text) {
+        return sd_bus_interface_name_is_valid(text);
+}
+
+/* sd-bus also sends names that begin with a digit, and then the bus closes the connection. */
+static bool member_valid(const char *text) {
+        return !g_ascii_isdigit(*text) && sd_bus_member_name_is_valid(text);
+}
+
+static char *signature_problem(const char *text) {
+        g_autofree char *error = NULL;
+
+        if (value_check_signature(text, &error) >= 0)
+                return NULL;
+
+        /* The name of the parameter already says that it is a property. */
+        return g_strdup(g_str_has_prefix(error, "signature ") ? error + strlen("signature ") : error);
+}
+
+const TextFormat bus_format = { .name = "the name of a bus",
+                                .pattern = "^(system|session|[a-z][a-z-]*:.+)$",
+                                .problem = bus_problem };
+const TextFormat bus_name_format = {
+        .name = "a bus name",
+        .example = "org.example.Camera",
+        .pattern = "^(:[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)+|" NAME_ELEMENT "(\\." NAME_ELEMENT ")+)$",
+        .valid = bus_name_valid,
+};
+const TextFormat object_path_format = {
+        .name = "an object path",
+        .example = "/org/example/Camera",
+        .pattern = "^/([A-Za-z0-9_]+(/[A-Za-z0-9_]+)*)?$",
+        .valid = object_path_valid,
+};
+const TextFormat interface_format = {
+        .name = "the name of an interface",
+        .example = "org.example.Camera",
+        .pattern = "^" ELEMENT "(\\." ELEMENT ")+$",
+        .valid = interface_valid,
+};
+const TextFormat method_format = {
+        .name = "the name of a method", .example = "Start", .pattern = "^" ELEMENT "$", .valid = member_valid
+};
+const TextFormat signal_format = {
+        .name = "the name of a signal", .example = "Started", .pattern = "^" ELEMENT "$", .valid = member_valid
+};
+const TextFormat property_format = {
+        .name = "the name of a property", .example = "State", .pattern = "^" ELEMENT "$", .valid = member_valid
+};
+const TextFormat signature_format = { .name = "a D-Bus signature",
+                                      .pattern = "^(|[ybnqiuxtdsogav(){}]{0,254}[ybnqiuxtdsogv)}])$",
+                                      .problem = signature_problem };
+
+static char *unit_problem(const char *text) {
+        g_autofree char *complete = NULL;
+        char *error = NULL;
+
+        return unit_name_complete(text, &complete, &error) < 0 ? error : NULL;
+}
+
+static char *unit_trap(const char *text) {
+        g_autofree char *complete = NULL, *error = NULL;
+
+        if (unit_name_complete(text, &complete, &error) < 0 || g_str_equal(text, complete))
+                return NULL;
+
+        return g_strdup_printf("\"%s\" is taken for \"%s\"; write the suffix, too", text, complete);
+}
+
+const TextFormat unit_format = {
+        .name = "the name of a unit",
+        .pattern = "^[0-9a-zA-Z:_.\\\\@-]{1,255}$",
+        .problem = unit_problem,
+        .trap = unit_trap,
+};
+
+static char *path_problem(const char *text) {
+        return *text == '/' ? NULL : g_strdup_printf("\"%s\" must begin with \"/\"", text);
+}
+
+static bool is_below(const char *path, const char *directory) {
+        return g_str_has_prefix(path, directory) && path[strlen(directory)] == '/';
+}
+
+static char *watched_path_trap(const char *text) {
+        if (!is_below(text, "/proc") && !is_below(text, "/sys"))
+                return NULL;
+
+        return g_strdup_printf("the kernel does not report changes of \"%s\", so the condition is evaluated only "
+                               "once; a Command can check it again and again",
+                               text);
+}
+
+static char *program_problem(const char *text) {
+        if (!*text)
+                return g_strdup("expected a program, not an empty string");
+        if (*text != '/' && strchr(text, '/'))
+                return g_strdup_printf("\"%s\" must begin with \"/\", or be a name to look for in PATH", text);
+
+        return NULL;
+}
+
+static char *environment_name_problem(const char *text) {
+        if (*text && !g_ascii_isdigit(*text) && text[strspn(text, G_CSET_A_2_Z G_CSET_a_2_z "_0123456789")] == 0)
+                return NULL;
+
+        return g_strdup_printf("\"%s\" is not a name for a variable: it may have letters, digits and \"_\", and not "
+                               "begin with a digit",
+                               text);
+}
+
+/* Whether the account exists is checked when the process starts. */
+static char *account_problem(const char *text) {
+        g_autofree char *shown = excerpt(text, strlen(text));
+
+        if (!*text || strpbrk(text, "/: \t\n"))
+                return g_strdup_printf("'%s' is not the name or number of an account", shown);
+        /* In the unit's file, the next line would become part of the name. */
+        if (g_str_has_suffix(text, "\\"))
+                return g_strdup_printf("\"%s\" is no name, because it ends in '\\'", shown);
+
+        return NULL;
+}
+
+const TextFormat path_format = { .name = "an absolute path", .pattern = "^/", .problem = path_problem };
+const TextFormat watched_path_format = {
+        .name = "an absolute path", .pattern = "^/", .problem = path_problem, .trap = watched_path_trap
+};
+const TextFormat program_format = { .name = "a program",
+                                    .pattern = "^(/[^\\u0000]*|[^/]+)$",
+                                    .problem = program_problem };
+const TextFormat environment_name_format = { .name = "the name of a variable",
+                                             .pattern = "^" ELEMENT "$",
+                                             .problem = environment_name_problem };
+const TextFormat account_format = { .name = "the name or number of an account",
+                                    .pattern = "^[^/: \\t\\n]+$",
+                                    .problem = account_problem };

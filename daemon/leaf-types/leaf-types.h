@@ -62,3 +62,10 @@ Status unknown_status(int unknown);
                 .name = "unknown", .kind = PARAM_ENUM, .offset = offsetof(Type, unknown), .values = unknown_values,    \
                 .fallback = "\"failure\"", .doc = "The outcome of the condition while its value is unknown",           \
         }
+
+/* The formats of texts in parameters: D-Bus names (D-Bus specification, "Valid Names"), units (systemd.unit(5)), paths
+ * and programs. */
+extern const TextFormat bus_format, bus_name_format, object_path_format, interface_format, method_format, signal_format,
+        property_format, signature_format;
+extern const TextFormat unit_format;
+extern const TextFormat path_format, watched_path_format, program_format, environment_name_format, account_format;

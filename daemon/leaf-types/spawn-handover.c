@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "leaf-types/spawn-handover.h"
+#include "leaf-types/spawn.h"
 
 /* systemd reads no line of more than 1 MiB, and can need 4 bytes to write one. */
 #define ARGUMENTS_MAX (128 * 1024u)

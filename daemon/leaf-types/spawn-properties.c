@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <json-c/json_tokener.h>
 #include <json-c/linkhash.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,143 +18,215 @@
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
 #include "basic/nearest.h"
-#include "basic/span.h"
 #include "definition/params/param-report.h"
-#include "leaf-types/spawn-properties.h"
+#include "leaf-types/spawn.h"
+#include "leaf-types/unit-settings.h"
 #include "script/reference.h"
 
 #define EXPLICIT "Any other can be given as {\"signature\": ..., \"value\": ...}"
 
-typedef enum PropertyKind {
-        PROPERTY_BOOL,
-        PROPERTY_INT,     /* i */
-        PROPERTY_COUNT,   /* t, or "infinity" */
-        PROPERTY_SIZE,    /* t, also "64M", "infinity" */
-        PROPERTY_SPAN,    /* t in microseconds */
-        PROPERTY_PERCENT, /* t in microseconds a second: "50%" */
-        PROPERTY_MODE,    /* u: "0022" */
-        PROPERTY_STRING,
-        PROPERTY_STRINGS, /* also one string */
-} PropertyKind;
-
 typedef struct Property {
         const char *name;
-        PropertyKind kind;
+        SettingKind kind;
         const char *bus_name; /* NULL: the same */
 } Property;
 
 static const Property properties_table[] = {
-        { "After", PROPERTY_STRINGS },
-        { "Before", PROPERTY_STRINGS },
-        { "BindsTo", PROPERTY_STRINGS },
-        { "CPUAccounting", PROPERTY_BOOL },
-        { "CPUQuota", PROPERTY_PERCENT, "CPUQuotaPerSecUSec" },
-        { "CPUSchedulingPriority", PROPERTY_INT },
-        { "CPUWeight", PROPERTY_COUNT },
-        { "CacheDirectory", PROPERTY_STRINGS },
-        { "ConfigurationDirectory", PROPERTY_STRINGS },
-        { "Conflicts", PROPERTY_STRINGS },
-        { "DefaultDependencies", PROPERTY_BOOL },
-        { "Delegate", PROPERTY_BOOL },
-        { "DevicePolicy", PROPERTY_STRING },
-        { "DynamicUser", PROPERTY_BOOL },
-        { "ExecPaths", PROPERTY_STRINGS },
-        { "IOAccounting", PROPERTY_BOOL },
-        { "IOWeight", PROPERTY_COUNT },
-        { "IPAccounting", PROPERTY_BOOL },
-        { "IgnoreSIGPIPE", PROPERTY_BOOL },
-        { "InaccessiblePaths", PROPERTY_STRINGS },
-        { "KeyringMode", PROPERTY_STRING },
-        { "LimitAS", PROPERTY_SIZE },
-        { "LimitCORE", PROPERTY_SIZE },
-        { "LimitDATA", PROPERTY_SIZE },
-        { "LimitFSIZE", PROPERTY_SIZE },
-        { "LimitMEMLOCK", PROPERTY_SIZE },
-        { "LimitNOFILE", PROPERTY_COUNT },
-        { "LimitNPROC", PROPERTY_COUNT },
-        { "LimitSTACK", PROPERTY_SIZE },
-        { "LockPersonality", PROPERTY_BOOL },
-        { "LogsDirectory", PROPERTY_STRINGS },
-        { "MemoryAccounting", PROPERTY_BOOL },
-        { "MemoryDenyWriteExecute", PROPERTY_BOOL },
-        { "MemoryHigh", PROPERTY_SIZE },
-        { "MemoryLow", PROPERTY_SIZE },
-        { "MemoryMax", PROPERTY_SIZE },
-        { "MemoryMin", PROPERTY_SIZE },
-        { "MemorySwapMax", PROPERTY_SIZE },
-        { "NetworkNamespacePath", PROPERTY_STRING },
-        { "Nice", PROPERTY_INT },
-        { "NoExecPaths", PROPERTY_STRINGS },
-        { "NoNewPrivileges", PROPERTY_BOOL },
-        { "OOMPolicy", PROPERTY_STRING },
-        { "OOMScoreAdjust", PROPERTY_INT },
-        { "PAMName", PROPERTY_STRING },
-        { "PartOf", PROPERTY_STRINGS },
-        { "PassEnvironment", PROPERTY_STRINGS },
-        { "PrivateDevices", PROPERTY_BOOL },
-        { "PrivateIPC", PROPERTY_BOOL },
-        { "PrivateMounts", PROPERTY_BOOL },
-        { "PrivateNetwork", PROPERTY_BOOL },
-        { "PrivateTmp", PROPERTY_BOOL },
-        { "PrivateUsers", PROPERTY_BOOL },
-        { "ProcSubset", PROPERTY_STRING },
-        { "ProtectClock", PROPERTY_BOOL },
-        { "ProtectControlGroups", PROPERTY_BOOL },
-        { "ProtectHome", PROPERTY_STRING },
-        { "ProtectHostname", PROPERTY_BOOL },
-        { "ProtectKernelLogs", PROPERTY_BOOL },
-        { "ProtectKernelModules", PROPERTY_BOOL },
-        { "ProtectKernelTunables", PROPERTY_BOOL },
-        { "ProtectProc", PROPERTY_STRING },
-        { "ProtectSystem", PROPERTY_STRING },
-        { "ReadOnlyPaths", PROPERTY_STRINGS },
-        { "ReadWritePaths", PROPERTY_STRINGS },
-        { "RemoveIPC", PROPERTY_BOOL },
-        { "Requires", PROPERTY_STRINGS },
-        { "RequiresMountsFor", PROPERTY_STRINGS },
-        { "RestrictRealtime", PROPERTY_BOOL },
-        { "RestrictSUIDSGID", PROPERTY_BOOL },
-        { "RootDirectory", PROPERTY_STRING },
-        { "RuntimeDirectory", PROPERTY_STRINGS },
-        { "RuntimeMaxSec", PROPERTY_SPAN, "RuntimeMaxUSec" },
-        { "SendSIGHUP", PROPERTY_BOOL },
-        { "Slice", PROPERTY_STRING },
-        { "StateDirectory", PROPERTY_STRINGS },
-        { "SupplementaryGroups", PROPERTY_STRINGS },
-        { "SyslogIdentifier", PROPERTY_STRING },
-        { "TasksAccounting", PROPERTY_BOOL },
-        { "TasksMax", PROPERTY_COUNT },
-        { "TimeoutStartSec", PROPERTY_SPAN, "TimeoutStartUSec" },
-        { "UMask", PROPERTY_MODE },
-        { "UnsetEnvironment", PROPERTY_STRINGS },
-        { "Wants", PROPERTY_STRINGS },
+        { "After", SETTING_STRINGS },
+        { "AllowedCPUs", SETTING_CPUS },
+        { "AllowedMemoryNodes", SETTING_CPUS },
+        { "AmbientCapabilities", SETTING_CAPABILITIES },
+        { "AppArmorProfile", SETTING_STRING },
+        { "Before", SETTING_STRINGS },
+        { "BindPaths", SETTING_BINDS },
+        { "BindReadOnlyPaths", SETTING_BINDS },
+        { "BindsTo", SETTING_STRINGS },
+        { "CPUAccounting", SETTING_BOOL },
+        { "CPUAffinity", SETTING_CPUS },
+        { "CPUQuota", SETTING_PERCENT, "CPUQuotaPerSecUSec" },
+        { "CPUQuotaPeriodSec", SETTING_SPAN, "CPUQuotaPeriodUSec" },
+        { "CPUSchedulingPolicy", SETTING_CPU_POLICY },
+        { "CPUSchedulingPriority", SETTING_INT },
+        { "CPUSchedulingResetOnFork", SETTING_BOOL },
+        { "CPUWeight", SETTING_COUNT },
+        { "CacheDirectory", SETTING_STRINGS },
+        { "CacheDirectoryMode", SETTING_MODE },
+        { "CapabilityBoundingSet", SETTING_CAPABILITIES },
+        { "CollectMode", SETTING_STRING },
+        { "ConfigurationDirectory", SETTING_STRINGS },
+        { "ConfigurationDirectoryMode", SETTING_MODE },
+        { "Conflicts", SETTING_STRINGS },
+        { "DefaultDependencies", SETTING_BOOL },
+        { "Delegate", SETTING_BOOL },
+        { "DeviceAllow", SETTING_DEVICES },
+        { "DevicePolicy", SETTING_STRING },
+        { "DisableControllers", SETTING_STRINGS },
+        { "DynamicUser", SETTING_BOOL },
+        { "EnvironmentFile", SETTING_FILES, "EnvironmentFiles" },
+        { "ExecPaths", SETTING_STRINGS },
+        { "ExecSearchPath", SETTING_STRINGS },
+        { "IOAccounting", SETTING_BOOL },
+        { "IODeviceWeight", SETTING_DEVICE_SIZES },
+        { "IOReadBandwidthMax", SETTING_DEVICE_SIZES },
+        { "IOReadIOPSMax", SETTING_DEVICE_SIZES },
+        { "IOSchedulingClass", SETTING_IO_CLASS },
+        { "IOSchedulingPriority", SETTING_INT },
+        { "IOWeight", SETTING_COUNT },
+        { "IOWriteBandwidthMax", SETTING_DEVICE_SIZES },
+        { "IOWriteIOPSMax", SETTING_DEVICE_SIZES },
+        { "IPAccounting", SETTING_BOOL },
+        { "IPAddressAllow", SETTING_ADDRESSES },
+        { "IPAddressDeny", SETTING_ADDRESSES },
+        { "IPCNamespacePath", SETTING_STRING },
+        { "IgnoreSIGPIPE", SETTING_BOOL },
+        { "InaccessiblePaths", SETTING_STRINGS },
+        { "JoinsNamespaceOf", SETTING_STRINGS },
+        { "KeyringMode", SETTING_STRING },
+        { "LimitAS", SETTING_SIZE },
+        { "LimitCORE", SETTING_SIZE },
+        { "LimitCPU", SETTING_SECONDS },
+        { "LimitDATA", SETTING_SIZE },
+        { "LimitFSIZE", SETTING_SIZE },
+        { "LimitLOCKS", SETTING_COUNT },
+        { "LimitMEMLOCK", SETTING_SIZE },
+        { "LimitMSGQUEUE", SETTING_SIZE },
+        { "LimitNOFILE", SETTING_COUNT },
+        { "LimitNPROC", SETTING_COUNT },
+        { "LimitRSS", SETTING_SIZE },
+        { "LimitRTPRIO", SETTING_COUNT },
+        { "LimitRTTIME", SETTING_SPAN },
+        { "LimitSIGPENDING", SETTING_COUNT },
+        { "LimitSTACK", SETTING_SIZE },
+        { "LockPersonality", SETTING_BOOL },
+        { "LogLevelMax", SETTING_LOG_LEVEL },
+        { "LogNamespace", SETTING_STRING },
+        { "LogRateLimitBurst", SETTING_COUNT32 },
+        { "LogRateLimitIntervalSec", SETTING_SPAN, "LogRateLimitIntervalUSec" },
+        { "LogsDirectory", SETTING_STRINGS },
+        { "LogsDirectoryMode", SETTING_MODE },
+        { "ManagedOOMMemoryPressure", SETTING_STRING },
+        { "ManagedOOMPreference", SETTING_STRING },
+        { "ManagedOOMSwap", SETTING_STRING },
+        { "MemoryAccounting", SETTING_BOOL },
+        { "MemoryDenyWriteExecute", SETTING_BOOL },
+        { "MemoryHigh", SETTING_SIZE },
+        { "MemoryLow", SETTING_SIZE },
+        { "MemoryMax", SETTING_SIZE },
+        { "MemoryMin", SETTING_SIZE },
+        { "MemorySwapMax", SETTING_SIZE },
+        { "MountAPIVFS", SETTING_BOOL },
+        { "NetworkNamespacePath", SETTING_STRING },
+        { "Nice", SETTING_INT },
+        { "NoExecPaths", SETTING_STRINGS },
+        { "NoNewPrivileges", SETTING_BOOL },
+        { "OOMPolicy", SETTING_STRING },
+        { "OOMScoreAdjust", SETTING_INT },
+        { "OnFailure", SETTING_STRINGS },
+        { "OnSuccess", SETTING_STRINGS },
+        { "PAMName", SETTING_STRING },
+        { "PartOf", SETTING_STRINGS },
+        { "PassEnvironment", SETTING_STRINGS },
+        { "Personality", SETTING_STRING },
+        { "PrivateDevices", SETTING_BOOL },
+        { "PrivateIPC", SETTING_BOOL },
+        { "PrivateMounts", SETTING_BOOL },
+        { "PrivateNetwork", SETTING_BOOL },
+        { "PrivateTmp", SETTING_BOOL },
+        { "PrivateUsers", SETTING_BOOL },
+        { "ProcSubset", SETTING_STRING },
+        { "PropagatesStopTo", SETTING_STRINGS },
+        { "ProtectClock", SETTING_BOOL },
+        { "ProtectControlGroups", SETTING_BOOL },
+        { "ProtectHome", SETTING_STRING },
+        { "ProtectHostname", SETTING_BOOL },
+        { "ProtectKernelLogs", SETTING_BOOL },
+        { "ProtectKernelModules", SETTING_BOOL },
+        { "ProtectKernelTunables", SETTING_BOOL },
+        { "ProtectProc", SETTING_STRING },
+        { "ProtectSystem", SETTING_STRING },
+        { "ReadOnlyPaths", SETTING_STRINGS },
+        { "ReadWritePaths", SETTING_STRINGS },
+        { "RemoveIPC", SETTING_BOOL },
+        { "Requires", SETTING_STRINGS },
+        { "RequiresMountsFor", SETTING_STRINGS },
+        { "Requisite", SETTING_STRINGS },
+        { "RestrictAddressFamilies", SETTING_FILTER },
+        { "RestrictFileSystems", SETTING_FILTER },
+        { "RestrictNamespaces", SETTING_NAMESPACES },
+        { "RestrictRealtime", SETTING_BOOL },
+        { "RestrictSUIDSGID", SETTING_BOOL },
+        { "RootDirectory", SETTING_STRING },
+        { "RootImage", SETTING_STRING },
+        { "RuntimeDirectory", SETTING_STRINGS },
+        { "RuntimeDirectoryMode", SETTING_MODE },
+        { "RuntimeDirectoryPreserve", SETTING_STRING },
+        { "RuntimeMaxSec", SETTING_SPAN, "RuntimeMaxUSec" },
+        { "SendSIGHUP", SETTING_BOOL },
+        { "Slice", SETTING_STRING },
+        { "SmackProcessLabel", SETTING_STRING },
+        { "StartupCPUWeight", SETTING_COUNT },
+        { "StartupIOWeight", SETTING_COUNT },
+        { "StateDirectory", SETTING_STRINGS },
+        { "StateDirectoryMode", SETTING_MODE },
+        { "SupplementaryGroups", SETTING_STRINGS },
+        { "SyslogFacility", SETTING_LOG_FACILITY },
+        { "SyslogIdentifier", SETTING_STRING },
+        { "SyslogLevel", SETTING_LOG_LEVEL },
+        { "SyslogLevelPrefix", SETTING_BOOL },
+        { "SystemCallArchitectures", SETTING_STRINGS },
+        { "SystemCallErrorNumber", SETTING_ERROR },
+        { "SystemCallFilter", SETTING_FILTER },
+        { "SystemCallLog", SETTING_FILTER },
+        { "TTYPath", SETTING_STRING },
+        { "TasksAccounting", SETTING_BOOL },
+        { "TasksMax", SETTING_COUNT },
+        { "TimeoutAbortSec", SETTING_SPAN, "TimeoutAbortUSec" },
+        { "TimeoutStartSec", SETTING_SPAN, "TimeoutStartUSec" },
+        { "UMask", SETTING_MODE },
+        { "UnsetEnvironment", SETTING_STRINGS },
+        { "Upholds", SETTING_STRINGS },
+        { "UtmpIdentifier", SETTING_STRING },
+        { "UtmpMode", SETTING_STRING },
+        { "Wants", SETTING_STRINGS },
+        { "WatchdogSec", SETTING_SPAN, "WatchdogUSec" },
 };
 
-/* What parameters of Spawn set, or what makes it work. */
-static const char *const taken[] = {
-        "Environment",
-        "ExecStart",
-        "ExecStartEx",
-        "Group",
-        "KillMode",
-        "KillSignal",
-        "RemainAfterExit",
-        "Restart",
-        "SendSIGKILL",
-        "StandardError",
-        "StandardErrorFileDescriptor",
-        "StandardInput",
-        "StandardInputFileDescriptor",
-        "StandardOutput",
-        "StandardOutputFileDescriptor",
-        "SuccessExitStatus",
-        "TimeoutStopSec",
-        "TimeoutStopUSec",
-        "Type",
-        "User",
-        "WorkingDirectory",
-        NULL,
+/* Properties that parameters of Spawn set, or that Spawn needs for itself. */
+static const struct {
+        const char *name, *param; /* param NULL: no parameter sets it */
+} taken[] = {
+        { "Environment", "env" },
+        { "ExecStart", "argv" },
+        { "ExecStartEx", "argv" },
+        { "Group", "group" },
+        { "KillMode" },
+        { "KillSignal", "kill_signal" },
+        { "RemainAfterExit" },
+        { "Restart" },
+        { "SendSIGKILL" },
+        { "StandardError", "stderr" },
+        { "StandardErrorFileDescriptor" },
+        { "StandardInput", "stdin" },
+        { "StandardInputFileDescriptor" },
+        { "StandardOutput", "stdout" },
+        { "StandardOutputFileDescriptor" },
+        { "SuccessExitStatus", "success_exit" },
+        { "TimeoutStopSec", "kill_timeout" },
+        { "TimeoutStopUSec", "kill_timeout" },
+        { "Type" },
+        { "User", "user" },
+        { "WorkingDirectory", "cwd" },
 };
+
+/* The index in taken, or its length. */
+static size_t find_taken(const char *name) {
+        size_t i = 0;
+
+        while (i < G_N_ELEMENTS(taken) && !g_str_equal(taken[i].name, name))
+                i++;
+
+        return i;
+}
 
 /* systemd 252 does not read them back at all. */
 static const char *const forgotten[] = { "ExtensionImages", "MountImages", NULL };
@@ -176,104 +247,11 @@ static const char *const pairs[] = {
         NULL,
 };
 
-static int size_parse(const char *text, uint64_t *ret_size) {
-        static const char units[] = "KMGTPE";
-        const char *unit;
-        double number;
-        char *end;
-
-        if (!g_ascii_isdigit(*text))
-                return -EINVAL;
-
-        number = g_ascii_strtod(text, &end);
-        unit = *end ? strchr(units, *end) : NULL;
-        if (*end && (!unit || end[1]))
-                return -EINVAL;
-
-        number = ldexp(number, unit ? 10 * (int) (unit - units + 1) : 0);
-        if (number >= 0x1p64)
-                return -ERANGE;
-
-        *ret_size = (uint64_t) number;
-        return 0;
-}
-
-static int percent_parse(const char *text, uint64_t *ret_usec) {
-        double number;
-        char *end;
-
-        if (!g_ascii_isdigit(*text))
-                return -EINVAL;
-
-        number = g_ascii_strtod(text, &end);
-        if (strcmp(end, "%") != 0 || number > 1e6)
-                return -EINVAL;
-
-        *ret_usec = (uint64_t) (number * 1e4);
-        return 0;
-}
-
-static int mode_parse(const char *text, uint64_t *ret_mode) {
-        guint64 mode;
-
-        if (!g_ascii_string_to_unsigned(text, 8, 0, 07777, &mode, NULL))
-                return -EINVAL;
-
-        *ret_mode = mode;
-        return 0;
-}
-
-/* For each kind: its signature, what it reads from a string beside JSON's own types, and an example. */
-static const struct {
-        const char *signature;
-        int (*parse)(const char *text, uint64_t *ret_number);
-        bool only_text, infinity;
-        const char *example;
-} kinds[] = {
-        [PROPERTY_BOOL] = { "b", NULL, false, false, "true or false" },
-        [PROPERTY_INT] = { "i", NULL, false, false, "a whole number" },
-        [PROPERTY_COUNT] = { "t", NULL, false, true, "a whole number or \"infinity\"" },
-        [PROPERTY_SIZE] = { "t", size_parse, false, true, "a number of bytes like \"64M\", or \"infinity\"" },
-        [PROPERTY_SPAN] = { "t", span_parse, true, true, "a time span like \"10s\"" },
-        [PROPERTY_PERCENT] = { "t", percent_parse, true, false, "a share like \"50%\"" },
-        [PROPERTY_MODE] = { "u", mode_parse, true, false, "an octal mode as a string like \"0022\"" },
-        [PROPERTY_STRING] = { "s", NULL, false, false, "a string" },
-        [PROPERTY_STRINGS] = { "as", NULL, false, false, "a string or a list of strings" },
-};
-
 static json_object *list_of(json_object *value) {
         json_object *list = json_object_new_array();
 
         json_object_array_add(list, value);
         return list;
-}
-
-static json_object *text_convert(PropertyKind kind, json_object *value) {
-        const char *text = json_object_get_string(value);
-        uint64_t number;
-
-        if (kind == PROPERTY_STRINGS)
-                return list_of(json_object_get(value));
-        if (kinds[kind].infinity && strcmp(text, "infinity") == 0)
-                return json_object_new_uint64(UINT64_MAX);
-        if (!kinds[kind].parse)
-                return json_object_get(value);
-
-        return kinds[kind].parse(text, &number) < 0 ? NULL : json_object_new_uint64(number);
-}
-
-/* The value in its form for the bus: a new reference, or NULL if it is invalid. */
-static json_object *value_convert(PropertyKind kind, json_object *value) {
-        if (json_object_is_type(value, json_type_string))
-                return text_convert(kind, value);
-        if (kinds[kind].only_text)
-                return NULL;
-
-        /* ProtectSystem= and its like take words, among them two that JSON has words of its own for. */
-        if (kind == PROPERTY_STRING && json_object_is_type(value, json_type_boolean))
-                return json_object_new_string(json_object_get_boolean(value) ? "yes" : "no");
-
-        return json_object_get(value);
 }
 
 static int property_compare(const void *name, const void *property) {
@@ -287,15 +265,6 @@ static const char *nearest_property(const char *name) {
                 nearest_offer(&nearest, properties_table[i].name);
 
         return nearest.best;
-}
-
-/* -ENOENT: it is about the name. */
-static int unknown_property(const char *name, char **ret_error) {
-        const char *nearest = nearest_property(name);
-
-        *ret_error = nearest ? g_strdup_printf("\"%s\" is not known; did you mean \"%s\"? " EXPLICIT, name, nearest)
-                             : g_strdup_printf("\"%s\" is not known. " EXPLICIT, name);
-        return -ENOENT;
 }
 
 /* A variant in the way of basic/dbus-value.h. */
@@ -346,27 +315,8 @@ static int variant_append(sd_bus_message *message, const char *name, json_object
         return r;
 }
 
-static int known_append(sd_bus_message *message, const Property *property, json_object *value, char **ret_error) {
-        g_autofree char *error = NULL;
-        json_object *converted = value_convert(property->kind, value);
-        int r = -EINVAL;
-
-        if (converted)
-                r = pair_append(message,
-                                pair_new(property->bus_name ?: property->name,
-                                         variant_new(kinds[property->kind].signature, converted)),
-                                &error);
-        if (r < 0) {
-                g_autofree char *shown = value_to_text(value);
-
-                *ret_error = g_strdup_printf("expected %s, not %s", kinds[property->kind].example, shown);
-        }
-
-        return r;
-}
-
-/* What systemd 252 reads back as something else; for all but commands that is also a control character, and a blank or
- * a backslash at an end. */
+/* Characters that systemd 252 reads back as others. Except in commands, these are also control characters, and a blank
+ * or a backslash at the beginning or end. */
 typedef struct Lossy {
         const char *characters, *hint;
 } Lossy;
@@ -429,40 +379,135 @@ static int check_read_back(const char *name, const char *signature, json_object 
                 return 0;
 
         *ret_error =
-                g_strdup_printf("systemd would take %s for something else when it is reloaded; %s",
+                g_strdup_printf("systemd would read %s as something else when it is reloaded; %s",
                                 json_object_to_json_string_ext(found, JSON_C_TO_STRING_NOSLASHESCAPE), lossy->hint);
         return -EINVAL;
+}
+
+static int known_append(sd_bus_message *message, const Property *property, json_object *value, char **ret_error) {
+        g_autoptr(json_object) converted = setting_convert(property->kind, value);
+        const char *signature = setting_signature(property->kind);
+        g_autofree char *error = NULL;
+        int r = -EINVAL;
+
+        if (converted) {
+                r = check_read_back(property->name, signature, converted, ret_error);
+                if (r < 0)
+                        return r;
+
+                r = pair_append(message,
+                                pair_new(property->bus_name ?: property->name,
+                                         variant_new(signature, json_object_get(converted))),
+                                &error);
+        }
+        if (r < 0) {
+                g_autofree char *shown = value_to_text(value);
+
+                *ret_error = g_strdup_printf("expected %s, not %s", setting_example(property->kind), shown);
+        }
+
+        return r;
+}
+
+/* Settings that have no short form: their name and type on the bus. */
+static const struct {
+        const char *name, *bus_name, *signature;
+} explicit_table[] = {
+        { "BPFProgram", "BPFProgram", "a(ss)" },
+        { "ExecCondition", "ExecCondition", "a(sasb)" },
+        { "ExecReload", "ExecReload", "a(sasb)" },
+        { "ExecStartPost", "ExecStartPost", "a(sasb)" },
+        { "ExecStartPre", "ExecStartPre", "a(sasb)" },
+        { "ExecStop", "ExecStop", "a(sasb)" },
+        { "ExecStopPost", "ExecStopPost", "a(sasb)" },
+        { "IODeviceLatencyTargetSec", "IODeviceLatencyTargetUSec", "a(st)" },
+        { "LoadCredential", "LoadCredential", "a(ss)" },
+        { "LoadCredentialEncrypted", "LoadCredentialEncrypted", "a(ss)" },
+        { "LogExtraFields", "LogExtraFields", "aay" },
+        { "ManagedOOMMemoryPressureLimit", "ManagedOOMMemoryPressureLimit", "u" },
+        { "MountFlags", "MountFlags", "t" },
+        { "NUMAMask", "NUMAMask", "ay" },
+        { "NUMAPolicy", "NUMAPolicy", "i" },
+        { "RootHash", "RootHash", "ay" },
+        { "RootImageOptions", "RootImageOptions", "a(ss)" },
+        { "SecureBits", "SecureBits", "i" },
+        { "SELinuxContext", "SELinuxContext", "s" },
+        { "SetCredential", "SetCredential", "a(say)" },
+        { "SetCredentialEncrypted", "SetCredentialEncrypted", "a(say)" },
+        { "SocketBindAllow", "SocketBindAllow", "a(iiqq)" },
+        { "SocketBindDeny", "SocketBindDeny", "a(iiqq)" },
+        { "TemporaryFileSystem", "TemporaryFileSystem", "a(ss)" },
+        { "TimerSlackNSec", "TimerSlackNSec", "t" },
+};
+
+static bool is_condition(const char *name) {
+        return g_str_has_prefix(name, "Condition") || g_str_has_prefix(name, "Assert");
+}
+
+/* The index in explicit_table, or its length. */
+static size_t find_explicit(const char *name) {
+        size_t i = 0;
+
+        while (i < G_N_ELEMENTS(explicit_table) && !g_str_equal(explicit_table[i].name, name))
+                i++;
+
+        return i;
+}
+
+/* Returns the nearest known name for a misspelled one. NULL: the name exists, but cannot be used. */
+static const char *suggestion_for(const char *name) {
+        if (find_taken(name) < G_N_ELEMENTS(taken) || g_strv_contains(forgotten, name) || is_condition(name) ||
+            find_explicit(name) < G_N_ELEMENTS(explicit_table))
+                return NULL;
+
+        return nearest_property(name);
+}
+
+/* -ENOENT: it is about the name. */
+static int unknown_property(const char *name, char **ret_error) {
+        const char *nearest = suggestion_for(name);
+        size_t i = find_explicit(name);
+
+        if (i < G_N_ELEMENTS(explicit_table))
+                *ret_error = g_strdup_printf("\"%s\" has no short form; give \"%s\" as {\"signature\": \"%s\", "
+                                             "\"value\": ...}",
+                                             name, explicit_table[i].bus_name, explicit_table[i].signature);
+        else if (is_condition(name))
+                *ret_error = g_strdup_printf("\"%s\" cannot be set; put a condition such as PathExists before the node",
+                                             name);
+        else if (nearest)
+                *ret_error = g_strdup_printf("\"%s\" is not known; did you mean \"%s\"? " EXPLICIT, name, nearest);
+        else
+                *ret_error = g_strdup_printf("\"%s\" is not known. " EXPLICIT, name);
+
+        return -ENOENT;
 }
 
 static int property_append(sd_bus_message *message, const char *name, json_object *value, char **ret_error) {
         const Property *property =
                 bsearch(name, properties_table, G_N_ELEMENTS(properties_table), sizeof(Property), property_compare);
         json_object *explicit = NULL, *content = value;
+        size_t set_by = find_taken(name);
         const char *signature;
         int r;
 
-        if (g_strv_contains(taken, name)) {
-                *ret_error = g_strdup_printf("\"%s\" is set by the node itself", name);
+        if (set_by < G_N_ELEMENTS(taken)) {
+                const char *param = taken[set_by].param;
+
+                *ret_error = param ? g_strdup_printf("\"%s\" is set by the node itself; use its parameter \"%s\"", name,
+                                                     param)
+                                   : g_strdup_printf("\"%s\" is set by the node itself", name);
                 return -ENOENT;
         }
 
-        if (!is_variant(value) && !property)
-                return unknown_property(name, ret_error);
+        if (!is_variant(value))
+                return property ? known_append(message, property, value, ret_error) : unknown_property(name, ret_error);
 
-        if (is_variant(value)) {
-                (void) json_object_object_get_ex(value, "signature", &explicit);
-                (void) json_object_object_get_ex(value, "value", &content);
-        }
-        if (is_variant(value))
-                signature = json_object_is_type(explicit, json_type_string) ? json_object_get_string(explicit) : "";
-        else
-                signature = kinds[property->kind].signature;
+        (void) json_object_object_get_ex(value, "signature", &explicit);
+        (void) json_object_object_get_ex(value, "value", &content);
+        signature = json_object_is_type(explicit, json_type_string) ? json_object_get_string(explicit) : "";
         r = check_read_back(name, signature, content, ret_error);
-        if (r < 0)
-                return r;
-
-        return is_variant(value) ? variant_append(message, name, value, ret_error)
-                                 : known_append(message, property, value, ret_error);
+        return r < 0 ? r : variant_append(message, name, value, ret_error);
 }
 
 int spawn_properties_append(sd_bus_message *message, json_object *properties, char **ret_error) {
@@ -497,27 +542,15 @@ static int properties_check(const ParamSetter *setter, const Place *place, json_
 
                 q = property_append(NULL, name, member, &error);
                 if (q < 0)
-                        r = param_report_instead(
-                                setter, &at, q == -ENOENT,
-                                q == -ENOENT && !g_strv_contains(taken, name) ? nearest_property(name) : NULL, error);
+                        r = param_report_instead(setter, &at, q == -ENOENT, q == -ENOENT ? suggestion_for(name) : NULL,
+                                                 error);
         }
 
         return r;
 }
 
-/* Of those in the table; others name their type. */
+/* The schema has the properties of the table; for others, a signature is required. */
 static json_object *properties_schema(void) {
-        static const char *const types[] = {
-                [PROPERTY_BOOL] = "[\"boolean\", \"object\"]",
-                [PROPERTY_INT] = "[\"integer\", \"string\", \"object\"]",
-                [PROPERTY_COUNT] = "[\"integer\", \"string\", \"object\"]",
-                [PROPERTY_SIZE] = "[\"integer\", \"string\", \"object\"]",
-                [PROPERTY_SPAN] = "[\"string\", \"object\"]",
-                [PROPERTY_PERCENT] = "[\"string\", \"object\"]",
-                [PROPERTY_MODE] = "[\"string\", \"object\"]",
-                [PROPERTY_STRING] = "[\"string\", \"boolean\", \"object\"]",
-                [PROPERTY_STRINGS] = "[\"string\", \"array\", \"object\"]",
-        };
         json_object *schema = json_tokener_parse(
                 "{\"type\": \"object\", \"additionalProperties\": {\"type\": \"object\", \"required\": "
                 "[\"signature\", \"value\"]}}");
@@ -527,12 +560,12 @@ static json_object *properties_schema(void) {
                 const Property *property = &properties_table[i];
                 json_object *each = json_object_new_object();
 
-                json_object_object_add(each, "type", json_tokener_parse(types[property->kind]));
-                json_object_object_add(each, "description", json_object_new_string(kinds[property->kind].example));
+                json_object_object_add(each, "type", json_tokener_parse(setting_types(property->kind)));
+                json_object_object_add(each, "description", json_object_new_string(setting_example(property->kind)));
                 json_object_object_add(properties, property->name, each);
         }
-        for (const char *const *name = taken; *name; name++)
-                json_object_object_add(properties, *name, json_object_new_boolean(false));
+        for (size_t i = 0; i < G_N_ELEMENTS(taken); i++)
+                json_object_object_add(properties, taken[i].name, json_object_new_boolean(false));
 
         json_object_object_add(schema, "properties", properties);
         return schema;

@@ -7,10 +7,7 @@
 
 #include "definition/params/param-report.h"
 #include "engine/tree.h"
-#include "leaf-types/formats.h"
 #include "leaf-types/leaf-types.h"
-#include "leaf-types/spawn-handover.h"
-#include "leaf-types/spawn-properties.h"
 #include "leaf-types/spawn.h"
 
 /* Microseconds. */
@@ -51,10 +48,11 @@ static void spawn_params_check(const Tree *tree, NodeId node, Findings *findings
                                               "element of its own, as in [\"/bin/ls\", \"-l\"]",
                                               params->argv[0]));
         else if (word >= 0)
-                findings->add(findings, "argv", word, false,
-                              g_strdup_printf("argv: \"%s\" is an argument here, since there is no shell; if one is to "
-                                              "see it, run [\"/bin/sh\", \"-c\", \"...\"]",
-                                              params->argv[word]));
+                findings->add(
+                        findings, "argv", word, false,
+                        g_strdup_printf("argv: \"%s\" is an argument here, because there is no shell; to pass it to "
+                                        "a shell, run [\"/bin/sh\", \"-c\", \"...\"]",
+                                        params->argv[word]));
 }
 
 /* Only a unit has these. */
@@ -106,7 +104,7 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .kind = PARAM_STRING,                                                                          \
                         .offset = offsetof(SpawnParams, user),                                                         \
                         .format = &account_format,                                                                     \
-                        .doc = "The user it runs as, by name or number; by default that of the daemon",                \
+                        .doc = "The user it runs as, by name or number; by default that of btd",                       \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "group",                                                                               \
@@ -121,7 +119,7 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .offset = offsetof(SpawnParams, as),                                                           \
                         .fallback = "\"auto\"",                                                                        \
                         .values = ways,                                                                                \
-                        .doc = "How it runs: as a transient unit of systemd or as a child of the daemon; auto: as a "  \
+                        .doc = "How it runs: as a transient unit of systemd or as a child of btd; auto: as a "         \
                                "unit if systemd is running, or was running since btd started (then the node waits "    \
                                "for it), otherwise as a child",                                                        \
                 },                                                                                                     \
@@ -132,10 +130,10 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .value_format = &spawn_properties_format,                                                      \
                         .fits = properties_fit,                                                                        \
                         .fits_with = "argv",                                                                           \
-                        .doc = "Properties of its unit as in systemd.exec(5) and systemd.resource-control(5), like "   \
-                               "{\"MemoryMax\": \"64M\"}; less common ones with their D-Bus type, like "               \
-                               "{\"AmbientCapabilities\": "                                                            \
-                               "{\"signature\": \"t\", \"value\": 1024}}",                                             \
+                        .doc = "Settings of its unit as in systemd.exec(5) and systemd.resource-control(5), like "     \
+                               "{\"MemoryMax\": \"64M\", \"SystemCallFilter\": \"@system-service\"}; rare ones with "  \
+                               "their D-Bus type, like "                                                               \
+                               "{\"SecureBits\": {\"signature\": \"i\", \"value\": 1}}",                               \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "stdin",                                                                               \
@@ -225,7 +223,7 @@ const NodeType spawn_type = {
         .rules = spawn_rules,
         .summary = "Runs a program and waits for its end",
         .doc = "Succeeds when it exits with a status in success_exit. A transient unit has its own control group and "
-               "its own lines in the journal, can have any property that systemd knows, and is not in the daemon's "
+               "its own lines in the journal, can have any property that systemd knows, and is not in btd's "
                "sandbox. A child has its own process group.\n\nProcesses that the program leaves running are stopped "
                "with it; to start something that stays, use StartUnit. If it runs as a child, its descendants can "
                "escape by leaving the process group; if it runs as a unit, they cannot.",

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Declares the parameters of Spawn and Command. */
+/*
+ * The parameters of Spawn and Command, and how a transient unit gets them: its properties, and the arguments of its
+ * process. Their types check them with it, and what runs them uses it.
+ */
 
 #include <json-c/json_object.h>
+#include <systemd/sd-bus.h>
 
 #include "engine/type.h"
 
@@ -28,10 +32,51 @@ typedef struct SpawnParams {
         int kill_signal;
         uint64_t kill_timeout;
         int on_recover;
-        /* Of Command. */
+        /* Only of Command. */
         uint64_t interval;
         int unknown;
 } SpawnParams;
 
 /* The number of kill_signal. */
 int spawn_params_signal(const SpawnParams *params);
+
+/*
+ * Converts the properties of transient units from JSON (spawn-properties.c): in the terms of unit files
+ * ("MemoryMax": "64M"), or as {"signature": "t", "value": 67108864} for those that are not in the table.
+ */
+
+/* Appends them, each as (sv), to an open array. -EINVAL with an error message. */
+int spawn_properties_append(sd_bus_message *message, json_object *properties, char **ret_error);
+
+/* The format of the parameter. */
+extern const ValueFormat spawn_properties_format;
+
+/*
+ * Gets the arguments of a process past systemd unchanged (spawn-handover.c): the unit executes the program btd-exec,
+ * which takes them from its environment. systemd 252 writes a transient unit to a file and reads it back at a reload.
+ * This changes some arguments and directories: "a;b" becomes "a\;b". Arguments that systemd does not change need no
+ * btd-exec.
+ */
+
+/* The beginning of the status that btd-exec sends to the service manager before it executes the program. If that
+ * failed, it sends another one. */
+#define SPAWN_HANDOVER_EXECUTES "Executes "
+
+/* The reason why systemd would change an argument, such as "an argument has a ';'". NULL: it changes none. */
+const char *spawn_handover_reason(const SpawnParams *params);
+/* The same for arguments that btd-exec cannot pass on, because of a property; ret_property is its name. NULL: there are
+ * none. */
+char *spawn_handover_complaint(const SpawnParams *params, const char **ret_property);
+
+/* Does the process get the variable, "NAME=value", from btd-exec, because systemd would change it or btd-exec itself
+ * would use it? */
+bool spawn_handover_has_variable(const char *variable);
+/* Does the process get its directory from btd-exec, so that systemd does not see it? */
+bool spawn_handover_has_directory(const SpawnParams *params);
+
+/* The variables for btd-exec, each "NAME=value". */
+char **spawn_handover_variables(const SpawnParams *params);
+
+/* The name of the program for the log, where systemd would write "btd-exec". Characters that systemd would change are
+ * replaced by '_'. */
+char *spawn_handover_identifier(const SpawnParams *params);

@@ -58,10 +58,9 @@ static json_object *memory_of(const LogParams *params) {
 
 static Status log_start(Leaf *leaf) {
         const LogParams *params = leaf->params;
-        const LogSubject subject = { .tree = leaf->tree, .run = leaf->run, .node = leaf->name };
+        const LogSubject subject = leaf_log_subject(leaf);
 
-        if (leaf->durable)
-                leaf_set_memo(leaf, memory_of(params));
+        leaf_set_memo(leaf, memory_of(params));
         log_message(params->level, &subject, "%s", params->message);
         return STATUS_SUCCESS;
 }
@@ -111,7 +110,7 @@ static void sleep_describe(Leaf *leaf, GString *text) {
         g_autofree char *duration = span_format(params->duration);
 
         if (op->timer)
-                g_string_append_printf(text, "%s to be over", duration);
+                g_string_append_printf(text, "%s to pass", duration);
         else
                 g_string_append(text, "a halt");
 }
@@ -129,7 +128,7 @@ static Status always_success_start(Leaf *leaf) {
 }
 
 static Status always_failure_start(Leaf *leaf) {
-        leaf_set_cause(leaf, "always fails");
+        leaf_set_cause(leaf, ALWAYS_FAILS);
         return STATUS_FAILURE;
 }
 

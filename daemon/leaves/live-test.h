@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The expression of a condition. It is evaluated again only when one of its inputs has changed: a variable, which the
- * test watches, or a value from the condition, which reports the change.
+ * Evaluates the expression of a condition. It is evaluated again only when one of its inputs has changed: a variable,
+ * which the test watches, or a value from the condition, which reports the change.
  */
 
 #include "run/leaf.h"

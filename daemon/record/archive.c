@@ -14,19 +14,17 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
-#include "basic/limit.h"
 #include "basic/log.h"
 #include "record/archive.h"
 #include "record/run-record.h"
 
-/* Limit of runs that a search for a token reads: clients ask soon after a run has finished, or never. */
-#define SEARCH_MAX 64u
 /* Delay before a group is written, so that a run record is on the disk within a second. */
 #define GROUP_USEC UINT64_C(750000)
 #define PIECE (UINT64_C(64) << 10)
 
 struct Archive {
         char *directory, *from;
+        const Limits *limits;
         DiskQueue *disk;
         Timers *timers;
         GQueue entries;     /* Entry, oldest first */
@@ -75,11 +73,12 @@ static void entry_free(Archived *entry) {
         g_free(entry);
 }
 
-Archive *archive_new(const char *directory, const char *from, DiskQueue *disk, Timers *timers) {
+Archive *archive_new(const char *directory, const char *from, const Limits *limits, DiskQueue *disk, Timers *timers) {
         Archive *archive = g_new0(Archive, 1);
 
         archive->directory = g_strdup(directory);
         archive->from = g_strdup(from);
+        archive->limits = limits;
         archive->disk = disk;
         archive->timers = timers;
         archive->by_run = g_hash_table_new(g_str_hash, g_str_equal);
@@ -213,10 +212,11 @@ static void drop_oldest(Archive *archive) {
 /* Must the oldest entry be removed? */
 static bool is_over(const Archive *archive, uint64_t now) {
         const Archived *oldest = g_queue_peek_head((GQueue *) &archive->entries);
-        uint64_t bytes_max = (uint64_t) limits_in_force(LIMIT_HISTORY_SIZE) << 20;
-        uint64_t age_max = limits_in_force(LIMIT_HISTORY_AGE) * UINT64_C(86400) * G_USEC_PER_SEC;
+        const unsigned *max = archive->limits->max;
+        uint64_t bytes_max = (uint64_t) max[LIMIT_HISTORY_SIZE] << 20;
+        uint64_t age_max = max[LIMIT_HISTORY_AGE] * UINT64_C(86400) * G_USEC_PER_SEC;
 
-        return oldest && (archive->entries.length > limits_in_force(LIMIT_HISTORY) || archive->bytes > bytes_max ||
+        return oldest && (archive->entries.length > max[LIMIT_HISTORY] || archive->bytes > bytes_max ||
                           oldest->time + age_max < now);
 }
 
@@ -331,20 +331,20 @@ static void move_group(void *data) {
 
                 if (moved < 0)
                         fail(group, run,
-                             r < 0 ? g_strdup_printf("%s cannot be made: %s", group->directory, g_strerror(-r))
-                                   : g_strdup_printf("cannot be moved to %s: %s", to, g_strerror(-moved)));
+                             r < 0 ? g_strdup_printf("%s cannot be created: %s", group->directory, g_strerror(-r))
+                                   : g_strdup_printf("it cannot be moved to %s: %s", to, g_strerror(-moved)));
         }
 
         r = group->runs->len > group->failures->len ? sync_all(group->directory) : 0;
         if (r < 0)
-                group->unsynced = g_strdup_printf("%s: %s", group->directory, g_strerror(-r));
+                group->unsynced = g_strdup_printf("%s cannot be synced: %s", group->directory, g_strerror(-r));
 }
 
 /* Remove a run record that cannot be moved to the disk, or the tmpfs would fill up. */
 static void lose(Archive *archive, const Failure *failure) {
         g_autofree char *path = path_in(archive->from, failure->run);
 
-        log_warning("The run record of %s is not kept: %s", failure->run, failure->text);
+        log_warning("the run record of %s is not kept, because %s", failure->run, failure->text);
         g_unlink(path);
         forget(archive, failure->run);
 }
@@ -355,7 +355,7 @@ static void on_group_moved(void *data) {
 
         archive->writing = false;
         if (group->unsynced)
-                log_warning("A power failure may lose the history of the last runs: %s", group->unsynced);
+                log_warning("a power failure may lose the history of the last runs, because %s", group->unsynced);
         for (unsigned i = 0; i < group->failures->len; i++)
                 lose(archive, group->failures->pdata[i]);
         for (unsigned i = 0; i < group->runs->len; i++) {
@@ -443,6 +443,14 @@ void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes) {
         *summary = (RecordSummary){};
         insert(archive, entry);
         archive_expire(archive);
+}
+
+unsigned archive_count(const Archive *archive) {
+        return archive->entries.length;
+}
+
+uint64_t archive_bytes(const Archive *archive) {
+        return archive->bytes;
 }
 
 bool archive_has(Archive *archive, const char *run) {
@@ -578,16 +586,6 @@ void archive_reading_free(ArchiveReading *it) {
         g_free(it);
 }
 
-void archive_visit(Archive *archive, void (*visit)(const RecordSummary *summary, void *userdata), void *userdata) {
-        archive_expire(archive);
-        for (const GList *link = archive->entries.head; link; link = link->next) {
-                Archived *entry = link->data;
-
-                summarize(archive, entry);
-                visit(&entry->summary, userdata);
-        }
-}
-
 static bool is_of_tree(const Archived *entry, const char *tree) {
         size_t length = strlen(tree);
 
@@ -605,36 +603,27 @@ const RecordSummary *archive_get(Archive *archive, const char *run) {
 }
 
 bool archive_is_read(const Archive *archive, const char *tree) {
-        unsigned n = 0;
-
-        for (const GList *link = archive->entries.tail; link && n < SEARCH_MAX; link = link->prev) {
+        for (const GList *link = archive->entries.tail; link; link = link->prev) {
                 const Archived *entry = link->data;
 
-                if (tree && !is_of_tree(entry, tree))
-                        continue;
-                if (!entry->known)
+                if (!entry->known && (!tree || is_of_tree(entry, tree)))
                         return false;
-
-                n += tree != NULL;
         }
 
         return true;
 }
 
-const RecordSummary *archive_find_token(Archive *archive, const char *tree, const char *token) {
-        unsigned n = 0;
-
+const RecordSummary *archive_find_token(Archive *archive, const char *tree, const char *instance, const char *token) {
         archive_expire(archive);
-        for (const GList *link = archive->entries.tail; link && n < SEARCH_MAX; link = link->prev) {
+        for (const GList *link = archive->entries.tail; link; link = link->prev) {
                 Archived *entry = link->data;
 
                 if (!is_of_tree(entry, tree))
                         continue;
 
                 summarize(archive, entry);
-                if (g_str_equal(entry->summary.token, token))
+                if (g_str_equal(entry->summary.token, token) && g_str_equal(entry->summary.instance, instance))
                         return &entry->summary;
-                n++;
         }
 
         return NULL;

@@ -9,14 +9,15 @@
  */
 
 #include "basic/disk-queue.h"
+#include "basic/limit.h"
 #include "basic/workers.h"
-#include "record/record-summary.h"
+#include "record/run-record.h"
 
 typedef struct Archive Archive;
 
-/* from: the directory on the tmpfs. directory: the directory on the disk; it is created when the first group is
- * moved. */
-Archive *archive_new(const char *directory, const char *from, DiskQueue *disk, Timers *timers);
+/* from: the directory on the tmpfs. directory: the directory on the disk; it is created when the first group is moved.
+ * The limits are borrowed, as the disk queue and the timers are. */
+Archive *archive_new(const char *directory, const char *from, const Limits *limits, DiskQueue *disk, Timers *timers);
 void archive_free(Archive *archive);
 /* Reads both directories; call it once. */
 void archive_read(Archive *archive);
@@ -29,27 +30,29 @@ void archive_hurry(Archive *archive);
 /* Removes run records that are too old. */
 void archive_expire(Archive *archive);
 
-/* Reads on a thread what archive_visit() and archive_find_token() need, so that they do not read on the main loop.
+/* Reads on a thread what archive_get() and archive_find_token() need, so that they do not read on the main loop.
  * Created on the main loop, run on any thread, taken on the main loop. */
 typedef struct ArchiveReading ArchiveReading;
 
-/* Have all summaries been read that archive_find_token() needs for this tree? tree NULL: all summaries. */
+/* Have the summaries of all runs of this tree been read? tree NULL: of all trees. */
 bool archive_is_read(const Archive *archive, const char *tree);
 ArchiveReading *archive_reading_new(const Archive *archive);
 void archive_reading_run(ArchiveReading *reading, Work *work); /* work: the worker that runs it, or NULL */
 void archive_take(Archive *archive, ArchiveReading *reading);
 void archive_reading_free(ArchiveReading *reading);
 
+/* The number of run records, and their size. */
+unsigned archive_count(const Archive *archive);
+uint64_t archive_bytes(const Archive *archive);
+
 bool archive_has(Archive *archive, const char *run);
 /* The names of all runs in the archive, oldest first. The caller frees the array and the names. */
 GPtrArray *archive_list(Archive *archive);
-/* The summary of one run; NULL: it is no longer in the archive. */
+/* The summary of one run, with the status "damaged" if its run record is damaged. NULL: the run is no longer in the
+ * archive. */
 const RecordSummary *archive_get(Archive *archive, const char *run);
-/* Visits the summaries of all runs. Summaries of runs that finished before btd was started are read at the first call.
- * If a run record is damaged, the status is "damaged". */
-void archive_visit(Archive *archive, void (*visit)(const RecordSummary *summary, void *userdata), void *userdata);
-/* The last run of the tree with this token, among the runs that finished last. NULL: none. */
-const RecordSummary *archive_find_token(Archive *archive, const char *tree, const char *token);
+/* The last run of the tree and instance with this token. NULL: none. */
+const RecordSummary *archive_find_token(Archive *archive, const char *tree, const char *instance, const char *token);
 /* The two paths where the run record can be; it moves from the first to the second. The caller frees each. */
 void archive_paths(const Archive *archive, const char *run, char **ret_paths);
 

@@ -22,7 +22,7 @@
 static const char *const kind_names[ENTRY_KIND_MAX_] = {
         [ENTRY_START] = "start",         [ENTRY_TICK] = "tick",     [ENTRY_ENDED] = "ended",
         [ENTRY_CHANGED] = "changed",     [ENTRY_TURNED] = "turned", [ENTRY_TIMER] = "timer",
-        [ENTRY_INTERVAL] = "interval",   [ENTRY_SET] = "set",       [ENTRY_NOTE] = "note",
+        [ENTRY_INTERVAL] = "interval",   [ENTRY_SET] = "set",       [ENTRY_MEMO] = "note",
         [ENTRY_LOCKED] = "locked",       [ENTRY_HALT] = "halt",     [ENTRY_PAUSE] = "pause",
         [ENTRY_RESUME] = "resume",       [ENTRY_STEP] = "step",     [ENTRY_BREAK] = "break",
         [ENTRY_FORCE] = "force",         [ENTRY_BEGIN] = "begin",   [ENTRY_AT_ONCE] = "at-once",
@@ -183,8 +183,8 @@ static int check(const char *line, size_t length, uint32_t checksum, EntryChain 
         if (chain->alone && checksum == crc32_of(0, line, length))
                 return 0;
 
-        *ret_error = g_strdup(chain->alone ? "it does not fit its checksum"
-                                           : "it does not fit its checksum, or lines before it are missing");
+        *ret_error = g_strdup(chain->alone ? "it does not match its checksum"
+                                           : "it does not match its checksum, or lines before it are missing");
         return -EBADMSG;
 }
 
@@ -197,7 +197,7 @@ int entry_parse(const char *line, size_t length, EntryChain *chain, Entry *ret_e
         int r;
 
         if (!entry_read_checksum(line, length, &rest, &checksum)) {
-                *ret_error = g_strdup("it does not fit its checksum");
+                *ret_error = g_strdup("it does not match its checksum");
                 return -EBADMSG;
         }
         r = check(line, rest, checksum, chain, ret_error);

@@ -27,16 +27,16 @@ typedef enum EntryKind {
         ENTRY_TURNED,    /* NODE: the same, caused by the tree itself */
         ENTRY_TIMER,     /* NODE: its timer has expired */
         ENTRY_INTERVAL,  /* the run's own timer has expired */
-        ENTRY_SET,       /* {key: value, ...}: variables were set from outside, or by an action: NODE */
-        ENTRY_NOTE,      /* NODE {...}: data of an action for its recovery; also in the middle of an input */
+        ENTRY_SET,       /* {key: value, ..., :by}: variables were set from outside, or by an action: NODE */
+        ENTRY_MEMO,      /* NODE {...}: data of an action for its recovery; also in the middle of an input */
         ENTRY_SUSPENDED, /* {usec}: the total time for which the machine was suspended, see run_suspended() */
         ENTRY_LOCKED,    /* NODE: it got the lock for which it waited */
         ENTRY_HALT,      /* {cause} */
-        ENTRY_PAUSE,
-        ENTRY_RESUME,
-        ENTRY_STEP,  /* continues past its breakpoints, for one tick */
-        ENTRY_BREAK, /* NODE {set}: a breakpoint was set or removed */
-        ENTRY_FORCE, /* NODE {status, cause} */
+        ENTRY_PAUSE,     /* {:by}, as for */
+        ENTRY_RESUME,    /* {:by} */
+        ENTRY_STEP,      /* {:by}: continues past its breakpoints, for one tick */
+        ENTRY_BREAK,     /* NODE {set, :by}: a breakpoint was set or removed */
+        ENTRY_FORCE,     /* NODE {status, cause} */
         /* Answers of the host while the run processed the previous input. */
         ENTRY_BEGIN,   /* NODE {with}: a leaf is about to be started; with: the variables to which it refers */
         ENTRY_AT_ONCE, /* NODE {status, cause, outputs}: it has ended at once, or has set variables */
@@ -56,6 +56,9 @@ typedef enum EntryKind {
         ENTRY_SNAPSHOT,  /* {...}: the whole state, see snapshot.h; earlier entries may be missing */
         ENTRY_KIND_MAX_,
 } EntryKind;
+
+/* The user who made a request, as text; older records lack it. No variable can have this name. */
+#define ENTRY_BY ":by"
 
 /* Longer than any uptime; sums of a few such times do not overflow. */
 #define ENTRY_TIME_MAX (UINT64_MAX / 4)

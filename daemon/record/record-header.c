@@ -52,6 +52,7 @@ static json_object *start_to_json(const RecordHeader *header) {
         json_object_object_add(json, "engine", json_object_new_int64(header->engine));
         json_object_object_add(json, "token", json_object_new_string(header->token ?: header->run));
         json_object_object_add(json, "uid", json_object_new_int64(header->uid));
+        json_object_object_add(json, "variables-kib", json_object_new_int64(header->variables_kib));
         json_object_object_add(json, "seed", json_object_new_string(seed));
         json_object_object_add(json, "started", json_object_new_uint64(header->started));
         json_object_object_add(json, "start", json_object_new_uint64(header->start));
@@ -150,6 +151,7 @@ static bool start_from_json(json_object *json, RecordHeader *header) {
         header->engine = (uint32_t) json_object_get_int64(member(json, "engine", json_type_int));
         header->token = token_from_json(json, header);
         header->uid = (uint32_t) json_object_get_int64(member(json, "uid", json_type_int));
+        header->variables_kib = (uint32_t) json_object_get_int64(member(json, "variables-kib", json_type_int));
         header->start = json_object_get_uint64(start);
         header->started = json_object_get_uint64(started);
         return header->start <= ENTRY_TIME_MAX && header->started <= ENTRY_TIME_MAX;
@@ -167,7 +169,7 @@ static bool header_from_json(json_object *json, RecordHeader *header) {
         return true;
 }
 
-#define NO_JOURNAL "it is not a run record"
+#define NO_RECORD "it is not a run record"
 
 static int bad(char **ret_error, const char *text) {
         *ret_error = g_strdup(text);
@@ -185,12 +187,12 @@ static int check_magic(const char *line, size_t length, size_t *ret_length, uint
         guint64 version;
 
         if (!has_magic(line, length))
-                return bad(ret_error, NO_JOURNAL);
+                return bad(ret_error, NO_RECORD);
 
         rest = g_strndup(line + strlen(MAGIC), MIN(length - strlen(MAGIC), VERSION_LENGTH_MAX));
         version = g_ascii_strtoull(rest, &end, 10);
         if (version == 0 || version > RECORD_VERSION) {
-                *ret_error = g_strdup_printf("it is of version %" PRIu64 ", but this btd knows none beyond %u",
+                *ret_error = g_strdup_printf("it has version %" PRIu64 "; this btd knows versions up to %u",
                                              (uint64_t) version, RECORD_VERSION);
                 return -EPROTONOSUPPORT;
         }
@@ -209,16 +211,16 @@ int record_header_parse(const char *line, size_t length, RecordHeader *ret_heade
         int r;
 
         if (!has_magic(line, length))
-                return bad(ret_error, NO_JOURNAL);
+                return bad(ret_error, NO_RECORD);
         if (!entry_read_checksum(line, length, &length, &checksum) || checksum != crc32_of(0, line, length))
-                return bad(ret_error, "its first line does not fit its checksum");
+                return bad(ret_error, "its first line does not match its checksum");
         r = check_magic(line, length, &magic, &header.version, ret_error);
         if (r < 0)
                 return r;
 
         json = entry_parse_object(line + magic, length - magic);
         if (!json || !header_from_json(json, &header))
-                return bad(ret_error, "its first line lacks what a run is made from");
+                return bad(ret_error, "its first line does not describe a run");
 
         *ret_header = header;
         *ret_checksum = checksum;
@@ -246,7 +248,7 @@ int record_header_parse_start(const char *text, size_t length, RecordHeader *ret
                 json = entry_parse_object(start, strlen(start));
         }
         if (!json || !start_from_json(json, &header))
-                return bad(ret_error, "its first line lacks what a run is made from");
+                return bad(ret_error, "its first line does not describe a run");
 
         *ret_header = header;
         header = (RecordHeader){};

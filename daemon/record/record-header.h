@@ -20,16 +20,17 @@
 #define RECORD_VERSION_CHAINED 3u
 
 typedef struct RecordHeader {
-        uint32_t version; /* as it was read */
-        uint32_t engine;  /* ENGINE_VERSION of the daemon that wrote it; 0: not known */
-        char *boot;       /* the boot ID: after another boot, nothing of the run is left */
-        char *run;        /* "boot.3" */
-        char *tree;       /* "boot" */
-        char *instance;   /* "" if the run has none */
-        char *starter;    /* "UID 0 (btctl)", "autostart" */
-        char *token;      /* of the series of runs, see run_token() */
-        char *hash;       /* of the tree's texts */
-        uint32_t uid;     /* of the starter; 0 if it was the daemon itself */
+        uint32_t version;       /* as it was read */
+        uint32_t engine;        /* ENGINE_VERSION of the daemon that wrote it; 0: not known */
+        char *boot;             /* the boot ID: after another boot, nothing of the run is left */
+        char *run;              /* "boot.3" */
+        char *tree;             /* "boot" */
+        char *instance;         /* "" if the run has none */
+        char *starter;          /* "UID 0 (btctl)", "autostart" */
+        char *token;            /* of the series of runs, see run_token() */
+        char *hash;             /* of the tree's texts */
+        uint32_t uid;           /* of the starter; 0 if it was the daemon itself */
+        uint32_t variables_kib; /* limit of the run's variables; 0: not known, in run records of older versions */
         uint64_t seed;
         uint64_t started;       /* CLOCK_REALTIME µs */
         uint64_t start;         /* the same time in CLOCK_MONOTONIC µs */

@@ -7,11 +7,11 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
-#include "basic/file-move.h"
 #include "basic/log.h"
 #include "basic/trust.h"
 #include "record/record-store.h"
@@ -19,6 +19,7 @@
 
 struct RecordStore {
         char *runtime_directory;
+        const Limits *limits;
         int lock;        /* lock file that reserves the directory; -1: not locked */
         char *directory; /* of unfinished runs; NULL: no run records are kept */
         char *finished;  /* of finished runs until they are in the archive */
@@ -26,11 +27,12 @@ struct RecordStore {
         Archive *archive;
 };
 
-RecordStore *record_store_new(const char *runtime_directory, const char *state_directory, DiskQueue *disk,
-                              Timers *timers) {
+RecordStore *record_store_new(const char *runtime_directory, const char *state_directory, const Limits *limits,
+                              DiskQueue *disk, Timers *timers) {
         RecordStore *store = g_new0(RecordStore, 1);
 
         store->runtime_directory = g_strdup(runtime_directory);
+        store->limits = limits;
         store->lock = -1;
         store->aside = g_strdup(state_directory ?: runtime_directory);
         if (runtime_directory) {
@@ -40,7 +42,7 @@ RecordStore *record_store_new(const char *runtime_directory, const char *state_d
         if (state_directory) {
                 g_autofree char *directory = g_build_filename(state_directory, "history", NULL);
 
-                store->archive = archive_new(directory, store->finished ?: directory, disk, timers);
+                store->archive = archive_new(directory, store->finished ?: directory, limits, disk, timers);
         }
 
         return store;
@@ -83,7 +85,7 @@ static void remove_unfinished(const RecordStore *store) {
                 }
 }
 
-static int claim(RecordStore *store, char **ret_error) {
+static int lock(RecordStore *store, char **ret_error) {
         g_autofree char *path = NULL;
         int r;
 
@@ -99,14 +101,14 @@ static int claim(RecordStore *store, char **ret_error) {
         }
 
         r = errno == EWOULDBLOCK ? -EBUSY : -errno;
-        *ret_error = r == -EBUSY ? g_strdup_printf("%s is in use by another btd; give it another --runtime=",
+        *ret_error = r == -EBUSY ? g_strdup_printf("%s is in use by another btd; give this one another --runtime=",
                                                    store->runtime_directory)
                                  : g_strdup_printf("%s cannot be locked: %s", path, g_strerror(-r));
         return r;
 }
 
-int record_store_claim(RecordStore *store, char **ret_error) {
-        int r = claim(store, ret_error);
+int record_store_lock(RecordStore *store, char **ret_error) {
+        int r = lock(store, ret_error);
 
         if (r >= 0 && store->archive)
                 archive_read(store->archive);
@@ -129,7 +131,7 @@ int record_store_check_trusted(const RecordStore *store, char **ret_error) {
         if (!refusal)
                 return 0;
 
-        *ret_error = g_strdup_printf("runs cannot be kept in %s: %s", path, refusal);
+        *ret_error = g_strdup_printf("runs cannot be kept in %s, which %s", path, refusal);
         return -EPERM;
 }
 
@@ -143,7 +145,7 @@ bool record_store_have(const RecordStore *store, const char *run) {
 
 int record_store_begin(RecordStore *store, RecordHeader *header, RecordWriter **ret_writer, char **ret_error) {
         g_autofree char *path = path_in(store->directory, header->run);
-        int r = record_writer_create(path, header, ret_writer, ret_error);
+        int r = record_writer_create(path, header, store->limits, ret_writer, ret_error);
 
         if (r != -ENOENT && r != -ENOTDIR)
                 return r;
@@ -152,11 +154,11 @@ int record_store_begin(RecordStore *store, RecordHeader *header, RecordWriter **
         g_clear_pointer(ret_error, g_free);
         if (g_mkdir_with_parents(store->directory, 0700) < 0) {
                 r = -errno;
-                *ret_error = g_strdup_printf("%s cannot be made: %s", store->directory, g_strerror(-r));
+                *ret_error = g_strdup_printf("%s cannot be created: %s", store->directory, g_strerror(-r));
                 return r;
         }
 
-        return record_writer_create(path, header, ret_writer, ret_error);
+        return record_writer_create(path, header, store->limits, ret_writer, ret_error);
 }
 
 GPtrArray *record_store_list(const RecordStore *store) {
@@ -229,12 +231,37 @@ static void remove_oldest_aside(const RecordStore *store) {
         }
 }
 
+int record_move(const char *from, const char *to, char **ret_error) {
+        g_autoptr(GError) error = NULL;
+        g_autofree char *text = NULL;
+        gsize length;
+
+        if (g_rename(from, to) >= 0)
+                return 0;
+
+        if (errno != EXDEV) {
+                int r = -errno;
+
+                *ret_error = g_strdup_printf("cannot be moved to %s: %s", to, g_strerror(-r));
+                return r;
+        }
+
+        if (!g_file_get_contents(from, &text, &length, &error) ||
+            !g_file_set_contents_full(to, text, (gssize) length, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &error)) {
+                *ret_error = g_strdup_printf("cannot be moved to %s: %s", to, error->message);
+                return -EIO;
+        }
+
+        g_unlink(from);
+        return 0;
+}
+
 static char *move_aside(RecordStore *store, const char *path, const char *suffix) {
         g_autofree char *base = g_path_get_basename(path), *name = g_strconcat(base, suffix, NULL), *error = NULL;
         char *target = g_build_filename(store->aside, name, NULL);
 
         (void) g_mkdir_with_parents(store->aside, 0700);
-        if (file_move(path, target, &error) >= 0)
+        if (record_move(path, target, &error) >= 0)
                 return target;
 
         /* Rename it in place, so that the next btd does not try to recover it again. */
@@ -278,7 +305,7 @@ void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t by
                 return;
         }
 
-        log_warning("The run record of %s is not kept: %s cannot be moved to %s: %s", summary->run, path,
+        log_warning("the run record of %s is not kept, because %s cannot be moved to %s: %s", summary->run, path,
                     store->finished, g_strerror(-r));
         g_unlink(path);
 }
@@ -315,7 +342,7 @@ void record_read_free(RecordRead *it) {
         g_free(it);
 }
 
-static int open_journal(const RecordRead *it, Work *work, int *ret_fd) {
+static int open_record(const RecordRead *it, Work *work, int *ret_fd) {
         int r = -ENOENT;
 
         for (size_t i = 0; r == -ENOENT && i < G_N_ELEMENTS(it->paths) && it->paths[i]; i++) {
@@ -347,7 +374,8 @@ static int read_failed(const char *run, int r, char **ret_error) {
 int record_read_run(RecordRead *it, Work *work, GByteArray **ret_bytes, char **ret_error) {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
         g_auto(AutoFd) fd = -1;
-        int r = open_journal(it, work, &fd);
+        int r = open_record(it, work, &fd);
+        const uint8_t *end;
         ssize_t n;
 
         if (r < 0)
@@ -358,7 +386,51 @@ int record_read_run(RecordRead *it, Work *work, GByteArray **ret_bytes, char **r
         if (n < 0)
                 return read_failed(it->run, -errno, ret_error);
 
-        g_byte_array_set_size(bytes, (guint) n);
+        /* While the run runs, NUL bytes may follow the entries, see mapped-end.h; a next piece begins there. */
+        end = memchr(bytes->data, '\0', (size_t) n);
+        g_byte_array_set_size(bytes, end ? (guint) (end - bytes->data) : (guint) n);
         *ret_bytes = g_steal_pointer(&bytes);
         return 0;
+}
+
+static int read_whole(int fd, GByteArray *bytes) {
+        struct stat status;
+
+        if (fstat(fd, &status) < 0)
+                return -errno;
+        if (status.st_size > INT32_MAX)
+                return -EFBIG;
+
+        g_byte_array_set_size(bytes, (guint) status.st_size);
+        for (guint done = 0; done < bytes->len;) {
+                ssize_t n = pread(fd, bytes->data + done, bytes->len - done, done);
+
+                if (n < 0)
+                        return -errno;
+                if (n == 0)
+                        g_byte_array_set_size(bytes, done);
+                done += (guint) n;
+        }
+
+        return 0;
+}
+
+int record_read_all(RecordRead *it, Work *work, RunRecord **ret_record, char **ret_error) {
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        g_autofree char *error = NULL;
+        g_auto(AutoFd) fd = -1;
+        int r = open_record(it, work, &fd);
+
+        if (r >= 0)
+                r = read_whole(fd, bytes);
+        if (work)
+                work_reads(work, NULL);
+        if (r < 0)
+                return read_failed(it->run, r, ret_error);
+
+        if (run_record_read_text((const char *) bytes->data, bytes->len, ret_record, &error) >= 0)
+                return 0;
+
+        *ret_error = g_strdup_printf("the run record of %s cannot be read: %s", it->run, error);
+        return -EIO;
 }

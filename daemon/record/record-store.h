@@ -9,13 +9,14 @@
 
 #include "record/archive.h"
 #include "record/record-writer.h"
+#include "record/run-record.h"
 
 typedef struct RecordStore RecordStore;
 
 /* Both directories may be NULL. Without the first, runs do not survive a restart of btd; without the second, there is
- * no archive. */
-RecordStore *record_store_new(const char *runtime_directory, const char *state_directory, DiskQueue *disk,
-                              Timers *timers);
+ * no archive. The limits must outlive the store and its writers. */
+RecordStore *record_store_new(const char *runtime_directory, const char *state_directory, const Limits *limits,
+                              DiskQueue *disk, Timers *timers);
 void record_store_free(RecordStore *store);
 
 /* NULL: there is no archive. */
@@ -23,7 +24,7 @@ Archive *record_store_archive(const RecordStore *store);
 
 /* Reserves the runtime directory for this btd as long as it lives, and lists the run records. -EBUSY: another btd uses
  * the directory, with an error message; others: as open(). */
-int record_store_claim(RecordStore *store, char **ret_error);
+int record_store_lock(RecordStore *store, char **ret_error);
 /* Checks that only root or btd's own user can have written the run records. A run record contains a tree, so it is as
  * powerful as a tree file. -EPERM: with an error message. */
 int record_store_check_trusted(const RecordStore *store, char **ret_error);
@@ -44,6 +45,11 @@ GPtrArray *record_store_list(const RecordStore *store);
  * new path, for messages; the caller frees it. */
 char *record_store_set_aside(RecordStore *store, const char *path, const char *suffix);
 
+/* Moves a file, also to another file system: then it is copied to a temporary file, and that is renamed. Returns a
+ * negative errno and a message like "cannot be moved to TO: Permission denied"; the file is then still in its old
+ * place. */
+int record_move(const char *from, const char *to, char **ret_error);
+
 /* Moves the run record of a finished run to the archive, or removes it if there is no archive. It must be closed, and
  * all effects of the end must be done. bytes: its size. Takes the contents of the summary. */
 void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes);
@@ -59,6 +65,8 @@ typedef struct RecordRead RecordRead;
 RecordRead *record_read_new(const RecordStore *store, const char *run, uint64_t offset, size_t size);
 /* work: the worker that runs it, or NULL. */
 int record_read_run(RecordRead *read, Work *work, GByteArray **ret_bytes, char **ret_error);
+/* Reads the whole run record; -EIO: also if it is damaged. */
+int record_read_all(RecordRead *read, Work *work, RunRecord **ret_record, char **ret_error);
 /* The error message for a run without a run record. The caller frees it. */
 char *record_store_no_such(const char *run);
 void record_read_free(RecordRead *read);

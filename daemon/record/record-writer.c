@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements record-writer.h. Entries that belong together are written with one write(). */
+/*
+ * Implements record-writer.h. Entries that belong together are written with one write(), or are copied to the mapped
+ * end of the file, if the run has many inputs.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +12,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
-#include "basic/limit.h"
+#include "record/mapped-end.h"
 #include "record/record-writer.h"
 
 #define PIECE (UINT64_C(64) << 10)
@@ -19,6 +22,13 @@
 /* A header can be long, so its buffer is not kept. */
 #define SPARE_MAX (UINT64_C(64) << 10)
 
+/* A record with fewer bytes of entries is not mapped, so that a short run needs few system calls. */
+#define MAPPED_FROM (UINT64_C(16) << 10)
+/* The room that is mapped: a share of the record, within these bounds. */
+#define ROOM_SHARE 4u
+#define ROOM_MIN (UINT64_C(8) << 10)
+#define ROOM_MAX (UINT64_C(32) << 10)
+
 static uint64_t part; /* 0: derived from the size limit */
 /* A run has pending entries only while it processes an input, so all runs share this buffer, unless one of them
  * triggers another. */
@@ -27,10 +37,12 @@ static GString *spare;
 struct RecordWriter {
         char *path;
         int fd; /* -1: it has failed */
+        const Limits *limits;
         uint64_t size;
         uint64_t body;      /* offset of the first entry */
         uint64_t newest;    /* offset of the newest snapshot, or 0 */
         uint64_t next_part; /* from this size on, a snapshot is due */
+        MappedEnd *end;     /* NULL: it is not mapped */
         GString *pending;   /* NULL: no entry is pending */
         SummedText *files;  /* belong into pending, but are not copied because they can be long; NULL: none */
         size_t files_at;    /* their offset in pending */
@@ -38,6 +50,15 @@ struct RecordWriter {
         size_t line; /* offset in pending of the entry that was begun */
         EntryKind kind;
 };
+
+/* The run record is limited, because it is in a file system in memory, and the next daemon reads it as a whole. */
+static uint64_t size_max(const RecordWriter *writer) {
+        return (uint64_t) writer->limits->max[LIMIT_RECORD] * 1024;
+}
+
+static uint64_t part_size(const RecordWriter *writer) {
+        return part > 0 ? part : size_max(writer) / PARTS;
+}
 
 static GString *pending_of(RecordWriter *writer) {
         if (!writer->pending)
@@ -82,13 +103,31 @@ static size_t pending_size(const RecordWriter *writer) {
         return writer->pending->len + (writer->files ? writer->files->length : 0);
 }
 
-static int write_pending(const RecordWriter *writer) {
+/* Copies the pending entries to the mapped end of the file, which is made if it is worth it. False: use write(). */
+static bool append_mapped(RecordWriter *writer) {
+        const GString *pending = writer->pending;
+        uint64_t room = CLAMP(writer->size / ROOM_SHARE, ROOM_MIN, ROOM_MAX);
+
+        if (writer->end && mapped_end_append(writer->end, pending->str, pending->len))
+                return true;
+
+        g_clear_pointer(&writer->end, mapped_end_free);
+        if (writer->size - writer->body < MIN(MAPPED_FROM, part_size(writer)))
+                return false;
+
+        writer->end = mapped_end_new(writer->fd, writer->size, pending->len + room);
+        return writer->end && mapped_end_append(writer->end, pending->str, pending->len);
+}
+
+static int write_pending(RecordWriter *writer) {
         const GString *pending = writer->pending;
         struct iovec parts[3];
         size_t written;
         ssize_t n;
         int r = 0;
 
+        if (!writer->files && append_mapped(writer))
+                return 0;
         if (!writer->files)
                 return write_all(writer->fd, pending->str, pending->len);
 
@@ -113,6 +152,7 @@ static int write_pending(const RecordWriter *writer) {
 
 static int fail(RecordWriter *writer, int r, const char *why, char **ret_error) {
         *ret_error = g_strdup_printf("%s %s", writer->path, why);
+        g_clear_pointer(&writer->end, mapped_end_free);
         close(writer->fd);
         writer->fd = -1;
         drop_pending(writer);
@@ -120,31 +160,27 @@ static int fail(RecordWriter *writer, int r, const char *why, char **ret_error) 
         return r;
 }
 
-/* The run record is limited, because it is in a file system in memory, and the next daemon reads it as a whole. */
-static uint64_t size_max(void) {
-        return (uint64_t) limits_in_force(LIMIT_JOURNAL) * 1024;
-}
-
 static int fail_for_size(RecordWriter *writer, char **ret_error) {
-        g_autofree char *size = limit_size_text(limits_in_force(LIMIT_JOURNAL));
+        g_autofree char *size = limit_size_text(writer->limits->max[LIMIT_RECORD]);
         g_autofree char *why = g_strdup_printf("has become larger than %s", size);
 
         return fail(writer, -EFBIG, why, ret_error);
 }
 
-static RecordWriter *writer_new(const char *path, int fd, uint64_t size) {
+static RecordWriter *writer_new(const char *path, int fd, uint64_t size, const Limits *limits) {
         RecordWriter *writer = g_new0(RecordWriter, 1);
 
         *writer = (RecordWriter){
                 .path = g_strdup(path),
                 .fd = fd,
                 .size = size,
+                .limits = limits,
         };
         return writer;
 }
 
 static int open_file(const char *path, int flags, int *ret_fd, char **ret_error) {
-        int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+        int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 
         if (fd < 0) {
                 int r = -errno;
@@ -157,13 +193,9 @@ static int open_file(const char *path, int flags, int *ret_fd, char **ret_error)
         return 0;
 }
 
-static uint64_t part_size(void) {
-        return part > 0 ? part : size_max() / PARTS;
-}
-
 /* Sets the size at which the part that starts at begin is complete. */
 static void plan_part(RecordWriter *writer, uint64_t begin) {
-        writer->next_part = begin + part_size();
+        writer->next_part = begin + part_size(writer);
 }
 
 static uint32_t append_header(RecordWriter *writer, RecordHeader *header) {
@@ -174,7 +206,8 @@ static uint32_t append_header(RecordWriter *writer, RecordHeader *header) {
         return record_header_append_around(pending_of(writer), header, writer->files, &writer->files_at);
 }
 
-int record_writer_create(const char *path, RecordHeader *header, RecordWriter **ret_writer, char **ret_error) {
+int record_writer_create(const char *path, RecordHeader *header, const Limits *limits, RecordWriter **ret_writer,
+                         char **ret_error) {
         RecordWriter *writer;
         int fd = -1, r;
 
@@ -182,7 +215,7 @@ int record_writer_create(const char *path, RecordHeader *header, RecordWriter **
         if (r < 0)
                 return r;
 
-        writer = writer_new(path, fd, 0);
+        writer = writer_new(path, fd, 0, limits);
         writer->chain.header = writer->chain.last = append_header(writer, header);
         writer->body = pending_size(writer);
         plan_part(writer, writer->body);
@@ -190,7 +223,8 @@ int record_writer_create(const char *path, RecordHeader *header, RecordWriter **
         return 0;
 }
 
-int record_writer_resume(const char *path, const RunRecord *record, RecordWriter **ret_writer, char **ret_error) {
+int record_writer_resume(const char *path, const RunRecord *record, const Limits *limits, RecordWriter **ret_writer,
+                         char **ret_error) {
         RecordWriter *writer;
         g_auto(AutoFd) fd = -1;
         int r;
@@ -204,7 +238,7 @@ int record_writer_resume(const char *path, const RunRecord *record, RecordWriter
                 return r;
         }
 
-        writer = writer_new(path, fd, record->size);
+        writer = writer_new(path, fd, record->size, limits);
         writer->body = record->body;
         writer->newest = record->newest;
         writer->chain = record->chain;
@@ -221,6 +255,7 @@ void record_writer_free(RecordWriter *writer) {
                 return;
 
         record_writer_flush(writer, &error);
+        g_clear_pointer(&writer->end, mapped_end_free);
         if (writer->fd >= 0)
                 close(writer->fd);
         drop_pending(writer);
@@ -250,7 +285,7 @@ int record_writer_flush(RecordWriter *writer, char **ret_error) {
         if (!writer->pending)
                 return 0;
 
-        if (writer->size + pending_size(writer) > size_max())
+        if (writer->size + pending_size(writer) > size_max(writer))
                 return fail_for_size(writer, ret_error);
 
         r = write_pending(writer);
@@ -313,12 +348,13 @@ static void cut(RecordWriter *writer) {
         g_auto(AutoFd) fd = -1;
 
         (void) unlink(path);
-        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0 || copy_rest(writer, fd) < 0 || rename(path, writer->path) < 0) {
                 (void) unlink(path);
                 return;
         }
 
+        g_clear_pointer(&writer->end, mapped_end_free);
         writer->size -= writer->newest - writer->body;
         writer->newest = writer->body;
         close(writer->fd);
@@ -355,28 +391,27 @@ int record_writer_close(RecordWriter *writer, const Entry *entry, char **ret_err
         g_autofree char *max = NULL;
         int r;
 
-        if (writer->newest > writer->body && writer->size - writer->body >= part_size())
+        if (writer->newest > writer->body && writer->size - writer->body >= part_size(writer))
                 cut(writer);
 
         record_writer_add(writer, entry);
-        if (writer->size + pending_size(writer) > size_max()) {
-                max = limit_size_text(limits_in_force(LIMIT_JOURNAL));
+        if (writer->size + pending_size(writer) > size_max(writer)) {
+                max = limit_size_text(writer->limits->max[LIMIT_RECORD]);
                 *ret_error = g_strdup_printf("%s would become larger than %s", writer->path, max);
                 r = -EFBIG;
         } else {
                 r = write_pending(writer);
                 if (r < 0)
                         *ret_error = g_strdup_printf("%s cannot be written: %s", writer->path, g_strerror(-r));
+                else
+                        writer->size += pending_size(writer);
         }
 
+        g_clear_pointer(&writer->end, mapped_end_free);
         close(writer->fd);
         writer->fd = -1;
         drop_pending(writer);
         return r;
-}
-
-const char *record_writer_path(const RecordWriter *writer) {
-        return writer->path;
 }
 
 uint64_t record_writer_size(const RecordWriter *writer) {

@@ -12,15 +12,18 @@
  * entries since then are kept: a new file replaces the old one.
  */
 
+#include "basic/limit.h"
 #include "record/run-record.h"
 
 typedef struct RecordWriter RecordWriter;
 
 /* Creates the file, which must not exist, and takes the files_text of the header. The header is written together with
- * the first entries. A negative errno with an error message. */
-int record_writer_create(const char *path, RecordHeader *header, RecordWriter **ret_writer, char **ret_error);
+ * the first entries. The limits are borrowed, and must outlive the writer. A negative errno with an error message. */
+int record_writer_create(const char *path, RecordHeader *header, const Limits *limits, RecordWriter **ret_writer,
+                         char **ret_error);
 /* Continues after the last complete entry of the run record in the file; an incomplete line after it is removed. */
-int record_writer_resume(const char *path, const RunRecord *record, RecordWriter **ret_writer, char **ret_error);
+int record_writer_resume(const char *path, const RunRecord *record, const Limits *limits, RecordWriter **ret_writer,
+                         char **ret_error);
 /* Writes pending entries, as far as possible. The file stays. */
 void record_writer_free(RecordWriter *writer);
 
@@ -44,7 +47,6 @@ int record_writer_close(RecordWriter *writer, const Entry *entry, char **ret_err
  * For tests. */
 void record_writer_set_part(uint64_t bytes);
 
-const char *record_writer_path(const RecordWriter *writer);
 uint64_t record_writer_size(const RecordWriter *writer);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RecordWriter, record_writer_free)

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads a run record line by line, and distinguishes an incomplete one from a damaged one. */
+/* Reads a run record line by line, and distinguishes an incomplete one from a damaged one. Makes the tree of a run from
+ * the texts in its run record. For a summary, reads only its beginning and end: all short members are at the beginning
+ * of the first line, and the last line has the result. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "basic/cause.h"
+#include "basic/cleanup.h"
+#include "definition/sources.h"
 #include "record/run-record.h"
+
+/* Bytes to read at first. Only a very long cause needs more. */
+#define PIECE 8192u
 
 typedef struct Line {
         const char *text;
@@ -36,7 +47,7 @@ static int read_header(RunRecord *record, const char *text, size_t length, char 
                 return -ENODATA;
         }
         if (!line.whole) {
-                *ret_error = g_strdup("its first line breaks off");
+                *ret_error = g_strdup("its first line is incomplete");
                 return -ENODATA;
         }
 
@@ -73,17 +84,27 @@ static bool follows(const RunRecord *record, const Entry *entry, uint32_t before
         return entry->kind != ENTRY_SNAPSHOT || record->entries->len == 0 || entry_follows(entry, before);
 }
 
+/* True if the entries end here: a mapped file has NUL bytes after them, or an append without its first byte; see
+ * mapped-end.h. */
+static bool is_unwritten(const RunRecord *record, const char *text) {
+        return text[record->size] == '\0';
+}
+
+static bool has_only_nul(const char *text, size_t length) {
+        return length == 0 || (text[0] == '\0' && memcmp(text, text + 1, length - 1) == 0);
+}
+
 /* The kernel writes a file from its beginning on, so only the last line can be incomplete, and then it has no line
  * end. */
-static int read_records(RunRecord *record, const char *text, size_t length, char **ret_error) {
+static int read_entries(RunRecord *record, const char *text, size_t length, char **ret_error) {
         for (unsigned number = 2; record->size < length; number++) {
                 Line line = line_at(text, length, record->size);
                 uint32_t before = record->chain.last;
                 g_autofree char *error = NULL;
                 Entry entry;
 
-                if (!line.whole) {
-                        record->torn = true;
+                if (!line.whole || is_unwritten(record, text)) {
+                        record->torn = !has_only_nul(text + record->size, length - record->size);
                         return 0;
                 }
                 if (entry_parse(line.text, line.length, &record->chain, &entry, &error) < 0) {
@@ -102,7 +123,8 @@ static int read_records(RunRecord *record, const char *text, size_t length, char
         return 0;
 }
 
-int run_record_read_text(const char *text, size_t length, RunRecord **ret_record, char **ret_error) {
+int run_record_read_until_damage(const char *text, size_t length, RunRecord **ret_record, char **ret_damage,
+                                 char **ret_error) {
         g_autoptr(RunRecord) record = g_new0(RunRecord, 1);
         int r;
 
@@ -110,10 +132,31 @@ int run_record_read_text(const char *text, size_t length, RunRecord **ret_record
         g_array_set_clear_func(record->entries, (GDestroyNotify) entry_clear);
 
         r = read_header(record, text, length, ret_error);
-        if (r >= 0)
-                r = read_records(record, text, length, ret_error);
         if (r < 0)
                 return r;
+
+        *ret_damage = NULL;
+        r = read_entries(record, text, length, ret_damage);
+        if (r < 0 && record->entries->len == 0) {
+                *ret_error = g_steal_pointer(ret_damage);
+                return r;
+        }
+
+        *ret_record = g_steal_pointer(&record);
+        return 0;
+}
+
+int run_record_read_text(const char *text, size_t length, RunRecord **ret_record, char **ret_error) {
+        g_autoptr(RunRecord) record = NULL;
+        g_autofree char *damage = NULL;
+        int r = run_record_read_until_damage(text, length, &record, &damage, ret_error);
+
+        if (r < 0)
+                return r;
+        if (damage) {
+                *ret_error = g_steal_pointer(&damage);
+                return -EBADMSG;
+        }
 
         *ret_record = g_steal_pointer(&record);
         return 0;
@@ -140,4 +183,291 @@ void run_record_free(RunRecord *record) {
         if (record->entries)
                 g_array_unref(record->entries);
         g_free(record);
+}
+
+static const char *file_member(json_object *file, const char *name) {
+        json_object *value = NULL;
+
+        json_object_object_get_ex(file, name, &value);
+        return json_object_get_string(value);
+}
+
+/* The files in the header, by their owned keys: their paths, and the names by which the search path found them. Run
+ * records before version 3 do not have those names; for them, a file of that name in any directory is used. */
+typedef struct Recorded {
+        GHashTable *by_id;   /* the same for all spellings of a path */
+        GHashTable *by_name; /* on the search path */
+        bool old;
+} Recorded;
+
+static void recorded_clear(Recorded *recorded) {
+        g_hash_table_unref(recorded->by_id);
+        g_hash_table_unref(recorded->by_name);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Recorded, recorded_clear)
+
+/* Takes the key. The first file with a key stays. */
+static void add_file(GHashTable *table, char *key, json_object *file) {
+        if (g_hash_table_contains(table, key))
+                g_free(key);
+        else
+                g_hash_table_insert(table, key, file);
+}
+
+static void add_names(Recorded *recorded, json_object *file) {
+        json_object *found = NULL;
+
+        if (!json_object_object_get_ex(file, "found", &found)) {
+                recorded->old = true;
+                add_file(recorded->by_name, g_path_get_basename(file_member(file, "path")), file);
+                return;
+        }
+
+        for (size_t i = 0; i < json_object_array_length(found); i++)
+                add_file(recorded->by_name, g_strdup(json_object_get_string(json_object_array_get_idx(found, i))),
+                         file);
+}
+
+static Recorded recorded_new(json_object *files) {
+        Recorded recorded = {
+                .by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                .by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+        };
+
+        for (size_t i = 0; i < json_object_array_length(files); i++) {
+                json_object *file = json_object_array_get_idx(files, i);
+
+                add_file(recorded.by_id, source_id(file_member(file, "path")), file);
+                add_names(&recorded, file);
+        }
+
+        return recorded;
+}
+
+static char *on_find(const char *name, void *userdata) {
+        const Recorded *recorded = userdata;
+        g_autofree char *base = recorded->old ? g_path_get_basename(name) : NULL;
+        json_object *file = g_hash_table_lookup(recorded->by_name, base ?: name);
+
+        return file ? g_strdup(file_member(file, "path")) : NULL;
+}
+
+static json_object *file_at(const Recorded *recorded, const char *path) {
+        g_autofree char *id = source_id(path);
+
+        return g_hash_table_lookup(recorded->by_id, id);
+}
+
+/* Only recorded files exist here, even if there are now other files beside the recorded one. */
+static bool on_exists(const char *path, void *userdata) {
+        return file_at(userdata, path);
+}
+
+static int on_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata) {
+        json_object *file = file_at(userdata, path);
+
+        if (!file) {
+                *ret_error = g_strdup("was not recorded");
+                return -ENOENT;
+        }
+
+        *ret_text = g_strdup(file_member(file, "text"));
+        *ret_length = strlen(*ret_text);
+        return 0;
+}
+
+static char *first_error(const Diagnostics *diagnostics) {
+        for (size_t i = 0; i < diagnostics_count(diagnostics); i++)
+                if (!diagnostics_get(diagnostics, i)->warning)
+                        return diagnostics_format(diagnostics, i);
+
+        return g_strdup("it has none");
+}
+
+/* A text without a file cannot use files beside it. */
+static int load_files(json_object *files, const NodeType *const *const *tables, const Limits *limits,
+                      Diagnostics *diagnostics, Definition **ret_definition) {
+        g_auto(Recorded) recorded = recorded_new(files);
+        const DefinitionSources sources = {
+                .find = on_find,
+                .exists = on_exists,
+                .read = on_read,
+                .lenient = true,
+                .limits = limits,
+                .userdata = &recorded,
+        };
+        json_object *own = json_object_array_get_idx(files, 0);
+        const char *path = file_member(own, "path"), *text = file_member(own, "text");
+
+        return *path ? definition_load_file(path, tables, &sources, diagnostics, ret_definition)
+                     : definition_load_text(text, strlen(text), tables, &sources, diagnostics, ret_definition);
+}
+
+int record_definition_new(const RecordHeader *header, const NodeType *const *const *tables, const Limits *limits,
+                          Definition **ret_definition, char **ret_error) {
+        const char *path = file_member(json_object_array_get_idx(header->files, 0), "path");
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new(path);
+        g_autoptr(Definition) definition = NULL;
+        g_autofree char *error = NULL;
+        Limits own = limits_default; /* those of nodes and levels cannot be higher, and btd has accepted the tree */
+
+        own.max[LIMIT_VARIABLES] = header->variables_kib ?: (limits ?: &limits_default)->max[LIMIT_VARIABLES];
+        if (load_files(header->files, tables, &own, diagnostics, &definition) < 0 || !definition_tree(definition)) {
+                error = first_error(diagnostics);
+                *ret_error = g_strdup_printf(
+                        "this version of btd refuses its tree, which the btd that started the run accepted: %s", error);
+                return -EBADMSG;
+        }
+
+        *ret_definition = g_steal_pointer(&definition);
+        return 0;
+}
+
+/* The summary. */
+
+static int fail(const char *path, int r, char **ret_error) {
+        *ret_error = g_strdup_printf("%s cannot be read: %s", path, g_strerror(-r));
+        return r;
+}
+
+static int read_piece(int fd, uint64_t offset, size_t size, GString *ret_piece) {
+        g_string_set_size(ret_piece, size);
+        for (size_t n = 0; n < size;) {
+                ssize_t got = pread(fd, ret_piece->str + n, size - n, (off_t) (offset + n));
+
+                if (got < 0 && errno == EINTR)
+                        continue;
+                if (got < 0)
+                        return -errno;
+                if (got == 0) {
+                        g_string_truncate(ret_piece, n);
+                        return 0;
+                }
+                n += (size_t) got;
+        }
+
+        return 0;
+}
+
+/* Reads the last complete line, without its end, and the checksum of the line before it. Empty: there is only the
+ * header. */
+static int read_last_line(int fd, uint64_t size, GString *piece, const char **ret_line, size_t *ret_length,
+                          uint32_t *ret_before) {
+        for (size_t want = MIN(size, PIECE);; want = MIN(size, want * 8)) {
+                const char *end, *before;
+                size_t length;
+                int r;
+
+                r = read_piece(fd, size - want, want, piece);
+                if (r < 0)
+                        return r;
+
+                end = memrchr(piece->str, '\n', piece->len);
+                before = end ? memrchr(piece->str, '\n', (size_t) (end - piece->str)) : NULL;
+                *ret_line = before ? before + 1 : piece->str;
+                *ret_length = before ? (size_t) (end - *ret_line) : 0;
+                if (before && !entry_read_checksum(piece->str, (size_t) (before - piece->str), &length, ret_before))
+                        *ret_before = 0;
+                if (before || want == size)
+                        return 0;
+        }
+}
+
+static void take_header(RecordSummary *summary, RecordHeader *header) {
+        *summary = (RecordSummary){
+                .run = g_steal_pointer(&header->run),
+                .tree = g_steal_pointer(&header->tree),
+                .instance = g_steal_pointer(&header->instance),
+                .token = g_steal_pointer(&header->token),
+                .status = g_strdup("running"),
+                .cause = g_strdup(""),
+                .started = header->started,
+                .finished = header->started,
+        };
+}
+
+static json_object *detail(const Entry *entry, const char *name) {
+        json_object *value = NULL;
+
+        if (entry->details)
+                json_object_object_get_ex(entry->details, name, &value);
+
+        return value;
+}
+
+static void take_last_entry(RecordSummary *summary, const Entry *entry) {
+        g_autoptr(Cause) cause = NULL;
+        const char *status;
+
+        summary->finished = summary->started + entry->time;
+        if (entry->kind != ENTRY_FINISHED)
+                return;
+
+        status = json_object_get_string(detail(entry, "status"));
+        cause = cause_from_json(detail(entry, "cause"));
+        g_free(summary->status);
+        g_free(summary->cause);
+        summary->status = g_strdup(status ?: "?");
+        summary->cause = g_strdup(cause && cause->text ? cause->text : "");
+}
+
+static int read_summary(int fd, uint64_t size, RecordSummary *summary, char **ret_error) {
+        g_autoptr(GString) piece = g_string_new(NULL);
+        g_auto(RecordHeader) header = {};
+        g_auto(Entry) entry = {};
+        EntryChain chain = { .alone = true };
+        g_autofree char *error = NULL;
+        const char *line;
+        size_t length;
+        int r;
+
+        r = read_piece(fd, 0, MIN(size, PIECE), piece);
+        if (r < 0)
+                return r;
+        r = record_header_parse_start(piece->str, piece->len, &header, ret_error);
+        if (r < 0)
+                return r;
+
+        take_header(summary, &header);
+        r = read_last_line(fd, size, piece, &line, &length, &chain.last);
+        if (r < 0)
+                return r;
+        if (length > 0 && entry_parse(line, length, &chain, &entry, &error) >= 0)
+                take_last_entry(summary, &entry);
+
+        return 0;
+}
+
+int record_summary_read(const char *path, RecordSummary *ret_summary, char **ret_error) {
+        g_auto(AutoFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        g_auto(RecordSummary) summary = {};
+        g_autofree char *error = NULL;
+        struct stat st;
+        int r;
+
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return fail(path, -errno, ret_error);
+
+        r = read_summary(fd, (uint64_t) st.st_size, &summary, &error);
+        if (r < 0 && !error)
+                return fail(path, r, ret_error);
+        if (r < 0) {
+                *ret_error = g_steal_pointer(&error);
+                return r;
+        }
+
+        *ret_summary = summary;
+        summary = (RecordSummary){};
+        return 0;
+}
+
+void record_summary_clear(RecordSummary *summary) {
+        g_free(summary->run);
+        g_free(summary->tree);
+        g_free(summary->instance);
+        g_free(summary->token);
+        g_free(summary->status);
+        g_free(summary->cause);
+        *summary = (RecordSummary){};
 }

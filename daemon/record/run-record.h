@@ -2,10 +2,13 @@
 #pragma once
 
 /*
- * Reads a whole run record. An incomplete last line is ignored: the daemon was stopped while it wrote that line, and
- * the input did not yet have any effect. Recovery and btctl use it.
+ * Reads a whole run record, and makes the tree that is in it; or only a summary. An incomplete last line is ignored:
+ * the daemon was stopped while it wrote that line, and the input did not yet have any effect. A line that starts with a
+ * NUL byte is incomplete, too, with all that follows: entries are copied to a mapped file with their first byte last.
+ * Recovery, the archive and btctl use it.
  */
 
+#include "definition/definition.h"
 #include "record/entry.h"
 #include "record/record-header.h"
 
@@ -32,7 +35,31 @@ typedef struct RunRecord {
 /* -EBADMSG: damaged; -ENODATA: it ends before the run has begun; -EPROTONOSUPPORT: unknown version; -EIO: it cannot be
  * read. All with an error message. */
 int run_record_read_text(const char *text, size_t length, RunRecord **ret_record, char **ret_error);
+/* The same for people: a damaged entry is no error, unless it is the first one. The record has the entries before it;
+ * ret_damage: what is wrong, to be freed; NULL: nothing. */
+int run_record_read_until_damage(const char *text, size_t length, RunRecord **ret_record, char **ret_damage,
+                                 char **ret_error);
 int run_record_read_file(const char *path, RunRecord **ret_record, char **ret_error);
 void run_record_free(RunRecord *record);
 
+/* Makes the tree of a run from the texts in the header, without reading any tree file. The run keeps the limit of its
+ * variables. limits: for run records of older versions, which do not have it; NULL: the defaults.
+ * -EBADMSG with an error message: this daemon cannot make a tree from the texts. */
+int record_definition_new(const RecordHeader *header, const NodeType *const *const *tables, const Limits *limits,
+                          Definition **ret_definition, char **ret_error);
+
+/* The members of a run that the list of finished runs shows. */
+typedef struct RecordSummary {
+        char *run, *tree, *instance, *token;
+        char *status;               /* its result; "running" if the record does not say that it has finished */
+        char *cause;                /* as text; "": none */
+        uint64_t started, finished; /* CLOCK_REALTIME µs; finished: or else the last known time */
+} RecordSummary;
+
+/* Reads the beginning and the end of the file, and no more, however long it is. Negative: it cannot be read, with an
+ * error message. */
+int record_summary_read(const char *path, RecordSummary *ret_summary, char **ret_error);
+void record_summary_clear(RecordSummary *summary);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RecordSummary, record_summary_clear)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RunRecord, run_record_free)

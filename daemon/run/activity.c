@@ -14,7 +14,7 @@
 #include "basic/span.h"
 #include "basic/timers.h"
 #include "leaf-types/leaf-types.h"
-#include "run/reasons.h"
+#include "run/causes.h"
 #include "run/run-state.h"
 #include "script/secrets.h"
 
@@ -22,6 +22,7 @@ struct Activity {
         Leaf leaf; /* must be the first member, see activity_of() */
         Run *run;
         GList link;         /* in the run's activities */
+        char *label;        /* the leaf's */
         json_object *noted; /* the values of the variables in its parameters, or NULL */
         Params params;
         Secrets secrets; /* secrets in the parameters */
@@ -80,7 +81,7 @@ static void replace_cause(Activity *activity, Cause *cause) {
         activity->cause = cause;
 }
 
-/* The time to stop is over: drop what it still does. */
+/* The halt timeout has expired: release the leaf, whatever it still does. */
 static void on_halt_timeout(void *userdata) {
         Activity *activity = userdata;
         const Leaf *leaf = &activity->leaf;
@@ -180,6 +181,7 @@ static Activity *activity_new(Run *run, NodeId node, uint32_t attempt, json_obje
 
         activity->run = run;
         activity->link.data = activity;
+        activity->label = run_node_label(run, node);
         activity->noted = json_object_get(noted);
         activity->leaf = (Leaf){
                 .type = type,
@@ -190,6 +192,7 @@ static Activity *activity_new(Run *run, NodeId node, uint32_t attempt, json_obje
                 .tree = run->tree,
                 .run = run->id,
                 .name = tree_node_name(tree, node),
+                .label = activity->label,
                 .node = node,
                 .attempt = attempt,
                 .started = started,
@@ -232,6 +235,7 @@ void activity_free(Activity *activity) {
         cause_unref(activity->cause);
         json_object_put(activity->leaf.memo);
         json_object_put(activity->noted);
+        g_free(activity->label);
         g_free(activity);
 }
 
@@ -255,16 +259,8 @@ Status activity_evaluate(Activity *activity) {
         return activity->status;
 }
 
-NodeId activity_node(const Activity *activity) {
-        return activity->leaf.node;
-}
-
 uint32_t activity_attempt(const Activity *activity) {
         return activity->leaf.attempt;
-}
-
-json_object *activity_noted(const Activity *activity) {
-        return activity->noted;
 }
 
 void activity_report(const Activity *activity, LeafReport *ret_report) {
@@ -282,10 +278,6 @@ void activity_report(const Activity *activity, LeafReport *ret_report) {
 
 Status activity_status(const Activity *activity) {
         return activity->status;
-}
-
-bool activity_is_ending(const Activity *activity) {
-        return activity->halted && activity->status == STATUS_RUNNING;
 }
 
 Cause *activity_cause(const Activity *activity) {
@@ -330,7 +322,7 @@ char *activity_describe(Activity *activity) {
 
 static void fail_as_lost(Activity *activity) {
         leaf_set_cause_of(&activity->leaf, CAUSE_LOST, NULL,
-                          "the daemon was restarted while this was under way, so how it ended is not known");
+                          "btd was restarted while this was under way, so how it ended is not known");
         activity->status = STATUS_FAILURE;
 }
 
@@ -516,7 +508,7 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         }
 
         activity->no_room = true;
-        text = blackboard_full_text();
+        text = blackboard_full_text(blackboard_limits(leaf->blackboard));
         leaf_set_cause(leaf, "%s: %s", key, text);
         json_object_put(hidden);
 }
@@ -527,8 +519,7 @@ void leaf_set_memo(Leaf *leaf, json_object *memo) {
         json_object_put(leaf->memo);
         leaf->memo = memo;
         leaf->has_memo = true;
-        if (activity->run->durable)
-                run_store_memo(activity->run, leaf->node, memo);
+        run_store_memo(activity->run, leaf->node, memo);
 }
 
 void leaf_lost(Leaf *leaf) {

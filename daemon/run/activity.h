@@ -30,15 +30,10 @@ void activity_tell_awaited(Activity *activity);
 /* Conditions only: evaluates the condition now. */
 Status activity_evaluate(Activity *activity);
 
-NodeId activity_node(const Activity *activity);
 uint32_t activity_attempt(const Activity *activity);
-/* The values, at its start, of the variables in its parameters. Borrowed, or NULL. */
-json_object *activity_noted(const Activity *activity);
 void activity_report(const Activity *activity, LeafReport *ret_report);
 /* RUNNING until it has ended, or, for a condition, until its value is known. */
 Status activity_status(const Activity *activity);
-/* True: halted by its run, and still ending. */
-bool activity_is_ending(const Activity *activity);
 /* Borrowed; NULL: the leaf has set no cause. */
 Cause *activity_cause(const Activity *activity);
 /* Describes what it waits for. The caller frees it; NULL: no description. */

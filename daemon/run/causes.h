@@ -2,12 +2,14 @@
 #pragma once
 
 /*
- * Stores the causes of a run's nodes, for their history. A cause outlives the status that it explains: it stays until
- * the node succeeds or fails again.
+ * Stores the causes of a run's nodes, for their history, describes them, and makes those that are neither a leaf's own
+ * nor passed on from a child. A cause outlives the status that it explains: it stays until the node succeeds or fails
+ * again.
  */
 
 #include "basic/cause.h"
-#include "engine/tree.h"
+#include "definition/definition.h"
+#include "run/variables.h"
 
 /* All zero: no causes. */
 typedef struct Causes {
@@ -28,6 +30,8 @@ GArray *causes_nodes(const Causes *causes);
 Cause *causes_get(const Causes *causes, NodeId node);
 /* The later the cause was set, the greater; 0: none. */
 uint64_t causes_serial(const Causes *causes, NodeId node);
+/* The cause, if there is one, counts as set now. */
+void causes_renew_serial(Causes *causes, NodeId node);
 
 /* A text for messages, relative to a node: "Camera/LoadConfig: exited with status 3", or only the text if the cause is
  * that node's own. NODE_NONE: the whole path. If a node only passes on the cause of a child, the text names the child.
@@ -37,3 +41,20 @@ char *cause_describe(const Tree *tree, const Cause *cause, NodeId from);
 /* The text of one cause of a chain; if the node only passes on the cause of a child, "LoadConfig failed". child: the
  * status of the node that the next cause of the chain is about, if there is one. To be freed. */
 char *cause_describe_one(const Tree *tree, const Cause *cause, Status child);
+
+/* For reason_is_answer(): a cause with the expression that decided, and the values that it read. */
+Cause *reason_of_answer(const Definition *definition, const Variables *variables, NodeId node, Reason reason);
+
+/* The time limit of an inner node has passed; the limit is the parameter of the type that is a time span. */
+Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit);
+
+/* A ForEach has failed, because of this child. */
+Cause *reason_of_element(const Definition *definition, const Variables *variables, NodeId for_each, NodeId child);
+/* A ForEach has succeeded, although elements have failed. */
+Cause *reason_of_failed_elements(const Machine *machine, NodeId for_each);
+
+/* The time limit of the node has passed. limit: in microseconds; offset: of the parameter's field. */
+Cause *reason_of_timeout(const Tree *tree, NodeId node, size_t offset, uint64_t limit);
+/* An action was halted, and given up after its halt_timeout. before: the reason of the halt, or NULL. */
+Cause *reason_of_halt_timeout(const Definition *definition, NodeId node, const Cause *before);
+bool cause_is_halt_timeout(const Cause *cause);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements detail.h without knowing any type by name: a node's timer, its rounds and the status of its child are
- * enough. */
+/* Implements run_node_detail() without knowing any type by name: a node's timer, its rounds and the status of its child
+ * are enough. */
 
 #include <inttypes.h>
 
 #include "basic/span.h"
-#include "run/detail.h"
+#include "run/run.h"
 
 /* The maximum number of rounds of a decorator, which is the only number among its parameters; -1: none. */
 static int64_t rounds_max(const Node *node) {
@@ -17,20 +17,25 @@ static int64_t rounds_max(const Node *node) {
         return -1;
 }
 
-/* "attempt 2 of 5; before: exited with status 3", "round 3"; for a ForEach, whose rounds overlap: "2 done". */
-static void append_round(GString *text, const Tree *tree, const History *history, NodeId node) {
-        uint32_t rounds = history_rounds(history, node);
-        const Cause *before = history_last_cause(history, node + 1);
+/* "3 of 6 done, 1 failed". */
+static void append_elements(GString *text, const NodeHistory *history, const Machine *machine, NodeId node) {
+        uint32_t elements, failed;
+
+        machine_elements(machine, node, &elements, &failed);
+        g_string_append_printf(text, "%" PRIu32 " of %" PRIu32 " done", node_history_rounds(history, node), elements);
+        if (failed > 0)
+                g_string_append_printf(text, ", %" PRIu32 " failed", failed);
+}
+
+/* "attempt 2 of 5; before: exited with status 3", "round 3". */
+static void append_round(GString *text, const Tree *tree, const NodeHistory *history, NodeId node) {
+        uint32_t rounds = node_history_rounds(history, node);
+        const Cause *before = node_history_last_cause(history, node + 1);
         g_autofree char *failure = before ? cause_describe(tree, before, node + 1) : NULL;
         int64_t max = rounds_max(&tree->nodes[node]);
 
         if (rounds == 0)
                 return;
-        if (tree->nodes[node].type->flags & TYPE_FOR_EACH) {
-                g_string_append_printf(text, "%" PRIu32 " done", rounds);
-                return;
-        }
-
         g_string_append_printf(text, "%s %" PRIu32, failure ? "attempt" : "round", rounds + 1);
         if (max > 0)
                 g_string_append_printf(text, " of %" PRIi64, max);
@@ -43,8 +48,8 @@ static bool waits_for_child(const Tree *tree, NodeId node) {
         return tree->nodes[node].type->flags & TYPE_REACTIVE;
 }
 
-static void append_obstacle(GString *text, const Tree *tree, const History *history, NodeId node) {
-        const Cause *cause = history_cause(history, node + 1);
+static void append_obstacle(GString *text, const Tree *tree, const NodeHistory *history, NodeId node) {
+        const Cause *cause = node_history_cause(history, node + 1);
         g_autofree char *obstacle = cause ? cause_describe(tree, cause, node + 1) : NULL;
 
         if (obstacle)
@@ -52,22 +57,25 @@ static void append_obstacle(GString *text, const Tree *tree, const History *hist
 }
 
 /* If the child is running, the timer is a time limit, otherwise a pause. */
-static void append_timer(GString *text, const Tree *tree, const History *history, NodeId node, uint64_t left) {
+static void append_timer(GString *text, const Tree *tree, const NodeHistory *history, NodeId node, uint64_t left) {
         g_autofree char *span = span_format_rounded(left);
         const char *separator = text->len > 0 ? "; " : "";
 
-        if (history_status(history, node + 1) == STATUS_RUNNING || waits_for_child(tree, node))
+        if (node_history_status(history, node + 1) == STATUS_RUNNING || waits_for_child(tree, node))
                 g_string_append_printf(text, "%stimes out in %s", separator, span);
         else
                 g_string_append_printf(text, "%scontinues in %s", separator, span);
 }
 
-static char *running_detail(const Tree *tree, const History *history, NodeId node, uint64_t timer_left) {
+static char *running_detail(const Tree *tree, const NodeHistory *history, const Machine *machine, NodeId node,
+                            uint64_t timer_left) {
         GString *text = g_string_new(NULL);
 
         if (tree->nodes[node].type->class == NODE_DECORATOR) {
                 if (waits_for_child(tree, node))
                         append_obstacle(text, tree, history, node);
+                else if (machine && tree->nodes[node].type->flags & TYPE_FOR_EACH)
+                        append_elements(text, history, machine, node);
                 else
                         append_round(text, tree, history, node);
         }
@@ -77,15 +85,70 @@ static char *running_detail(const Tree *tree, const History *history, NodeId nod
         return g_string_free(text, text->len == 0);
 }
 
-static char *ended_detail(const Tree *tree, const History *history, NodeId node) {
-        const Cause *cause = history_cause(history, node);
+static char *waiting_detail(const Run *run, NodeId node) {
+        g_autofree char *reason = run_describe_waiting(run, node);
 
-        return cause ? cause_describe(tree, cause, node) : NULL;
+        if (run_is_at_breakpoint(run, node))
+                return g_strdup("paused at a breakpoint");
+
+        if (reason)
+                return g_strconcat("waits ", reason, NULL);
+
+        if (run_paused(run))
+                return g_strdup("waits for the run to be resumed");
+
+        return NULL;
 }
 
-char *detail_text(const Tree *tree, const History *history, NodeId node, uint64_t timer_left) {
-        if (history_status(history, node) != STATUS_RUNNING)
-                return ended_detail(tree, history, node);
+/* Is a child running that was not halted? */
+static bool has_running_child(const Tree *tree, const NodeHistory *history, NodeId node) {
+        for (NodeId child = node + 1; child < tree->nodes[node].end; child = tree->nodes[child].end)
+                if (node_history_status(history, child) == STATUS_RUNNING &&
+                    node_history_phase(history, child) != PHASE_HALTING)
+                        return true;
 
-        return tree->nodes[node].flags & NODE_LEAF ? NULL : running_detail(tree, history, node, timer_left);
+        return false;
+}
+
+/* For a control or decorator that waits until something below it has ended that it has halted: to end itself, or to go
+ * on with another child. NULL: it does not. */
+static char *stopping_detail(const Run *run, const Tree *tree, NodeId node) {
+        const Machine *machine = run_machine(run);
+        NodeId last = machine ? machine_last_halting(machine, node) : NODE_NONE;
+
+        if (last == NODE_NONE)
+                return NULL;
+        if (machine_node_held(machine, node))
+                return g_strdup_printf("ends when %s has stopped", tree_node_name(tree, last));
+
+        if (has_running_child(tree, run_node_history(run), node))
+                return NULL;
+
+        return g_strdup_printf("waits for %s to stop", tree_node_name(tree, last));
+}
+
+static char *ended_detail(const Tree *tree, const NodeHistory *history, NodeId node) {
+        const Cause *cause = node_history_cause(history, node);
+        uint32_t rounds = tree->nodes[node].type->flags & TYPE_FOR_EACH ? node_history_rounds(history, node) : 0;
+
+        if (cause)
+                return cause_describe(tree, cause, node);
+
+        return rounds > 0 ? g_strdup_printf("%" PRIu32 " done", rounds) : NULL;
+}
+
+char *run_node_detail(const Run *run, NodeId node, uint64_t timer_left) {
+        const Tree *tree = definition_tree(run_definition(run));
+        const NodeHistory *history = run_node_history(run);
+
+        if (node_history_status(history, node) != STATUS_RUNNING)
+                return ended_detail(tree, history, node);
+        if (node_history_phase(history, node) == PHASE_WAITING)
+                return waiting_detail(run, node);
+        if (node_history_phase(history, node) == PHASE_HALTING)
+                return g_strdup("halting");
+
+        return tree->nodes[node].flags & NODE_LEAF ? NULL
+                                                   : stopping_detail(run, tree, node)
+                                                             ?: running_detail(tree, history, run_machine(run), node, timer_left);
 }

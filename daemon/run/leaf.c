@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements the functions of leaf.h that need no Activity: causes, inheritances and timers. The others are in
- * activity.c. */
+/* Implements the functions of leaf.h that need no Activity: causes, subjects of messages, inheritances and timers. The
+ * others are in activity.c. */
 
 #include "run/leaf.h"
 
@@ -28,6 +28,10 @@ void leaf_set_cause_of(Leaf *leaf, const char *kind, json_object *facts, const c
         va_start(args, format);
         give_cause(leaf, kind, facts, format, args);
         va_end(args);
+}
+
+LogSubject leaf_log_subject(const Leaf *leaf) {
+        return (LogSubject){ .tree = leaf->tree, .run = leaf->run, .node = leaf->name, .label = leaf->label };
 }
 
 void inheritance_use(Inheritance *inheritance) {

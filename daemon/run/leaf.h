@@ -14,6 +14,7 @@
 #include <json-c/json_object.h>
 
 #include "basic/cause.h"
+#include "basic/log.h"
 #include "basic/timers.h"
 #include "basic/workers.h"
 #include "engine/type.h"
@@ -21,8 +22,10 @@
 
 typedef struct Buses Buses;
 typedef struct Connection Connection;
+typedef struct FdWatches FdWatches;
 typedef struct Leaf Leaf;
 typedef struct LeafKind LeafKind;
+typedef struct PathWatches PathWatches;
 
 /* References that the previous btd holds in systemd for recovered leaves: each leaf uses it until it has a reference of
  * its own. When it is not used any more, the owner releases it. */
@@ -38,8 +41,10 @@ typedef struct LeafServices {
         const LeafKind *(*kind_of)(const NodeType *type);
         Buses *buses;
         Timers *timers;
-        Workers *workers; /* start processes, each on a thread of its own */
-        bool user;        /* the daemon serves a user: "session" is the default bus and user units the default units */
+        Workers *workers;      /* start processes, each on a thread of its own */
+        FdWatches *fd_watches; /* of processes and their pipes */
+        PathWatches *path_watches;
+        bool user; /* the daemon serves a user: "session" is the default bus and user units the default units */
         /* The stored connection: to the default bus, and still open after this btd was killed or restarted, until the
          * next one closes it. It never has match rules, since nobody reads from it then. NULL: there is none. */
         Connection *stored;
@@ -95,6 +100,7 @@ struct Leaf {
         const LeafServices *services;
         Blackboard *blackboard;
         const char *tree, *run, *name; /* "boot", "boot.3", "LoadConfig": for messages and unit names */
+        const char *label;             /* see run_node_label(); NULL: the name is enough */
         NodeId node;
         uint32_t attempt;   /* the number of this start of the node in this run, from 1 */
         uint64_t started;   /* CLOCK_MONOTONIC µs, perhaps by the previous daemon */
@@ -111,6 +117,9 @@ struct Leaf {
         /* Of the Activity; kinds do not use it. */
         void *owner;
 };
+
+/* For messages about the leaf in the log; borrowed. */
+LogSubject leaf_log_subject(const Leaf *leaf);
 
 /* Expires so many microseconds after the leaf was started, by the clock of the node. NULL: never. */
 Timer *leaf_timer_new(const Leaf *leaf, uint64_t usec, TimerCallback callback, void *userdata);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Implements live runs, except their execution (run.c): a turn in the queue of ticks, activities for its
- * leaves, armed timers, claims of locks, requests of users with the checks that the run can do itself, its run record,
- * and its recovery.
+ * Implements live runs, except their execution (run.c): the queue of runs that need a tick, activities for its leaves,
+ * armed timers, requests of locks, requests of users with the checks that the run can do itself, its run record, and
+ * its recovery.
  */
 
 #include <errno.h>
@@ -11,12 +11,99 @@
 #include <string.h>
 
 #include "basic/boot-file.h"
+#include "basic/excerpt.h"
 #include "basic/log.h"
-#include "engine/engine-version.h"
-#include "run/detail.h"
-#include "run/run-recover.h"
+#include "engine/machine.h"
+#include "record/halt-request.h"
+#include "run/replay.h"
 #include "run/run-state.h"
-#include "run/start-check.h"
+
+#define TURN_TICKS_MAX 64u
+#define TURN_USEC_MAX 2000
+
+#define INSTANCE_MAX 100u
+
+struct Ticker {
+        GSource source; /* must be the first member; GLib keeps it alive until the last dispatch has returned */
+        GQueue queue;
+};
+
+static gboolean ticker_prepare(GSource *source, int *ret_timeout) {
+        *ret_timeout = -1;
+        return !g_queue_is_empty(&((Ticker *) source)->queue);
+}
+
+static gboolean ticker_check(GSource *source) {
+        return !g_queue_is_empty(&((Ticker *) source)->queue);
+}
+
+bool ticker_tick(Ticker *ticker) {
+        TickerEntry *entry;
+
+        if (ticker->queue.length == 0)
+                return false;
+
+        entry = g_queue_pop_head_link(&ticker->queue)->data;
+        entry->queued = false;
+        entry->tick(entry->userdata);
+        return true;
+}
+
+/* An entry that is queued again meanwhile gets its turn in the next dispatch. */
+static gboolean ticker_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
+        Ticker *ticker = (Ticker *) source;
+        int64_t until = g_get_monotonic_time() + TURN_USEC_MAX;
+
+        for (unsigned left = MIN(ticker->queue.length, TURN_TICKS_MAX); left > 0 && ticker->queue.length > 0; left--) {
+                ticker_tick(ticker);
+                if (g_source_is_destroyed(source))
+                        return G_SOURCE_REMOVE;
+                if (g_get_monotonic_time() >= until)
+                        break;
+        }
+
+        return G_SOURCE_CONTINUE;
+}
+
+static GSourceFuncs ticker_funcs = {
+        .prepare = ticker_prepare,
+        .check = ticker_check,
+        .dispatch = ticker_dispatch,
+};
+
+Ticker *ticker_new(GMainContext *context) {
+        Ticker *ticker = (Ticker *) g_source_new(&ticker_funcs, sizeof(Ticker));
+
+        g_queue_init(&ticker->queue);
+        g_source_set_name(&ticker->source, "ticker");
+        g_source_attach(&ticker->source, context);
+        return ticker;
+}
+
+void ticker_free(Ticker *ticker) {
+        if (!ticker)
+                return;
+
+        g_source_destroy(&ticker->source);
+        g_source_unref(&ticker->source);
+}
+
+void ticker_queue(Ticker *ticker, TickerEntry *entry) {
+        if (entry->queued)
+                return;
+
+        entry->queued = true;
+        entry->link = (GList){ .data = entry };
+        g_queue_push_tail_link(&ticker->queue, &entry->link);
+}
+
+void ticker_remove(Ticker *ticker, TickerEntry *entry) {
+        if (!entry->queued)
+                return;
+
+        g_queue_unlink(&ticker->queue, &entry->link);
+        entry->queued = false;
+}
 
 /* A run takes no input during a tick, but effects of a tick can change a condition or free a lock; such inputs are kept
  * until the tick is done. A run that only reacts to its own inputs, such as a Script that always changes a Condition
@@ -51,7 +138,7 @@ static void give(Run *run, const Kept *input, bool kept) {
                         input_condition_changed(run, input->node, clock_now(run));
                 break;
         case INPUT_LOCK:
-                if (node_locks_has(run->claims, input->node))
+                if (node_locks_has(run->node_locks, input->node))
                         input_lock_granted(run, input->node, clock_now(run));
                 break;
         }
@@ -203,10 +290,12 @@ static void host_timer_disarm(NodeId node, void *userdata) {
 }
 
 void run_log(const Run *run, NodeId node, int level, const Cause *cause, const char *text) {
+        g_autofree char *label = run_node_label(run, node);
         LogSubject subject = {
                 .tree = run->tree,
                 .run = run->id,
                 .node = tree_node_name(definition_tree(run->definition), node),
+                .label = label,
                 .cause = cause,
         };
 
@@ -216,20 +305,20 @@ void run_log(const Run *run, NodeId node, int level, const Cause *cause, const c
                 log_message(level, &subject, "%s", text);
 }
 
-/* The claim that completes a deadlock logs it, once for all claims. Only something other than a lock, such as a halt or
- * timeout, can end it. */
+/* The request that completes a deadlock logs it, once for all requests in it. Only something other than a lock, such as
+ * a halt or a timeout, can end it. */
 static bool take_lock(Run *run, NodeId node) {
         const Definition *definition = run_definition(run);
         g_autofree char *text = NULL, *message = NULL;
 
-        if (!run->claims)
-                run->claims = node_locks_new(run->services->locks, definition, run->id, on_lock_granted, run);
-        if (node_locks_take(run->claims, node))
+        if (!run->node_locks)
+                run->node_locks = node_locks_new(run->services->locks, definition, run->id, on_lock_granted, run);
+        if (node_locks_take(run->node_locks, node))
                 return true;
-        if (!node_locks_is_deadlocked(run->claims, node))
+        if (!node_locks_is_deadlocked(run->node_locks, node))
                 return false;
 
-        text = node_locks_describe(run->claims, node);
+        text = node_locks_describe(run->node_locks, node);
         message = g_strconcat("waits for ", text, NULL);
         run_log(run, node, LOG_WARNING, NULL, message);
         return false;
@@ -242,7 +331,7 @@ static bool host_lock(NodeId node, void *userdata) {
 static void host_unlock(NodeId node, void *userdata) {
         const Run *run = userdata;
 
-        node_locks_drop(run->claims, node);
+        node_locks_drop(run->node_locks, node);
 }
 
 static bool is_same(const Cause *a, const Cause *b) {
@@ -254,7 +343,7 @@ static bool is_same(const Cause *a, const Cause *b) {
 static void host_failed(NodeId node, const Cause *before, void *userdata) {
         const Run *run = userdata;
         const Tree *tree = definition_tree(run_definition(run));
-        const Cause *cause = history_cause(run_history(run), node);
+        const Cause *cause = node_history_cause(run_node_history(run), node);
         bool usual = tree->nodes[node].type->class == NODE_CONDITION || is_same(before, cause);
         g_autofree char *text = cause_describe(tree, cause, node);
         g_autofree char *message = g_strconcat(tree->nodes[node].flags & NODE_LEAF ? "failed: " : "", text, NULL);
@@ -262,10 +351,10 @@ static void host_failed(NodeId node, const Cause *before, void *userdata) {
         run_log(run, node, usual ? LOG_DEBUG : LOG_INFO, cause, message);
 }
 
-static void host_journal_failed(const char *error, void *userdata) {
+static void host_record_failed(const char *error, void *userdata) {
         Run *run = userdata;
 
-        run_lose_journal(run, error);
+        run_lose_record(run, error);
         run->callbacks->state_changed(run, run->callbacks_userdata);
 }
 
@@ -283,7 +372,7 @@ static const RunHost live_host = {
         .lock = host_lock,
         .unlock = host_unlock,
         .failed = host_failed,
-        .journal_failed = host_journal_failed,
+        .record_failed = host_record_failed,
 };
 
 void run_end_live(Run *run) {
@@ -294,7 +383,7 @@ void run_end_live(Run *run) {
                 activity_free(run->activities.head->data);
 
         g_clear_pointer(&run->armed, node_timers_free);
-        g_clear_pointer(&run->claims, node_locks_free);
+        g_clear_pointer(&run->node_locks, node_locks_free);
         g_clear_pointer(&run->kept, g_array_unref);
         g_clear_pointer(&run->later, timer_free);
         ticker_remove(run->services->ticker, &run->turn);
@@ -443,31 +532,21 @@ uint64_t run_finished(const Run *run) {
         return run->finished;
 }
 
-/* A leaf without an activity waits for the node that it replaces to end. */
-static char *leaf_detail(Activity *activity) {
-        return activity ? activity_describe(activity) : g_strdup("waits until the node that it replaces has ended");
-}
-
 char *run_describe_lock(const Run *run, NodeId node) {
-        return run->claims ? node_locks_describe(run->claims, node) : NULL;
+        return run->node_locks ? node_locks_describe(run->node_locks, node) : NULL;
 }
 
 static char *node_detail(const Run *run, NodeId node) {
-        const Tree *tree = definition_tree(run_definition(run));
-        const History *history = run_history(run);
+        const NodeHistory *history = run_node_history(run);
         Activity *activity = run_leaf(run, node);
         uint64_t now = clock_now(run), deadline = run_deadline(run, node), left = UINT64_MAX;
         g_autofree char *lock = run_describe_lock(run, node);
 
-        if (run_is_at_breakpoint(run, node))
-                return g_strdup("paused at a breakpoint");
         if (lock)
                 return g_strconcat("waits for ", lock, NULL);
-
-        if (activity ? activity_is_ending(activity) : run_node_is_ending(run, node))
-                return g_strdup("ending");
-        if (history_status(history, node) == STATUS_RUNNING && tree->nodes[node].flags & NODE_LEAF)
-                return leaf_detail(activity);
+        if (activity && node_history_status(history, node) == STATUS_RUNNING &&
+            node_history_phase(history, node) == PHASE_BEGUN)
+                return activity_describe(activity);
 
         if (deadline != UINT64_MAX && definition_uses_boottime(run_definition(run), node)) {
                 deadline = run_boottime_deadline(run, node);
@@ -475,46 +554,49 @@ static char *node_detail(const Run *run, NodeId node) {
         }
         if (deadline != UINT64_MAX)
                 left = deadline - MIN(now, deadline);
-        return detail_text(tree, history, node, left);
+        return run_node_detail(run, node, left);
 }
 
 void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {
-        const History *history = run_history(run);
-        uint64_t since = history_since(history, node);
+        const NodeHistory *history = run_node_history(run);
+        uint64_t since = node_history_since(history, node);
 
         *ret_report = (NodeReport){
-                .status = history_status(history, node),
+                .status = node_history_status(history, node),
+                .state = node_history_state(history, node),
                 .since = since > 0 ? run->started + (since - run->start) : 0,
-                .duration = history_duration(history, node, clock_now(run)),
+                .duration = node_history_duration(history, node, clock_now(run)),
+                .element = g_strdup(run_node_element(run, node)),
                 .detail = node_detail(run, node),
         };
 }
 
 /* The control of a run by hand. */
 
-void run_pause(Run *run) {
+void run_pause(Run *run, const char *by) {
         if (!is_controllable(run) || run_paused(run))
                 return;
 
-        input_pause(run, clock_now(run));
+        input_pause(run, by, clock_now(run));
         ticker_remove(run->services->ticker, &run->turn);
         tell_moved(run);
 }
 
-void run_resume(Run *run) {
+void run_resume(Run *run, const char *by) {
         if (!run_paused(run))
                 return;
 
-        input_resume(run, clock_now(run));
+        input_resume(run, by, clock_now(run));
         settle(run);
         tell_moved(run);
 }
 
-bool run_step(Run *run) {
-        if (!run_paused(run))
+bool run_step(Run *run, const char *by) {
+        /* A step that is refused leaves no entry in the run record. */
+        if (!run_paused(run) || (!machine_wants_tick(run->machine) && !run_stops(run)))
                 return false;
 
-        input_step(run, clock_now(run));
+        input_step(run, by, clock_now(run));
         tell_moved(run);
         if (!machine_wants_tick(run->machine))
                 return false;
@@ -523,11 +605,11 @@ bool run_step(Run *run) {
         return true;
 }
 
-void run_set_breakpoint(Run *run, NodeId node, bool set) {
+void run_set_breakpoint(Run *run, NodeId node, bool set, const char *by) {
         if (!is_controllable(run))
                 return;
 
-        input_breakpoint(run, node, set, clock_now(run));
+        input_breakpoint(run, node, set, by, clock_now(run));
         tell_moved(run);
 }
 
@@ -544,8 +626,63 @@ bool run_force(Run *run, NodeId node, Status status, Cause *why) {
         return runs;
 }
 
+static int check_instance(const char *instance, char **ret_error) {
+        size_t length = strlen(instance);
+        g_autofree char *shown = NULL;
+
+        if (length <= INSTANCE_MAX && strspn(instance, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.-") == length)
+                return 0;
+
+        shown = excerpt(instance, length);
+        *ret_error = g_strdup_printf("'%s' cannot be the name of an instance; it consists of letters, digits, '_', '.' "
+                                     "and '-', %u at most",
+                                     shown, INSTANCE_MAX);
+        return -EINVAL;
+}
+
+static int check_names(json_object *variables, char **ret_error) {
+        json_object_object_foreach(variables, key, value) {
+                g_autofree char *shown = NULL;
+
+                (void) value;
+                if (blackboard_key_valid(key))
+                        continue;
+
+                shown = excerpt(key, strlen(key));
+                *ret_error = g_strdup_printf(
+                        "'%s' cannot be the name of a variable (a letter or '_', then letters, digits, '_', "
+                        "'-' and '.', 255 at most)",
+                        shown);
+                return -EINVAL;
+        }
+
+        return 0;
+}
+
+int run_check_start(const char *instance, json_object *variables, char **ret_error) {
+        int r = check_instance(instance, ret_error);
+
+        if (r < 0 || !variables)
+                return r;
+
+        return check_names(variables, ret_error);
+}
+
+int run_check_token(const char *token, char **ret_error) {
+        g_autofree char *shown = NULL;
+
+        if (token_valid(token))
+                return 0;
+
+        shown = excerpt(token, strlen(token));
+        *ret_error = g_strdup_printf("'%s' cannot be a token; it consists of letters, digits, '_', '.' and '-', %u at "
+                                     "most",
+                                     shown, TOKEN_MAX);
+        return -EINVAL;
+}
+
 static int check_values(const Run *run, json_object *values, char **ret_error) {
-        int r = start_check("", values, ret_error);
+        int r = run_check_start("", values, ret_error);
 
         return r < 0 ? r : definition_check_set(run_definition(run), values, ret_error);
 }
@@ -558,11 +695,11 @@ static int check_room(Run *run, json_object *values, char **ret_error) {
         if (blackboard_has_room(blackboard, growth))
                 return 0;
 
-        *ret_error = blackboard_full_text();
+        *ret_error = blackboard_full_text(blackboard_limits(blackboard));
         return -EDQUOT;
 }
 
-int run_set_values(Run *run, json_object *values, char **ret_error) {
+int run_set_values(Run *run, json_object *values, const char *by, char **ret_error) {
         int r = check_values(run, values, ret_error);
 
         if (r >= 0)
@@ -572,7 +709,7 @@ int run_set_values(Run *run, json_object *values, char **ret_error) {
         if (run_status(run) != STATUS_RUNNING)
                 return 0;
 
-        input_variables(run, values, clock_now(run));
+        input_variables(run, values, by, clock_now(run));
         settle(run);
         return 0;
 }
@@ -591,6 +728,7 @@ static RecordHeader header_of(const Run *run, const char *boot, const char *star
                 .starter = g_strdup(starter),
                 .token = g_strdup(run_token(run)),
                 .uid = run_caller(run),
+                .variables_kib = definition_limits(definition)->max[LIMIT_VARIABLES],
                 .hash = g_strdup(definition_hash(definition)),
                 .seed = run->seed,
                 .started = run->started,
@@ -599,39 +737,40 @@ static RecordHeader header_of(const Run *run, const char *boot, const char *star
         };
 }
 
-void run_begin_journal(Run *run, RecordStore *journals, const char *starter) {
+void run_begin_record(Run *run, RecordStore *store, const char *starter) {
         g_auto(RecordHeader) header = {};
         g_autofree char *error = NULL;
         RecordWriter *writer;
 
-        if (!record_store_are_kept(journals))
+        run->starter = g_strdup(starter);
+        if (!record_store_are_kept(store))
                 return;
 
         header = header_of(run, boot_id(), starter);
         header.files_text = definition_take_files(run_definition(run));
-        if (record_store_begin(journals, &header, &writer, &error) >= 0)
-                run_set_journal(run, writer);
+        if (record_store_begin(store, &header, &writer, &error) >= 0)
+                run_set_writer(run, writer);
         else
-                run_lose_journal(run, error);
+                run_lose_record(run, error);
 }
 
-void run_lose_journal(Run *run, const char *error) {
+void run_lose_record(Run *run, const char *error) {
         run->durable = false;
         run->not_durable = g_strdup(error);
         log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
-                    "would not survive a restart of the daemon: %s", error);
+                    "would not survive a restart of btd, because %s", error);
 }
 
-void run_close_journal(Run *run) {
-        run_set_journal(run, NULL);
+void run_close_record(Run *run) {
+        run_set_writer(run, NULL);
 }
 
-void run_leave_journal(Run *run) {
+void run_leave_record(Run *run) {
         g_autofree char *error = NULL;
 
         if (run_status(run) == STATUS_RUNNING && run_close(run, &error) < 0)
                 log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
-                            "has no snapshot for the next btd, which has to replay its record: %s", error);
+                            "has no snapshot, so the next btd has to replay the whole run record: %s", error);
 }
 
 /* The same summary that record_summary_read() would read. */
@@ -648,17 +787,17 @@ static RecordSummary summary_of(const Run *run) {
         };
 }
 
-void run_end_journal(Run *run, RecordStore *journals) {
+void run_end_record(Run *run, RecordStore *store) {
         const RecordWriter *writer = run->writer;
         uint64_t bytes = writer ? record_writer_size(writer) : 0;
         g_auto(RecordSummary) summary = {};
 
-        run_close_journal(run);
+        run_close_record(run);
         if (bytes == 0)
                 return;
 
         summary = summary_of(run);
-        record_store_finish(journals, &summary, bytes);
+        record_store_finish(store, &summary, bytes);
 }
 
 bool run_is_durable(const Run *run) {
@@ -681,7 +820,7 @@ Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *write
         run_set_caller(run, header->uid);
         run_set_token(run, header->token);
         if (writer)
-                run_set_journal(run, writer);
+                run_set_writer(run, writer);
         if (begun)
                 input_recovered(run, clock_now(run));
 

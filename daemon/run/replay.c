@@ -8,16 +8,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/linkhash.h>
+#include <limits.h>
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
-#include "engine/engine-version.h"
+#include "engine/machine.h"
 #include "run/replay.h"
 #include "run/snapshot.h"
 #include "script/script-status.h"
 
 struct Replay {
-        const RunRecord *journal;
+        const RunRecord *record;
         Run *run;
         unsigned begin;    /* index of the first entry that was used */
         unsigned position; /* index of the next entry */
@@ -27,11 +28,11 @@ struct Replay {
 };
 
 /* A member of the details of an entry; NULL: none. */
-static json_object *detail_of(const Entry *record, const char *name) {
+static json_object *detail_of(const Entry *entry, const char *name) {
         json_object *value = NULL;
 
-        if (record->details)
-                json_object_object_get_ex(record->details, name, &value);
+        if (entry->details)
+                json_object_object_get_ex(entry->details, name, &value);
 
         return value;
 }
@@ -40,22 +41,22 @@ static const Tree *tree_of(const Replay *replay) {
         return definition_tree(run_definition(replay->run));
 }
 
-static const Entry *next_record(const Replay *replay) {
-        return replay->position < replay->journal->entries->len
-                       ? &g_array_index(replay->journal->entries, Entry, replay->position)
+static const Entry *next_entry(const Replay *replay) {
+        return replay->position < replay->record->entries->len
+                       ? &g_array_index(replay->record->entries, Entry, replay->position)
                        : NULL;
 }
 
 /* The engine that recorded the next entry; 0: an old one that is not known. It is in the last ENTRY_RECOVERED that
  * was read, or else in the header. */
 static uint32_t engine_of_next(const Replay *replay) {
-        uint32_t engine = replay->journal->header.engine;
+        uint32_t engine = replay->record->header.engine;
 
         for (unsigned i = 0; i < replay->position; i++) {
-                const Entry *record = &g_array_index(replay->journal->entries, Entry, i);
+                const Entry *entry = &g_array_index(replay->record->entries, Entry, i);
 
-                if (record->kind == ENTRY_RECOVERED && detail_of(record, "engine"))
-                        engine = (uint32_t) json_object_get_int64(detail_of(record, "engine"));
+                if (entry->kind == ENTRY_RECOVERED && detail_of(entry, "engine"))
+                        engine = (uint32_t) json_object_get_int64(detail_of(entry, "engine"));
         }
 
         return engine;
@@ -64,7 +65,7 @@ static uint32_t engine_of_next(const Replay *replay) {
 /* True for entries of engine 1. It used the interval when later engines wait for a change or continue at once. Later
  * engines treat such an interval as a tick, and when it was armed does not matter. */
 static bool has_idle_intervals(const Replay *replay) {
-        return replay->journal->header.engine < 2 && engine_of_next(replay) < 2;
+        return replay->record->header.engine < 2 && engine_of_next(replay) < 2;
 }
 
 /* A hint that a different engine may be the reason. */
@@ -98,47 +99,47 @@ static void G_GNUC_PRINTF(2, 3) mismatch(Replay *replay, const char *format, ...
 
 /* True if all effects of the last input are recorded. */
 static bool is_known(const Replay *replay) {
-        const Entry *record = next_record(replay);
+        const Entry *entry = next_entry(replay);
 
-        return record && record->kind != ENTRY_RECOVERED;
+        return entry && entry->kind != ENTRY_RECOVERED;
 }
 
 /* The next entry, if it is this answer. */
 static const Entry *next_answer(Replay *replay, EntryKind kind, NodeId node) {
-        const Entry *record = next_record(replay);
+        const Entry *entry = next_entry(replay);
 
-        return record && record->kind == kind && record->node == node ? record : NULL;
+        return entry && entry->kind == kind && entry->node == node ? entry : NULL;
 }
 
 static const Entry *take_answer(Replay *replay, EntryKind kind, NodeId node) {
-        const Entry *record = next_answer(replay, kind, node);
+        const Entry *entry = next_answer(replay, kind, node);
 
-        if (record)
+        if (entry)
                 replay->position++;
 
-        return record;
+        return entry;
 }
 
 static bool knows_all_effects(const Replay *replay) {
-        return is_known(replay) && replay->position > replay->journal->all_effects;
+        return is_known(replay) && replay->position > replay->record->all_effects;
 }
 
 /* The same for an effect of the run: if it is missing, the recorded run did not have it. */
 static const Entry *take_effect(Replay *replay, EntryKind kind, NodeId node) {
-        const Entry *record = take_answer(replay, kind, node);
+        const Entry *entry = take_answer(replay, kind, node);
 
-        if (!record && knows_all_effects(replay) && node != NODE_NONE)
-                mismatch(replay, "behind it there is '%s' of node #%u, which is not recorded",
+        if (!entry && knows_all_effects(replay) && node != NODE_NONE)
+                mismatch(replay, "after this line, the run requests '%s' of node #%u, which is not recorded",
                          entry_kind_to_string(kind), node);
-        else if (!record && knows_all_effects(replay))
-                mismatch(replay, "behind it there is '%s' of the run, which is not recorded",
+        else if (!entry && knows_all_effects(replay))
+                mismatch(replay, "after this line, the run requests '%s', which is not recorded",
                          entry_kind_to_string(kind));
-        return record;
+        return entry;
 }
 
 /* IDLE: none, or not a valid one. */
-static Status status_in(const Entry *record) {
-        const char *text = json_object_get_string(detail_of(record, "status"));
+static Status status_in(const Entry *entry) {
+        const char *text = json_object_get_string(detail_of(entry, "status"));
 
         for (Status status = STATUS_RUNNING; text && status < STATUS_MAX_; status++)
                 if (g_str_equal(status_to_string(status), text))
@@ -147,26 +148,26 @@ static Status status_in(const Entry *record) {
         return STATUS_IDLE;
 }
 
-static bool is_own_cause(const Entry *record, const Cause *cause) {
-        return cause && cause->text && !cause->because && (cause->node == NODE_NONE || cause->node == record->node);
+static bool is_own_cause(const Entry *entry, const Cause *cause) {
+        return cause && cause->text && !cause->because && (cause->node == NODE_NONE || cause->node == entry->node);
 }
 
 /* A new reference; NULL: none. Causes that are passed on from a child are not recorded, since they are computed
  * again. */
-static Cause *cause_in(Replay *replay, const Entry *record) {
-        json_object *json = detail_of(record, "cause");
+static Cause *cause_in(Replay *replay, const Entry *entry) {
+        json_object *json = detail_of(entry, "cause");
         g_autoptr(Cause) cause = json ? cause_from_json(json) : NULL;
 
-        if (json && !is_own_cause(record, cause)) {
-                mismatch(replay, "its cause is not one of its own");
+        if (json && !is_own_cause(entry, cause)) {
+                mismatch(replay, "its cause belongs to another node");
                 return NULL;
         }
 
         return g_steal_pointer(&cause);
 }
 
-static void set_outcome(ReplayLeaf *leaf, const Entry *record) {
-        Status status = status_in(record);
+static void set_outcome(ReplayLeaf *leaf, const Entry *entry) {
+        Status status = status_in(entry);
 
         if (status == STATUS_IDLE || status == STATUS_HALTED)
                 mismatch(leaf->replay, "it has no status");
@@ -174,7 +175,7 @@ static void set_outcome(ReplayLeaf *leaf, const Entry *record) {
                 leaf->status = status;
 
         cause_unref(leaf->cause);
-        leaf->cause = cause_in(leaf->replay, record);
+        leaf->cause = cause_in(leaf->replay, entry);
         if (leaf->status == STATUS_ERROR && !leaf->cause) {
                 mismatch(leaf->replay, "it has no cause");
                 leaf->cause = cause_new(CAUSE_EXPRESSION, NULL, "");
@@ -197,10 +198,11 @@ static void begin_again(ReplayLeaf *leaf, uint64_t now) {
         g_clear_pointer(&leaf->memo, json_object_put);
 }
 
-static void keep_memo(ReplayLeaf *leaf, const Entry *record) {
+static void keep_memo(ReplayLeaf *leaf, const Entry *entry, uint64_t now) {
         leaf->has_memo = true;
         json_object_put(leaf->memo);
-        leaf->memo = json_object_get(record->details);
+        leaf->memo = json_object_get(entry->details);
+        input_memo(leaf->replay->run, leaf->node, leaf->memo, now);
 }
 
 static const Script *code_of(const Node *node) {
@@ -219,19 +221,19 @@ static void compute(ReplayLeaf *leaf) {
 
         /* A failed leaf did not run its code; code itself cannot fail. */
         if (code && leaf->status != STATUS_FAILURE && script_status_of_code(code, scope, &cause) != leaf->status)
-                mismatch(leaf->replay, "its code comes to something else");
+                mismatch(leaf->replay, "its code has another result");
 }
 
 /* Data that the action stored while it was being started; data that it stores later is an input. */
 static const Entry *take_note(Replay *replay, const Entry *begin) {
-        const Entry *record = next_record(replay);
+        const Entry *entry = next_entry(replay);
 
-        return record && record->time == begin->time ? take_answer(replay, ENTRY_NOTE, begin->node) : NULL;
+        return entry && entry->time == begin->time ? take_answer(replay, ENTRY_MEMO, begin->node) : NULL;
 }
 
 /* Checks that the variables have the values in the entry of the leaf's start. */
-static void check_noted(ReplayLeaf *leaf, const Entry *record) {
-        json_object *with = detail_of(record, "with");
+static void check_noted(ReplayLeaf *leaf, const Entry *entry) {
+        json_object *with = detail_of(entry, "with");
 
         if (!json_object_is_type(with, json_type_object))
                 return;
@@ -252,29 +254,29 @@ static void check_noted(ReplayLeaf *leaf, const Entry *record) {
 /* If the daemon was stopped right then, the start is the last entry. */
 static void begin_action(ReplayLeaf *leaf) {
         Replay *replay = leaf->replay;
-        const Entry *begin, *record;
+        const Entry *begin, *entry;
 
         if (!is_known(replay))
                 return;
 
         begin = take_answer(replay, ENTRY_BEGIN, leaf->node);
         if (!begin) {
-                mismatch(replay, "behind it the run starts node #%u, which is not recorded", leaf->node);
+                mismatch(replay, "after this line, the run starts node #%u, which is not recorded", leaf->node);
                 return;
         }
 
         leaf->begun = true;
         check_noted(leaf, begin);
-        while ((record = take_note(replay, begin)))
-                keep_memo(leaf, record);
+        while ((entry = take_note(replay, begin)))
+                keep_memo(leaf, entry, begin->time);
 
-        record = take_answer(replay, ENTRY_AT_ONCE, leaf->node);
-        if (!record)
+        entry = take_answer(replay, ENTRY_AT_ONCE, leaf->node);
+        if (!entry)
                 return;
 
-        set_outcome(leaf, record);
+        set_outcome(leaf, entry);
         compute(leaf);
-        set_outputs(replay, leaf->node, detail_of(record, "outputs"), 0);
+        set_outputs(replay, leaf->node, detail_of(entry, "outputs"), 0);
 }
 
 /* A condition has an entry of its start only if it refers to variables. */
@@ -316,11 +318,11 @@ static Status on_leaf_status(void *data) {
 
 static Status on_leaf_evaluate(void *data, uint32_t evaluation) {
         ReplayLeaf *leaf = data;
-        const Entry *record = next_answer(leaf->replay, ENTRY_VALUE, leaf->node);
+        const Entry *entry = next_answer(leaf->replay, ENTRY_VALUE, leaf->node);
 
-        if (record && json_object_get_int64(detail_of(record, "look")) == evaluation) {
+        if (entry && json_object_get_int64(detail_of(entry, "look")) == evaluation) {
                 leaf->replay->position++;
-                set_outcome(leaf, record);
+                set_outcome(leaf, entry);
         }
 
         return leaf->status;
@@ -352,8 +354,8 @@ static void on_leaf_free(void *leaf) {
         leaf_free(leaf);
 }
 
-static uint64_t after_of(const Entry *record) {
-        return json_object_get_uint64(detail_of(record, "after"));
+static uint64_t after_of(const Entry *entry) {
+        return json_object_get_uint64(detail_of(entry, "after"));
 }
 
 static bool is_idle_interval(const Replay *replay, NodeId node) {
@@ -363,11 +365,11 @@ static bool is_idle_interval(const Replay *replay, NodeId node) {
 /* The run itself knows which timers are armed. */
 static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
         Replay *replay = userdata;
-        const Entry *record = is_idle_interval(replay, node) ? take_answer(replay, ENTRY_ARM, node)
-                                                             : take_effect(replay, ENTRY_ARM, node);
-        uint64_t now = run_now(replay->run), after = record ? after_of(record) : 0;
+        const Entry *entry = is_idle_interval(replay, node) ? take_answer(replay, ENTRY_ARM, node)
+                                                            : take_effect(replay, ENTRY_ARM, node);
+        uint64_t now = run_now(replay->run), after = entry ? after_of(entry) : 0;
 
-        if (record && deadline != (after < UINT64_MAX - now ? now + after : UINT64_MAX))
+        if (entry && deadline != (after < UINT64_MAX - now ? now + after : UINT64_MAX))
                 mismatch(replay, "it arms a timer for %" PRIu64 "us, but this engine for %" PRIu64 "us", after,
                          deadline - now);
 }
@@ -457,8 +459,8 @@ static gint compare_leaves(gconstpointer a, gconstpointer b, gpointer userdata) 
         return (x->node > y->node) - (x->node < y->node);
 }
 
-static void restore(Replay *replay, const Entry *record, uint64_t now) {
-        if (!record->details || !snapshot_restore(replay->run, record->details, now, make_leaf, replay))
+static void restore(Replay *replay, const Entry *entry, uint64_t now) {
+        if (!entry->details || !snapshot_restore(replay->run, entry->details, now, make_leaf, replay))
                 mismatch(replay, "the snapshot does not fit the tree");
 
         g_queue_sort(&replay->leaves, compare_leaves, NULL);
@@ -466,158 +468,188 @@ static void restore(Replay *replay, const Entry *record, uint64_t now) {
 
 /* The recorded inputs, which are applied after checking that they are possible. */
 
-static void set_suspended(Replay *replay, json_object *usec) {
+static bool read_suspended(Replay *replay, json_object *usec) {
         if (json_object_is_type(usec, json_type_int) && json_object_get_uint64(usec) <= ENTRY_TIME_MAX)
-                run_set_suspended(replay->run, json_object_get_uint64(usec));
-        else
-                mismatch(replay, "it does not say for how long the machine was suspended");
+                return true;
+
+        mismatch(replay, "it does not say for how long the machine was suspended");
+        return false;
 }
 
-static void apply_suspended(Replay *replay, const Entry *record, uint64_t now) {
-        set_suspended(replay, detail_of(record, "usec"));
+static void apply_suspended(Replay *replay, const Entry *entry, uint64_t now) {
+        json_object *usec = detail_of(entry, "usec");
+
+        if (read_suspended(replay, usec))
+                input_suspended(replay->run, json_object_get_uint64(usec), now);
 }
 
-static void apply_start(Replay *replay, const Entry *record, uint64_t now) {
-        if (record->details)
-                set_suspended(replay, detail_of(record, "suspended"));
+static void apply_start(Replay *replay, const Entry *entry, uint64_t now) {
+        json_object *suspended = detail_of(entry, "suspended");
+
+        if (entry->details && read_suspended(replay, suspended))
+                run_set_suspended(replay->run, json_object_get_uint64(suspended));
         if (replay->position > 1 || replay->begin > 0)
                 mismatch(replay, "the run has begun already");
         else
                 input_start(replay->run, now);
 }
 
-static void apply_tick(Replay *replay, const Entry *record, uint64_t now) {
+static void apply_tick(Replay *replay, const Entry *entry, uint64_t now) {
         input_tick(replay->run, now);
 }
 
-static bool is_of_class(const Replay *replay, const Entry *record, NodeClass class) {
-        return tree_of(replay)->nodes[record->node].type->class == class;
+static bool is_of_class(const Replay *replay, const Entry *entry, NodeClass class) {
+        return tree_of(replay)->nodes[entry->node].type->class == class;
 }
 
-static void apply_ended(Replay *replay, const Entry *record, uint64_t now) {
-        ReplayLeaf *leaf = run_leaf(replay->run, record->node);
+static void apply_ended(Replay *replay, const Entry *entry, uint64_t now) {
+        ReplayLeaf *leaf = run_leaf(replay->run, entry->node);
 
-        if (!leaf || leaf->status != STATUS_RUNNING || !is_of_class(replay, record, NODE_ACTION)) {
-                mismatch(replay, "node #%u is not running", record->node);
+        if (!leaf || leaf->status != STATUS_RUNNING || !is_of_class(replay, entry, NODE_ACTION)) {
+                mismatch(replay, "node #%u is not running", entry->node);
                 return;
         }
 
-        set_outcome(leaf, record);
+        set_outcome(leaf, entry);
         if (leaf->status == STATUS_RUNNING) {
                 mismatch(replay, "it has no outcome");
                 return;
         }
 
         compute(leaf);
-        if (input_leaf_ended(replay->run, record->node, now))
+        if (input_leaf_ended(replay->run, entry->node, now))
                 leaf_free(leaf);
 }
 
-static void apply_changed(Replay *replay, const Entry *record, uint64_t now) {
-        if (!run_leaf(replay->run, record->node) || !is_of_class(replay, record, NODE_CONDITION))
-                mismatch(replay, "nothing looks at node #%u", record->node);
-        else if (record->kind == ENTRY_TURNED)
-                input_condition_turned(replay->run, record->node, now);
+static void apply_changed(Replay *replay, const Entry *entry, uint64_t now) {
+        if (!run_leaf(replay->run, entry->node) || !is_of_class(replay, entry, NODE_CONDITION))
+                mismatch(replay, "node #%u is not being evaluated", entry->node);
+        else if (entry->kind == ENTRY_TURNED)
+                input_condition_turned(replay->run, entry->node, now);
         else
-                input_condition_changed(replay->run, record->node, now);
+                input_condition_changed(replay->run, entry->node, now);
 }
 
-static bool is_expiry_of_idle(const Replay *replay, const Entry *record) {
-        return record->kind == ENTRY_INTERVAL && has_idle_intervals(replay);
+static bool is_expiry_of_idle(const Replay *replay, const Entry *entry) {
+        return entry->kind == ENTRY_INTERVAL && has_idle_intervals(replay);
 }
 
-static void apply_timer(Replay *replay, const Entry *record, uint64_t now) {
-        if (run_deadline(replay->run, record->node) == UINT64_MAX && !is_expiry_of_idle(replay, record))
+static void apply_timer(Replay *replay, const Entry *entry, uint64_t now) {
+        if (run_deadline(replay->run, entry->node) == UINT64_MAX && !is_expiry_of_idle(replay, entry))
                 mismatch(replay, "there is no such timer");
         else
-                input_timer_expired(replay->run, record->node, now);
+                input_timer_expired(replay->run, entry->node, now);
 }
 
-static void apply_set(Replay *replay, const Entry *record, uint64_t now) {
-        if (!record->details)
+/* The user who made the request; NULL: not known. */
+static const char *user_of(const Entry *entry) {
+        json_object *by = detail_of(entry, ENTRY_BY);
+
+        return json_object_is_type(by, json_type_string) ? json_object_get_string(by) : NULL;
+}
+
+static void set_variables(Replay *replay, const Entry *entry, uint64_t now) {
+        g_autoptr(json_object) values = json_object_new_object();
+
+        json_object_object_foreach(entry->details, key, value) {
+                if (!g_str_equal(key, ENTRY_BY))
+                        json_object_object_add(values, key, json_object_get(value));
+        }
+
+        input_variables(replay->run, values, user_of(entry), now);
+}
+
+static void apply_set(Replay *replay, const Entry *entry, uint64_t now) {
+        if (!entry->details)
                 mismatch(replay, "it has no variables");
-        else if (record->node == NODE_NONE)
-                input_variables(replay->run, record->details, now);
+        else if (entry->node == NODE_NONE)
+                set_variables(replay, entry, now);
         else
-                set_outputs(replay, record->node, record->details, now);
+                set_outputs(replay, entry->node, entry->details, now);
 }
 
-static void apply_note(Replay *replay, const Entry *record, uint64_t now) {
-        ReplayLeaf *leaf = run_leaf(replay->run, record->node);
+static void apply_note(Replay *replay, const Entry *entry, uint64_t now) {
+        ReplayLeaf *leaf = run_leaf(replay->run, entry->node);
 
         if (leaf)
-                keep_memo(leaf, record);
+                keep_memo(leaf, entry, now);
         else
-                mismatch(replay, "node #%u is not running", record->node);
+                mismatch(replay, "node #%u is not running", entry->node);
 }
 
-static void apply_locked(Replay *replay, const Entry *record, uint64_t now) {
-        if (run_waits_for_lock(replay->run, record->node))
-                input_lock_granted(replay->run, record->node, now);
+static void apply_locked(Replay *replay, const Entry *entry, uint64_t now) {
+        if (run_waits_for_lock(replay->run, entry->node))
+                input_lock_granted(replay->run, entry->node, now);
         else
-                mismatch(replay, "node #%u waits for no lock", record->node);
+                mismatch(replay, "node #%u waits for no lock", entry->node);
 }
 
-static void apply_halt(Replay *replay, const Entry *record, uint64_t now) {
-        Cause *why = cause_in(replay, record);
+static void apply_halt(Replay *replay, const Entry *entry, uint64_t now) {
+        Cause *why = cause_in(replay, entry);
 
         input_halt(replay->run, why ?: cause_new(CAUSE_HALTED, NULL, "halted"), now);
 }
 
-static void apply_pause(Replay *replay, const Entry *record, uint64_t now) {
-        input_pause(replay->run, now);
+static void apply_pause(Replay *replay, const Entry *entry, uint64_t now) {
+        input_pause(replay->run, user_of(entry), now);
 }
 
-static void apply_resume(Replay *replay, const Entry *record, uint64_t now) {
-        input_resume(replay->run, now);
+static void apply_resume(Replay *replay, const Entry *entry, uint64_t now) {
+        input_resume(replay->run, user_of(entry), now);
 }
 
-static void apply_step(Replay *replay, const Entry *record, uint64_t now) {
-        input_step(replay->run, now);
+static void apply_step(Replay *replay, const Entry *entry, uint64_t now) {
+        input_step(replay->run, user_of(entry), now);
 }
 
-static void apply_break(Replay *replay, const Entry *record, uint64_t now) {
-        input_breakpoint(replay->run, record->node, json_object_get_boolean(detail_of(record, "set")), now);
+static void apply_break(Replay *replay, const Entry *entry, uint64_t now) {
+        bool set = json_object_get_boolean(detail_of(entry, "set"));
+
+        input_breakpoint(replay->run, entry->node, set, user_of(entry), now);
 }
 
-static void apply_force(Replay *replay, const Entry *record, uint64_t now) {
-        Status status = status_in(record);
-        g_autoptr(Cause) why = cause_in(replay, record);
+static void apply_force(Replay *replay, const Entry *entry, uint64_t now) {
+        Status status = status_in(entry);
+        g_autoptr(Cause) why = cause_in(replay, entry);
 
         if (status != STATUS_SUCCESS && status != STATUS_FAILURE && status != STATUS_SKIPPED) {
                 mismatch(replay, "it has no outcome");
                 return;
         }
 
-        input_force(replay->run, record->node, status,
+        input_force(replay->run, entry->node, status,
                     why ? g_steal_pointer(&why) : cause_new(CAUSE_FORCED, NULL, "forced"), now);
 }
 
 /* From here on, the answers are those of another daemon. */
-static void apply_recovered(Replay *replay, const Entry *record, uint64_t now) {}
+static void apply_recovered(Replay *replay, const Entry *entry, uint64_t now) {
+        if (run_status(replay->run) == STATUS_RUNNING)
+                input_recovered(replay->run, now);
+}
 
-static void apply_rerun(Replay *replay, const Entry *record, uint64_t now) {
-        ReplayLeaf *leaf = run_leaf(replay->run, record->node);
+static void apply_rerun(Replay *replay, const Entry *entry, uint64_t now) {
+        ReplayLeaf *leaf = run_leaf(replay->run, entry->node);
 
         if (!leaf) {
-                mismatch(replay, "node #%u is not running", record->node);
+                mismatch(replay, "node #%u is not running", entry->node);
                 return;
         }
 
+        input_rerun(replay->run, entry->node, leaf->noted, now);
         begin_again(leaf, now);
-        check_noted(leaf, record);
+        check_noted(leaf, entry);
 }
 
-static void apply_finished(Replay *replay, const Entry *record, uint64_t now) {
+static void apply_finished(Replay *replay, const Entry *entry, uint64_t now) {
         Status status = run_status(replay->run);
 
-        if (status_in(record) != status)
-                mismatch(replay, "the run is %s by then", status_to_string(status));
+        if (status_in(entry) != status)
+                mismatch(replay, "the run is %s at this point", status_to_string(status));
 }
 
-static void apply_snapshot(Replay *replay, const Entry *record, uint64_t now) {
+static void apply_snapshot(Replay *replay, const Entry *entry, uint64_t now) {
         if (replay->position == replay->begin + 1)
-                restore(replay, record, now);
+                restore(replay, entry, now);
 }
 
 typedef enum Scope {
@@ -627,7 +659,7 @@ typedef enum Scope {
 } Scope;
 
 typedef struct Input {
-        void (*apply)(Replay *replay, const Entry *record, uint64_t now);
+        void (*apply)(Replay *replay, const Entry *entry, uint64_t now);
         Scope scope;
         bool last;    /* for a run that has finished */
         bool waiting; /* not for a run that is halting */
@@ -642,7 +674,7 @@ static const Input inputs[ENTRY_KIND_MAX_] = {
         [ENTRY_TIMER] = { apply_timer, OF_NODE },
         [ENTRY_INTERVAL] = { apply_timer },
         [ENTRY_SET] = { apply_set, OF_EITHER },
-        [ENTRY_NOTE] = { apply_note, OF_NODE },
+        [ENTRY_MEMO] = { apply_note, OF_NODE },
         [ENTRY_SUSPENDED] = { apply_suspended },
         [ENTRY_LOCKED] = { apply_locked, OF_NODE },
         [ENTRY_HALT] = { apply_halt, .waiting = true },
@@ -668,46 +700,46 @@ static const Input inputs[ENTRY_KIND_MAX_] = {
         [ENTRY_DISARM] = { .scope = OF_EITHER },
 };
 
-static bool has_node(const Replay *replay, const Entry *record) {
-        Scope scope = inputs[record->kind].scope;
+static bool has_node(const Replay *replay, const Entry *entry) {
+        Scope scope = inputs[entry->kind].scope;
 
-        if (record->node == NODE_NONE)
+        if (entry->node == NODE_NONE)
                 return scope != OF_NODE;
 
-        return scope != OF_RUN && record->node < tree_of(replay)->n_nodes;
+        return scope != OF_RUN && entry->node < tree_of(replay)->n_nodes;
 }
 
-static void apply(Replay *replay, const Entry *record) {
-        const Input *input = &inputs[record->kind];
-        const char *kind = entry_kind_to_string(record->kind);
+static void apply(Replay *replay, const Entry *entry) {
+        const Input *input = &inputs[entry->kind];
+        const char *kind = entry_kind_to_string(entry->kind);
         bool over = run_status(replay->run) != STATUS_RUNNING;
 
-        if (record->time > ENTRY_TIME_MAX)
+        if (entry->time > ENTRY_TIME_MAX)
                 mismatch(replay, "no run lasts that long");
-        else if (!input->apply && record->node == NODE_NONE &&
-                 (record->kind == ENTRY_ARM || record->kind == ENTRY_DISARM) && has_idle_intervals(replay))
+        else if (!input->apply && entry->node == NODE_NONE &&
+                 (entry->kind == ENTRY_ARM || entry->kind == ENTRY_DISARM) && has_idle_intervals(replay))
                 return;
         else if (!input->apply)
-                mismatch(replay, "the run has not asked for '%s'", kind);
-        else if (over != input->last && record->kind != ENTRY_RECOVERED)
+                mismatch(replay, "the run has not requested '%s'", kind);
+        else if (over != input->last && entry->kind != ENTRY_RECOVERED)
                 mismatch(replay, "'%s' does not happen to a run that is %s", kind,
                          status_to_string(run_status(replay->run)));
         else if (input->waiting && run_halting(replay->run))
                 mismatch(replay, "'%s' does not happen to a run that is being halted", kind);
-        else if (replay->position == 1 && record->kind != ENTRY_START && record->kind != ENTRY_SNAPSHOT)
+        else if (replay->position == 1 && entry->kind != ENTRY_START && entry->kind != ENTRY_SNAPSHOT)
                 mismatch(replay, "the run has not begun");
         else
-                input->apply(replay, record, replay->journal->header.start + record->time);
+                input->apply(replay, entry, replay->record->header.start + entry->time);
 }
 
 int replay_step(Replay *replay, char **ret_error) {
-        const Entry *record = next_record(replay);
+        const Entry *entry = next_entry(replay);
 
-        if (!record)
+        if (!entry)
                 return 0;
 
         replay->position++;
-        apply(replay, record);
+        apply(replay, entry);
         if (!replay->error)
                 return 1;
 
@@ -716,10 +748,10 @@ int replay_step(Replay *replay, char **ret_error) {
 }
 
 int replay_until(Replay *replay, uint64_t time, char **ret_error) {
-        const Entry *record;
+        const Entry *entry;
         int r = 0;
 
-        while (r >= 0 && (record = next_record(replay)) && replay->journal->header.start + record->time <= time)
+        while (r >= 0 && (entry = next_entry(replay)) && replay->record->header.start + entry->time <= time)
                 r = replay_step(replay, ret_error);
 
         return r < 0 ? r : 0;
@@ -727,30 +759,31 @@ int replay_until(Replay *replay, uint64_t time, char **ret_error) {
 
 /* Checks the nodes of all entries, so that no other code has to. */
 static void check_nodes(Replay *replay) {
-        for (const Entry *record; (record = next_record(replay)) && !replay->error; replay->position++)
-                if (!has_node(replay, record)) {
+        for (const Entry *entry; (entry = next_entry(replay)) && !replay->error; replay->position++)
+                if (!has_node(replay, entry)) {
                         replay->position++;
-                        mismatch(replay, "there is no such node for '%s'", entry_kind_to_string(record->kind));
+                        mismatch(replay, "there is no such node for '%s'", entry_kind_to_string(entry->kind));
                 }
 
         replay->position = 0;
 }
 
-static int replay_new_from(const RunRecord *journal, unsigned begin, Definition *definition, Replay **ret_replay,
+static int replay_new_from(const RunRecord *record, unsigned begin, Definition *definition, Replay **ret_replay,
                            char **ret_error) {
-        const RecordHeader *header = &journal->header;
+        const RecordHeader *header = &record->header;
         g_autoptr(Replay) replay = NULL;
 
         if (definition_check_start(definition, header->variables, ret_error) < 0)
                 return -EBADMSG;
 
         replay = g_new0(Replay, 1);
-        replay->journal = journal;
+        replay->record = record;
         replay->run = run_make(
                 &(RunOrigin){
                         .id = header->run,
                         .tree = header->tree,
                         .instance = header->instance,
+                        .starter = *header->starter ? header->starter : NULL,
                         .seed = header->seed,
                         .started = header->started,
                         .start = header->start,
@@ -768,12 +801,57 @@ static int replay_new_from(const RunRecord *journal, unsigned begin, Definition 
         return 0;
 }
 
-int replay_new(const RunRecord *journal, Definition *definition, Replay **ret_replay, char **ret_error) {
-        return replay_new_from(journal, 0, definition, ret_replay, ret_error);
+int replay_new(const RunRecord *record, Definition *definition, Replay **ret_replay, char **ret_error) {
+        return replay_new_from(record, 0, definition, ret_replay, ret_error);
 }
 
-int replay_new_of_end(const RunRecord *journal, Definition *definition, Replay **ret_replay, char **ret_error) {
-        return replay_new_from(journal, journal->newest_entry, definition, ret_replay, ret_error);
+int replay_new_of_end(const RunRecord *record, Definition *definition, Replay **ret_replay, char **ret_error) {
+        return replay_new_from(record, record->newest_entry, definition, ret_replay, ret_error);
+}
+
+/* Snapshots of older btds have no number of events. A btd that recovers a run from such a snapshot begins to count
+ * there, so all numbers are above that. */
+int replay_new_after(const RunRecord *record, Definition *definition, uint64_t n_events, Replay **ret_replay,
+                     char **ret_error) {
+        unsigned begin = 0, uncounted = UINT_MAX;
+
+        for (unsigned i = 0; i < record->entries->len; i++) {
+                const Entry *entry = &g_array_index(record->entries, Entry, i);
+                json_object *n = entry->kind == ENTRY_SNAPSHOT ? detail_of(entry, "events") : NULL;
+
+                if (n && json_object_get_uint64(n) <= n_events)
+                        begin = i;
+                else if (entry->kind == ENTRY_SNAPSHOT)
+                        uncounted = n ? UINT_MAX : i;
+                else if (entry->kind == ENTRY_RECOVERED && uncounted != UINT_MAX)
+                        begin = uncounted;
+        }
+
+        return replay_new_from(record, begin, definition, ret_replay, ret_error);
+}
+
+void replay_node_report(const Replay *replay, NodeId node, uint64_t now, NodeReport *ret_report) {
+        const RecordHeader *header = &replay->record->header;
+        const Run *run = replay->run;
+        const NodeHistory *history = run_node_history(run);
+        uint64_t since = node_history_since(history, node), deadline = run_deadline(run, node), timer_now = now,
+                 left = UINT64_MAX;
+
+        if (deadline != UINT64_MAX && definition_uses_boottime(run_definition(run), node)) {
+                deadline = run_boottime_deadline(run, node);
+                timer_now += run_suspended(run);
+        }
+        if (deadline != UINT64_MAX)
+                left = deadline - MIN(timer_now, deadline);
+
+        *ret_report = (NodeReport){
+                .status = node_history_status(history, node),
+                .state = node_history_state(history, node),
+                .since = since > 0 ? header->started + (since - header->start) : 0,
+                .duration = node_history_duration(history, node, now),
+                .element = g_strdup(run_node_element(run, node)),
+                .detail = run_node_detail(run, node, left),
+        };
 }
 
 void replay_free(Replay *replay) {
@@ -793,9 +871,9 @@ Run *replay_run(const Replay *replay) {
 }
 
 bool replay_has_finished(const Replay *replay) {
-        const GArray *records = replay->journal->entries;
+        const GArray *entries = replay->record->entries;
 
-        return replay->position > 0 && g_array_index(records, Entry, replay->position - 1).kind == ENTRY_FINISHED;
+        return replay->position > 0 && g_array_index(entries, Entry, replay->position - 1).kind == ENTRY_FINISHED;
 }
 
 unsigned replay_position(const Replay *replay) {

@@ -139,15 +139,36 @@ void run_note_number(Run *run, EntryKind kind, NodeId node, const char *name, ui
         record_writer_end(run->writer);
 }
 
-void run_note_breakpoint(Run *run, NodeId node, bool set) {
-        GString *text;
+static void note_request(Run *run, EntryKind kind, NodeId node, json_object *details, const char *by) {
+        if (by)
+                json_object_object_add(details, ENTRY_BY, json_object_new_string(by));
+        run_note_values(run, kind, node, json_object_object_length(details) > 0 ? details : NULL);
+}
 
-        if (!run->writer)
+void run_note_request(Run *run, EntryKind kind, const char *by) {
+        g_autoptr(json_object) details = json_object_new_object();
+
+        note_request(run, kind, NODE_NONE, details, by);
+}
+
+void run_note_breakpoint(Run *run, NodeId node, bool set, const char *by) {
+        g_autoptr(json_object) details = json_object_new_object();
+
+        json_object_object_add(details, "set", json_object_new_boolean(set));
+        note_request(run, ENTRY_BREAK, node, details, by);
+}
+
+void run_note_variables(Run *run, json_object *values, const char *by) {
+        g_autoptr(json_object) details = NULL;
+
+        if (!by) {
+                run_note_values(run, ENTRY_SET, NODE_NONE, values);
                 return;
+        }
 
-        text = begin(run, ENTRY_BREAK, node);
-        g_string_append(text, set ? " {\"set\":true}" : " {\"set\":false}");
-        record_writer_end(run->writer);
+        details = json_object_new_object();
+        json_object_object_foreach(values, key, value) json_object_object_add(details, key, json_object_get(value));
+        note_request(run, ENTRY_SET, NODE_NONE, details, by);
 }
 
 void run_note_start(Run *run, NodeId node, Status status, const Cause *cause) {
@@ -224,9 +245,9 @@ void run_forget_value(Run *run, NodeId node) {
                 g_hash_table_remove(run->values, GUINT_TO_POINTER(node));
 }
 
-static void lose_journal(Run *run, const char *error) {
+static void lose_record(Run *run, const char *error) {
         g_clear_pointer(&run->writer, record_writer_free);
-        run->host->journal_failed(error, run->host_userdata);
+        run->host->record_failed(error, run->host_userdata);
 }
 
 static bool can_have_snapshot(const Run *run) {
@@ -252,7 +273,7 @@ void run_note_snapshot(Run *run) {
 
         record = take_snapshot(run);
         if (record_writer_add_snapshot(run->writer, &record, &error) < 0)
-                lose_journal(run, error);
+                lose_record(run, error);
 }
 
 int run_close(Run *run, char **ret_error) {
@@ -275,5 +296,5 @@ void run_flush(Run *run) {
         if (!run->writer || record_writer_flush(run->writer, &error) >= 0)
                 return;
 
-        lose_journal(run, error);
+        lose_record(run, error);
 }

@@ -16,6 +16,7 @@
 /* The data of a run that are known at its start, and are in the header of its run record. */
 typedef struct RunOrigin {
         const char *id, *tree, *instance;
+        const char *starter; /* who starts the run, or NULL */
         uint64_t seed;
         uint64_t started; /* CLOCK_REALTIME, microseconds */
         uint64_t start;   /* CLOCK_MONOTONIC, microseconds, as all times here */
@@ -75,7 +76,7 @@ typedef struct RunHost {
          * NULL: failures are not reported. */
         void (*failed)(NodeId node, const Cause *before, void *userdata);
         /* The run record could not be written, and was deleted. */
-        void (*journal_failed)(const char *error, void *userdata);
+        void (*record_failed)(const char *error, void *userdata);
 } RunHost;
 
 /* Makes a run that is not live. Copies the origin, references the definition, and borrows the host. */
@@ -86,7 +87,7 @@ Run *run_make_live(const RunOrigin *origin, Definition *definition, const RunSer
 /* Replaces the host: armed timers are armed there, and the leaves belong to it, see run_set_leaf(). */
 void run_set_host(Run *run, const RunHost *host, void *userdata);
 /* Starts writing the run record; takes the writer. NULL: nothing more is written. */
-void run_set_journal(Run *run, RecordWriter *writer);
+void run_set_writer(Run *run, RecordWriter *writer);
 
 /* Do not call them while the run processes an input; queue the input instead. */
 void input_start(Run *run, uint64_t now);
@@ -104,8 +105,8 @@ void input_condition_changed(Run *run, NodeId node, uint64_t now);
 void input_condition_turned(Run *run, NodeId node, uint64_t now);
 void input_timer_expired(Run *run, NodeId node, uint64_t now);
 void input_lock_granted(Run *run, NodeId node, uint64_t now);
-/* Sets variables from outside: an object. */
-void input_variables(Run *run, json_object *values, uint64_t now);
+/* Sets variables from outside: an object. by: who does it, as in "UID 0 (btctl)"; NULL: not known. */
+void input_variables(Run *run, json_object *values, const char *by, uint64_t now);
 /* Sets a variable for a leaf, at any time; takes the value. */
 void input_output(Run *run, NodeId node, const char *key, json_object *value, uint64_t now);
 
@@ -113,12 +114,12 @@ void input_output(Run *run, NodeId node, const char *key, json_object *value, ui
  * object, or NULL. It is written when this returns. */
 void input_memo(Run *run, NodeId node, json_object *memo, uint64_t now);
 
-/* Requests of users, while the run is running and not halting. */
-void input_pause(Run *run, uint64_t now);
-void input_resume(Run *run, uint64_t now);
+/* Requests of users, while the run is running and not halting. by: as above. */
+void input_pause(Run *run, const char *by, uint64_t now);
+void input_resume(Run *run, const char *by, uint64_t now);
 /* Continues past the current breakpoints, for one tick. */
-void input_step(Run *run, uint64_t now);
-void input_breakpoint(Run *run, NodeId node, bool set, uint64_t now);
+void input_step(Run *run, const char *by, uint64_t now);
+void input_breakpoint(Run *run, NodeId node, bool set, const char *by, uint64_t now);
 /* Forces an outcome of the node. True: it is running, and gets the outcome when it has been halted. False: it gets the
  * outcome when it starts next. why: its cause (taken). */
 bool input_force(Run *run, NodeId node, Status status, Cause *why, uint64_t now);
@@ -127,6 +128,8 @@ bool input_force(Run *run, NodeId node, Status status, Cause *why, uint64_t now)
 void input_recovered(Run *run, uint64_t now);
 /* Records that this daemon is about to start the action, either again or for the first time. noted: as at its start. */
 void input_rerun(Run *run, NodeId node, json_object *noted, uint64_t now);
+/* For replays: the machine was suspended, before the next input. */
+void input_suspended(Run *run, uint64_t suspended, uint64_t now);
 void run_set_suspended(Run *run, uint64_t suspended);
 
 /* True while the run processes an input. */

@@ -8,8 +8,7 @@
 
 #include "run/activity.h"
 #include "run/causes.h"
-#include "run/node-locks.h"
-#include "run/node-timers.h"
+#include "run/node-resources.h"
 #include "run/run-inputs.h"
 
 typedef struct RunValue {
@@ -23,6 +22,8 @@ typedef struct NodeTimer {
         bool armed;
 } NodeTimer;
 
+typedef struct RunEvents RunEvents;
+
 struct Run {
         const char *id, *tree, *instance; /* stored in names */
         Definition *definition;
@@ -31,29 +32,36 @@ struct Run {
         RecordWriter *writer;        /* NULL: there is no run record */
         const RunObserver *observer; /* or NULL */
         void *observer_userdata;
+        RunEvents *events; /* NULL: nobody observes them */
+        uint64_t n_events, n_sets_told;
+        GHashTable *skips; /* by node, see events.c; NULL: none */
 
         Variables *variables;
         Machine *machine; /* NULL after the run has finished */
-        History *history;
+        NodeHistory *history;
         Causes forced;          /* the causes of forced outcomes */
-        GHashTable *timers;     /* of NodeTimer, by node; NULL until there is one, as for */
-        GArray *locks;          /* of RunLock; see run_locks() */
+        GHashTable *timers;     /* of NodeTimer, by node; NULL until there is one */
+        GArray *locks;          /* of RunLock; see run_locks(); NULL likewise */
         GHashTable *values;     /* of RunValue: last values of conditions, by node */
         GHashTable *broken;     /* of Cause: expressions that failed, by node */
         json_object *outputs;   /* of the leaf that is being started */
         Cause *last_evaluation; /* why the last evaluated condition is false, or NULL */
-        GArray *breakpoints;    /* of NodeId, sorted; NULL: none, as for */
-        GArray *stops;          /* the breakpoints at which it is paused */
+        GArray *breakpoints;    /* of NodeId, sorted; NULL: none */
+        GArray *stops;          /* the breakpoints at which it is paused; NULL: none */
+        GArray *held_back;      /* nodes that have begun to wait with this input */
         Cause *why;             /* why it is halting */
         Cause *cause;           /* of the result: that of the run, with that of the root below it */
         json_object *given;     /* the variables of its start, or NULL */
+        char *starter;          /* who has started it, or NULL */
         uint64_t seed, started; /* see RunOrigin */
         uint64_t start, now;    /* now: of this input */
         uint64_t suspended;     /* see run_suspended() */
         uint64_t ready;         /* the time when a node made it ready; UINT64_MAX: none */
+        RunCounts counts;
         NodeId refused;         /* the last SubTree or ForEach with wrong variables, until it has failed */
         uint32_t n_evaluations; /* evaluations of conditions in this input */
         Status status : 8;      /* small members are together, since there can be many runs */
+        Status evaluated;       /* what the last evaluation of a condition gave */
         bool first_evaluation;  /* the last evaluation was the first since the condition was released */
         bool uses_boottime;
         bool busy;    /* the machine processes an input */
@@ -61,7 +69,8 @@ struct Run {
         bool paused;  /* it gets no ticks, unless it is halting */
         bool moved;   /* breakpoints, or whether the run is paused, have changed, and the owner was not told yet */
 
-        /* Only of a live run. */
+        /* Only of a live run. What the next btd must know of it is in the header of the run record, see header_of() and
+         * run_recover() in live-run.c. */
         bool ready_reported;
         bool durable;                /* it has a run record */
         unsigned unprompted;         /* number of kept inputs since the last input from outside */
@@ -70,16 +79,47 @@ struct Run {
         TickerEntry turn;
         const RunCallbacks *callbacks;
         void *callbacks_userdata;
-        char *token;       /* NULL: the id is the token */
-        GQueue activities; /* all activities of the run */
-        NodeTimers *armed; /* NULL before the first timer, and after the run has finished */
-        NodeLocks *claims; /* NULL likewise */
-        GArray *kept;      /* inputs kept until the end of the tick; NULL: none */
-        Timer *later;      /* delays kept inputs of a loop; NULL: none */
-        uint64_t finished; /* CLOCK_REALTIME */
-        char *not_durable; /* why it does not survive a restart; NULL: it does, or run records are not kept */
+        char *token;           /* NULL: the id is the token */
+        GQueue activities;     /* all activities of the run */
+        NodeTimers *armed;     /* NULL before the first timer, and after the run has finished */
+        NodeLocks *node_locks; /* NULL likewise */
+        GArray *kept;          /* inputs kept until the end of the tick; NULL: none */
+        Timer *later;          /* delays kept inputs of a loop; NULL: none */
+        uint64_t finished;     /* CLOCK_REALTIME */
+        char *not_durable;     /* why it does not survive a restart; NULL: it does, or run records are not kept */
         char names[];
 };
+
+/* Count an event, and make it if somebody observes the events; see events.h. Call them while the run processes the
+ * input to which the event belongs. */
+void run_tell(Run *run, NodeId node, const char *what);
+/* by: the user who has requested it, or NULL. */
+void run_tell_request(Run *run, NodeId node, const char *what, const char *by);
+void run_tell_start(Run *run);
+/* For "halting". */
+void run_tell_because(Run *run, const char *what, const Cause *why);
+void run_tell_force(Run *run, NodeId node, Status status, const Cause *why);
+void run_tell_lock(Run *run, NodeId node);
+void run_tell_suspended(Run *run, uint64_t usec);
+void run_tell_memo(Run *run, NodeId node, json_object *memo);
+/* The values are referenced. by: the user who has set them, or NULL. */
+void run_tell_set(Run *run, NodeId node, json_object *values, const char *by);
+/* The node may have computed variables. */
+void run_tell_computed(Run *run, NodeId node);
+/* The node history already has the change. before: the status of the node before. waited: how long it waited until
+ * then. */
+void run_tell_change(Run *run, NodeId node, Status before, uint64_t waited);
+/* After the halt of a node was told: it did not end by itself. */
+void run_tell_given_up(Run *run, NodeId node, const Cause *why);
+void run_tell_result(Run *run);
+/* After a snapshot was restored. */
+void run_tell_restored(Run *run);
+/* Reports the events of the input. */
+void run_end_events(Run *run);
+void run_end_observing(Run *run);
+/* For snapshots: the node was skipped since its parent has changed last. */
+bool run_was_skipped_before(const Run *run, NodeId node);
+void run_put_skip(Run *run, NodeId node);
 
 /* Adds a lock to those that nodes hold or wait for. */
 void run_add_lock(Run *run, const RunLock *lock);
@@ -91,6 +131,8 @@ void run_put_timer(Run *run, NodeId node, NodeTimer *timer);
 /* Notes that an expression of the node failed. The first failure counts, because it is the one that ends the machine,
  * if any does, and by then the leaf may be gone or started again. */
 void run_note_broken(Run *run, NodeId node, Cause *why);
+/* The cause of a node that was halted or is halting. */
+Cause *run_halted_cause(const Run *run, NodeId node);
 
 /* Write an entry, which is pending until run_flush(). */
 void run_note(Run *run, EntryKind kind, NodeId node);
@@ -101,7 +143,10 @@ void run_note_values(Run *run, EntryKind kind, NodeId node, json_object *values)
 /* Writes that a leaf is about to be started. noted: see definition_note_variables(), or NULL. */
 void run_note_begin(Run *run, EntryKind kind, NodeId node, json_object *noted);
 void run_note_number(Run *run, EntryKind kind, NodeId node, const char *name, uint64_t number);
-void run_note_breakpoint(Run *run, NodeId node, bool set);
+/* These three write what a user has requested. by: the user, or NULL if it is not known. */
+void run_note_request(Run *run, EntryKind kind, const char *by);
+void run_note_breakpoint(Run *run, NodeId node, bool set, const char *by);
+void run_note_variables(Run *run, json_object *values, const char *by);
 /* Writes the status of a leaf that was just started, and the variables that it has set. */
 void run_note_start(Run *run, NodeId node, Status status, const Cause *cause);
 /* Writes the value of a condition that was just evaluated, if it is new. */

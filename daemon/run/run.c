@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "engine/engine-version.h"
-#include "run/reasons.h"
+#include "engine/machine.h"
+#include "run/causes.h"
 #include "run/run-state.h"
 
 /* Microseconds. Smaller differences only come from reading two clocks one after the other. */
@@ -50,9 +50,16 @@ static bool remove_node(GArray **nodes, NodeId node) {
         return true;
 }
 
+/* Told at the end of the input: what the node waits for may be halted after this. */
+static void note_held_back(Run *run, NodeId node) {
+        run->held_back = run->held_back ?: g_array_new(FALSE, FALSE, sizeof(NodeId));
+        g_array_append_val(run->held_back, node);
+}
+
 /* The node waits at its breakpoint. */
 static void stop_at(Run *run, NodeId node) {
         add_node(&run->stops, node);
+        note_held_back(run, node);
         run->paused = true;
         run->moved = true;
 }
@@ -72,6 +79,14 @@ static void pass_breakpoints(Run *run) {
         for (unsigned i = 0; i < stops->len; i++)
                 machine_pass_breakpoint(run->machine, g_array_index(stops, NodeId, i));
 }
+
+/* Adds one to this member of the counts. A replayed run is not live, so the totals do not count its inputs again. */
+#define COUNT(run, member)                                                                                             \
+        do {                                                                                                           \
+                (run)->counts.member++;                                                                                \
+                if ((run)->services && (run)->services->totals)                                                        \
+                        (run)->services->totals->member++;                                                             \
+        } while (false)
 
 static void on_cause_dropped(void *cause) {
         cause_unref(cause);
@@ -197,21 +212,32 @@ static Cause *refusal_of(Run *run, NodeId node) {
 /* NULL: the failure does not come from the child of a ForEach. */
 static Cause *element_cause(Run *run, NodeId node, Status status) {
         bool for_each = definition_tree(run->definition)->nodes[node].type->flags & TYPE_FOR_EACH;
-        NodeId child = for_each && status == STATUS_FAILURE ? history_last_failed(run->history, node) : NODE_NONE;
+        NodeId child = for_each && status == STATUS_FAILURE ? node_history_last_failed(run->history, node) : NODE_NONE;
         Cause *cause;
 
         if (child == NODE_NONE)
                 return NULL;
 
         cause = reason_of_element(run->definition, run->variables, node, child);
-        cause->because = cause_ref(history_last_cause(run->history, child));
+        cause->because = cause_ref(node_history_last_cause(run->history, child));
         return cause;
+}
+
+/* How many elements of a ForEach that has just completed have failed. */
+static uint32_t failed_elements(const Run *run, NodeId node) {
+        uint32_t elements, failed = 0;
+
+        if (definition_tree(run->definition)->nodes[node].type->flags & TYPE_FOR_EACH)
+                machine_elements(run->machine, node, &elements, &failed);
+        return failed;
 }
 
 /* The cause of the node itself, if it does not come from a child; or NULL. */
 static Cause *own_cause(Run *run, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
         switch (reason) {
         case REASON_NONE:
+                if (status == STATUS_SUCCESS)
+                        return reason_of_failed_elements(run->machine, node);
                 return leaf_cause ? cause_ref(leaf_cause) : refusal_of(run, node) ?: element_cause(run, node, status);
         case REASON_THRESHOLD:
                 return element_cause(run, node, status);
@@ -225,54 +251,77 @@ static Cause *own_cause(Run *run, NodeId node, Status status, Reason reason, Cau
         }
 }
 
-/* True for outcomes that need a cause. A success needs one only if a guard or a user decided it. */
-static bool is_explained(Status status, Reason reason) {
+/* True for outcomes that need a cause. A success needs one if a guard or a user decided it, or if it is that of a
+ * ForEach of which elements failed. */
+static bool is_explained(const Run *run, NodeId node, Status status, Reason reason) {
         return status == STATUS_FAILURE || status == STATUS_SKIPPED ||
-               (status == STATUS_SUCCESS && (reason_is_answer(reason) || reason == REASON_FORCED));
+               (status == STATUS_SUCCESS && (reason_is_answer(reason) || reason == REASON_FORCED ||
+                                             (reason == REASON_NONE && failed_elements(run, node) > 0)));
 }
 
-static void tell(const Run *run, NodeId node) {
+/* waited: how long the node waited before this change. */
+static void tell(Run *run, NodeId node, Status before, uint64_t waited) {
+        run_tell_change(run, node, before, waited);
         if (run->observer && run->observer->changed)
                 run->observer->changed(node, run->observer_userdata);
 }
 
-static void tell_computed(const Run *run, NodeId node) {
-        if (run->observer && run->observer->computed)
-                run->observer->computed(node, run->observer_userdata);
-}
-
 /* A node in ERROR stays so. */
 static void record(Run *run, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
-        Cause *last = history_last_cause(run->history, node), *cause = NULL;
+        Cause *last = node_history_last_cause(run->history, node), *cause = NULL;
         g_autoptr(Cause) before = NULL;
+        Status status_before = node_history_status(run->history, node);
+        uint64_t waited = 0;
         bool telling;
 
-        if (history_status(run->history, node) == STATUS_ERROR)
+        if (status_before == STATUS_ERROR)
                 return;
 
-        if (is_explained(status, reason))
+        if (is_explained(run, node, status, reason))
                 cause = own_cause(run, node, status, reason, leaf_cause);
+        if (node_history_phase(run->history, node) == PHASE_WAITING)
+                waited = run->now - node_history_since(run->history, node);
         telling = run->host->failed && status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
         before = telling && last ? cause_ref(last) : NULL;
 
-        history_record(run->history, node, status, reason, cause, run->now);
-        tell(run, node);
+        node_history_record(run->history, node, status, reason, cause, run->now);
+        tell(run, node, status_before, waited);
         if (telling)
                 run->host->failed(node, before, run->host_userdata);
+}
+
+/* For a node that was started, unless its last execution has not ended yet. */
+static void consider_waiting(Run *run, NodeId node) {
+        if (machine_node_waits(run->machine, node) && node_history_record_waiting(run->history, node, run->now))
+                note_held_back(run, node);
+}
+
+/* Call this when an execution really begins: a node that waited is not reported again by the machine. */
+static void stop_waiting(Run *run, NodeId node) {
+        if (node_history_phase(run->history, node) == PHASE_WAITING)
+                record(run, node, STATUS_RUNNING, REASON_NONE, NULL);
+}
+
+/* The machine reports that a leaf in ERROR has failed, before it reports the error, which is recorded instead. */
+static bool is_error(Status status, Reason reason, Status of_leaf) {
+        return status == STATUS_FAILURE && reason == REASON_NONE && of_leaf == STATUS_ERROR;
 }
 
 /* An action that was halted and is still RUNNING is ending; its leaf is needed until then. */
 static void action_changed(Run *run, NodeId node, Status status, Reason reason) {
         void *leaf = machine_node_data(run->machine, node);
 
-        record(run, node, status, reason, leaf ? run->host->leaf_cause(leaf) : NULL);
+        if (!leaf || !is_error(status, reason, run->host->leaf_status(leaf)))
+                record(run, node, status, reason, leaf ? run->host->leaf_cause(leaf) : NULL);
         if (leaf && status != STATUS_RUNNING && run->host->leaf_status(leaf) != STATUS_RUNNING)
                 drop_leaf(run, node);
 }
 
 static void condition_changed(Run *run, NodeId node, Status status, Reason reason) {
-        if (!run->first_evaluation && status == history_status(run->history, node))
-                history_repeat(run->history, node, reason == REASON_NONE ? run->last_evaluation : NULL);
+        if (is_error(status, reason, run->evaluated))
+                return;
+        if (!run->first_evaluation && status == node_history_status(run->history, node))
+                node_history_repeat(run->history, node, reason == REASON_NONE ? run->last_evaluation : NULL, run->now);
         else
                 record(run, node, status, reason, run->last_evaluation);
 }
@@ -290,14 +339,28 @@ static void consider_ready(Run *run, NodeId node, Status status) {
                 return;
 
         run->ready = run->now;
+        run_tell(run, NODE_NONE, "ready");
         if (run->observer && run->observer->ready)
                 run->observer->ready(run->observer_userdata);
 }
 
+/* A leaf that was halted and has not ended is halting, not halted. It can be halted again while its next execution
+ * waits. */
+static bool is_not_halted_yet(const Run *run, NodeId node, Status status) {
+        return status == STATUS_HALTED && machine_node_ending(run->machine, node) &&
+               node_history_phase(run->history, node) != PHASE_WAITING;
+}
+
 /* Records a change that the machine reports; see MachineHost. */
 static void record_change(Run *run, NodeId node, Status status, Reason reason) {
+        bool was_halting = node_history_phase(run->history, node) == PHASE_HALTING;
+
         if (status != STATUS_RUNNING)
                 leave_stop(run, node);
+        if (definition_tree(run->definition)->nodes[node].flags & NODE_LEAF &&
+            (is_not_halted_yet(run, node, status) ||
+             (status == STATUS_RUNNING && machine_node_waits(run->machine, node))))
+                return;
 
         switch (definition_tree(run->definition)->nodes[node].type->class) {
         case NODE_ACTION:
@@ -311,11 +374,13 @@ static void record_change(Run *run, NodeId node, Status status, Reason reason) {
         }
 
         consider_ready(run, node, status);
+        if (was_halting && status != STATUS_RUNNING)
+                consider_waiting(run, node);
 }
 
 /* The cause of the run, passed on from the root; NULL: the root has succeeded. */
 static Cause *root_cause(const Run *run) {
-        Cause *below = history_cause(run->history, 0), *cause;
+        Cause *below = node_history_cause(run->history, 0), *cause;
         g_autofree char *text = NULL;
 
         if (!below)
@@ -327,21 +392,39 @@ static Cause *root_cause(const Run *run) {
         return cause;
 }
 
-bool run_node_is_ending(const Run *run, NodeId node) {
-        return run->machine && history_status(run->history, node) == STATUS_RUNNING &&
-               machine_node_status(run->machine, node) == STATUS_IDLE;
+static bool is_halted(const Run *run, NodeId node) {
+        return node_history_status(run->history, node) == STATUS_HALTED ||
+               node_history_phase(run->history, node) == PHASE_HALTING;
 }
 
-/* Skips nodes that are still ending, because they are not yet recorded as halted. */
+/* Was the node halted because its own while turned false, or because a user has set its outcome? It gets the outcome
+ * next. */
+static bool has_stopped_itself(const Run *run, NodeId node) {
+        return run->machine && machine_node_held(run->machine, node) && is_halted(run, node);
+}
+
+static Cause *own_halt_cause(const Run *run, NodeId node) {
+        Reason reason = machine_held_reason(run->machine, node);
+        Cause *cause = reason == REASON_FORCED ? cause_ref(causes_get(&run->forced, node))
+                                               : reason_of_answer(run->definition, run->variables, node, reason);
+
+        cause->node = node;
+        return cause;
+}
+
+/* The nearest node above it that is neither halted nor halting, or has stopped itself. */
 static NodeId halted_by(const Run *run, NodeId node) {
-        do
-                node = history_halted_by(run->history, node);
-        while (node != NODE_NONE && run_node_is_ending(run, node));
+        const Node *nodes = definition_tree(run->definition)->nodes;
+        NodeId above = node_history_halted_by(run->history, node);
 
-        return node;
+        for (NodeId id = nodes[node].parent; id != above; id = nodes[id].parent)
+                if (has_stopped_itself(run, id))
+                        return id;
+
+        return above;
 }
 
-static Cause *halted_cause(const Run *run, NodeId node) {
+Cause *run_halted_cause(const Run *run, NodeId node) {
         NodeId above = halted_by(run, node);
         const Cause *of_run = run_cause_chain(run);
         g_autofree char *text = NULL, *path = NULL;
@@ -354,9 +437,7 @@ static Cause *halted_cause(const Run *run, NodeId node) {
                 path = tree_node_path(definition_tree(run->definition), above);
                 text = g_strdup_printf("stopped by %s", path);
                 cause = cause_new(CAUSE_HALTED, facts_new("by", fact_text(path), NULL), text);
-                cause->because = history_cause(run->history, above);
-                if (cause->because)
-                        cause_ref(cause->because);
+                cause->because = run_node_cause(run, above);
         }
 
         cause->node = node;
@@ -364,12 +445,59 @@ static Cause *halted_cause(const Run *run, NodeId node) {
 }
 
 Cause *run_node_cause(const Run *run, NodeId node) {
-        Cause *cause = history_cause(run->history, node);
+        Cause *cause = node_history_cause(run->history, node);
 
-        if (history_status(run->history, node) == STATUS_HALTED)
-                return halted_cause(run, node);
+        if (has_stopped_itself(run, node))
+                return own_halt_cause(run, node);
+        if (is_halted(run, node))
+                return run_halted_cause(run, node);
 
         return cause ? cause_ref(cause) : NULL;
+}
+
+const char *run_node_element(const Run *run, NodeId node) {
+        return variables_element_text(run->variables, node);
+}
+
+void node_report_clear(NodeReport *report) {
+        g_free(report->element);
+        g_free(report->detail);
+}
+
+char *run_node_label(const Run *run, NodeId node) {
+        const Tree *tree = definition_tree(run->definition);
+        g_autoptr(GString) label = NULL;
+        bool found = false;
+
+        for (NodeId id = node; id != NODE_NONE && !found; id = tree->nodes[id].parent)
+                found = run_node_element(run, id);
+        if (!found)
+                return NULL;
+
+        label = g_string_new(NULL);
+        for (NodeId id = node; id != NODE_NONE; id = tree->nodes[id].parent) {
+                const char *element = run_node_element(run, id), *name = tree_node_name(tree, id);
+                g_autofree char *full = element ? tree_element_label(name, element) : NULL;
+
+                if (id != node)
+                        g_string_prepend_c(label, '/');
+                g_string_prepend(label, full ?: name);
+        }
+
+        return g_string_free(g_steal_pointer(&label), false);
+}
+
+char *run_describe_waiting(const Run *run, NodeId node) {
+        NodeId other = run->machine ? machine_node_waits_for(run->machine, node) : NODE_NONE;
+
+        if (run_is_at_breakpoint(run, node))
+                return g_strdup("at a breakpoint");
+        if (run_waits_for_lock(run, node))
+                return g_strdup_printf("for the lock '%s'", definition_lock(run->definition, node));
+        if (other == NODE_NONE || other == node)
+                return NULL;
+
+        return g_strdup_printf("for %s to stop", tree_node_name(definition_tree(run->definition), other));
 }
 
 /* Requests of the machine, which are passed to the RunHost and to the variables, and recorded. */
@@ -378,11 +506,16 @@ Cause *run_node_cause(const Run *run, NodeId node) {
  * entry. */
 static void *start_leaf(Run *run, NodeId node) {
         const Tree *tree = definition_tree(run->definition);
-        uint32_t attempt = history_count_start(run->history, node);
+        uint32_t attempt = node_history_count_start(run->history, node);
         g_autoptr(json_object) noted =
                 definition_note_variables(run->definition, node, variables_scope(run->variables, node));
         void *leaf;
 
+        if (tree->nodes[node].type->class == NODE_ACTION) {
+                COUNT(run, action_starts);
+                if (attempt > 1)
+                        COUNT(run, action_restarts);
+        }
         if (noted || tree->nodes[node].type->class == NODE_ACTION)
                 run_note_begin(run, ENTRY_BEGIN, node, noted);
         if (run->broken && !machine_error(run->machine, NULL))
@@ -399,9 +532,12 @@ static Status host_leaf_start(Machine *machine, NodeId node) {
         Status status;
         void *leaf;
 
+        stop_waiting(run, node);
         leaf = start_leaf(run, node);
         status = run->host->leaf_status(leaf);
-        tell_computed(run, node);
+        if (run->outputs)
+                run_tell_set(run, node, run->outputs, NULL);
+        run_tell_computed(run, node);
         if (status == STATUS_ERROR)
                 run_note_broken(run, node, run->host->leaf_cause(leaf));
         run_note_start(run, node, status, run->host->leaf_cause(leaf));
@@ -428,12 +564,15 @@ static Status host_condition_evaluate(Machine *machine, NodeId node) {
         Cause *cause;
 
         run->first_evaluation = !leaf;
-        if (!leaf)
+        if (!leaf) {
+                stop_waiting(run, node);
                 leaf = start_leaf(run, node);
+        }
 
         status = run->host->leaf_evaluate(leaf, ++run->n_evaluations);
         cause = run->host->leaf_cause(leaf);
         run_note_evaluation(run, node, status, cause);
+        run->evaluated = status;
         if (status == STATUS_ERROR)
                 run_note_broken(run, node, cause);
 
@@ -480,8 +619,9 @@ static bool host_lock(Machine *machine, NodeId node) {
         lock.held = run->host->lock(node, run->host_userdata);
         run_add_lock(run, &lock);
         run_note(run, lock.held ? ENTRY_AT_ONCE_LOCKED : ENTRY_WAITS, node);
-        if (!lock.held && run->observer && run->observer->waits)
-                run->observer->waits(node, run->observer_userdata);
+        /* It waits for something else now. */
+        if (!lock.held && node_history_phase(run->history, node) == PHASE_WAITING)
+                note_held_back(run, node);
         return lock.held;
 }
 
@@ -517,7 +657,7 @@ static Verdict host_guard(Machine *machine, NodeId node, Guard guard) {
 static Verdict host_hook(Machine *machine, NodeId node, Hook hook) {
         Verdict verdict = judge(machine, node, variables_hook(variables_of(machine), node, hook));
 
-        tell_computed(machine_userdata(machine), node);
+        run_tell_computed(machine_userdata(machine), node);
         return verdict;
 }
 
@@ -528,7 +668,7 @@ static Verdict host_has_changed(Machine *machine, NodeId node, const Script *of)
 static bool host_cause_matches(Machine *machine, NodeId child, const char *const *patterns) {
         const Run *run = machine_userdata(machine);
 
-        return cause_matches_any(history_cause(run->history, child), patterns);
+        return cause_matches_any(node_history_cause(run->history, child), patterns);
 }
 
 static Verdict host_test(Machine *machine, NodeId node, const Script *condition) {
@@ -546,7 +686,7 @@ static uint32_t host_match(Machine *machine, NodeId node, const char *variable, 
 static bool host_next_element(Machine *machine, NodeId node, const char *list, const char *variable, uint32_t index) {
         bool any = variables_next_element(variables_of(machine), node, list, variable, index);
 
-        tell_computed(machine_userdata(machine), node);
+        run_tell_computed(machine_userdata(machine), node);
         return any;
 }
 
@@ -556,7 +696,7 @@ static bool note_refusal(Machine *machine, NodeId node, bool fine) {
 
         if (!fine)
                 run->refused = node;
-        tell_computed(run, node);
+        run_tell_computed(run, node);
 
         return fine;
 }
@@ -569,8 +709,12 @@ static uint32_t host_elements(Machine *machine, NodeId node) {
 }
 
 static void host_assign_element(Machine *machine, NodeId for_each, NodeId child, uint32_t index) {
+        Run *run = machine_userdata(machine);
+
         variables_hand_out(variables_of(machine), for_each, child, index);
-        tell_computed(machine_userdata(machine), child);
+        if (run_node_element(run, child))
+                node_history_note_change(run->history, child);
+        run_tell_computed(run, child);
 }
 
 static bool host_enter(Machine *machine, NodeId node) {
@@ -583,6 +727,17 @@ static bool host_leave(Machine *machine, NodeId node, Status status) {
 
 static void host_changed(Machine *machine, NodeId node, Status status, Reason reason) {
         record_change(machine_userdata(machine), node, status, reason);
+}
+
+static void host_halting(Machine *machine, NodeId node) {
+        Run *run = machine_userdata(machine);
+
+        if (node_history_record_halting(run->history, node, run->now))
+                tell(run, node, STATUS_RUNNING, 0);
+}
+
+static void host_waiting(Machine *machine, NodeId node) {
+        consider_waiting(machine_userdata(machine), node);
 }
 
 static const MachineHost machine_host = {
@@ -607,6 +762,8 @@ static const MachineHost machine_host = {
         .enter = host_enter,
         .leave = host_leave,
         .changed = host_changed,
+        .halting = host_halting,
+        .waiting = host_waiting,
 };
 
 /* The life of the run. */
@@ -625,7 +782,7 @@ Run *run_make(const RunOrigin *origin, Definition *definition, const RunHost *ho
         run->host_userdata = userdata;
         run->variables = variables_new(definition);
         run->machine = machine_new(tree, &machine_host, run, origin->seed);
-        run->history = history_new(tree, origin->start);
+        run->history = node_history_new(tree, origin->start);
         run->seed = origin->seed;
         run->started = origin->started;
         run->start = run->now = origin->start;
@@ -633,11 +790,13 @@ Run *run_make(const RunOrigin *origin, Definition *definition, const RunHost *ho
         run->status = STATUS_RUNNING;
         run->ready = UINT64_MAX;
         run->uses_boottime = definition_uses_boottime(definition, NODE_NONE);
+        run->starter = g_strdup(origin->starter);
         return run;
 }
 
 static void clear_machine(Run *run) {
         g_clear_pointer(&run->timers, g_hash_table_unref);
+        g_clear_pointer(&run->skips, g_hash_table_unref);
         g_clear_pointer(&run->values, g_hash_table_unref);
         g_clear_pointer(&run->broken, g_hash_table_unref);
         g_clear_pointer(&run->last_evaluation, cause_unref);
@@ -649,18 +808,20 @@ void run_free(Run *run) {
                 return;
 
         run_end_live(run);
+        run_end_observing(run);
         clear_machine(run);
         g_clear_pointer(&run->locks, g_array_unref);
         g_clear_pointer(&run->breakpoints, g_array_unref);
         g_clear_pointer(&run->stops, g_array_unref);
         record_writer_free(run->writer);
-        history_free(run->history);
+        node_history_free(run->history);
         causes_clear(&run->forced);
         variables_free(run->variables);
         definition_unref(run->definition);
         cause_unref(run->why);
         cause_unref(run->cause);
         json_object_put(run->given);
+        g_free(run->starter);
         g_free(run->token);
         g_free(run->not_durable);
         g_free(run);
@@ -672,7 +833,7 @@ void run_set_host(Run *run, const RunHost *host, void *userdata) {
         arm_again(run);
 }
 
-void run_set_journal(Run *run, RecordWriter *writer) {
+void run_set_writer(Run *run, RecordWriter *writer) {
         record_writer_free(run->writer);
         run->writer = writer;
         run->durable |= writer != NULL;
@@ -707,26 +868,62 @@ static bool update_suspended(Run *run) {
 
 /* Written before the input, so that times of the input begin after the suspension. */
 static void note_suspended(Run *run) {
-        if (update_suspended(run))
-                run_note_number(run, ENTRY_SUSPENDED, NODE_NONE, "usec", run->suspended);
+        uint64_t before = run->suspended;
+
+        if (!update_suspended(run))
+                return;
+
+        run_note_number(run, ENTRY_SUSPENDED, NODE_NONE, "usec", run->suspended);
+        run_tell_suspended(run, run->suspended - before);
 }
 
 /* Call these before and after each call of the machine. */
 static void begin_input(Run *run, uint64_t now) {
         begin(run, now);
         note_suspended(run);
+        COUNT(run, inputs);
 }
 
 uint64_t run_suspended(const Run *run) {
         return run->suspended;
 }
 
+void input_suspended(Run *run, uint64_t suspended, uint64_t now) {
+        run->now = now;
+        run_tell_suspended(run, suspended - MIN(run->suspended, suspended));
+        run->suspended = suspended;
+        run_end_events(run);
+}
+
 void run_set_suspended(Run *run, uint64_t suspended) {
         run->suspended = suspended;
 }
 
+/* A halting run does not pause. */
+static void tell_held_back(Run *run) {
+        g_autoptr(GArray) nodes = g_steal_pointer(&run->held_back);
+        NodeId last = NODE_NONE;
+
+        if (!nodes)
+                return;
+
+        g_array_sort(nodes, compare_nodes);
+        for (unsigned i = 0; i < nodes->len; i++) {
+                NodeId node = g_array_index(nodes, NodeId, i);
+
+                if (node == last)
+                        continue;
+                if (!run->halting && run_is_at_breakpoint(run, node))
+                        run_tell(run, node, "at-breakpoint");
+                if (node_history_phase(run->history, node) == PHASE_WAITING)
+                        tell(run, node, STATUS_RUNNING, 0);
+                last = node;
+        }
+}
+
 static void end_input(Run *run) {
         run->busy = false;
+        tell_held_back(run);
         if (variables_have_changed(run->variables))
                 machine_variable_set(run->machine);
 }
@@ -734,16 +931,19 @@ static void end_input(Run *run) {
 static void finish_input(Run *run) {
         end_input(run);
         run_flush(run);
+        run_end_events(run);
 }
 
 /* The inputs. */
 
 void input_start(Run *run, uint64_t now) {
         begin(run, now);
+        COUNT(run, inputs);
         if (update_suspended(run))
                 run_note_number(run, ENTRY_START, NODE_NONE, "suspended", run->suspended);
         else
                 run_note(run, ENTRY_START, NODE_NONE);
+        run_tell_start(run);
         machine_start(run->machine);
         finish_input(run);
 }
@@ -764,9 +964,9 @@ static void record_error(Run *run) {
         NodeId node = NODE_NONE;
         const char *error = machine_error(run->machine, &node);
 
-        history_fail(run->history, node, error_cause(run, node, error), run->now);
+        node_history_fail(run->history, node, error_cause(run, node, error), run->now);
         for (; node != NODE_NONE; node = definition_tree(run->definition)->nodes[node].parent)
-                tell(run, node);
+                tell(run, node, STATUS_IDLE, 0);
         run->cause = root_cause(run);
 }
 
@@ -790,6 +990,7 @@ static void finish(Run *run, Status status) {
                 run->cause = root_cause(run);
 
         run_note_status(run, ENTRY_FINISHED, NODE_NONE, run->status, run->cause);
+        run_tell_result(run);
         run_flush(run);
         clear_machine(run);
 }
@@ -797,7 +998,9 @@ static void finish(Run *run, Status status) {
 Status input_tick(Run *run, uint64_t now) {
         Status status;
 
-        begin_input(run, now);
+        begin(run, now);
+        note_suspended(run);
+        COUNT(run, ticks);
         run_note(run, ENTRY_TICK, NODE_NONE);
         status = machine_tick(run->machine);
         end_input(run);
@@ -817,6 +1020,7 @@ Status input_tick(Run *run, uint64_t now) {
                 pass_breakpoints(run);
 
         run_note_snapshot(run);
+        run_end_events(run);
         return run->status;
 }
 
@@ -829,6 +1033,7 @@ void input_halt(Run *run, Cause *why, uint64_t now) {
 
         begin_input(run, now);
         run_note_cause(run, ENTRY_HALT, why);
+        run_tell_because(run, "halting", why);
         pass_breakpoints(run);
         run->halting = true;
         run->why = why;
@@ -839,20 +1044,25 @@ void input_halt(Run *run, Cause *why, uint64_t now) {
 bool input_leaf_ended(Run *run, NodeId node, uint64_t now) {
         void *leaf = run_leaf(run, node);
         Status status = run->host->leaf_status(leaf);
+        Cause *cause = run->host->leaf_cause(leaf);
         bool over = machine_node_ending(run->machine, node) && !machine_node_continues(run->machine, node);
 
         begin_input(run, now);
-        run_note_status(run, ENTRY_ENDED, node, status, run->host->leaf_cause(leaf));
-        tell_computed(run, node);
+        run_note_status(run, ENTRY_ENDED, node, status, cause);
+        run_tell_computed(run, node);
         /* Other leaves are needed until the machine has seen their end. */
         if (over)
                 machine_node_set_data(run->machine, node, NULL);
         else if (status == STATUS_ERROR)
-                run_note_broken(run, node, run->host->leaf_cause(leaf));
+                run_note_broken(run, node, cause);
         machine_leaf_ended(run->machine, node, status);
+        if (over) {
+                record(run, node, STATUS_HALTED, REASON_NONE, NULL);
+                if (cause && cause_is_halt_timeout(cause))
+                        run_tell_given_up(run, node, cause);
+                consider_waiting(run, node);
+        }
         finish_input(run);
-        if (over && run->observer && run->observer->halted)
-                run->observer->halted(node, run->observer_userdata);
         return over;
 }
 
@@ -873,6 +1083,8 @@ void input_condition_turned(Run *run, NodeId node, uint64_t now) {
 void input_timer_expired(Run *run, NodeId node, uint64_t now) {
         begin_input(run, now);
         run_note(run, node == NODE_NONE ? ENTRY_INTERVAL : ENTRY_TIMER, node);
+        if (node != NODE_NONE)
+                run_tell(run, node, "timer");
         mark_expired(run, node);
         machine_timer_expired(run->machine, node);
         finish_input(run);
@@ -884,19 +1096,21 @@ void input_lock_granted(Run *run, NodeId node, uint64_t now) {
         assert(lock);
         begin_input(run, now);
         run_note(run, ENTRY_LOCKED, node);
+        run_tell_lock(run, node);
         lock->held = true;
         lock->since = now;
         machine_lock_granted(run->machine, node);
         finish_input(run);
 }
 
-void input_variables(Run *run, json_object *values, uint64_t now) {
+void input_variables(Run *run, json_object *values, const char *by, uint64_t now) {
         Blackboard *blackboard = variables_outermost(run->variables);
         uint64_t version = blackboard_version(blackboard);
 
         begin_input(run, now);
-        run_note_values(run, ENTRY_SET, NODE_NONE, values);
+        run_note_variables(run, values, by);
         set_variables(blackboard, values);
+        run_tell_set(run, NODE_NONE, values, by);
         if (blackboard_version(blackboard) != version)
                 machine_variable_changed(run->machine);
         finish_input(run);
@@ -926,6 +1140,7 @@ void input_output(Run *run, NodeId node, const char *key, json_object *value, ui
         json_object_object_add(values, key, g_steal_pointer(&output));
         begin_input(run, now);
         run_note_values(run, ENTRY_SET, node, values);
+        run_tell_set(run, node, values, NULL);
         machine_variable_changed(run->machine);
         finish_input(run);
 }
@@ -934,14 +1149,20 @@ void input_memo(Run *run, NodeId node, json_object *memo, uint64_t now) {
         if (!run->busy)
                 run->now = now;
 
-        run_note_values(run, ENTRY_NOTE, node, memo);
+        run_note_values(run, ENTRY_MEMO, node, memo);
+        run_tell_memo(run, node, memo);
         run_flush(run);
+        if (!run->busy)
+                run_end_events(run);
 }
 
 void input_recovered(Run *run, uint64_t now) {
         run->now = now;
         run_note_number(run, ENTRY_RECOVERED, NODE_NONE, "engine", engine_version());
+        if (run->status == STATUS_RUNNING)
+                run_tell(run, NODE_NONE, "recovered");
         run_flush(run);
+        run_end_events(run);
 
         /* The run record may not have had the result yet. */
         if (run->status != STATUS_RUNNING) {
@@ -954,38 +1175,44 @@ void input_rerun(Run *run, NodeId node, json_object *noted, uint64_t now) {
         run->now = now;
         note_suspended(run);
         run_note_begin(run, ENTRY_RERUN, node, noted);
+        run_tell(run, node, "rerun");
         run_flush(run);
+        run_end_events(run);
 }
 
-void input_pause(Run *run, uint64_t now) {
+void input_pause(Run *run, const char *by, uint64_t now) {
         begin_input(run, now);
-        run_note(run, ENTRY_PAUSE, NODE_NONE);
+        run_note_request(run, ENTRY_PAUSE, by);
+        run_tell_request(run, NODE_NONE, "paused", by);
         run->paused = run->moved = true;
         finish_input(run);
 }
 
-void input_resume(Run *run, uint64_t now) {
+void input_resume(Run *run, const char *by, uint64_t now) {
         begin_input(run, now);
-        run_note(run, ENTRY_RESUME, NODE_NONE);
+        run_note_request(run, ENTRY_RESUME, by);
+        run_tell_request(run, NODE_NONE, "resumed", by);
         pass_breakpoints(run);
         run->paused = false;
         run->moved = true;
         finish_input(run);
 }
 
-void input_step(Run *run, uint64_t now) {
+void input_step(Run *run, const char *by, uint64_t now) {
         begin_input(run, now);
-        run_note(run, ENTRY_STEP, NODE_NONE);
+        run_note_request(run, ENTRY_STEP, by);
+        run_tell_request(run, NODE_NONE, "stepped", by);
         pass_breakpoints(run);
         finish_input(run);
 }
 
-void input_breakpoint(Run *run, NodeId node, bool set, uint64_t now) {
+void input_breakpoint(Run *run, NodeId node, bool set, const char *by, uint64_t now) {
         if (set == has_node(run->breakpoints, node, NULL))
                 return;
 
         begin_input(run, now);
-        run_note_breakpoint(run, node, set);
+        run_note_breakpoint(run, node, set, by);
+        run_tell_request(run, node, set ? "breakpoint" : "cleared", by);
         if (set)
                 add_node(&run->breakpoints, node);
         else
@@ -1000,6 +1227,7 @@ bool input_force(Run *run, NodeId node, Status status, Cause *why, uint64_t now)
 
         begin_input(run, now);
         run_note_status(run, ENTRY_FORCE, node, status, why);
+        run_tell_force(run, node, status, why);
         causes_set(&run->forced, node, why);
         runs = machine_force(run->machine, node, status);
         finish_input(run);
@@ -1046,21 +1274,25 @@ Variables *run_variables(const Run *run) {
         return run->variables;
 }
 
-const History *run_history(const Run *run) {
+const NodeHistory *run_node_history(const Run *run) {
         return run->history;
 }
 
 void run_set_watched(Run *run, bool watched) {
-        history_set_watched(run->history, watched);
+        node_history_set_watched(run->history, watched);
 }
 
 GArray *run_take_changes(Run *run) {
-        return history_take_changes(run->history);
+        return node_history_take_changes(run->history);
 }
 
 void run_observe(Run *run, const RunObserver *observer, void *userdata) {
         run->observer = observer;
         run->observer_userdata = userdata;
+}
+
+const RunCounts *run_counts(const Run *run) {
+        return &run->counts;
 }
 
 const Machine *run_machine(const Run *run) {
@@ -1087,6 +1319,16 @@ bool run_waits_for_lock(const Run *run, NodeId node) {
         const RunLock *lock = run_find_lock(run, node);
 
         return lock && !lock->held;
+}
+
+unsigned run_n_lock_waiters(const Run *run) {
+        const GArray *locks = run_locks(run);
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < locks->len; i++)
+                n += !g_array_index(locks, RunLock, i).held;
+
+        return n;
 }
 
 uint64_t run_now(const Run *run) {

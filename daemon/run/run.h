@@ -12,28 +12,59 @@
 #include "definition/definition.h"
 #include "engine/machine.h"
 #include "record/record-store.h"
-#include "run/history.h"
 #include "run/leaf.h"
-#include "run/ticker.h"
+#include "run/node-history.h"
 #include "run/variables.h"
 #include "run/waiters.h"
 
 typedef struct Run Run;
+
+/* Queues the runs that need a tick, behind one GSource. One turn of the main loop does only a part of a long queue, and
+ * each entry at most once, so that buses and timers get their share. */
+typedef struct Ticker Ticker;
+
+/* Embedded in the object that is ticked. Set tick and userdata, and zero the rest. tick may free the entry. */
+typedef struct TickerEntry {
+        void (*tick)(void *userdata);
+        void *userdata;
+        GList link; /* private, like queued */
+        bool queued;
+} TickerEntry;
+
+Ticker *ticker_new(GMainContext *context);
+void ticker_free(Ticker *ticker);
+
+/* Queues the entry for one tick; does nothing if it is already queued. */
+void ticker_queue(Ticker *ticker, TickerEntry *entry);
+void ticker_remove(Ticker *ticker, TickerEntry *entry);
+
+/* For simulations, which have no main loop: ticks the first entry. False: the queue is empty. */
+bool ticker_tick(Ticker *ticker);
+
+/* Counts what a run has done since its start, also before a restart of btd. A snapshot of an older btd has no counts;
+ * they begin at 0 there. */
+typedef struct RunCounts {
+        uint64_t ticks, inputs;                  /* a tick is not an input */
+        uint64_t action_starts, action_restarts; /* action_restarts: those after the first start of the same action */
+} RunCounts;
 
 /* What all live runs share. It must outlive them. */
 typedef struct RunServices {
         const LeafServices *leaves;
         Ticker *ticker;
         Locks *locks;
-        Waiters *waiters; /* may be NULL */
+        Waiters *waiters;  /* may be NULL */
+        RunCounts *totals; /* of all live runs, while they are live; may be NULL */
 } RunServices;
 
 /* The state of a node, for display. Times are CLOCK_REALTIME microseconds. */
 typedef struct NodeReport {
         Status status;     /* the current status or last outcome; IDLE: never started */
-        uint64_t since;    /* time of the last start; 0: never */
-        uint64_t duration; /* how long it took, or has been running */
-        char *detail;      /* what it waits for, or why it failed; NULL: none. The caller frees it */
+        const char *state; /* its name, "waiting" or "halting"; see node_history_state() */
+        uint64_t since;    /* see node_history_since(); 0: never started */
+        uint64_t duration; /* see node_history_duration() */
+        char *element;     /* see run_node_element(); NULL: none */
+        char *detail;      /* what it waits for, or why it failed; NULL: none */
 } NodeReport;
 
 typedef struct RunCallbacks {
@@ -51,6 +82,12 @@ typedef struct RunCallbacks {
 Run *run_new(const char *id, const char *tree, const char *instance, Definition *definition,
              const RunServices *services, const RunCallbacks *callbacks, void *userdata);
 void run_free(Run *run);
+
+/* Checks the arguments of a start before a run is made. variables: a JSON object or NULL. -EINVAL: with an error
+ * message.
+ */
+int run_check_start(const char *instance, json_object *variables, char **ret_error);
+int run_check_token(const char *token, char **ret_error);
 
 /* Sets the variables of the start: a JSON object, which must not change any more. Call it before run_start(). */
 void run_give(Run *run, json_object *variables);
@@ -77,32 +114,32 @@ void run_abandon(Run *run);
 /* The control of a live run by hand. These functions do nothing for a run that has finished or is halting. */
 
 /* Pauses the run: starts nothing new. What already runs continues, and inputs are kept until the run is resumed. */
-void run_pause(Run *run);
-void run_resume(Run *run);
+void run_pause(Run *run, const char *by);
+void run_resume(Run *run, const char *by);
 /* Does one tick of a paused run. False: there are no inputs to process. */
-bool run_step(Run *run);
+bool run_step(Run *run, const char *by);
 /* Pauses the run before the node starts. The node starts when the run is resumed or stepped. */
-void run_set_breakpoint(Run *run, NodeId node, bool set);
+void run_set_breakpoint(Run *run, NodeId node, bool set, const char *by);
 /* Forces this outcome of the node: SUCCESS, FAILURE or SKIPPED. True: the node is running; it is halted, and then has
  * the outcome. False: the node has the outcome, once, when it would start next. why: its cause (taken). */
 bool run_force(Run *run, NodeId node, Status status, Cause *why);
 /* Sets all variables of the object, or none. -EINVAL with an error message. */
-int run_set_values(Run *run, json_object *values, char **ret_error);
+int run_set_values(Run *run, json_object *values, const char *by, char **ret_error);
 
 /* The run record of a live run, from its start to its end. */
 
 /* Creates the run record; call it before run_start(). starter: who starts the run, for messages. Logs a warning if the
  * run record cannot be created. */
-void run_begin_journal(Run *run, RecordStore *journals, const char *starter);
+void run_begin_record(Run *run, RecordStore *store, const char *starter);
 /* The run has no run record, or loses it, because of this error. */
-void run_lose_journal(Run *run, const char *error);
+void run_lose_record(Run *run, const char *error);
 /* Closes the run record and keeps the file. */
-void run_close_journal(Run *run);
+void run_close_record(Run *run);
 /* The same for an unfinished run: writes a snapshot first, so that the next btd, which may have another engine, need
  * not replay anything. */
-void run_leave_journal(Run *run);
+void run_leave_record(Run *run);
 /* Call it when the run has finished. */
-void run_end_journal(Run *run, RecordStore *journals);
+void run_end_record(Run *run, RecordStore *store);
 /* Would the run survive a restart of btd? */
 bool run_is_durable(const Run *run);
 /* Why the run would not survive, for messages; NULL: it would, or run records are not kept at all. */
@@ -120,7 +157,7 @@ Definition *run_definition(const Run *run);
 Variables *run_variables(const Run *run);
 /* The variables that are visible from outside. */
 Blackboard *run_blackboard(const Run *run);
-const History *run_history(const Run *run);
+const NodeHistory *run_node_history(const Run *run);
 /* NULL after the run has finished. */
 const Machine *run_machine(const Run *run);
 
@@ -135,10 +172,17 @@ bool run_paused(const Run *run);
 const char *run_cause(const Run *run);
 /* The chain of this cause, from the run down to the origin. */
 const Cause *run_cause_chain(const Run *run);
-/* Why the node failed, was skipped, was halted, or has an error; NULL: none of these. */
+/* Why the node failed, was skipped, was or is being halted, or has an error; NULL: none of these. */
 Cause *run_node_cause(const Run *run, NodeId node);
-/* True if the node was halted, and nodes below it have not ended yet. For controls and decorators. */
-bool run_node_is_ending(const Run *run, NodeId node);
+/* Describes what a node waits for: "at a breakpoint", "for the lock 'disk'", "for Fetch to stop". To be freed. Returns
+ * NULL if it waits for nothing, so that the next tick starts it. */
+char *run_describe_waiting(const Run *run, NodeId node);
+/* The element that this child of a ForEach, or copy of it, got last, as text for people; NULL: none, or it is no such
+ * child. Borrowed, until the next change. */
+const char *run_node_element(const Run *run, NodeId node);
+/* The path of the node with the elements of each ForEach on it: "All/One[s3]/Load", or "All/One[2: s3]/Load" in a copy.
+ * To be freed. NULL: there are none, or it is an event of the run. */
+char *run_node_label(const Run *run, NodeId node);
 /* Has this attempt of the leaf not ended yet? Accepts any numbers. For live runs. */
 bool run_awaits(const Run *run, NodeId node, uint32_t attempt);
 
@@ -162,12 +206,23 @@ uint64_t run_deadline(const Run *run, NodeId node);
 /* The same for CLOCK_BOOTTIME, if the node's times continue while the machine is suspended. */
 uint64_t run_boottime_deadline(const Run *run, NodeId node);
 
+/* Describes the state of the node in half a line: why it waits while it is running, or why it failed after it has
+ * ended. timer_left: microseconds until the node's own timer expires; UINT64_MAX: it has none. To be freed. NULL:
+ * nothing to show, or a running leaf, which must describe itself. */
+char *run_node_detail(const Run *run, NodeId node, uint64_t timer_left);
+
 /* The breakpoints that are set, and those at which the run is paused: NodeIds, sorted; NULL: none. */
 const GArray *run_breakpoints(const Run *run);
 const GArray *run_stops(const Run *run);
 bool run_is_at_breakpoint(const Run *run, NodeId node);
 
-/* For live runs. */
+const RunCounts *run_counts(const Run *run);
+
+/* How many nodes wait for their lock. */
+unsigned run_n_lock_waiters(const Run *run);
+
+void node_report_clear(NodeReport *report);
+/* For live runs. The caller clears the report. */
 void run_node_report(const Run *run, NodeId node, NodeReport *ret_report);
 /* The nodes that have changed since the last call: NodeIds in order of change, each once; NULL: none. Collected only
  * while the run is watched. */
@@ -176,13 +231,11 @@ GArray *run_take_changes(Run *run);
 
 /* Reports the effects of the inputs, in order. The callbacks must not change the run, and may be NULL. */
 typedef struct RunObserver {
-        void (*changed)(NodeId node, void *userdata);  /* the history already has the change */
-        void (*computed)(NodeId node, void *userdata); /* variables that the node itself has set are set */
-        void (*ready)(void *userdata);                 /* a node has made the run ready */
-        void (*waits)(NodeId node, void *userdata);    /* the node waits for its lock */
-        void (*halted)(NodeId node, void *userdata);   /* a leaf has ended that needed time for its halt */
+        void (*changed)(NodeId node, void *userdata); /* the node history already has the change */
+        void (*ready)(void *userdata);                /* a node has made the run ready */
 } RunObserver;
 /* The observer is borrowed. */
 void run_observe(Run *run, const RunObserver *observer, void *userdata);
 
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ticker, ticker_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Run, run_free)

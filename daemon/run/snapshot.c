@@ -10,7 +10,7 @@
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
-#include "engine/machine-image.h"
+#include "engine/machine.h"
 #include "run/run-state.h"
 #include "run/snapshot.h"
 
@@ -53,12 +53,12 @@ static json_object *nodes_to_json(const Machine *machine) {
         return rows;
 }
 
-static json_object *history_to_json(const Run *run) {
+static json_object *node_history_to_json(const Run *run) {
         json_object *rows = json_object_new_array();
-        HistoryImage image;
+        NodeHistoryImage image;
 
         for (NodeId node = 0; node < machine_tree(run->machine)->n_nodes; node++)
-                if (history_image(run->history, node, &image)) {
+                if (node_history_image(run->history, node, &image)) {
                         json_object *row = json_object_new_array();
 
                         add_number(row, node);
@@ -116,21 +116,31 @@ static json_object *timers_to_json(const Run *run) {
         return rows;
 }
 
+static json_object *counts_to_json(const RunCounts *counts) {
+        json_object *row = json_object_new_array();
+
+        add_number(row, counts->ticks);
+        add_number(row, counts->inputs);
+        add_number(row, counts->action_starts);
+        add_number(row, counts->action_restarts);
+        return row;
+}
+
 /* By node, for timers that were armed after the machine had been suspended. */
 static void add_timers_suspended(const Run *run, json_object *json) {
         g_autoptr(json_object) by_node = json_object_new_object();
-        GHashTableIter iter;
-        void *node, *timer;
+        g_autoptr(GList) nodes = NULL;
 
         if (run->suspended == 0 || !run->timers)
                 return;
 
-        g_hash_table_iter_init(&iter, run->timers);
-        while (g_hash_table_iter_next(&iter, &node, &timer)) {
-                uint64_t suspended = ((const NodeTimer *) timer)->suspended;
+        nodes = g_list_sort(g_hash_table_get_keys(run->timers), compare_nodes);
+        for (const GList *link = nodes; link; link = link->next) {
+                const NodeTimer *timer = g_hash_table_lookup(run->timers, link->data);
+                uint64_t suspended = timer->suspended;
                 char key[16];
 
-                g_snprintf(key, sizeof(key), "%u", GPOINTER_TO_UINT(node));
+                g_snprintf(key, sizeof(key), "%u", GPOINTER_TO_UINT(link->data));
                 if (suspended > 0)
                         json_object_object_add(by_node, key, json_object_new_uint64(suspended));
         }
@@ -162,6 +172,16 @@ static json_object *node_ids_to_json(const GArray *nodes) {
                 add_number(json, g_array_index(nodes, NodeId, i));
 
         return json;
+}
+
+static json_object *skips_to_json(const Run *run) {
+        json_object *nodes = json_object_new_array();
+
+        for (NodeId node = 0; node < machine_tree(run->machine)->n_nodes; node++)
+                if (run_was_skipped_before(run, node))
+                        add_number(nodes, node);
+
+        return nodes;
 }
 
 /* For a condition, the value that the run has seen, not the current one. */
@@ -243,20 +263,24 @@ json_object *snapshot_of(const Run *run) {
         add_timers_suspended(run, json);
         if (run->ready != UINT64_MAX)
                 json_object_object_add(json, "ready", json_object_new_uint64(run->ready - run->start));
+        json_object_object_add(json, "counts", counts_to_json(&run->counts));
         json_object_object_add(json, "breakpoints", node_ids_to_json(run->breakpoints));
         json_object_object_add(json, "stops", node_ids_to_json(run->stops));
         json_object_object_add(json, "machine", machine_to_json(run->machine));
         json_object_object_add(json, "nodes", nodes_to_json(run->machine));
-        json_object_object_add(json, "history", history_to_json(run));
+        json_object_object_add(json, "history", node_history_to_json(run));
         json_object_object_add(json, "why", cause_pool_add(pool, run->why));
         json_object_object_add(json, "cause", cause_pool_add(pool, run->cause));
         json_object_object_add(json, "last_look", cause_pool_add(pool, run->last_evaluation));
         json_object_object_add(json, "error", cause_pool_add(pool, variables_error(run->variables)));
-        json_object_object_add(json, "failed", causes_to_json(history_causes(run->history), pool));
+        json_object_object_add(json, "failed", causes_to_json(node_history_causes(run->history), pool));
         json_object_object_add(json, "forced", causes_to_json(&run->forced, pool));
         json_object_object_add(json, "variables", variables_image(run->variables));
         json_object_object_add(json, "timers", timers_to_json(run));
         json_object_object_add(json, "locks", locks_to_json(run));
+        json_object_object_add(json, "events", json_object_new_uint64(run->n_events));
+        if (run->skips)
+                json_object_object_add(json, "skips", skips_to_json(run));
         json_object_object_add(json, "leaves", leaves_to_json(run, pool));
         json_object_object_add(json, "causes", cause_pool_to_json(pool));
         return json;
@@ -408,9 +432,9 @@ static bool read_node(const Reading *reading, json_object *row) {
         return machine_restore_node(reading->run->machine, node, (const NodeImage *) (const void *) numbers);
 }
 
-static bool read_history(const Reading *reading, json_object *row) {
+static bool read_node_history(const Reading *reading, json_object *row) {
         uint64_t status, count;
-        HistoryImage image;
+        NodeHistoryImage image;
         NodeId node;
 
         if (!get_node(reading, cell(row, 0), &node) || !get_number(cell(row, 1), UINT64_MAX, &image.since) ||
@@ -420,7 +444,7 @@ static bool read_history(const Reading *reading, json_object *row) {
 
         image.status = (uint32_t) status;
         image.count = (uint32_t) count;
-        return history_restore(reading->run->history, node, &image);
+        return node_history_restore(reading->run->history, node, &image);
 }
 
 static bool set_cause(const Reading *reading, Causes *causes, json_object *row) {
@@ -436,7 +460,7 @@ static bool set_cause(const Reading *reading, Causes *causes, json_object *row) 
 }
 
 static bool read_failed(const Reading *reading, json_object *row) {
-        return set_cause(reading, history_causes(reading->run->history), row);
+        return set_cause(reading, node_history_causes(reading->run->history), row);
 }
 
 static bool read_forced(const Reading *reading, json_object *row) {
@@ -587,6 +611,31 @@ static bool nodes_fit(const Reading *reading) {
         return true;
 }
 
+/* Older daemons did not write what a RUNNING node does, and wrote that a leaf was halted when its halt began. A control
+ * or decorator that waited had no entry. Does nothing for a snapshot that has it. */
+static void add_phase(const Reading *reading, NodeId node) {
+        Run *run = reading->run;
+        NodeHistory *history = run->history;
+        NodeHistoryImage image;
+
+        node_history_image(history, node, &image);
+        if (machine_node_halting(run->machine, node) && image.status == STATUS_HALTED) {
+                if (machine_action_has_ended(run->machine, node))
+                        return;
+
+                image.status = STATUS_RUNNING;
+                image.duration += NODE_HISTORY_HALTED_AFTER;
+                node_history_restore(history, node, &image);
+        } else if (machine_node_halting(run->machine, node)) {
+                node_history_record_halting(history, node, run->now);
+        } else if (machine_node_waits(run->machine, node) && image.status == STATUS_RUNNING) {
+                image.duration = NODE_HISTORY_WAITING;
+                node_history_restore(history, node, &image);
+        } else if (machine_node_waits(run->machine, node)) {
+                node_history_record_waiting(history, node, run->now);
+        }
+}
+
 static bool read_leaves(const Reading *reading, json_object *leaves) {
         if (!leaves)
                 return false;
@@ -647,25 +696,60 @@ static bool read_ready(const Reading *reading, json_object *json) {
         return true;
 }
 
+/* Older daemons did not count events. */
+static bool read_events(const Reading *reading, json_object *json) {
+        json_object *skips = member(json, "skips", json_type_array);
+
+        for (size_t i = 0; skips && i < json_object_array_length(skips); i++) {
+                NodeId node;
+
+                if (!get_node(reading, cell(skips, i), &node) || node == 0)
+                        return false;
+                run_put_skip(reading->run, node);
+        }
+
+        return !json_object_object_get_ex(json, "events", NULL) ||
+               get_number(member(json, "events", json_type_int), ENTRY_TIME_MAX, &reading->run->n_events);
+}
+
+/* Older daemons did not write them. */
+static bool read_counts(json_object *json, RunCounts *ret_counts) {
+        json_object *row = NULL;
+
+        if (!json_object_object_get_ex(json, "counts", &row))
+                return true;
+
+        return json_object_is_type(row, json_type_array) && json_object_array_length(row) == 4 &&
+               get_number(cell(row, 0), UINT64_MAX, &ret_counts->ticks) &&
+               get_number(cell(row, 1), UINT64_MAX, &ret_counts->inputs) &&
+               get_number(cell(row, 2), UINT64_MAX, &ret_counts->action_starts) &&
+               get_number(cell(row, 3), UINT64_MAX, &ret_counts->action_restarts);
+}
+
 static bool read_all(Reading *reading, json_object *json) {
         Run *run = reading->run;
 
         run->halting = flag(json, "halting");
         run->paused = flag(json, "paused");
         run->first_evaluation = flag(json, "first_look");
-        return read_ready(reading, json) && read_pool(reading, json) &&
+        return read_ready(reading, json) && read_counts(json, &run->counts) && read_pool(reading, json) &&
                read_nodes(reading, member(json, "breakpoints", json_type_array), &run->breakpoints) &&
                read_nodes(reading, member(json, "stops", json_type_array), &run->stops) &&
                read_machine(reading, member(json, "machine", json_type_object)) &&
                each_row_between(reading, member(json, "nodes", json_type_array), NODE_NUMBERS_LEAST + 1,
                                 NODE_IMAGE_NUMBERS + 1, read_node) &&
-               each_row(reading, member(json, "history", json_type_array), 5, read_history) &&
+               each_row(reading, member(json, "history", json_type_array), 5, read_node_history) &&
                read_causes(reading, json) &&
                each_row(reading, member(json, "timers", json_type_array), 4, read_timer) &&
                read_suspended(json, "suspended", &run->suspended) &&
                read_timers_suspended(reading, member(json, "timers_suspended", json_type_object)) &&
-               each_row(reading, member(json, "locks", json_type_array), 3, read_lock) &&
+               each_row(reading, member(json, "locks", json_type_array), 3, read_lock) && read_events(reading, json) &&
                read_leaves(reading, member(json, "leaves", json_type_array)) && nodes_fit(reading);
+}
+
+static void add_phases(const Reading *reading) {
+        for (NodeId node = 0; node < reading->tree->n_nodes; node++)
+                add_phase(reading, node);
 }
 
 bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now, SnapshotLeaf make_leaf, void *userdata) {
@@ -679,6 +763,10 @@ bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now, SnapshotLea
 
         run->now = now;
         fine = read_all(&reading, snapshot);
+        if (fine)
+                add_phases(&reading);
         cause_pool_free(reading.pool);
+        if (fine)
+                run_tell_restored(run);
         return fine;
 }

@@ -11,16 +11,26 @@
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "basic/json-text.h"
 #include "run/variables.h"
 #include "script/blackboard.h"
 #include "script/script-status.h"
 #include "script/scripts.h"
 
+/* How much of an element is written as JSON before it is shortened. */
+#define ELEMENT_TEXT_BYTES 1024u
+
+/* An element of a list that the child of a ForEach, or a copy of it, got. */
+typedef struct Element {
+        uint32_t index;
+        char *text; /* short, as the list may change meanwhile; NULL: an older snapshot does not have it */
+} Element;
+
 typedef struct Scope {
         Blackboard *blackboard; /* NULL: not needed yet */
-        uint64_t seen;          /* the version at the last check for changes */
-        uint32_t element;       /* the last one that this copy of a ForEach's child got */
-        bool active;            /* nodes inside may be running */
+        uint64_t checked : 63;  /* the version at the last check for changes */
+        uint64_t active : 1;    /* nodes inside may be running */
+        Element *element;       /* the last one, if this is the scope of such a child; NULL: none */
 } Scope;
 
 /* The verdict of a while for a version of its scope. */
@@ -36,7 +46,7 @@ struct Variables {
          * set. */
         GHashTable *kept;
         GHashTable *whiles; /* NodeId -> While, the same */
-        GHashTable *seen;   /* NodeId -> json_object: values read by the last deciding expression, the same */
+        GHashTable *traced; /* NodeId -> json_object: values read by the last deciding expression, the same */
         Cause *error;       /* the last one, or NULL */
         Scope scopes[];
 };
@@ -69,11 +79,35 @@ Variables *variables_new(const Definition *definition) {
 
         variables->definition = definition;
         variables->n_scopes = n_scopes;
-        outermost->blackboard = blackboard_new();
+        outermost->blackboard = blackboard_new(definition_limits(definition));
         outermost->active = true;
         blackboard_reset(outermost->blackboard, initial);
-        outermost->seen = blackboard_version(outermost->blackboard);
+        outermost->checked = blackboard_version(outermost->blackboard);
         return variables;
+}
+
+static void element_free(Element *element) {
+        if (!element)
+                return;
+
+        g_free(element->text);
+        g_free(element);
+}
+
+/* Takes the text. */
+static void set_element(Scope *scope, uint32_t index, char *text) {
+        element_free(scope->element);
+        scope->element = g_new(Element, 1);
+        *scope->element = (Element){ .index = index, .text = text };
+}
+
+static uint32_t element_index(const Scope *scope) {
+        return scope->element ? scope->element->index : 0;
+}
+
+static void scope_clear(Scope *scope) {
+        blackboard_free(scope->blackboard);
+        element_free(scope->element);
 }
 
 void variables_free(Variables *variables) {
@@ -82,11 +116,11 @@ void variables_free(Variables *variables) {
 
         /* A scope has a greater number than the scope around it, which it uses. */
         for (unsigned i = variables->n_scopes; i > 0; i--)
-                blackboard_free(variables->scopes[i - 1].blackboard);
+                scope_clear(&variables->scopes[i - 1]);
 
         g_clear_pointer(&variables->kept, g_hash_table_unref);
         g_clear_pointer(&variables->whiles, g_hash_table_unref);
-        g_clear_pointer(&variables->seen, g_hash_table_unref);
+        g_clear_pointer(&variables->traced, g_hash_table_unref);
         cause_unref(variables->error);
         g_free(variables);
 }
@@ -120,10 +154,10 @@ bool variables_have_changed(Variables *variables) {
 
         for (unsigned i = 0; i < variables->n_scopes; i++) {
                 Scope *scope = &variables->scopes[i];
-                uint64_t version = scope->active ? blackboard_version(scope->blackboard) : scope->seen;
+                uint64_t version = scope->active ? blackboard_version(scope->blackboard) : scope->checked;
 
-                changed |= version != scope->seen;
-                scope->seen = version;
+                changed |= version != scope->checked;
+                scope->checked = version;
         }
 
         return changed;
@@ -142,7 +176,7 @@ static void set_error(Variables *variables, const char *kind, json_object *facts
 
 static void begin_scope(Scope *scope) {
         scope->active = true;
-        scope->seen = blackboard_version(scope->blackboard);
+        scope->checked = blackboard_version(scope->blackboard);
 }
 
 /* The initial variables of the tree, replaced by those that the SubTree sets. NULL: a value has the wrong type. */
@@ -266,22 +300,22 @@ static Verdict test_script(Variables *variables, const Blackboard *scope, const 
         return truth ? VERDICT_YES : VERDICT_NO;
 }
 
-static void put_seen(Variables *variables, NodeId node, json_object *values) {
-        if (!variables->seen)
-                variables->seen = g_hash_table_new_full(NULL, NULL, NULL, on_value_dropped);
+static void put_traced(Variables *variables, NodeId node, json_object *values) {
+        if (!variables->traced)
+                variables->traced = g_hash_table_new_full(NULL, NULL, NULL, on_value_dropped);
 
-        g_hash_table_replace(variables->seen, GUINT_TO_POINTER(node), values);
+        g_hash_table_replace(variables->traced, GUINT_TO_POINTER(node), values);
 }
 
 /* Stores the values now, because halts and hooks run before the outcome is reported, and may set these variables. */
-static void note_seen(Variables *variables, NodeId node, const Script *script) {
-        put_seen(variables, node, traced_inputs(variables_scope(variables, node), script_reads(script)));
+static void trace_inputs(Variables *variables, NodeId node, const Script *script) {
+        put_traced(variables, node, traced_inputs(variables_scope(variables, node), script_reads(script)));
 }
 
-json_object *variables_seen(const Variables *variables, NodeId node) {
-        void *seen = variables->seen ? g_hash_table_lookup(variables->seen, GUINT_TO_POINTER(node)) : NULL;
+json_object *variables_traced(const Variables *variables, NodeId node) {
+        void *traced = variables->traced ? g_hash_table_lookup(variables->traced, GUINT_TO_POINTER(node)) : NULL;
 
-        return json_object_get(seen);
+        return json_object_get(traced);
 }
 
 /* A while is tested at every tick while the node runs, so its verdict is kept until a variable changes. */
@@ -315,7 +349,7 @@ Verdict variables_guard(Variables *variables, NodeId node, Guard guard) {
         verdict = guard == GUARD_WHILE ? test_while(variables, node, script)
                                        : test_script(variables, variables_scope(variables, node), script);
         if (verdict != passes && verdict != VERDICT_ERROR)
-                note_seen(variables, node, script);
+                trace_inputs(variables, node, script);
 
         return verdict;
 }
@@ -334,7 +368,7 @@ Verdict variables_test(Variables *variables, NodeId node, const Script *conditio
         Verdict verdict = test_script(variables, variables_scope(variables, node), condition);
 
         if (verdict == VERDICT_NO)
-                note_seen(variables, node, condition);
+                trace_inputs(variables, node, condition);
 
         return verdict;
 }
@@ -365,7 +399,7 @@ Verdict variables_has_changed(Variables *variables, NodeId node, const Script *o
 
         if (get_kept(variables, node, &before) && json_object_equal(before, value)) {
                 json_object_put(value);
-                note_seen(variables, node, of);
+                trace_inputs(variables, node, of);
                 return VERDICT_NO;
         }
 
@@ -408,6 +442,28 @@ uint32_t variables_elements(Variables *variables, NodeId for_each) {
         return (uint32_t) json_object_array_length(items);
 }
 
+/* The values of secrets are never in variables. A string is written without quotes, unless nothing would be left. */
+static char *describe_element(json_object *element) {
+        const char *text;
+        JsonText *writer;
+        size_t length;
+        char *shown;
+        bool more;
+
+        if (json_object_is_type(element, json_type_string) && json_object_get_string_len(element) > 0)
+                return excerpt(json_object_get_string(element), (size_t) json_object_get_string_len(element));
+
+        writer = json_text_new(element);
+        do {
+                more = json_text_continue(writer);
+                text = json_text_get(writer, &length);
+        } while (more && length < ELEMENT_TEXT_BYTES);
+
+        shown = excerpt(text, length);
+        json_text_free(writer);
+        return shown;
+}
+
 void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uint32_t index) {
         const ForEachParams *params = definition_tree(variables->definition)->nodes[for_each].params;
         Scope *scope = get_scope(variables, definition_scope(variables->definition, child));
@@ -418,7 +474,7 @@ void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uin
         blackboard_set(scope->blackboard, params->as, json_object_get(item));
         if (params->index)
                 blackboard_set(scope->blackboard, params->index, json_object_new_int64(index));
-        scope->element = index;
+        set_element(scope, index, describe_element(item));
         begin_scope(scope);
 }
 
@@ -426,9 +482,21 @@ json_object *variables_element(const Variables *variables, NodeId for_each, Node
                                uint32_t *ret_n) {
         json_object *items = NULL;
 
-        *ret_index = variables->scopes[definition_scope(variables->definition, child)].element;
+        *ret_index = element_index(&variables->scopes[definition_scope(variables->definition, child)]);
         *ret_n = get_kept(variables, for_each, &items) ? (uint32_t) json_object_array_length(items) : 0;
         return *ret_n > 0 ? json_object_array_get_idx(items, *ret_index) : NULL;
+}
+
+const char *variables_element_text(const Variables *variables, NodeId child) {
+        const Node *nodes = definition_tree(variables->definition)->nodes;
+        NodeId parent = nodes[child].parent;
+        const Element *element;
+
+        if (parent == NODE_NONE || !(nodes[parent].type->flags & TYPE_FOR_EACH))
+                return NULL;
+
+        element = variables->scopes[definition_scope(variables->definition, child)].element;
+        return element ? element->text : NULL;
 }
 
 /* The state between two inputs, for snapshots. Changes count from the restore on. Verdicts of while are not saved,
@@ -452,7 +520,9 @@ static json_object *scope_to_json(const Scope *scope) {
 
         json_object_object_add(json, "variables", blackboard_own_to_json(scope->blackboard));
         json_object_object_add(json, "active", json_object_new_boolean(scope->active));
-        json_object_object_add(json, "element", json_object_new_int64(scope->element));
+        json_object_object_add(json, "element", json_object_new_int64(element_index(scope)));
+        if (scope->element && scope->element->text)
+                json_object_object_add(json, "element_text", json_object_new_string(scope->element->text));
         return json;
 }
 
@@ -460,7 +530,7 @@ static json_object *scope_to_json(const Scope *scope) {
 static bool is_untouched(const Scope *scope) {
         g_autoptr(json_object) own = blackboard_own_to_json(scope->blackboard);
 
-        return !scope->active && scope->element == 0 && json_object_object_length(own) == 0;
+        return !scope->active && element_index(scope) == 0 && json_object_object_length(own) == 0;
 }
 
 /* Sorted by node, so that equal states give equal texts. */
@@ -483,7 +553,7 @@ json_object *variables_image(const Variables *variables) {
 
         json_object_object_add(json, "scopes", scopes);
         json_object_object_add(json, "kept", table_to_json(variables->kept));
-        json_object_object_add(json, "seen", table_to_json(variables->seen));
+        json_object_object_add(json, "seen", table_to_json(variables->traced));
         return json;
 }
 
@@ -498,7 +568,8 @@ static bool parse_key(const char *text, uint32_t limit, uint32_t *ret_key) {
 }
 
 static bool scope_from_json(Variables *variables, unsigned index, json_object *json) {
-        json_object *own = NULL, *active = NULL, *element = NULL;
+        json_object *own = NULL, *active = NULL, *element = NULL, *text = NULL;
+        char *shown = NULL;
         Scope *scope = get_scope(variables, index);
 
         if (!json_object_object_get_ex(json, "variables", &own) || !json_object_is_type(own, json_type_object) ||
@@ -507,8 +578,11 @@ static bool scope_from_json(Variables *variables, unsigned index, json_object *j
                 return false;
 
         blackboard_reset(scope->blackboard, own);
-        scope->active = json_object_get_boolean(active);
-        scope->element = (uint32_t) json_object_get_int64(element);
+        scope->active = (bool) json_object_get_boolean(active);
+        if (json_object_object_get_ex(json, "element_text", &text) && json_object_is_type(text, json_type_string))
+                shown = excerpt(json_object_get_string(text), (size_t) json_object_get_string_len(text));
+        if (shown || json_object_get_int64(element) != 0)
+                set_element(scope, (uint32_t) json_object_get_int64(element), shown);
         return true;
 }
 
@@ -524,7 +598,7 @@ static bool may_keep(const Tree *tree, NodeId node, json_object *value) {
         return !(tree->nodes[node].type->flags & TYPE_FOR_EACH) || json_object_is_type(value, json_type_array);
 }
 
-static bool restore_tables(Variables *variables, json_object *kept, json_object *seen) {
+static bool restore_tables(Variables *variables, json_object *kept, json_object *traced) {
         const Tree *tree = definition_tree(variables->definition);
         NodeId node;
 
@@ -533,29 +607,29 @@ static bool restore_tables(Variables *variables, json_object *kept, json_object 
                         return false;
                 keep(variables, node, json_object_get(value));
         }
-        json_object_object_foreach(seen, key, values) {
+        json_object_object_foreach(traced, key, values) {
                 if (!parse_key(key, tree->n_nodes, &node))
                         return false;
-                put_seen(variables, node, json_object_get(values));
+                put_traced(variables, node, json_object_get(values));
         }
 
         return true;
 }
 
 bool variables_restore(Variables *variables, json_object *json, Cause *error) {
-        json_object *scopes = member(json, "scopes"), *kept = member(json, "kept"), *seen = member(json, "seen");
+        json_object *scopes = member(json, "scopes"), *kept = member(json, "kept"), *traced = member(json, "seen");
         unsigned index;
 
-        if (!scopes || !kept || !seen)
+        if (!scopes || !kept || !traced)
                 return false;
 
         json_object_object_foreach(scopes, name, scope) if (!parse_key(name, variables->n_scopes, &index) ||
                                                             !scope_from_json(variables, index, scope)) return false;
         for (unsigned i = 0; i < variables->n_scopes; i++)
                 if (variables->scopes[i].blackboard)
-                        variables->scopes[i].seen = blackboard_version(variables->scopes[i].blackboard);
+                        variables->scopes[i].checked = blackboard_version(variables->scopes[i].blackboard);
 
         cause_unref(variables->error);
         variables->error = error ? cause_ref(error) : NULL;
-        return restore_tables(variables, kept, seen);
+        return restore_tables(variables, kept, traced);
 }

@@ -30,7 +30,7 @@ bool variables_have_changed(Variables *variables);
 Cause *variables_error(const Variables *variables);
 
 /* The values that the guard or the test of the node read when it last decided; a new reference. */
-json_object *variables_seen(const Variables *variables, NodeId node);
+json_object *variables_traced(const Variables *variables, NodeId node);
 
 /* Save the state between two inputs, without the error, and restore it into new variables. False: the state is
  * invalid. */
@@ -50,6 +50,9 @@ void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uin
 /* The last element that the child got, its index and the number of elements; borrowed. */
 json_object *variables_element(const Variables *variables, NodeId for_each, NodeId child, uint32_t *ret_index,
                                uint32_t *ret_n);
+/* The element that this child of a ForEach, or copy of it, got last, as short text; NULL: none, or it is no such child.
+ * Borrowed, until the next change. */
+const char *variables_element_text(const Variables *variables, NodeId child);
 bool variables_enter(Variables *variables, NodeId subtree);
 bool variables_leave(Variables *variables, NodeId subtree, Status status);
 

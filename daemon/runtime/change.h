@@ -2,12 +2,28 @@
 #pragma once
 
 /*
- * Decides at a reload which trees are replaced. Trees that use the same changed file are replaced together; if one of
- * them does not load, none is replaced.
+ * Owns the contents of files during one scan of the search path, and decides at a reload which trees are replaced. Each
+ * file is read once, so that all trees that use it get the same text. Trees that use the same changed file are replaced
+ * together; if one of them does not load, none is replaced.
  */
 
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "definition/definition.h"
-#include "runtime/file-contents.h"
+
+typedef struct FileContents FileContents;
+
+/* secure: refuses files that others than root and btd's own user can write. */
+FileContents *file_contents_new(bool secure);
+void file_contents_free(FileContents *contents);
+
+/* A NUL-terminated copy of the file; the caller frees it. ret_length does not count the NUL. Returns a negative errno
+ * with an error message. */
+int file_contents_read(FileContents *contents, const char *path, char **ret_text, size_t *ret_length, char **ret_error);
+/* SHA-256 in hexadecimal; NULL: the file was not read. */
+const char *file_contents_hash(const FileContents *contents, const char *path);
 
 /* The result of a reload for one tree. */
 typedef struct Change {
@@ -18,3 +34,5 @@ typedef struct Change {
 
 /* Sets held_by of each change. changes: an array of Change. */
 void changes_settle(GArray *changes, const FileContents *contents);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FileContents, file_contents_free)

@@ -18,29 +18,31 @@
 #include "definition/sources.h"
 #include "runtime/change.h"
 #include "runtime/library.h"
+#include "runtime/tree-watch.h"
 
 /* Trees freed in one turn, in less than a millisecond; large trees are freed elsewhere. */
 #define FREED_AT_ONCE 50u
 
-typedef struct Entry {
+typedef struct KnownTree {
         LibraryEntry public; /* must be the first member: the public part */
         bool listed;         /* it was reported to the callbacks */
         bool rootless;       /* its file has only trees to include; it is not listed */
-} Entry;
+} KnownTree;
 
-/* The search path and the node types. Immutable, with an atomic reference count. */
-typedef struct Places {
+/* The search path, the node types and the limits. Immutable but for the watch, with an atomic reference count. */
+typedef struct SearchPath {
         char **directories;
+        TreeWatch *watch; /* of all files that scans have read */
         bool secure;
         const NodeType *const *const *tables;
-} Places;
+        Limits limits;
+} SearchPath;
 
 struct Library {
-        Places *places;
+        SearchPath *search;
         const LibraryCallbacks *callbacks;
         void *userdata;
-        GHashTable *entries; /* name -> Entry */
-        unsigned max;        /* limit of entries */
+        GHashTable *entries; /* name -> KnownTree */
 };
 
 /* The result of a scan for one name. */
@@ -60,29 +62,31 @@ typedef struct Found {
 } Found;
 
 struct LibraryScan {
-        Places *places;
-        unsigned max;
+        SearchPath *search;
         GHashTable *found;   /* name -> Found */
         GPtrArray *sorted;   /* Found, sorted by name; set when the scan is done */
         GPtrArray *messages; /* error messages */
 };
 
 struct LibraryText {
-        Places *places;
+        SearchPath *search;
         char *text;
         Diagnostics *diagnostics;
         Definition *definition;
 };
 
-static void on_places_dropped(void *data) {
-        g_strfreev(((Places *) data)->directories);
+static void on_search_path_dropped(void *data) {
+        SearchPath *search = data;
+
+        g_strfreev(search->directories);
+        tree_watch_free(search->watch);
 }
 
-static void places_unref(Places *places) {
-        g_atomic_rc_box_release_full(places, on_places_dropped);
+static void search_path_unref(SearchPath *search) {
+        g_atomic_rc_box_release_full(search, on_search_path_dropped);
 }
 
-static void entry_free(Entry *entry) {
+static void entry_free(KnownTree *entry) {
         g_free(entry->public.name);
         g_free(entry->public.path);
         definition_unref(entry->public.definition);
@@ -91,24 +95,21 @@ static void entry_free(Entry *entry) {
 }
 
 Library *library_new(const char *const *directories, bool secure, const NodeType *const *const *tables,
-                     const LibraryCallbacks *callbacks, void *userdata) {
+                     const Limits *limits, const LibraryCallbacks *callbacks, void *userdata) {
         Library *library = g_new0(Library, 1);
 
-        library->places = g_atomic_rc_box_new0(Places);
-        library->places->directories = g_new0(char *, g_strv_length((char **) directories) + 1);
+        library->search = g_atomic_rc_box_new0(SearchPath);
+        library->search->directories = g_new0(char *, g_strv_length((char **) directories) + 1);
         for (size_t i = 0; directories[i]; i++)
-                library->places->directories[i] = g_canonicalize_filename(directories[i], NULL);
-        library->places->secure = secure;
-        library->places->tables = tables;
+                library->search->directories[i] = g_canonicalize_filename(directories[i], NULL);
+        library->search->watch = tree_watch_new();
+        library->search->secure = secure;
+        library->search->tables = tables;
+        library->search->limits = *limits;
         library->callbacks = callbacks;
-        library->max = UINT_MAX;
         library->userdata = userdata;
         library->entries = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) entry_free);
         return library;
-}
-
-void library_set_max(Library *library, unsigned max) {
-        library->max = max;
 }
 
 void library_free(Library *library) {
@@ -116,7 +117,7 @@ void library_free(Library *library) {
                 return;
 
         g_hash_table_unref(library->entries);
-        places_unref(library->places);
+        search_path_unref(library->search);
         g_free(library);
 }
 
@@ -143,8 +144,8 @@ LibraryScan *library_scan_new(const Library *library) {
         GHashTableIter iter;
         void *value;
 
-        scan->places = g_atomic_rc_box_acquire(library->places);
-        scan->max = library->max;
+        tree_watch_begin(library->search->watch);
+        scan->search = g_atomic_rc_box_acquire(library->search);
         scan->found = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) found_free);
         scan->messages = g_ptr_array_new_with_free_func(g_free);
         g_hash_table_iter_init(&iter, library->entries);
@@ -168,7 +169,7 @@ void library_scan_free(LibraryScan *scan) {
         if (scan->sorted)
                 g_ptr_array_unref(scan->sorted);
         g_ptr_array_unref(scan->messages);
-        places_unref(scan->places);
+        search_path_unref(scan->search);
         g_free(scan);
 }
 
@@ -192,13 +193,14 @@ const GPtrArray *library_scan_messages(const LibraryScan *scan) {
 
 /* Reads the files of one scan. */
 typedef struct Reader {
-        const Places *places;
+        const SearchPath *search;
         FileContents *contents;
-        Work *work; /* NULL: runs on the main loop */
+        TreeWatch *watch; /* NULL: the files are not watched */
+        Work *work;       /* NULL: runs on the main loop */
 } Reader;
 
-static void reader_init(Reader *reader, const Places *places, Work *work) {
-        *reader = (Reader){ .places = places, .contents = file_contents_new(places->secure), .work = work };
+static void reader_init(Reader *reader, const SearchPath *search, Work *work) {
+        *reader = (Reader){ .search = search, .contents = file_contents_new(search->secure), .work = work };
 }
 
 static void reader_clear(Reader *reader) {
@@ -218,7 +220,7 @@ static char *on_find(const char *file, void *userdata) {
         char *path;
 
         reader_note(reader, file);
-        path = search_path_find((const char *const *) reader->places->directories, file);
+        path = search_path_find((const char *const *) reader->search->directories, file);
         reader_note(reader, NULL);
         return path;
 }
@@ -226,7 +228,7 @@ static char *on_find(const char *file, void *userdata) {
 static char *on_nearest(const char *tree, void *userdata) {
         const Reader *reader = userdata;
 
-        return search_path_nearest((const char *const *) reader->places->directories, tree);
+        return search_path_nearest((const char *const *) reader->search->directories, tree);
 }
 
 static int on_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata) {
@@ -234,13 +236,20 @@ static int on_read(const char *path, char **ret_text, size_t *ret_length, char *
         int r;
 
         reader_note(reader, path);
+        tree_watch_add_file(reader->watch, path);
         r = file_contents_read(reader->contents, path, ret_text, ret_length, ret_error);
         reader_note(reader, NULL);
         return r;
 }
 
 static DefinitionSources sources_of(Reader *reader) {
-        return (DefinitionSources){ .find = on_find, .nearest = on_nearest, .read = on_read, .userdata = reader };
+        return (DefinitionSources){
+                .find = on_find,
+                .nearest = on_nearest,
+                .read = on_read,
+                .limits = &reader->search->limits,
+                .userdata = reader,
+        };
 }
 
 /* Would loading give the same result again? Unknown for a tree that uses other files, because those may be found
@@ -280,15 +289,15 @@ static void scan_file(Reader *reader, Found *found, const char *path) {
                 return;
 
         found->diagnostics = diagnostics_new(path);
-        (void) definition_load_file(path, reader->places->tables, &sources, found->diagnostics, &found->after);
+        (void) definition_load_file(path, reader->search->tables, &sources, found->diagnostics, &found->after);
         if (found->after)
                 (void) definition_hash(found->after);
 }
 
 static void refuse_more(const LibraryScan *scan, const char *path) {
-        g_ptr_array_add(scan->messages, g_strdup_printf("%s: error: not loaded: there are %u trees already, which is "
-                                                        "the limit; see --limit=trees= of btd(8)",
-                                                        path, scan->max));
+        g_ptr_array_add(scan->messages, g_strdup_printf("%s: error: not loaded, because the limit 'trees' (%u) is "
+                                                        "reached; see LIMITS in btd(8)",
+                                                        path, scan->search->limits.max[LIMIT_TREES]));
 }
 
 static char *path_of(const char *directory, const char *name) {
@@ -304,9 +313,10 @@ static bool check_name(const char *directory, const char *name, GPtrArray *messa
                 return true;
 
         path = path_of(directory, name);
-        g_ptr_array_add(messages, g_strdup_printf("%s: error: not loaded: the name of a tree consists of letters, "
-                                                  "digits, '_' and '-', %u at most",
-                                                  path, TREE_NAME_MAX));
+        g_ptr_array_add(messages,
+                        g_strdup_printf("%s: error: not loaded, because the name of a tree consists of letters, "
+                                        "digits, '_' and '-', %u at most",
+                                        path, TREE_NAME_MAX));
         return false;
 }
 
@@ -382,7 +392,7 @@ static void scan_trees(LibraryScan *scan, Reader *reader, const char *directory,
                 if (reader->work && work_is_dropped(reader->work))
                         return;
 
-                if (!found && g_hash_table_size(scan->found) >= scan->max)
+                if (!found && g_hash_table_size(scan->found) >= scan->search->limits.max[LIMIT_TREES])
                         refuse_more(scan, path);
                 else if (!found || !found->seen)
                         scan_file(reader, found ?: found_add(scan, name), path);
@@ -409,7 +419,8 @@ static void scan_directory(LibraryScan *scan, Reader *reader, const char *direct
         int r;
 
         reader_note(reader, directory);
-        r = list_directory(directory, reader->places->secure, &names, scan->messages);
+        tree_watch_add_directory(reader->watch, directory);
+        r = list_directory(directory, reader->search->secure, &names, scan->messages);
         reader_note(reader, NULL);
         if (names)
                 scan_trees(scan, reader, directory, names);
@@ -439,10 +450,10 @@ static void hold(Found *found, const char *held_by) {
         if (!found->after)
                 return;
 
-        diagnostics_add(found->diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL,
-                        g_strdup_printf("stays as it was: '%s', which uses a file that has changed, too, does not load "
-                                        "any more",
-                                        held_by));
+        diagnostics_add(
+                found->diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL,
+                g_strdup_printf("not replaced, because the tree '%s', which uses a changed file, too, cannot be loaded",
+                                held_by));
         g_clear_pointer(&found->after, definition_unref);
 }
 
@@ -487,8 +498,9 @@ void library_scan_run(LibraryScan *scan, Work *work) {
         g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
         g_auto(Reader) reader = {};
 
-        reader_init(&reader, scan->places, work);
-        for (char **directory = scan->places->directories; *directory; directory++)
+        reader_init(&reader, scan->search, work);
+        reader.watch = scan->search->watch;
+        for (char **directory = scan->search->directories; *directory; directory++)
                 scan_directory(scan, &reader, *directory);
 
         sort_found(scan);
@@ -501,7 +513,7 @@ void library_scan_run(LibraryScan *scan, Work *work) {
         }
 }
 
-static void unlist(Library *library, Entry *entry) {
+static void unlist(Library *library, KnownTree *entry) {
         if (!entry->listed)
                 return;
 
@@ -509,7 +521,7 @@ static void unlist(Library *library, Entry *entry) {
         library->callbacks->removed(&entry->public, library->userdata);
 }
 
-static void list(Library *library, Entry *entry, bool changed) {
+static void list(Library *library, KnownTree *entry, bool changed) {
         if (!entry->listed)
                 library->callbacks->added(&entry->public, library->userdata);
         else if (changed)
@@ -518,11 +530,11 @@ static void list(Library *library, Entry *entry, bool changed) {
         entry->listed = true;
 }
 
-static Entry *entry_get(Library *library, const char *name) {
-        Entry *entry = g_hash_table_lookup(library->entries, name);
+static KnownTree *entry_get(Library *library, const char *name) {
+        KnownTree *entry = g_hash_table_lookup(library->entries, name);
 
         if (!entry) {
-                entry = g_new0(Entry, 1);
+                entry = g_new0(KnownTree, 1);
                 entry->public.name = g_strdup(name);
                 g_hash_table_insert(library->entries, entry->public.name, entry);
         }
@@ -531,7 +543,7 @@ static Entry *entry_get(Library *library, const char *name) {
 }
 
 static void mask(Library *library, Found *found) {
-        Entry *entry = entry_get(library, found->name);
+        KnownTree *entry = entry_get(library, found->name);
 
         unlist(library, entry);
         g_clear_pointer(&entry->public.definition, definition_unref);
@@ -542,7 +554,7 @@ static void mask(Library *library, Found *found) {
 }
 
 static void update(Library *library, Found *found) {
-        Entry *entry = entry_get(library, found->name);
+        KnownTree *entry = entry_get(library, found->name);
         LibraryEntry *public = &entry->public;
         g_autoptr(Definition) definition = g_steal_pointer(&found->after);
         bool changed = diagnostics_count_errors(found->diagnostics) > 0 ||
@@ -593,7 +605,7 @@ LibraryText *library_text_new(const Library *library, const char *name, const ch
         g_autofree char *file = g_strconcat(name, TREE_SUFFIX, NULL);
         LibraryText *load = g_new0(LibraryText, 1);
 
-        load->places = g_atomic_rc_box_acquire(library->places);
+        load->search = g_atomic_rc_box_acquire(library->search);
         load->text = g_strdup(text);
         load->diagnostics = diagnostics_new(file);
         return load;
@@ -601,10 +613,11 @@ LibraryText *library_text_new(const Library *library, const char *name, const ch
 
 void library_text_run(LibraryText *text, Work *work) {
         g_auto(Reader) reader = {};
-        DefinitionSources sources = sources_of(&reader);
+        DefinitionSources sources;
 
-        reader_init(&reader, text->places, work);
-        (void) definition_load_text(text->text, strlen(text->text), text->places->tables, &sources, text->diagnostics,
+        reader_init(&reader, text->search, work);
+        sources = sources_of(&reader);
+        (void) definition_load_text(text->text, strlen(text->text), text->search->tables, &sources, text->diagnostics,
                                     &text->definition);
         if (text->definition)
                 (void) definition_hash(text->definition);
@@ -626,7 +639,7 @@ void library_text_free(LibraryText *text) {
 
         definition_unref(text->definition);
         diagnostics_free(text->diagnostics);
-        places_unref(text->places);
+        search_path_unref(text->search);
         g_free(text->text);
         g_free(text);
 }
@@ -638,7 +651,7 @@ static int compare_entries(const void *a, const void *b) {
 }
 
 /* Sorted by name. */
-static GPtrArray *find_entries(const Library *library, bool (*wanted)(const Entry *entry)) {
+static GPtrArray *find_entries(const Library *library, bool (*wanted)(const KnownTree *entry)) {
         GPtrArray *entries = g_ptr_array_new();
         GHashTableIter iter;
         void *value;
@@ -653,9 +666,26 @@ static GPtrArray *find_entries(const Library *library, bool (*wanted)(const Entr
 }
 
 const LibraryEntry *library_get(const Library *library, const char *name) {
-        const Entry *entry = g_hash_table_lookup(library->entries, name);
+        const KnownTree *entry = g_hash_table_lookup(library->entries, name);
 
         return entry && !entry->rootless ? &entry->public : NULL;
+}
+
+bool library_needs_reload(const Library *library, const LibraryEntry *entry) {
+        TreeWatch *watch = library->search->watch;
+        const Definition *definition = entry ? entry->definition : NULL;
+
+        if (tree_watch_has_changed(watch, entry ? entry->path : NULL))
+                return true;
+
+        for (size_t i = 0; definition && i < definition_n_files(definition); i++) {
+                g_autofree char *path = g_canonicalize_filename(definition_file(definition, i), NULL);
+
+                if (tree_watch_has_changed(watch, path))
+                        return true;
+        }
+
+        return false;
 }
 
 const char *library_nearest(const Library *library, const char *name) {
@@ -668,7 +698,7 @@ const char *library_nearest(const Library *library, const char *name) {
         return nearest.best;
 }
 
-static bool is_listed(const Entry *entry) {
+static bool is_listed(const KnownTree *entry) {
         return entry->listed;
 }
 

@@ -8,6 +8,7 @@
  * file without a root can only be included by others.
  */
 
+#include "basic/limit.h"
 #include "basic/workers.h"
 #include "definition/definition.h"
 
@@ -30,12 +31,10 @@ typedef struct LibraryCallbacks {
 } LibraryCallbacks;
 
 /* directories: NULL-terminated; the first one wins. secure: refuse files that others than root and btd's own user can
- * write. tables: node types, see definition.h. */
+ * write. tables: node types, see definition.h. limits: copied; trees beyond the limit of trees are not loaded. */
 Library *library_new(const char *const *directories, bool secure, const NodeType *const *const *tables,
-                     const LibraryCallbacks *callbacks, void *userdata);
+                     const Limits *limits, const LibraryCallbacks *callbacks, void *userdata);
 void library_free(Library *library);
-/* Limits the number of trees; further ones are not loaded. */
-void library_set_max(Library *library, unsigned max);
 
 /* A scan of the search path. Created on the main loop, run on any thread, taken on the main loop, which replaces all
  * changed trees at once. Only one scan at a time. */
@@ -61,6 +60,9 @@ const Diagnostics *library_text_diagnostics(const LibraryText *text);
 Definition *library_text_definition(const LibraryText *text); /* borrowed; NULL: the text has errors */
 void library_text_free(LibraryText *text);
 
+/* Have the files of the tree changed on the disk since the last scan began? entry NULL: has any file changed, or is any
+ * new? */
+bool library_needs_reload(const Library *library, const LibraryEntry *entry);
 /* NULL: unknown name. */
 const LibraryEntry *library_get(const Library *library, const char *name);
 /* The listed name that was probably meant, or NULL. */

@@ -84,7 +84,7 @@ int manager_pause(Manager *manager, const char *id, const Caller *who, char **re
                 return r;
 
         tell(run, who, "paused");
-        run_pause(run);
+        run_pause(run, who->text);
         return 0;
 }
 
@@ -96,7 +96,7 @@ int manager_resume(Manager *manager, const char *id, const Caller *who, char **r
                 return r;
 
         tell(run, who, "resumed");
-        run_resume(run);
+        run_resume(run, who->text);
         return 0;
 }
 
@@ -107,7 +107,7 @@ int manager_step(Manager *manager, const char *id, const Caller *who, char **ret
         if (r < 0)
                 return r;
 
-        if (!run_step(run)) {
+        if (!run_step(run, who->text)) {
                 *ret_error =
                         g_strdup_printf("run '%s' is waiting, so there is nothing to step; 'btctl status' shows what "
                                         "it waits for",
@@ -130,7 +130,7 @@ int manager_set_breakpoint(Manager *manager, const char *id, NodeId node, bool s
 
         path = path_of(run, node);
         tell(run, who, "a breakpoint at %s was %s", path, set ? "set" : "cleared");
-        run_set_breakpoint(run, node, set);
+        run_set_breakpoint(run, node, set, who->text);
         return 0;
 }
 
@@ -179,10 +179,11 @@ int manager_set_variables(Manager *manager, const char *id, json_object *values,
         Run *run;
         int r = find_running(manager, id, &run, ret_error);
 
-        if (r < 0)
+        /* To set nothing is no event. */
+        if (r < 0 || json_object_object_length(values) == 0)
                 return r;
 
-        r = run_set_values(run, values, ret_error);
+        r = run_set_values(run, values, who->text, ret_error);
         if (r < 0)
                 return r;
 

@@ -251,6 +251,7 @@ struct TextStart {
         LibraryText *text; /* used by the thread while it runs */
         char *name;
         json_object *variables;
+        char *token; /* NULL: none */
         uint32_t uid;
         char *starter;
         ManagerStarted started;
@@ -267,6 +268,7 @@ static void text_start_free(TextStart *start) {
         library_text_free(start->text);
         json_object_put(start->variables);
         g_free(start->starter);
+        g_free(start->token);
         g_free(start->name);
         g_free(start);
 }
@@ -287,7 +289,7 @@ static int check_text(const TextStart *start, char **ret_error) {
         else if (!definition_tree(definition))
                 *ret_error = g_strdup_printf("tree '%s' has no 'root'", start->name);
         else if (definition_restart(definition)->when != RESTART_NO)
-                *ret_error = g_strdup_printf("tree '%s' cannot be started again, since it is in no file; leave out "
+                *ret_error = g_strdup_printf("tree '%s' cannot be started again, because it is in no file; leave out "
                                              "'restart'",
                                              start->name);
         else
@@ -296,24 +298,50 @@ static int check_text(const TextStart *start, char **ret_error) {
         return MANAGER_TREE_BROKEN;
 }
 
+static int start_anew(const TextStart *start, const Order *order, Outcome *ret_outcome, char **ret_error) {
+        Run *run;
+        int r;
+
+        r = manager_check_text_name(start->manager, start->name, ret_error);
+        if (r >= 0)
+                r = check_text(start, ret_error);
+        if (r >= 0)
+                r = manager_carry_out(start->manager, start->name, library_text_definition(start->text), order, &run,
+                                      ret_error);
+        if (r < 0)
+                return r;
+
+        *ret_outcome = manager_outcome_of(start->manager, run);
+        return 0;
+}
+
 /* False: try again later. */
 static bool try_start(TextStart *start) {
         Manager *manager = start->manager;
-        Order order = { .instance = "", .variables = start->variables, .starter = start->starter, .uid = start->uid };
+        Order order = {
+                .instance = "",
+                .variables = start->variables,
+                .starter = start->starter,
+                .token = start->token,
+                .uid = start->uid,
+        };
+        g_auto(Outcome) outcome = {};
         g_autofree char *error = NULL;
-        Run *run = NULL;
+        bool begun = false;
         int r;
 
-        r = manager_check_text_name(manager, start->name, &error);
-        if (r >= 0)
-                r = check_text(start, &error);
-        if (r >= 0)
-                r = manager_carry_out(manager, start->name, library_text_definition(start->text), &order, &run, &error);
+        r = start->token ? manager_find_outcome(manager, start->name, "", start->token, &outcome, &error)
+                         : MANAGER_NO_SUCH_RUN;
+        if (r == MANAGER_NO_SUCH_RUN) {
+                g_clear_pointer(&error, g_free);
+                r = start_anew(start, &order, &outcome, &error);
+                begun = r >= 0;
+        }
         if (r == MANAGER_NOT_YET)
                 return false;
 
         g_queue_unlink(&manager->loading->texts, &start->link);
-        start->started(run, r, error, start->userdata);
+        start->started(r < 0 ? NULL : &outcome, begun, r, error, start->userdata);
         return true;
 }
 
@@ -334,7 +362,7 @@ void manager_retry_texts(Manager *manager) {
         }
 }
 
-int manager_start_text(Manager *manager, const char *name, const char *text, json_object *variables, const Caller *who,
+int manager_start_text(Manager *manager, const TreeStart *wanted, const char *text, const Caller *who,
                        ManagerStarted started, void *userdata, TextStart **ret_start, char **ret_error) {
         static const WorkKind kind = {
                 .what = "a start from a text",
@@ -342,21 +370,24 @@ int manager_start_text(Manager *manager, const char *name, const char *text, jso
                 .done = on_text_loaded,
                 .free = free_text,
         };
-        Order order = { .instance = "", .variables = variables };
+        Order order = { .instance = "", .variables = wanted->variables };
         TextStart *start;
         int r;
 
         r = manager_check_order(manager, &order, ret_error);
+        if (r >= 0 && wanted->token)
+                r = run_check_token(wanted->token, ret_error);
         if (r >= 0)
-                r = manager_check_text_name(manager, name, ret_error);
+                r = manager_check_text_name(manager, wanted->tree, ret_error);
         if (r < 0)
                 return r;
 
         start = g_new0(TextStart, 1);
         start->manager = manager;
-        start->text = library_text_new(manager->library, name, text);
-        start->name = g_strdup(name);
-        start->variables = variables ? json_object_get(variables) : NULL;
+        start->text = library_text_new(manager->library, wanted->tree, text);
+        start->name = g_strdup(wanted->tree);
+        start->variables = json_object_get(wanted->variables);
+        start->token = g_strdup(wanted->token);
         start->uid = who->uid;
         start->starter = g_strdup(who->text);
         start->started = started;
@@ -388,7 +419,7 @@ static void on_history_read(void *data, void *userdata) {
         Manager *manager = userdata;
 
         manager->loading->history = NULL;
-        archive_take(record_store_archive(manager->journals), data);
+        archive_take(record_store_archive(manager->records), data);
         manager_retry_starts(manager);
 }
 
@@ -403,7 +434,7 @@ bool manager_history_is_read(Manager *manager, const char *tree) {
                 .done = on_history_read,
                 .free = free_history,
         };
-        const Archive *archive = record_store_archive(manager->journals);
+        const Archive *archive = record_store_archive(manager->records);
 
         if (!archive || archive_is_read(archive, tree))
                 return true;
@@ -489,7 +520,7 @@ void manager_stop_loading(Manager *manager) {
                 int r = manager_check_order(manager, &order, &error);
 
                 text_start_drop(start);
-                started(NULL, r, error, userdata);
+                started(NULL, false, r, error, userdata);
         }
 }
 

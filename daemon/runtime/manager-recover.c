@@ -11,19 +11,19 @@
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
-#include "record/record-definition.h"
-#include "run/run-recover.h"
+#include "record/run-record.h"
+#include "run/replay.h"
 #include "runtime/manager-state.h"
 
 typedef struct Left {
         char *path;
-        RunRecord *journal;
+        RunRecord *record;
         Definition *definition;
         Replay *replay;
         Run *run;
 } Left;
 
-/* A lock to claim again, sorted across all runs. */
+/* A lock to request again, sorted across all runs. */
 typedef struct LeftLock {
         Run *run;
         const RunLock *lock;
@@ -34,14 +34,14 @@ static void left_clear(void *data) {
 
         replay_free(left->replay);
         definition_unref(left->definition);
-        run_record_free(left->journal);
+        run_record_free(left->record);
         g_free(left->path);
 }
 
 static void set_aside(Manager *manager, const char *path, int priority, const char *suffix, const char *what,
                       const char *next) {
         g_autofree char *name = g_path_get_basename(path),
-                        *aside = record_store_set_aside(manager->journals, path, suffix);
+                        *aside = record_store_set_aside(manager->records, path, suffix);
 
         log_message(priority, &(LogSubject){ 0 }, "%s: %s; it was kept as %s%s", name, what, aside, next);
 }
@@ -56,7 +56,7 @@ static char *describe_start(const RecordHeader *header) {
  * continued from an earlier state. */
 static void set_aside_bad(Manager *manager, const Left *left, const char *error) {
         g_autofree char *what = g_strdup_printf("the run cannot be recovered: %s", error),
-                        *start = left->journal ? describe_start(&left->journal->header) : g_strdup("btctl start TREE"),
+                        *start = left->record ? describe_start(&left->record->header) : g_strdup("btctl start TREE"),
                         *next = g_strdup_printf(". What the run has started is left as it is: check it, then start "
                                                 "the tree again with '%s'",
                                                 start);
@@ -66,7 +66,7 @@ static void set_aside_bad(Manager *manager, const Left *left, const char *error)
 
 static bool has_its_name(const Left *left) {
         g_autofree char *name = g_path_get_basename(left->path),
-                        *own = g_strconcat(left->journal->header.run, RECORD_SUFFIX, NULL);
+                        *own = g_strconcat(left->record->header.run, RECORD_SUFFIX, NULL);
 
         return g_str_equal(name, own);
 }
@@ -80,9 +80,9 @@ static void drop_not_begun(const char *path, const char *error) {
         g_unlink(path);
 }
 
-static bool read_journal(Manager *manager, Left *left) {
+static bool read_record(Manager *manager, Left *left) {
         g_autofree char *error = NULL;
-        int r = run_record_read_file(left->path, &left->journal, &error);
+        int r = run_record_read_file(left->path, &left->record, &error);
 
         if (r == -ENODATA) {
                 drop_not_begun(left->path, error);
@@ -92,7 +92,7 @@ static bool read_journal(Manager *manager, Left *left) {
                 set_aside_bad(manager, left, error);
                 return false;
         }
-        if (!g_str_equal(left->journal->header.boot, boot_id())) {
+        if (!g_str_equal(left->record->header.boot, boot_id())) {
                 set_aside(manager, left->path, LOG_NOTICE, RECORD_OLD_SUFFIX,
                           "the run has ended, because the machine was restarted", "");
                 return false;
@@ -111,7 +111,7 @@ static void on_definition_dropped(void *definition) {
 
 /* Runs of the same tree share a definition: the first one makes it, or the library has it already. */
 static int find_definition(Manager *manager, Left *left, GHashTable *definitions, char **ret_error) {
-        const RecordHeader *header = &left->journal->header;
+        const RecordHeader *header = &left->record->header;
         const LibraryEntry *entry = library_get(manager->library, header->tree);
         Definition *known = g_hash_table_lookup(definitions, header->hash);
         int r;
@@ -123,7 +123,7 @@ static int find_definition(Manager *manager, Left *left, GHashTable *definitions
                 return 0;
         }
 
-        r = record_definition_new(header, manager->tables, &left->definition, ret_error);
+        r = record_definition_new(header, manager->tables, &manager->limits, &left->definition, ret_error);
         if (r >= 0)
                 g_hash_table_insert(definitions, g_strdup(header->hash), definition_ref(left->definition));
         return r;
@@ -134,7 +134,7 @@ static bool replay(Manager *manager, Left *left, GHashTable *definitions) {
         int r = find_definition(manager, left, definitions, &error);
 
         if (r >= 0)
-                r = replay_new_of_end(left->journal, left->definition, &left->replay, &error);
+                r = replay_new_of_end(left->record, left->definition, &left->replay, &error);
         if (r >= 0)
                 r = replay_until(left->replay, UINT64_MAX, &error);
         if (r >= 0)
@@ -145,29 +145,30 @@ static bool replay(Manager *manager, Left *left, GHashTable *definitions) {
 }
 
 static void make_run(Manager *manager, Left *left) {
-        const RecordHeader *header = &left->journal->header;
+        const RecordHeader *header = &left->record->header;
         const LogSubject subject = { .tree = header->tree, .run = header->run };
         g_autofree char *error = NULL;
         RecordWriter *writer = NULL;
 
-        if (record_writer_resume(left->path, left->journal, &writer, &error) < 0)
+        if (record_writer_resume(left->path, left->record, &manager->limits, &writer, &error) < 0)
                 g_unlink(left->path);
 
         left->run = run_recover(header, left->replay, writer, &manager->run_services, &manager_run_callbacks, manager);
         log_message(LOG_NOTICE, &subject, "recovered after a restart of btd");
         if (error)
-                run_lose_journal(left->run, error);
+                run_lose_record(left->run, error);
         if (run_status(left->run) == STATUS_RUNNING)
                 restarts_begun(manager->restarts, header->tree, header->instance);
         runs_add(manager->runs, left->run);
+        statistics_recover(manager->statistics, left->run);
         TELL(manager, run_added, left->run);
 }
 
 static gint compare_starts(gconstpointer a, gconstpointer b) {
         const Left *x = a, *y = b;
 
-        return (x->journal->header.start > y->journal->header.start) -
-               (x->journal->header.start < y->journal->header.start);
+        return (x->record->header.start > y->record->header.start) -
+               (x->record->header.start < y->record->header.start);
 }
 
 /* Re-acquire the held locks before queueing the waiters. */
@@ -203,15 +204,15 @@ static void recover_locks(const GArray *all) {
 }
 
 /* Sorted by start. */
-static GArray *read_journals(Manager *manager) {
-        g_autoptr(GPtrArray) paths = record_store_list(manager->journals);
+static GArray *read_records(Manager *manager) {
+        g_autoptr(GPtrArray) paths = record_store_list(manager->records);
         GArray *all = g_array_new(FALSE, FALSE, sizeof(Left));
 
         g_array_set_clear_func(all, left_clear);
         for (unsigned i = 0; i < paths->len; i++) {
                 Left left = { .path = g_strdup(paths->pdata[i]) };
 
-                if (read_journal(manager, &left))
+                if (read_record(manager, &left))
                         g_array_append_val(all, left);
                 else
                         left_clear(&left);
@@ -235,14 +236,14 @@ static void replay_all(Manager *manager, GArray *all) {
 
 int manager_recover(Manager *manager, char **ret_error) {
         g_autoptr(GArray) all = NULL;
-        int r = record_store_claim(manager->journals, ret_error);
+        int r = record_store_lock(manager->records, ret_error);
 
         if (r >= 0 && manager->secure)
-                r = record_store_check_trusted(manager->journals, ret_error);
+                r = record_store_check_trusted(manager->records, ret_error);
         if (r < 0)
                 return r;
 
-        all = read_journals(manager);
+        all = read_records(manager);
         replay_all(manager, all);
         restarts_recover(manager->restarts);
         for (unsigned i = 0; i < all->len; i++)

@@ -19,7 +19,6 @@
 #include "basic/log.h"
 #include "basic/span.h"
 #include "record/halt-request.h"
-#include "run/start-check.h"
 #include "run/variables.h"
 #include "runtime/manager-state.h"
 
@@ -70,7 +69,8 @@ static void on_run_finished(Run *run, void *userdata) {
         if (may_be_followed(manager, run))
                 consider_restart(manager, run);
 
-        run_end_journal(run, manager->journals);
+        statistics_finish(manager->statistics, run);
+        run_end_record(run, manager->records);
         runs_finished(manager->runs, run);
         TELL(manager, run_finished, run);
         manager_check_idle(manager);
@@ -100,14 +100,15 @@ const RunCallbacks manager_run_callbacks = {
         .finished = on_run_finished,
 };
 
-static int refuse_second(const Run *run, char **ret_error) {
-        const char *instance = run_instance(run), *how = run_halting(run) ? "ending" : "running";
+/* A tree that the library does not have was given as text. */
+static int refuse_second(const Manager *manager, const Run *run, char **ret_error) {
+        const char *instance = run_instance(run), *how = run_halting(run) ? "halting" : "running",
+                   *other = library_get(manager->library, run_tree(run)) ? "instance" : "name";
 
         *ret_error = *instance ? g_strdup_printf("instance '%s' of tree '%s' is already %s as %s", instance,
                                                  run_tree(run), how, run_id(run))
-                               : g_strdup_printf("tree '%s' is already %s as %s; give another --instance to run it "
-                                                 "twice",
-                                                 run_tree(run), how, run_id(run));
+                               : g_strdup_printf("tree '%s' is already %s as %s; give another %s to run it twice",
+                                                 run_tree(run), how, run_id(run), other);
         return MANAGER_ALREADY_RUNNING;
 }
 
@@ -115,13 +116,12 @@ static int check_limits(const Manager *manager, uint32_t uid, char **ret_error) 
         unsigned max = manager->limits.max[LIMIT_RUNS], own = manager->limits.max[LIMIT_RUNS_OF_A_CALLER];
 
         if (runs_n_running(manager->runs) >= max) {
-                *ret_error = g_strdup_printf("%u trees are running already, which is the limit; halt some first", max);
+                *ret_error = g_strdup_printf("the limit 'runs' (%u) is reached; halt a run first", max);
                 return MANAGER_LIMIT;
         }
         if (limits_bind(uid) && runs_n_running_of(manager->runs, uid) >= own) {
-                *ret_error = g_strdup_printf("%u trees are running for you already, which is the limit for one user; "
-                                             "halt some first",
-                                             own);
+                *ret_error = g_strdup_printf(
+                        "the limit 'runs-of-a-caller' (%u) is reached; halt one of your runs first", own);
                 return MANAGER_LIMIT;
         }
 
@@ -145,11 +145,11 @@ int manager_not_yet(const char *text, char **ret_error) {
 
 int manager_check_order(const Manager *manager, const Order *order, char **ret_error) {
         if (manager->stopping) {
-                *ret_error = g_strdup("the daemon is stopping and starts nothing any more");
+                *ret_error = g_strdup("btd is stopping and starts nothing any more");
                 return MANAGER_STOPPING;
         }
 
-        return start_check(order->instance, order->variables, ret_error);
+        return run_check_start(order->instance, order->variables, ret_error);
 }
 
 /* Includes the initial variables of the tree. */
@@ -161,10 +161,10 @@ static int check_variables(const Definition *definition, const Order *order, cha
                         json_object_object_add(variables, key, json_object_get(value));
         }
 
-        if (blackboard_bytes_of(variables) <= blackboard_bytes_max())
+        if (blackboard_bytes_of(variables) <= blackboard_bytes_max(definition_limits(definition)))
                 return 0;
 
-        *ret_error = blackboard_full_text();
+        *ret_error = blackboard_full_text(definition_limits(definition));
         return MANAGER_LIMIT;
 }
 
@@ -187,11 +187,21 @@ static char *next_id(Manager *manager, const char *tree) {
         while (run_counter_has(manager->counter, tree)) {
                 g_autofree char *id = g_strdup_printf("%s.%" PRIu64, tree, run_counter_next(manager->counter, tree));
 
-                if (!runs_get(manager->runs, id) && !record_store_have(manager->journals, id))
+                if (!runs_get(manager->runs, id) && !record_store_have(manager->records, id))
                         return g_steal_pointer(&id);
         }
 
         return NULL;
+}
+
+/* The error names the tree, because the caller may start several. */
+static int check_inputs(const char *tree, const Definition *definition, const Order *order, char **ret_error) {
+        g_autofree char *error = NULL;
+        int r = definition_check_start(definition, order->variables, &error);
+
+        if (r < 0)
+                *ret_error = g_strdup_printf("tree '%s': %s", tree, error);
+        return r;
 }
 
 static Run *make_run(Manager *manager, const char *id, const char *tree, Definition *definition, const Order *order) {
@@ -203,7 +213,7 @@ static Run *make_run(Manager *manager, const char *id, const char *tree, Definit
         if (order->variables)
                 run_give(run, order->variables);
 
-        run_begin_journal(run, manager->journals, order->starter ?: "restart");
+        run_begin_record(run, manager->records, order->starter ?: "restart");
         runs_add(manager->runs, run);
         return run;
 }
@@ -220,17 +230,17 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
 
         r = check_variables(definition, order, ret_error);
         if (r >= 0)
-                r = definition_check_start(definition, order->variables, ret_error);
+                r = check_inputs(tree, definition, order, ret_error);
         if (r < 0)
                 return r;
         if (before && run_status(before) == STATUS_RUNNING)
-                return refuse_second(before, ret_error);
+                return refuse_second(manager, before, ret_error);
         r = check_limits(manager, mine.uid, ret_error);
         if (r < 0)
                 return r;
-        if (record_store_are_kept(manager->journals) && !definition_files_are_ready(definition)) {
+        if (record_store_are_kept(manager->records) && !definition_files_are_ready(definition)) {
                 manager_write_files(manager, definition);
-                return manager_not_yet("the record of the run is being prepared; try again", ret_error);
+                return manager_not_yet("the run record is being prepared; try again", ret_error);
         }
         id = next_id(manager, tree);
         if (!id)
@@ -242,6 +252,8 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
                 runs_remove(manager->runs, before);
 
         run = make_run(manager, id, tree, definition, &mine);
+        statistics_begin(manager->statistics, run, !order->starter);
+        TELL(manager, run_starting, run);
         /* Start and announce the run only after its run record is written. */
         run_start(run);
         log_message(LOG_INFO, &(LogSubject){ .tree = tree, .run = run_id(run) }, "%s%s%s",
@@ -268,13 +280,6 @@ static int order_tree(Manager *manager, const char *tree, const Order *order, Ru
 int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, const char *starter,
                   Run **ret_run, char **ret_error) {
         Order order = { .instance = instance, .variables = variables, .starter = starter };
-
-        return order_tree(manager, tree, &order, ret_run, ret_error);
-}
-
-int manager_start_for(Manager *manager, const char *tree, const char *instance, json_object *variables,
-                      const Caller *who, Run **ret_run, char **ret_error) {
-        Order order = { .instance = instance, .variables = variables, .starter = who->text, .uid = who->uid };
 
         return order_tree(manager, tree, &order, ret_run, ret_error);
 }
@@ -330,7 +335,7 @@ int manager_check_there(const Manager *manager, char **ret_error) {
         if (!manager->abandoned)
                 return 0;
 
-        *ret_error = g_strdup("the daemon has stopped; the next btd recovers its runs");
+        *ret_error = g_strdup("btd has stopped; the next btd recovers its runs");
         return MANAGER_STOPPING;
 }
 
@@ -357,53 +362,93 @@ int manager_halt_run(Manager *manager, const char *id, const Caller *who, char *
         return 0;
 }
 
-/* tree NULL: all trees. */
-static unsigned halt_runs(Manager *manager, const char *tree, Cause *why) {
-        const GPtrArray *runs = runs_list(manager->runs);
-        unsigned count = 0;
-
-        for (unsigned i = 0; i < runs->len; i++) {
-                Run *run = g_ptr_array_index(runs, i);
-
-                if (tree && !g_str_equal(run_tree(run), tree))
-                        continue;
-
-                if (run_status(run) == STATUS_RUNNING)
-                        manager_halt(manager, run, why);
-                else if (!cancel_restart(manager, run, why))
-                        continue;
-
-                count++;
-        }
-
-        return count;
+static bool is_meant(const Run *run, const TreeHalt *halt) {
+        return g_str_equal(run_tree(run), halt->tree) &&
+               (!halt->instance || g_str_equal(run_instance(run), halt->instance)) &&
+               (!halt->token || g_str_equal(run_token(run), halt->token));
 }
 
-int manager_halt_tree(Manager *manager, const char *tree, const Caller *who, unsigned *ret_count, char **ret_error) {
+/* Restarts can be pending of runs that are not listed any more. */
+static unsigned cancel_restarts(Manager *manager, const TreeHalt *halt) {
+        return halt->instance || halt->token
+                       ? restarts_cancel_some(manager->restarts, halt->tree, halt->instance, halt->token)
+                       : restarts_cancel_all(manager->restarts, halt->tree);
+}
+
+int manager_halt_tree(Manager *manager, const TreeHalt *halt, const Caller *who, GPtrArray **ret_halted,
+                      unsigned *ret_cancelled, char **ret_error) {
+        g_autoptr(GPtrArray) halted = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(Cause) why = caller_cause(who, CAUSE_HALTED);
-        int there = manager_check_there(manager, ret_error);
+        const GPtrArray *runs = runs_list(manager->runs);
         const LibraryEntry *entry;
-        unsigned count;
+        unsigned cancelled = 0;
+        int r;
 
-        if (there < 0)
-                return there;
+        r = manager_check_there(manager, ret_error);
+        if (r >= 0 && halt->token)
+                r = run_check_token(halt->token, ret_error);
+        if (r < 0)
+                return r;
 
-        count = halt_runs(manager, tree, why) + restarts_cancel_all(manager->restarts, tree);
+        for (unsigned i = 0; i < runs->len; i++) {
+                Run *run = runs->pdata[i];
+
+                if (!is_meant(run, halt))
+                        continue;
+                if (run_status(run) != STATUS_RUNNING) {
+                        cancelled += cancel_restart(manager, run, why);
+                        continue;
+                }
+
+                manager_halt(manager, run, why);
+                if (halt->wait) {
+                        waiters_add(manager->waiters, halt->tree, run_instance(run), true, who->pid);
+                        run_tell_awaited(run);
+                }
+                g_ptr_array_add(halted, g_strdup(run_id(run)));
+        }
+        cancelled += cancel_restarts(manager, halt);
 
         /* A removed tree can still have runs. */
-        if (count == 0) {
-                int r = manager_find_tree(manager, tree, &entry, ret_error);
+        r = halted->len + cancelled > 0 || halt->token ? 0 : manager_find_tree(manager, halt->tree, &entry, ret_error);
+        if (r < 0)
+                return r;
 
-                if (r < 0)
-                        return r;
-        }
-
-        *ret_count = count;
+        *ret_halted = g_steal_pointer(&halted);
+        *ret_cancelled = cancelled;
         return 0;
 }
 
+void manager_halt_requested(Manager *manager, const char *meanwhile) {
+        g_autoptr(GPtrArray) requests =
+                manager->runtime_directory ? halt_requests_read(manager->runtime_directory) : NULL;
+
+        for (unsigned i = 0; requests && i < requests->len; i++) {
+                const HaltRequest *request = requests->pdata[i];
+                g_autofree char *text = g_strdup_printf("UID %u, while btd was not %s", request->uid, meanwhile);
+                const TreeHalt halt = { request->tree, request->instance, request->token, false };
+                const Caller who = { .uid = request->uid, .text = text };
+                g_autoptr(GPtrArray) halted = NULL;
+                g_autofree char *error = NULL;
+                unsigned cancelled;
+
+                if (manager_halt_tree(manager, &halt, &who, &halted, &cancelled, &error) < 0)
+                        log_warning("%s: %s", request->path, error);
+                g_unlink(request->path);
+        }
+}
+
 void manager_halt_all(Manager *manager, Cause *why) {
-        halt_runs(manager, NULL, why);
+        const GPtrArray *runs = runs_list(manager->runs);
+
+        for (unsigned i = 0; i < runs->len; i++) {
+                Run *run = runs->pdata[i];
+
+                if (run_status(run) == STATUS_RUNNING)
+                        manager_halt(manager, run, why);
+                else
+                        (void) cancel_restart(manager, run, why);
+        }
 }
 
 void outcome_clear(Outcome *outcome) {
@@ -414,7 +459,7 @@ void outcome_clear(Outcome *outcome) {
         *outcome = (Outcome){};
 }
 
-static Outcome outcome_of_run(const Manager *manager, const Run *run) {
+Outcome manager_outcome_of(const Manager *manager, const Run *run) {
         const char *tree = run_tree(run), *instance = run_instance(run);
 
         return (Outcome){
@@ -423,7 +468,7 @@ static Outcome outcome_of_run(const Manager *manager, const Run *run) {
                 .status = g_strdup(run_status_text(run)),
                 .cause = g_strdup(run_cause(run)),
                 .finished = run_finished(run),
-                .followed =
+                .restarting =
                         run_finished(run) > 0 && restarts_find_due(manager->restarts, tree, instance, run_token(run)),
         };
 }
@@ -443,25 +488,25 @@ static int find_outcome(Manager *manager, const char *tree, const char *instance
                         Outcome *ret_outcome, char **ret_error) {
         const Run *run = runs_last(manager->runs, tree, instance);
         const char *due = restarts_find_due(manager->restarts, tree, instance, token);
-        Archive *archive = record_store_archive(manager->journals);
+        Archive *archive = record_store_archive(manager->records);
         const RecordSummary *summary;
 
         if (run && g_str_equal(run_token(run), token)) {
-                *ret_outcome = outcome_of_run(manager, run);
+                *ret_outcome = manager_outcome_of(manager, run);
                 return 0;
         }
         if (!manager_history_is_read(manager, tree))
                 return manager_not_yet("the history is being read; try again", ret_error);
 
-        summary = archive ? archive_find_token(archive, tree, token) : NULL;
-        if (summary && g_str_equal(summary->instance, instance))
+        summary = archive ? archive_find_token(archive, tree, instance, token) : NULL;
+        if (summary)
                 *ret_outcome = outcome_of_summary(summary);
         else if (due)
                 *ret_outcome = (Outcome){ .run = g_strdup(due), .token = g_strdup(token) };
         else
                 return -ENOENT;
 
-        ret_outcome->followed = due;
+        ret_outcome->restarting = due;
         return 0;
 }
 
@@ -478,8 +523,8 @@ int manager_find_outcome(Manager *manager, const char *tree, const char *instanc
         return MANAGER_NO_SUCH_RUN;
 }
 
-int manager_start_token(Manager *manager, const TokenStart *start, const Caller *who, bool *ret_begun,
-                        Outcome *ret_outcome, char **ret_error) {
+int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *who, bool *ret_begun,
+                       Outcome *ret_outcome, char **ret_error) {
         Order order = {
                 .instance = start->instance,
                 .variables = start->variables,
@@ -493,7 +538,7 @@ int manager_start_token(Manager *manager, const TokenStart *start, const Caller 
         *ret_begun = false;
         r = manager_check_order(manager, &order, ret_error);
         if (r >= 0 && start->token)
-                r = start_check_token(start->token, ret_error);
+                r = run_check_token(start->token, ret_error);
         if (r < 0)
                 return r;
 
@@ -513,65 +558,6 @@ int manager_start_token(Manager *manager, const TokenStart *start, const Caller 
                 *ret_begun = true;
         }
 
-        *ret_outcome = outcome_of_run(manager, run);
+        *ret_outcome = manager_outcome_of(manager, run);
         return 0;
-}
-
-static bool is_meant(const Run *run, const char *tree, const char *instance, const char *token) {
-        return g_str_equal(run_tree(run), tree) && (!instance || g_str_equal(run_instance(run), instance)) &&
-               g_str_equal(run_token(run), token);
-}
-
-int manager_halt_token(Manager *manager, const char *tree, const char *instance, const char *token, bool wait,
-                       const Caller *who, GPtrArray **ret_halted, char **ret_error) {
-        g_autoptr(GPtrArray) halted = g_ptr_array_new_with_free_func(g_free);
-        g_autoptr(Cause) why = caller_cause(who, CAUSE_HALTED);
-        const GPtrArray *runs = runs_list(manager->runs);
-        int r;
-
-        r = manager_check_there(manager, ret_error);
-        if (r >= 0)
-                r = start_check_token(token, ret_error);
-        if (r < 0)
-                return r;
-
-        for (unsigned i = 0; i < runs->len; i++) {
-                Run *run = runs->pdata[i];
-
-                if (!is_meant(run, tree, instance, token))
-                        continue;
-
-                if (run_status(run) == STATUS_RUNNING) {
-                        manager_halt(manager, run, why);
-                        if (wait) {
-                                waiters_add(manager->waiters, tree, run_instance(run), true, who->pid);
-                                run_tell_awaited(run);
-                        }
-                        g_ptr_array_add(halted, g_strdup(run_id(run)));
-                } else {
-                        (void) cancel_restart(manager, run, why);
-                }
-        }
-        (void) restarts_cancel_token(manager->restarts, tree, instance, token);
-
-        *ret_halted = g_steal_pointer(&halted);
-        return 0;
-}
-
-void manager_halt_requested(Manager *manager, const char *meanwhile) {
-        g_autoptr(GPtrArray) requests =
-                manager->runtime_directory ? halt_requests_read(manager->runtime_directory) : NULL;
-
-        for (unsigned i = 0; requests && i < requests->len; i++) {
-                const HaltRequest *request = requests->pdata[i];
-                g_autofree char *text = g_strdup_printf("UID %u, while btd was not %s", request->uid, meanwhile);
-                const Caller who = { .uid = request->uid, .text = text };
-                g_autoptr(GPtrArray) halted = NULL;
-                g_autofree char *error = NULL;
-
-                if (manager_halt_token(manager, request->tree, request->instance, request->token, false, &who, &halted,
-                                       &error) < 0)
-                        log_warning("%s: %s", request->path, error);
-                g_unlink(request->path);
-        }
 }

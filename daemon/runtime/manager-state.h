@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * Defines the members of the manager, for its own files only. Trees, observers and stopping are in manager.c, runs in
- * manager-runs.c, loading in manager-load.c, recovery in manager-recover.c, and control by hand in manager-control.c.
+ * Defines the members of the manager, for its own files only. Trees, observers, autostart and stopping are in
+ * manager.c, runs in manager-runs.c, loading in manager-load.c, recovery in manager-recover.c, and control by hand in
+ * manager-control.c.
  */
 
 #include "record/record-store.h"
@@ -11,10 +12,11 @@
 #include "runtime/restarts.h"
 #include "runtime/run-counter.h"
 #include "runtime/runs.h"
+#include "runtime/statistics.h"
 
 /* What is being loaded on threads, see manager-load.c. */
 typedef struct Loading Loading;
-/* The autostart trees, see autostarts.c. */
+/* The autostart trees, see manager.c. */
 typedef struct Autostarts Autostarts;
 
 typedef struct Observer {
@@ -33,10 +35,11 @@ struct Manager {
         Library *library;
         DiskQueue *disk;
         RunCounter *counter;
-        RecordStore *journals;
+        RecordStore *records;
         Autostarts *autostarts;
         Runs *runs;
         Restarts *restarts;
+        Statistics *statistics;
         char *runtime_directory; /* may be NULL */
         Limits limits;
         bool secure;
@@ -72,6 +75,9 @@ int manager_not_yet(const char *text, char **ret_error);
 int manager_carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
                       char **ret_error);
 
+/* The state of a listed run. */
+Outcome manager_outcome_of(const Manager *manager, const Run *run);
+
 /* Retries all starts that got MANAGER_NOT_YET: restarts, requests, autostarts, loaded texts. */
 void manager_retry_starts(Manager *manager);
 void manager_continue_autostart(Manager *manager);
@@ -79,13 +85,6 @@ void manager_retry_texts(Manager *manager);
 
 /* Prepares the files of the definition on a thread, then retries the starts that wait for them. */
 void manager_write_files(Manager *manager, Definition *definition);
-
-/* directory: NULL: store nothing. */
-Autostarts *autostarts_new(const char *directory);
-void autostarts_free(Autostarts *autostarts);
-/* The next btd starts this tree again, or all trees. */
-void autostarts_remove(Autostarts *autostarts, const char *tree);
-void autostarts_clear(Autostarts *autostarts);
 
 Loading *loading_new(Manager *manager);
 /* Cancels all loading without a report. */

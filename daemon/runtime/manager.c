@@ -1,15 +1,79 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements the manager: trees, observers, stopping. */
+/* Implements the manager: trees, observers, autostart, stopping. */
 
+#include <json-c/json_object.h>
 #include <string.h>
 
+#include "basic/boot-file.h"
+#include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/log.h"
 #include "runtime/manager-state.h"
 
 /* How long stopping waits for the disk. */
 #define DISK_PATIENCE_USEC (UINT64_C(5) * G_USEC_PER_SEC)
+
+#define AUTOSTARTS_FILE "autostarted"
+
+/* The autostart trees. The names of those that were started in this boot are in a file of the runtime directory, as a
+ * JSON array. So a restarted btd does not start trees again that have already finished. */
+struct Autostarts {
+        char *directory;
+        GHashTable *trees;  /* a set of names */
+        GPtrArray *waiting; /* names of trees still to be started; NULL: none */
+};
+
+static Autostarts *autostarts_new(const char *directory) {
+        Autostarts *autostarts = g_new0(Autostarts, 1);
+        g_autoptr(json_object) known = boot_file_read(directory, AUTOSTARTS_FILE);
+
+        autostarts->directory = g_strdup(directory);
+        autostarts->trees = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        if (json_object_is_type(known, json_type_array))
+                for (size_t i = 0; i < json_object_array_length(known); i++)
+                        g_hash_table_add(autostarts->trees,
+                                         g_strdup(json_object_get_string(json_object_array_get_idx(known, i))));
+
+        return autostarts;
+}
+
+static void autostarts_free(Autostarts *autostarts) {
+        if (!autostarts)
+                return;
+
+        g_hash_table_unref(autostarts->trees);
+        if (autostarts->waiting)
+                g_ptr_array_unref(autostarts->waiting);
+        g_free(autostarts->directory);
+        g_free(autostarts);
+}
+
+static void autostarts_save(const Autostarts *autostarts) {
+        json_object *trees = json_object_new_array();
+        GHashTableIter iter;
+        void *tree;
+
+        g_hash_table_iter_init(&iter, autostarts->trees);
+        while (g_hash_table_iter_next(&iter, &tree, NULL))
+                json_object_array_add(trees, json_object_new_string(tree));
+
+        boot_file_write(autostarts->directory, AUTOSTARTS_FILE, trees);
+}
+
+/* The next btd starts this tree again. */
+static void autostarts_remove(Autostarts *autostarts, const char *tree) {
+        if (g_hash_table_remove(autostarts->trees, tree))
+                autostarts_save(autostarts);
+}
+
+static void autostarts_clear(Autostarts *autostarts) {
+        if (g_hash_table_size(autostarts->trees) == 0)
+                return;
+
+        g_hash_table_remove_all(autostarts->trees);
+        autostarts_save(autostarts);
+}
 
 static void log_warnings(const LibraryEntry *entry) {
         for (size_t i = 0; i < diagnostics_count(entry->diagnostics); i++) {
@@ -86,21 +150,22 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
         manager->ticker = ticker_new(context);
         manager->locks = locks_new();
         manager->waiters = waiters_new(services->user, options->runtime_directory);
+        manager->statistics = statistics_new(manager->limits.max[LIMIT_TREES]);
         manager->run_services = (RunServices){
                 .leaves = services,
                 .ticker = manager->ticker,
                 .locks = manager->locks,
                 .waiters = manager->waiters,
+                .totals = &manager->statistics->totals,
         };
-        manager->library =
-                library_new(options->directories, options->secure, options->tables, &library_callbacks, manager);
+        manager->library = library_new(options->directories, options->secure, options->tables, &manager->limits,
+                                       &library_callbacks, manager);
         manager->loading = loading_new(manager);
-        library_set_max(manager->library, manager->limits.max[LIMIT_TREES]);
         manager->disk = disk_queue_new(context, services->timers, on_disk_changed, manager);
         manager->counter = run_counter_new(options->state_directory ?: options->runtime_directory, manager->disk,
                                            on_numbers_reserved, manager);
-        manager->journals =
-                record_store_new(options->runtime_directory, options->state_directory, manager->disk, services->timers);
+        manager->records = record_store_new(options->runtime_directory, options->state_directory, &manager->limits,
+                                            manager->disk, services->timers);
         manager->autostarts = autostarts_new(options->runtime_directory);
         manager->runs = runs_new(on_run_removed, manager);
         manager->restarts =
@@ -136,7 +201,7 @@ static void abandon(Manager *manager) {
                 if (run_status(runs->pdata[i]) == STATUS_RUNNING && run_is_durable(runs->pdata[i]))
                         g_ptr_array_add(left, runs->pdata[i]);
         for (unsigned i = 0; i < runs->len; i++)
-                run_close_journal(runs->pdata[i]);
+                run_close_record(runs->pdata[i]);
         for (unsigned i = 0; i < left->len; i++)
                 run_abandon(left->pdata[i]);
         manager->abandoned = true;
@@ -146,7 +211,7 @@ void manager_abandon(Manager *manager) {
         const GPtrArray *runs = runs_list(manager->runs);
 
         for (unsigned i = 0; i < runs->len; i++)
-                run_leave_journal(runs->pdata[i]);
+                run_leave_record(runs->pdata[i]);
         abandon(manager);
         run_counter_give_back(manager->counter);
 }
@@ -156,7 +221,7 @@ static void finish_writing(Manager *manager) {
         g_autofree char *late = NULL;
 
         g_array_set_size(manager->observers, 0);
-        record_store_hurry(manager->journals);
+        record_store_hurry(manager->records);
         if (disk_queue_finish(manager->disk, DISK_PATIENCE_USEC))
                 return;
 
@@ -182,9 +247,10 @@ void manager_free(Manager *manager) {
         library_free(manager->library);
         run_counter_free(manager->counter);
         autostarts_free(manager->autostarts);
-        record_store_free(manager->journals);
+        record_store_free(manager->records);
         disk_queue_free(manager->disk);
         ticker_free(manager->ticker);
+        statistics_free(manager->statistics);
         g_free(manager->runtime_directory);
         g_free(manager);
 }
@@ -225,6 +291,64 @@ void manager_check_idle(Manager *manager) {
         g_source_unref(manager->idle);
 }
 
+/* False: try again later. */
+static bool autostart(Manager *manager, const char *tree) {
+        g_autofree char *error = NULL;
+        Run *run;
+        int r = 0;
+
+        /* Note the autostart only after the run record exists, so that it cannot be lost. A run that exists already was
+         * recovered from a btd that was killed before it noted the autostart. */
+        if (!runs_last(manager->runs, tree, ""))
+                r = manager_start(manager, tree, "", NULL, "autostart", &run, &error);
+        if (r == MANAGER_NOT_YET)
+                return false;
+        if (r < 0)
+                log_message(LOG_ERR, &(LogSubject){ .tree = tree }, "not started: %s", error);
+
+        if (g_hash_table_add(manager->autostarts->trees, g_strdup(tree)))
+                autostarts_save(manager->autostarts);
+        return true;
+}
+
+void manager_continue_autostart(Manager *manager) {
+        GPtrArray *trees = manager->autostarts->waiting;
+        unsigned n_left = 0;
+
+        if (!trees || manager->stopping || manager->abandoned)
+                return;
+
+        for (unsigned i = 0; i < trees->len; i++)
+                if (!autostart(manager, trees->pdata[i])) {
+                        void *left = trees->pdata[i];
+
+                        trees->pdata[i] = trees->pdata[n_left];
+                        trees->pdata[n_left++] = left;
+                }
+
+        g_ptr_array_set_size(trees, (int) n_left);
+        if (n_left > 0)
+                return;
+
+        g_clear_pointer(&manager->autostarts->waiting, g_ptr_array_unref);
+        TELL(manager, autostarted);
+}
+
+void manager_autostart(Manager *manager) {
+        g_autoptr(GPtrArray) entries = library_list(manager->library);
+
+        manager->autostarts->waiting = g_ptr_array_new_with_free_func(g_free);
+        for (unsigned i = 0; i < entries->len; i++) {
+                const LibraryEntry *entry = entries->pdata[i];
+
+                if (entry->definition && definition_autostart(entry->definition) &&
+                    !g_hash_table_contains(manager->autostarts->trees, entry->name))
+                        g_ptr_array_add(manager->autostarts->waiting, g_strdup(entry->name));
+        }
+
+        manager_continue_autostart(manager);
+}
+
 int manager_find_tree(Manager *manager, const char *name, const LibraryEntry **ret_entry, char **ret_error) {
         const LibraryEntry *entry = library_get(manager->library, name);
         const char *nearest = entry ? NULL : library_nearest(manager->library, name);
@@ -240,7 +364,7 @@ int manager_find_tree(Manager *manager, const char *name, const LibraryEntry **r
         else if (nearest)
                 *ret_error = g_strdup_printf("no tree '%s'; did you mean '%s'?", shown, nearest);
         else
-                *ret_error = g_strdup_printf("no tree '%s'; 'btctl list' shows those that there are", shown);
+                *ret_error = g_strdup_printf("no tree '%s'; 'btctl list' shows the trees", shown);
         return MANAGER_NO_SUCH_TREE;
 }
 
@@ -259,12 +383,12 @@ int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret
         if (nearest)
                 *ret_error = g_strdup_printf("no run '%s'; did you mean '%s'?", shown, nearest);
         else
-                *ret_error = g_strdup_printf("no run '%s'; 'btctl list' shows those that there are", shown);
+                *ret_error = g_strdup_printf("no run '%s'; 'btctl list' shows the runs", shown);
         return MANAGER_NO_SUCH_RUN;
 }
 
 void manager_stop(Manager *manager) {
-        g_autoptr(Cause) why = cause_new(CAUSE_HALTED, NULL, "the daemon is stopping");
+        g_autoptr(Cause) why = cause_new(CAUSE_HALTED, NULL, "btd is stopping");
 
         if (manager->stopping)
                 return;
@@ -280,7 +404,7 @@ void manager_stop(Manager *manager) {
 
 /* A run that is halted by stopping has not finished by itself. */
 static void halt_not_left(Manager *manager) {
-        g_autoptr(Cause) why = cause_new(CAUSE_HALTED, NULL, "the daemon is stopping");
+        g_autoptr(Cause) why = cause_new(CAUSE_HALTED, NULL, "btd is stopping");
         const GPtrArray *runs = runs_list(manager->runs);
 
         for (unsigned i = 0; i < runs->len; i++) {
@@ -324,6 +448,10 @@ GPtrArray *manager_trees(Manager *manager) {
         return library_list(manager->library);
 }
 
+bool manager_needs_reload(const Manager *manager, const LibraryEntry *entry) {
+        return library_needs_reload(manager->library, entry);
+}
+
 unsigned manager_n_trees(const Manager *manager) {
         return library_count(manager->library);
 }
@@ -336,6 +464,10 @@ char *manager_disk(const Manager *manager) {
         return disk_queue_late(manager->disk) ?: manager_describe_late_reads(manager);
 }
 
+const NodeType *const *const *manager_tables(const Manager *manager) {
+        return manager->tables;
+}
+
 const Limits *manager_limits(const Manager *manager) {
         return &manager->limits;
 }
@@ -344,6 +476,14 @@ unsigned manager_n_running(const Manager *manager) {
         return runs_n_running(manager->runs);
 }
 
+unsigned manager_n_restarts(const Manager *manager) {
+        return restarts_count(manager->restarts);
+}
+
+const Statistics *manager_statistics(const Manager *manager) {
+        return manager->statistics;
+}
+
 RecordStore *manager_records(const Manager *manager) {
-        return manager->journals;
+        return manager->records;
 }

@@ -11,6 +11,7 @@
 #include "run/run.h"
 #include "runtime/caller.h"
 #include "runtime/library.h"
+#include "runtime/statistics.h"
 
 typedef struct Manager Manager;
 
@@ -19,6 +20,7 @@ typedef struct ManagerObserver {
         void (*tree_added)(const LibraryEntry *entry, void *userdata);
         void (*tree_changed)(const LibraryEntry *entry, void *userdata);
         void (*tree_removed)(const LibraryEntry *entry, void *userdata); /* before it is freed */
+        void (*run_starting)(Run *run, void *userdata);                  /* before its first input; run_added follows */
         void (*run_added)(Run *run, void *userdata);
         void (*run_changed)(Run *run, void *userdata);       /* nodes may have changed */
         void (*run_state_changed)(Run *run, void *userdata); /* paused, resumed, breakpoints */
@@ -91,19 +93,38 @@ void manager_reload_drop(ManagerReload *reload);
 /* variables: JSON object or NULL; borrowed. instance: "" for none. starter: who starts it, for messages. */
 int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, const char *starter,
                   Run **ret_run, char **ret_error);
-/* The same for a caller, to which the limits per caller apply. */
-int manager_start_for(Manager *manager, const char *tree, const char *instance, json_object *variables,
-                      const Caller *who, Run **ret_run, char **ret_error);
+
+/* A start for a caller, to which the limits per caller apply. With a token, clients can repeat it safely if they got no
+ * reply. */
+typedef struct TreeStart {
+        const char *tree, *instance;
+        json_object *variables; /* JSON object, or NULL */
+        const char *token;      /* a token starts a tree only once; NULL: the run gets its own */
+        bool attach;            /* if a run is running, return that one; it keeps its token */
+        bool wait;              /* the caller waits for the run, see waiters.h */
+} TreeStart;
+
+/* The state of the last run among a run and its restarts. */
+typedef struct Outcome {
+        char *run, *token;
+        char *status, *cause;
+        uint64_t finished; /* CLOCK_REALTIME µs; 0: not finished */
+        bool restarting;   /* it has finished, and a restart is pending */
+} Outcome;
+
+/* ret_begun: a new run was started. ret_outcome: the state now. */
+int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *who, bool *ret_begun,
+                       Outcome *ret_outcome, char **ret_error);
 
 /* Starts a tree that is given as text, under a name that no other tree has. It can use the trees of the library. The
  * text is loaded on a thread. */
 typedef struct TextStart TextStart;
-/* run NULL: it was not started; r and error say why. */
-typedef void (*ManagerStarted)(Run *run, int r, const char *error, void *userdata);
+/* begun: a new run was started. outcome NULL: it was not started; r and error say why. */
+typedef void (*ManagerStarted)(const Outcome *outcome, bool begun, int r, const char *error, void *userdata);
 
-/* Returns a negative errno with an error message if the text is not even loaded. Otherwise started() is called later,
- * on the main loop. */
-int manager_start_text(Manager *manager, const char *name, const char *text, json_object *variables, const Caller *who,
+/* tree, variables and token of the start are used. Returns a negative errno with an error message if the text is not
+ * even loaded. Otherwise started() is called later, on the main loop. */
+int manager_start_text(Manager *manager, const TreeStart *start, const char *text, const Caller *who,
                        ManagerStarted started, void *userdata, TextStart **ret_start, char **ret_error);
 /* Cancels the start. Not after started(). */
 void text_start_drop(TextStart *start);
@@ -111,42 +132,29 @@ void text_start_drop(TextStart *start);
 int manager_check_text_name(Manager *manager, const char *name, char **ret_error);
 /* For a finished run, cancels a pending restart. */
 int manager_halt_run(Manager *manager, const char *id, const Caller *who, char **ret_error);
-int manager_halt_tree(Manager *manager, const char *tree, const Caller *who, unsigned *ret_count, char **ret_error);
 
-/* A start that clients can repeat safely if they got no reply. */
-typedef struct TokenStart {
-        const char *tree, *instance;
-        json_object *variables; /* JSON object, or NULL */
-        const char *token;      /* a token starts a tree only once; NULL: the run gets its own */
-        bool attach;            /* if a run is running, return that one; it keeps its token */
-        bool wait;              /* the caller waits for the run, see waiters.h */
-} TokenStart;
+typedef struct TreeHalt {
+        const char *tree;
+        const char *instance; /* NULL: all */
+        const char *token;    /* NULL: all */
+        bool wait;            /* the caller waits until the runs have ended, see waiters.h */
+} TreeHalt;
 
-/* The state of the last run among a run and its restarts. */
-typedef struct Outcome {
-        char *run, *token;
-        char *status, *cause;
-        uint64_t finished; /* CLOCK_REALTIME µs; 0: not finished */
-        bool followed;     /* it has finished, and a restart is pending */
-} Outcome;
+/* Halts runs of a tree, and cancels their pending restarts. ret_halted: the ids of the runs. ret_cancelled: the number
+ * of restarts. An unknown tree is an error only without a token. */
+int manager_halt_tree(Manager *manager, const TreeHalt *halt, const Caller *who, GPtrArray **ret_halted,
+                      unsigned *ret_cancelled, char **ret_error);
+/* Does the same for the requests that are stored in the runtime directory, see halt-request.h. meanwhile: "running":
+ * since when they were stored, btd was not. */
+void manager_halt_requested(Manager *manager, const char *meanwhile);
 
-/* ret_begun: a new run was started. ret_outcome: the state now. */
-int manager_start_token(Manager *manager, const TokenStart *start, const Caller *who, bool *ret_begun,
-                        Outcome *ret_outcome, char **ret_error);
-/* MANAGER_NO_SUCH_RUN: no run has this token, or it is no longer in the history. */
 /* Have the summaries in the history been read that manager_find_outcome() needs for this tree? If not, reading starts
  * now, and observers are told when to retry. tree NULL: all summaries. */
 bool manager_history_is_read(Manager *manager, const char *tree);
-/* MANAGER_NOT_YET: the history must be read first. */
+/* MANAGER_NO_SUCH_RUN: no run has this token, or it is no longer in the history. MANAGER_NOT_YET: the history must be
+ * read first. */
 int manager_find_outcome(Manager *manager, const char *tree, const char *instance, const char *token,
                          Outcome *ret_outcome, char **ret_error);
-/* Halts the runs with this token, and cancels their pending restarts. instance NULL: any. wait: the caller waits until
- * they have ended, see waiters.h. ret_halted: the ids of the runs. */
-int manager_halt_token(Manager *manager, const char *tree, const char *instance, const char *token, bool wait,
-                       const Caller *who, GPtrArray **ret_halted, char **ret_error);
-/* The same for the requests that are stored in the runtime directory, see halt-request.h. meanwhile: "running": since
- * when they were stored, btd was not. */
-void manager_halt_requested(Manager *manager, const char *meanwhile);
 void outcome_clear(Outcome *outcome);
 
 /* Control by hand, see run/run.h. Each function fails with an error message and with MANAGER_NO_SUCH_RUN, with
@@ -186,12 +194,18 @@ const LibraryEntry *manager_tree(Manager *manager, const char *name); /* NULL fo
 Run *manager_run(Manager *manager, const char *id);
 GPtrArray *manager_trees(Manager *manager); /* LibraryEntry, sorted by name; free the array only */
 unsigned manager_n_trees(const Manager *manager);
+/* See library_needs_reload(). */
+bool manager_needs_reload(const Manager *manager, const LibraryEntry *entry);
 const GPtrArray *manager_runs(Manager *manager); /* Run, in order of start */
 unsigned manager_n_running(const Manager *manager);
 const Limits *manager_limits(const Manager *manager);
+const NodeType *const *const *manager_tables(const Manager *manager);
 /* What the disk has not completed for long, for messages, see basic/disk-queue.h. The caller frees it. NULL: nothing is
  * late. */
 char *manager_disk(const Manager *manager);
+/* How many restarts are pending. */
+unsigned manager_n_restarts(const Manager *manager);
+const Statistics *manager_statistics(const Manager *manager);
 /* The run records of unfinished and finished runs. */
 RecordStore *manager_records(const Manager *manager);
 

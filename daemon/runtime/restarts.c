@@ -252,8 +252,8 @@ static void schedule(Restart *restart, const RestartPolicy *policy, int64_t now)
 static void give_up(Restart *restart, const RestartLimit *limit) {
         g_autofree char *span = span_format(limit->interval);
 
-        restart->given_up =
-                g_strdup_printf("it was restarted %" PRIi64 " times within %s, which is the limit", limit->burst, span);
+        restart->given_up = g_strdup_printf("it was restarted %" PRIi64 " time%s within %s, which is the limit",
+                                            limit->burst, limit->burst == 1 ? "" : "s", span);
 }
 
 void restarts_consider(Restarts *restarts, const Run *run) {
@@ -302,8 +302,9 @@ bool restarts_cancel(Restarts *restarts, const char *tree, const char *instance)
         return due;
 }
 
+/* token NULL: any. */
 static bool is_due(const Restart *restart, const char *token) {
-        return restart->timer && g_strcmp0(restart->token, token) == 0;
+        return restart->timer && (!token || g_strcmp0(restart->token, token) == 0);
 }
 
 const char *restarts_find_due(const Restarts *restarts, const char *tree, const char *instance, const char *token) {
@@ -313,7 +314,7 @@ const char *restarts_find_due(const Restarts *restarts, const char *tree, const 
 }
 
 /* For the case that the previous run is not listed any more, after a restart of btd. */
-unsigned restarts_cancel_token(Restarts *restarts, const char *tree, const char *instance, const char *token) {
+unsigned restarts_cancel_some(Restarts *restarts, const char *tree, const char *instance, const char *token) {
         g_autoptr(GPtrArray) instances = g_ptr_array_new_with_free_func(g_free);
         GHashTableIter iter;
         void *value;
@@ -369,6 +370,18 @@ void restarts_forget(Restarts *restarts, const char *tree, const char *instance)
 
         if (restart && !restart->timer)
                 drop(restarts, tree, instance);
+}
+
+unsigned restarts_count(const Restarts *restarts) {
+        GHashTableIter iter;
+        unsigned count = 0;
+        void *restart;
+
+        g_hash_table_iter_init(&iter, restarts->by_key);
+        while (g_hash_table_iter_next(&iter, NULL, &restart))
+                count += ((const Restart *) restart)->timer != NULL;
+
+        return count;
 }
 
 char *restarts_describe(const Restarts *restarts, const char *tree, const char *instance) {

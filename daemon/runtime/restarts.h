@@ -46,9 +46,12 @@ unsigned restarts_cancel_all(Restarts *restarts, const char *tree);
 /* Is a restart with this token pending? Returns the id of the previous run; else NULL. */
 const char *restarts_find_due(const Restarts *restarts, const char *tree, const char *instance, const char *token);
 /* Like restarts_cancel(), for runs with this token. instance NULL: any. */
-unsigned restarts_cancel_token(Restarts *restarts, const char *tree, const char *instance, const char *token);
+unsigned restarts_cancel_some(Restarts *restarts, const char *tree, const char *instance, const char *token);
 /* Resets the counter, unless a restart is pending. */
 void restarts_forget(Restarts *restarts, const char *tree, const char *instance);
+
+/* How many restarts are pending. */
+unsigned restarts_count(const Restarts *restarts);
 
 /* "restarts in 3s (attempt 2 of 5)", or why it is not restarted any more. The caller frees it. NULL: no description. */
 char *restarts_describe(const Restarts *restarts, const char *tree, const char *instance);

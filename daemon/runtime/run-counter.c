@@ -218,7 +218,7 @@ static void do_write(void *data) {
 
 static void warn(RunCounter *counter, const char *text) {
         if (!counter->warned)
-                log_warning("Numbers of runs may be used again after a restart: %s", text);
+                log_warning("numbers of runs may be used again after a restart, because %s", text);
         counter->warned = true;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The names of the variables that a chunk reads and assigns, found in its text: all names except local ones, those of
+ * Finds the names of the variables that a chunk reads and assigns in its text: all names except local ones, those of
  * the library, and the extra values. scripts.c uses it, so that a tree can be checked when it is loaded, and a
  * condition is evaluated only when one of its variables has changed.
  */

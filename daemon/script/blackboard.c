@@ -11,10 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "basic/limit.h"
 #include "script/blackboard.h"
-
-#define KEY_MAX 255u
 
 typedef struct BlackboardVariable {
         json_object *value;
@@ -31,7 +28,9 @@ struct Blackboard {
         GHashTable *variables; /* key (owned) -> Variable; NULL until there is one */
         uint64_t n_changes;
         /* Only in an outermost scope: */
+        const Limits *limits;
         uint64_t total; /* bytes of the variables of all scopes */
+        uint64_t n_sets;
         BlackboardObserver observer;
         void *observer_userdata;
 };
@@ -66,8 +65,11 @@ static Blackboard *scope_new(Blackboard *outermost) {
         return blackboard;
 }
 
-Blackboard *blackboard_new(void) {
-        return scope_new(NULL);
+Blackboard *blackboard_new(const Limits *limits) {
+        Blackboard *blackboard = scope_new(NULL);
+
+        blackboard->limits = limits;
+        return blackboard;
 }
 
 Blackboard *blackboard_new_scope(Blackboard *outermost) {
@@ -177,7 +179,9 @@ int64_t blackboard_growth(const Blackboard *blackboard, const char *key, json_ob
 }
 
 bool blackboard_has_room(const Blackboard *blackboard, int64_t growth) {
-        return growth <= 0 || blackboard->outermost->total + (uint64_t) growth <= blackboard_bytes_max();
+        uint64_t max = blackboard_bytes_max(blackboard_limits(blackboard));
+
+        return growth <= 0 || blackboard->outermost->total + (uint64_t) growth <= max;
 }
 
 /* For values that are equal in C: 0.0 and -0.0 are different values for scripts and leaves. */
@@ -218,6 +222,7 @@ void blackboard_set(Blackboard *blackboard, const char *key, json_object *value)
         variable->value = value;
         variable->is_set = true;
         holder->n_changes++;
+        holder->outermost->n_sets++;
         if (holder->outermost->observer)
                 holder->outermost->observer(plain_key(key), value, holder->outermost->observer_userdata);
         if (variable->watches)
@@ -345,6 +350,10 @@ uint64_t blackboard_version(const Blackboard *blackboard) {
         return blackboard->outermost == blackboard ? version : version + blackboard->outermost->n_changes;
 }
 
+uint64_t blackboard_n_sets(const Blackboard *outermost) {
+        return outermost->n_sets;
+}
+
 void blackboard_observe(Blackboard *outermost, BlackboardObserver observer, void *userdata) {
         outermost->observer = observer;
         outermost->observer_userdata = userdata;
@@ -397,7 +406,7 @@ bool blackboard_key_valid(const char *key) {
                 return false;
 
         for (; key[length]; length++)
-                if (length >= KEY_MAX || !(g_ascii_isalnum(key[length]) || strchr("_-.", key[length])))
+                if (length >= BLACKBOARD_KEY_MAX || !(g_ascii_isalnum(key[length]) || strchr("_-.", key[length])))
                         return false;
 
         return true;
@@ -437,14 +446,18 @@ uint64_t blackboard_bytes_of(json_object *value) {
         }
 }
 
-uint64_t blackboard_bytes_max(void) {
-        return (uint64_t) limits_in_force(LIMIT_VARIABLES) * 1024;
+uint64_t blackboard_bytes_max(const Limits *limits) {
+        return (uint64_t) limits->max[LIMIT_VARIABLES] * 1024;
 }
 
-char *blackboard_full_text(void) {
-        g_autofree char *size = limit_size_text(limits_in_force(LIMIT_VARIABLES));
+char *blackboard_full_text(const Limits *limits) {
+        g_autofree char *size = limit_size_text(limits->max[LIMIT_VARIABLES]);
 
-        return g_strdup_printf("the variables of the run would come to more than %s", size);
+        return g_strdup_printf("the variables of the run would exceed %s", size);
+}
+
+const Limits *blackboard_limits(const Blackboard *blackboard) {
+        return blackboard->outermost->limits;
 }
 
 /* FLT_EPSILON, as BehaviorTree.CPP allows. */

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * The JSON variables of a run, in scopes. Scripts, references and leaves read and set them.
+ * Owns the JSON variables of a run, in scopes. Scripts, references and leaves read and set them.
  *
  * A run has an outermost scope. Another scope is either isolated (that of a SubTree), or local: it has a few variables
  * of its own, and finds all others in its parent. In every scope, "@key" is a variable of the outermost scope.
@@ -15,9 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "basic/limit.h"
+
 typedef struct Blackboard Blackboard;
 
-Blackboard *blackboard_new(void);
+/* An outermost scope. The limits are borrowed, and must outlive it. */
+Blackboard *blackboard_new(const Limits *limits);
 /* An isolated scope. The outermost one is borrowed, and must outlive it. */
 Blackboard *blackboard_new_scope(Blackboard *outermost);
 /* A local scope with variables of these names (NULL-terminated). Its parent is borrowed, and must outlive it. */
@@ -64,8 +67,10 @@ BlackboardWatch *blackboard_watch(Blackboard *blackboard, const char *const *key
                                   void *userdata);
 void blackboard_watch_free(BlackboardWatch *watch);
 
-/* Calls back whenever a variable has changed, in any scope of this outermost one. The callback must not set variables.
- * NULL: stop. */
+/* How often a variable got another value, in any scope of this outermost one. */
+uint64_t blackboard_n_sets(const Blackboard *outermost);
+/* Calls back whenever a variable got another value, in any scope of this outermost one. The callback must not set
+ * variables. NULL: stop. */
 typedef void (*BlackboardObserver)(const char *key, json_object *value, void *userdata);
 void blackboard_observe(Blackboard *outermost, BlackboardObserver observer, void *userdata);
 
@@ -73,9 +78,11 @@ void blackboard_observe(Blackboard *outermost, BlackboardObserver observer, void
  * The limit of all variables of a run together, in bytes (LIMIT_VARIABLES). A value counts about as many bytes as its
  * JSON. Callers that add new values must check the limit; blackboard_set() does not.
  */
-uint64_t blackboard_bytes_max(void);
+uint64_t blackboard_bytes_max(const Limits *limits);
 /* The error message for exceeding the limit. To be freed. */
-char *blackboard_full_text(void);
+char *blackboard_full_text(const Limits *limits);
+/* The limits of the run. */
+const Limits *blackboard_limits(const Blackboard *blackboard);
 
 uint64_t blackboard_bytes_of(json_object *value);
 /* The change in bytes if the variable is set to the value. */
@@ -88,7 +95,8 @@ uint32_t blackboard_match_value(json_object *value, const char *const *cases);
 /* The same for the value of a variable. */
 uint32_t blackboard_match(const Blackboard *blackboard, const char *key, const char *const *cases);
 
-/* A letter or underscore, then letters, digits, '_', '-' and '.', 255 characters at most. */
+#define BLACKBOARD_KEY_MAX 255u
+/* A letter or underscore, then letters, digits, '_', '-' and '.', BLACKBOARD_KEY_MAX characters at most. */
 bool blackboard_key_valid(const char *key);
 /* A key, or '@' and a key. */
 bool blackboard_name_valid(const char *name);

@@ -14,8 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "script/budget.h"
-#include "script/library.h"
+#include "script/sandbox.h"
 
 #define PATTERN_CAPTURES_MAX 32
 

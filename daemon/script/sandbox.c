@@ -2,19 +2,162 @@
 
 /*
  * Opens the libraries of Lua for chunks. Each library is opened as Lua has it; members that are not listed here are
- * removed, some are replaced (library.h), and chunks get the rest as a table that they cannot write to. The global
- * table itself is left to the variables.
+ * removed, some are replaced (those over strings in library-string.c), and chunks get the rest as a table that they
+ * cannot write to. The global table itself is left to the variables.
  */
 
 #include <glib.h>
 #include <lauxlib.h>
 #include <lualib.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
 
-#include "script/budget.h"
-#include "script/library.h"
 #include "script/sandbox.h"
 
+#define COUNT_PERIOD 50
+#define TIME_MAX_NS (30 * INT64_C(1000000))
+#define GARBAGE_MAX ((size_t) 256 * 1024)
+
+static Budget *budget_of(lua_State *lua) {
+        return *(Budget **) lua_getextraspace(lua);
+}
+
+static void *allocate(void *userdata, void *block, size_t old_size, size_t new_size) {
+        Budget *budget = userdata;
+        size_t others = budget->used - (block ? old_size : 0);
+        void *moved;
+
+        if (new_size == 0) {
+                free(block);
+                budget->used = others;
+                return NULL;
+        }
+
+        if (!block || new_size > old_size) {
+                budget->exhausted |= new_size > budget->most || others > budget->most - new_size;
+                if (budget->exhausted)
+                        return NULL;
+        }
+
+        moved = realloc(block, new_size);
+        if (!moved && block && new_size <= old_size)
+                moved = block; /* Lua requires that shrinking a block succeeds */
+        if (moved)
+                budget->used = others + new_size;
+
+        return moved;
+}
+
+/* Outside of an evaluation, only a lack of memory can raise an error. */
+static int on_panic(lua_State *lua) {
+        g_error("Lua: %s", lua_tostring(lua, -1));
+        return 0;
+}
+
+lua_State *budget_new_state(Budget *budget) {
+        lua_State *lua;
+
+        *budget = (Budget){ .most = SIZE_MAX };
+        lua = lua_newstate(allocate, budget);
+        if (!lua)
+                g_error("Out of memory");
+
+        *(Budget **) lua_getextraspace(lua) = budget;
+        lua_atpanic(lua, on_panic);
+        lua_gc(lua, LUA_GCSTOP);
+        return lua;
+}
+
+static int64_t now_ns(clockid_t clock) {
+        struct timespec now;
+
+        clock_gettime(clock, &now);
+        return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Reading the processor time is a system call, so it is read only when enough time has passed on the clock. */
+static bool took_long(Budget *budget) {
+        if (budget->start == 0) {
+                budget->start = now_ns(CLOCK_MONOTONIC);
+                budget->processor_start = now_ns(CLOCK_THREAD_CPUTIME_ID);
+                return false;
+        }
+
+        return now_ns(CLOCK_MONOTONIC) - budget->start > TIME_MAX_NS &&
+               now_ns(CLOCK_THREAD_CPUTIME_ID) - budget->processor_start > TIME_MAX_NS;
+}
+
+/* Raises the message with the place of the given level, like luaL_error(). */
+static void raise_at(lua_State *lua, int level, const char *message) {
+        luaL_where(lua, level);
+        lua_pushstring(lua, message);
+        lua_concat(lua, 2);
+        lua_error(lua);
+}
+
+static void check_steps(lua_State *lua, int level) {
+        if (budget_of(lua)->steps >= BUDGET_STEPS)
+                raise_at(lua, level, "ran for more than " G_STRINGIFY(BUDGET_STEPS) " instructions");
+}
+
+static void on_count(lua_State *lua, lua_Debug *event) {
+        Budget *budget = budget_of(lua);
+        lua_Debug call;
+
+        budget->steps += COUNT_PERIOD;
+        check_steps(lua, 0);
+        if (lua_getstack(lua, BUDGET_CALLS, &call))
+                raise_at(lua, 0, "more than " G_STRINGIFY(BUDGET_CALLS) " nested function calls");
+        if (took_long(budget))
+                raise_at(lua, 0, "took longer than 30 ms");
+}
+
+void budget_charge(lua_State *lua, uint64_t steps) {
+        Budget *budget = budget_of(lua);
+
+        budget->steps += MIN(steps, BUDGET_STEPS);
+        check_steps(lua, 1);
+}
+
+uint64_t budget_steps_left(lua_State *lua) {
+        const Budget *budget = budget_of(lua);
+
+        return budget->steps < BUDGET_STEPS ? BUDGET_STEPS - budget->steps : 0;
+}
+
+void budget_begin(lua_State *lua) {
+        Budget *budget = budget_of(lua);
+
+        budget->most = budget->used + BUDGET_MEMORY;
+        budget->exhausted = false;
+        budget->steps = 0;
+        budget->start = 0;
+        lua_sethook(lua, on_count, LUA_MASKCOUNT, COUNT_PERIOD);
+}
+
+void budget_end(lua_State *lua) {
+        Budget *budget = budget_of(lua);
+
+        budget->most = SIZE_MAX;
+        budget->exhausted = false;
+}
+
+bool budget_has_garbage(lua_State *lua) {
+        const Budget *budget = budget_of(lua);
+
+        return budget->used > budget->live + MAX(budget->live, GARBAGE_MAX);
+}
+
+void budget_collect(lua_State *lua) {
+        Budget *budget = budget_of(lua);
+
+        lua_gc(lua, LUA_GCCOLLECT);
+        budget->live = budget->used;
+}
+
 #define BYTES_PER_STEP 16
+#define STEPS_TO_WRITE 8
 #define RESULTS_MAX 10000
 
 int library_call_original(lua_State *lua, lua_Unsigned steps) {
@@ -22,7 +165,8 @@ int library_call_original(lua_State *lua, lua_Unsigned steps) {
         return lua_tocfunction(lua, lua_upvalueindex(1))(lua);
 }
 
-lua_Integer library_charge_list(lua_State *lua, int index) {
+/* For a function over a list: charges its length, and returns it. */
+static lua_Integer charge_list(lua_State *lua, int index) {
         lua_Integer length;
 
         luaL_checktype(lua, index, LUA_TTABLE);
@@ -36,9 +180,191 @@ void library_charge_results(lua_State *lua, lua_Integer first, lua_Integer last)
                 return;
 
         if ((lua_Unsigned) last - (lua_Unsigned) first >= RESULTS_MAX)
-                luaL_error(lua, "more than " G_STRINGIFY(RESULTS_MAX) " values at once");
+                luaL_error(lua, "a function cannot return more than " G_STRINGIFY(RESULTS_MAX) " values");
         budget_charge(lua, (lua_Unsigned) (last - first) + 1);
 }
+
+/* Are the values at two places of the stack in this order, and not equal? */
+typedef bool (*Less)(lua_State *lua, int a, int b);
+
+typedef struct Sort {
+        lua_State *lua;
+        Less less;
+        int from, to; /* where on the stack the tables are */
+} Sort;
+
+static void merge(Sort *sort, lua_Integer begin, lua_Integer middle, lua_Integer end) {
+        lua_Integer left = begin, right = middle;
+        lua_State *lua = sort->lua;
+
+        for (lua_Integer i = begin; i < end; i++) {
+                bool is_right = left == middle;
+
+                if (left < middle && right < end) {
+                        lua_rawgeti(lua, sort->from, left);
+                        lua_rawgeti(lua, sort->from, right);
+                        is_right = sort->less(lua, lua_gettop(lua), lua_gettop(lua) - 1);
+                        lua_pop(lua, 2);
+                }
+
+                lua_rawgeti(lua, sort->from, is_right ? right++ : left++);
+                lua_rawseti(lua, sort->to, i);
+        }
+}
+
+static void swap_tables(Sort *sort) {
+        int from = sort->from;
+
+        sort->from = sort->to;
+        sort->to = from;
+}
+
+/* Stable, so that the result does not depend on chance. A comparison that contradicts itself only gives a strange
+ * order. */
+static void sort_list(lua_State *lua, int list, lua_Integer length, Less less) {
+        Sort sort = { .lua = lua, .less = less, .from = list };
+
+        luaL_checkstack(lua, 8, NULL);
+        lua_newtable(lua);
+        sort.to = lua_gettop(lua);
+
+        for (lua_Integer width = 1; width < length; width *= 2) {
+                budget_charge(lua, (lua_Unsigned) length);
+                for (lua_Integer begin = 1; begin <= length; begin += 2 * width)
+                        merge(&sort, begin, MIN(begin + width, length + 1), MIN(begin + 2 * width, length + 1));
+                swap_tables(&sort);
+        }
+
+        for (lua_Integer i = 1; sort.from != list && i <= length; i++) {
+                lua_rawgeti(lua, sort.from, i);
+                lua_rawseti(lua, list, i);
+        }
+        lua_pop(lua, 1);
+}
+
+static bool less_by_lua(lua_State *lua, int a, int b) {
+        return lua_compare(lua, a, b, LUA_OPLT);
+}
+
+/* The function is the second argument. */
+static bool less_by_function(lua_State *lua, int a, int b) {
+        bool is_less;
+
+        lua_pushvalue(lua, 2);
+        lua_pushvalue(lua, a);
+        lua_pushvalue(lua, b);
+        lua_call(lua, 2, 1);
+        is_less = lua_toboolean(lua, -1);
+        lua_pop(lua, 1);
+        return is_less;
+}
+
+static int table_sort(lua_State *lua) {
+        lua_Integer length = charge_list(lua, 1);
+
+        if (!lua_isnoneornil(lua, 2))
+                luaL_checktype(lua, 2, LUA_TFUNCTION);
+        lua_settop(lua, 2);
+        sort_list(lua, 1, length, lua_isnil(lua, 2) ? less_by_lua : less_by_function);
+        return 0;
+}
+
+static int call_over_list(lua_State *lua) {
+        charge_list(lua, 1);
+        return library_call_original(lua, 0);
+}
+
+static int table_unpack(lua_State *lua) {
+        lua_Integer last = lua_isnoneornil(lua, 3) ? luaL_len(lua, 1) : luaL_checkinteger(lua, 3);
+
+        library_charge_results(lua, luaL_optinteger(lua, 2, 1), last);
+        return library_call_original(lua, 0);
+}
+
+/* Writing a number takes longer than moving it. */
+static int table_concat(lua_State *lua) {
+        lua_Integer length = charge_list(lua, 1);
+
+        return library_call_original(lua, (lua_Unsigned) MIN(length, BUDGET_STEPS) * STEPS_TO_WRITE);
+}
+
+/* Inserting at the end moves no elements. */
+static int table_insert(lua_State *lua) {
+        return lua_gettop(lua) <= 2 ? library_call_original(lua, 0) : call_over_list(lua);
+}
+
+static int table_remove(lua_State *lua) {
+        return lua_gettop(lua) <= 1 ? library_call_original(lua, 0) : call_over_list(lua);
+}
+
+static int rank(lua_State *lua, int index) {
+        switch (lua_type(lua, index)) {
+        case LUA_TNUMBER:
+                return 0;
+        case LUA_TSTRING:
+                return 1;
+        case LUA_TBOOLEAN:
+                return 2;
+        default:
+                return luaL_error(lua, "the keys of this table have no order (a %s is among them)",
+                                  luaL_typename(lua, index));
+        }
+}
+
+static bool less_by_key(lua_State *lua, int a, int b) {
+        int rank_a = rank(lua, a), rank_b = rank(lua, b);
+
+        if (rank_a != rank_b)
+                return rank_a < rank_b;
+        if (rank_a == 2)
+                return lua_toboolean(lua, a) < lua_toboolean(lua, b);
+
+        return lua_compare(lua, a, b, LUA_OPLT);
+}
+
+/* Upvalues: the table, its keys in order, and how many have been given. */
+static int pairs_next(lua_State *lua) {
+        lua_Integer i = lua_tointeger(lua, lua_upvalueindex(3));
+
+        for (;;) {
+                lua_settop(lua, 0);
+                if (lua_rawgeti(lua, lua_upvalueindex(2), ++i) == LUA_TNIL)
+                        return 1;
+                lua_pushvalue(lua, 1);
+                if (lua_rawget(lua, lua_upvalueindex(1)) != LUA_TNIL)
+                        break;
+        }
+
+        lua_pushinteger(lua, i);
+        lua_replace(lua, lua_upvalueindex(3));
+        return 2;
+}
+
+/* In order of key; Lua's own order depends on addresses. */
+static int table_pairs(lua_State *lua) {
+        lua_Integer n = 0;
+
+        luaL_checktype(lua, 1, LUA_TTABLE);
+        lua_settop(lua, 1);
+        lua_newtable(lua);
+        lua_pushnil(lua);
+        while (lua_next(lua, 1)) {
+                lua_pop(lua, 1);
+                lua_pushvalue(lua, -1);
+                lua_rawseti(lua, 2, ++n);
+        }
+
+        budget_charge(lua, (lua_Unsigned) n);
+        sort_list(lua, 2, n, less_by_key);
+        lua_pushinteger(lua, 0);
+        lua_pushcclosure(lua, pairs_next, 3);
+        return 1;
+}
+
+static const luaL_Reg library_table[] = {
+        { "concat", table_concat }, { "insert", table_insert }, { "remove", table_remove },
+        { "sort", table_sort },     { "unpack", table_unpack }, {},
+};
 
 /* For functions whose time depends on the length of a text. */
 static int call_over_text(lua_State *lua) {
@@ -68,7 +394,7 @@ static int basic_tostring(lua_State *lua) {
 }
 
 static const luaL_Reg library_basic[] = {
-        { "pairs", library_pairs },
+        { "pairs", table_pairs },
         { "tonumber", call_over_text },
         { "tostring", basic_tostring },
         {},

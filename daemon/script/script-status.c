@@ -35,7 +35,8 @@ char *traced_inputs_describe(json_object *values) {
         return g_string_free(text, false);
 }
 
-char *traced_inputs_explain(const char *expression, json_object *values) {
+/* "battery > 20 is false (battery is 15)". To be freed. */
+static char *traced_inputs_explain(const char *expression, json_object *values) {
         g_autofree char *shown = traced_inputs_describe(values);
 
         return g_strdup_printf("%s is false%s%s%s", expression, *shown ? " (" : "", shown, *shown ? ")" : "");

@@ -7,7 +7,7 @@
  */
 
 #include "basic/cause.h"
-#include "engine/status.h"
+#include "engine/type.h"
 #include "script/scripts.h"
 
 /* An object with the values of the variables (NULL-terminated); variables that are not set are null. A new reference.
@@ -15,8 +15,6 @@
 json_object *traced_inputs(const Blackboard *scope, const char *const *names);
 /* "battery is 15, online is not set". To be freed. */
 char *traced_inputs_describe(json_object *values);
-/* "battery > 20 is false (battery is 15)". To be freed. */
-char *traced_inputs_explain(const char *expression, json_object *values);
 
 /* SUCCESS, FAILURE or ERROR. names, values: inputs of the expression besides variables, NULL-terminated, or NULL. */
 Status script_status_of_test(const Script *script, const Blackboard *scope, const char *const *names,

@@ -21,7 +21,6 @@
 
 #include "basic/excerpt.h"
 #include "script/analysis.h"
-#include "script/budget.h"
 #include "script/sandbox.h"
 #include "script/scripts.h"
 #include "script/values.h"
@@ -668,7 +667,7 @@ static int check_room(const Script *script, const Blackboard *blackboard, json_o
         if (blackboard_has_room(blackboard, growth))
                 return 0;
 
-        text = blackboard_full_text();
+        text = blackboard_full_text(blackboard_limits(blackboard));
         *ret_error = script_error_value(script, text);
         return -EINVAL;
 }

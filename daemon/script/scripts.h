@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The compiled expressions and code of a tree: chunks of Lua that see the variables of a scope under their names, and
- * the outermost scope's as "_G.key". The loader compiles them; nodes and leaves evaluate them.
+ * Owns the compiled expressions and code of a tree: chunks of Lua that see the variables of a scope under their names,
+ * and the outermost scope's as "_G.key". The loader compiles them; nodes and leaves evaluate them.
  *
  * The result of a chunk depends on these variables alone: it has access to nothing else, and keeps no state. Its steps
  * and its memory are limited.

@@ -10,7 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "script/blackboard.h"
-#include "script/budget.h"
+#include "script/sandbox.h"
 #include "script/values.h"
 
 /* The key of the metatable of objects in the registry is this address. */

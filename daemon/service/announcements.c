@@ -1,20 +1,152 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Sends the D-Bus signals of all objects. It listens to the manager's events. */
+/*
+ * Sends the D-Bus signals of all objects. It listens to the manager, and to the events of runs while somebody is
+ * subscribed to these.
+ */
 
 #include "service/announcements.h"
+#include "service/events-bus.h"
 #include "service/manager-bus.h"
 #include "service/object-changes.h"
 #include "service/object-path.h"
 #include "service/run-bus.h"
 #include "service/tree-bus.h"
 
+/* How many events of one input are sent at most: making them delays other runs. The rest is in the run record. */
+#define EVENTS_MAX 1024u
+/* How many events one signal has at most. */
+#define EVENTS_PART 256u
+
 struct Announcements {
         sd_bus *bus;
         Manager *manager;
         Subscribers *subscribers;
         ObjectChanges *changes;
+        GMainContext *context;
+        bool nodes, events;  /* what is watched for subscribers */
+        GHashTable *pending; /* run -> Pending: events that are not sent yet */
+        GSource *sending;    /* sends them; NULL: there are none */
 };
+
+/* The events of a run since the last signal. */
+typedef struct Pending {
+        Announcements *announcements;
+        Run *run;
+        GArray *events; /* of RunEvent */
+} Pending;
+
+static void clear_event(void *event) {
+        run_event_clear(event);
+}
+
+static void pending_free(void *data) {
+        Pending *pending = data;
+
+        run_observe_events(pending->run, NULL, NULL, 0);
+        g_array_unref(pending->events);
+        g_free(pending);
+}
+
+/* In parts, as much as the subscriber can take now. Events that were only counted are missed by everybody. */
+static void send_to(const Announcements *announcements, const char *name, const Pending *pending) {
+        const Run *run = pending->run;
+        const GArray *events = pending->events;
+        unsigned n;
+
+        for (unsigned i = 0; i < events->len; i += n) {
+                const RunEvent *part = &g_array_index(events, RunEvent, i);
+
+                n = MIN(events->len - i, EVENTS_PART);
+                if (!subscribers_may_tell_events(announcements->subscribers, name, run_id(run), n))
+                        return;
+                events_bus_tell(announcements->bus, name, run, part, n,
+                                i + n < events->len ? part[n - 1].number : run_n_events(run));
+        }
+}
+
+static void send_events(const Announcements *announcements, const Pending *pending) {
+        g_autoptr(GList) names = NULL;
+
+        if (pending->events->len == 0)
+                return;
+
+        names = subscribers_names(announcements->subscribers, SUBSCRIBED_EVENTS);
+        for (const GList *i = names; i; i = i->next)
+                send_to(announcements, i->data, pending);
+        g_array_set_size(pending->events, 0);
+}
+
+static gboolean on_send(void *userdata) {
+        Announcements *announcements = userdata;
+        GHashTableIter iter;
+        void *pending;
+
+        g_clear_pointer(&announcements->sending, g_source_unref);
+        g_hash_table_iter_init(&iter, announcements->pending);
+        while (g_hash_table_iter_next(&iter, NULL, &pending))
+                send_events(announcements, pending);
+        return G_SOURCE_REMOVE;
+}
+
+/* Events are sent together once in a turn of the main loop. */
+static void on_event(const RunEvent *event, void *userdata) {
+        const Pending *pending = userdata;
+        Announcements *announcements = pending->announcements;
+        RunEvent copy = run_event_copy(event);
+
+        g_array_append_val(pending->events, copy);
+        if (announcements->sending)
+                return;
+
+        announcements->sending = g_idle_source_new();
+        g_source_set_priority(announcements->sending, G_PRIORITY_DEFAULT);
+        g_source_set_callback(announcements->sending, on_send, announcements, NULL);
+        g_source_attach(announcements->sending, announcements->context);
+}
+
+static void observe(Announcements *announcements, Run *run) {
+        Pending *pending = g_new(Pending, 1);
+
+        *pending = (Pending){
+                .announcements = announcements,
+                .run = run,
+                .events = g_array_new(FALSE, FALSE, sizeof(RunEvent)),
+        };
+        g_array_set_clear_func(pending->events, clear_event);
+        g_hash_table_insert(announcements->pending, run, pending);
+        run_observe_events(run, on_event, pending, EVENTS_MAX);
+}
+
+static void set_watched(Announcements *announcements, bool nodes, bool events) {
+        const GPtrArray *runs = manager_runs(announcements->manager);
+
+        for (unsigned i = 0; i < runs->len; i++) {
+                Run *run = g_ptr_array_index(runs, i);
+
+                if (nodes != announcements->nodes)
+                        run_set_watched(run, nodes);
+                if (events && !announcements->events)
+                        observe(announcements, run);
+        }
+
+        if (!events)
+                g_hash_table_remove_all(announcements->pending);
+        announcements->nodes = nodes;
+        announcements->events = events;
+}
+
+void announcements_watch(Announcements *announcements) {
+        set_watched(announcements, subscribers_any(announcements->subscribers, SUBSCRIBED_NODES),
+                    subscribers_any(announcements->subscribers, SUBSCRIBED_EVENTS));
+}
+
+void announcements_tell_missed(Announcements *announcements, const char *name, const char *run_id) {
+        const Run *run = manager_run(announcements->manager, run_id);
+
+        if (run)
+                events_bus_tell(announcements->bus, name, run, NULL, 0, run_n_events(run));
+}
 
 static void touch_manager(Announcements *announcements, PropertyChange event) {
         object_changes_touch(announcements->changes, SERVICE_PATH, &manager_kind, event);
@@ -62,12 +194,22 @@ static void on_tree_removed(const LibraryEntry *entry, void *userdata) {
         touch_manager(announcements, ON_TREE_REMOVED);
 }
 
+/* The first event comes before the run is announced. */
+static void on_run_starting(Run *run, void *userdata) {
+        Announcements *announcements = userdata;
+
+        if (announcements->events)
+                observe(announcements, run);
+}
+
 /* InterfacesAdded contains the properties of the run. */
 static void on_run_added(Run *run, void *userdata) {
         Announcements *announcements = userdata;
         g_autofree char *path = object_path_of_run(run_id(run));
 
-        run_set_watched(run, subscribers_any(announcements->subscribers));
+        run_set_watched(run, announcements->nodes);
+        if (announcements->events && !g_hash_table_contains(announcements->pending, run))
+                observe(announcements, run);
         (void) sd_bus_emit_object_added(announcements->bus, path);
         manager_bus_emit_run_new(announcements->bus, run);
         touch_above(announcements, run, ON_RUN_ADDED);
@@ -78,7 +220,7 @@ static void on_run_changed(Run *run, void *userdata) {
         Announcements *announcements = userdata;
 
         g_autoptr(GArray) nodes = run_take_changes(run);
-        g_autoptr(GList) names = nodes ? subscribers_names(announcements->subscribers) : NULL;
+        g_autoptr(GList) names = nodes ? subscribers_names(announcements->subscribers, SUBSCRIBED_NODES) : NULL;
 
         for (const GList *i = names; i; i = i->next)
                 if (subscribers_may_tell(announcements->subscribers, i->data, run_id(run),
@@ -107,7 +249,10 @@ static void on_run_ready(Run *run, void *userdata) {
 
 static void on_run_finished(Run *run, void *userdata) {
         Announcements *announcements = userdata;
+        const Pending *pending = g_hash_table_lookup(announcements->pending, run);
 
+        if (pending)
+                send_events(announcements, pending);
         touch_run(announcements, run, ON_RUN_FINISHED);
         run_bus_emit_finished(announcements->bus, run);
         manager_bus_emit_run_finished(announcements->bus, run);
@@ -127,6 +272,7 @@ static void on_run_removed(Run *run, void *userdata) {
         Announcements *announcements = userdata;
         g_autofree char *path = object_path_of_run(run_id(run));
 
+        g_hash_table_remove(announcements->pending, run);
         touch_above(announcements, run, ON_RUN_REMOVED);
         object_changes_forget(announcements->changes, path);
         (void) sd_bus_emit_object_removed(announcements->bus, path);
@@ -154,6 +300,7 @@ static const ManagerObserver observer = {
         .tree_added = on_tree_added,
         .tree_changed = on_tree_changed,
         .tree_removed = on_tree_removed,
+        .run_starting = on_run_starting,
         .run_added = on_run_added,
         .run_changed = on_run_changed,
         .run_state_changed = on_run_state_changed,
@@ -176,6 +323,8 @@ Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *ma
                 .manager = manager,
                 .subscribers = subscribers,
                 .changes = object_changes_new(context, bus, SERVICE_PATH),
+                .context = context,
+                .pending = g_hash_table_new_full(NULL, NULL, NULL, pending_free),
         };
         manager_observe(manager, &observer, announcements);
         return announcements;
@@ -187,6 +336,12 @@ void announcements_free(Announcements *announcements) {
 
         manager_unobserve(announcements->manager, &observer, announcements);
         object_changes_free(announcements->changes);
+        set_watched(announcements, false, false);
+        g_hash_table_unref(announcements->pending);
+        if (announcements->sending) {
+                g_source_destroy(announcements->sending);
+                g_source_unref(announcements->sending);
+        }
         g_free(announcements);
 }
 

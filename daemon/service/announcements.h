@@ -18,6 +18,11 @@ void announcements_free(Announcements *announcements);
 /* Call it when the status of btd has changed. */
 void announcements_status_changed(Announcements *announcements);
 
+/* Call it when what anybody is subscribed to has changed. */
+void announcements_watch(Announcements *announcements);
+/* Tells a subscriber the number of the last event of the run, because it has missed some. */
+void announcements_tell_missed(Announcements *announcements, const char *name, const char *run_id);
+
 /* Sends the current state of these nodes of a run to one subscriber. False: the run no longer exists. */
 bool announcements_tell(Announcements *announcements, const char *name, const char *run_id, const GArray *nodes);
 

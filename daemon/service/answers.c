@@ -11,6 +11,7 @@
 #include "service/credentials.h"
 #include "service/errors.h"
 #include "service/turns.h"
+#include "service/variables-bus.h"
 
 /* Bytes of text per step; copying them takes about ten microseconds. */
 #define TEXT_PART ((size_t) 64 << 10)
@@ -38,8 +39,7 @@ typedef struct Waiting {
 } Waiting;
 
 static void answer_clear(Answer *answer) {
-        json_text_free(answer->text);
-        json_object_put(answer->variables);
+        variable_writer_free(answer->writer);
         if (answer->names)
                 g_ptr_array_unref(answer->names);
         g_free(answer->run);
@@ -150,7 +150,7 @@ Answers *answers_new(Connection *connection, unsigned max, void *userdata) {
 
         answers->connection = connection;
         answers->bus = sd_bus_ref(connection_bus(connection));
-        answers->turns = turns_new(connection_context(connection), on_turn, may_answer, answers);
+        answers->turns = turns_new(connection_context(connection), on_turn, may_answer, true, answers);
         answers->max = max;
         answers->userdata = userdata;
         return answers;

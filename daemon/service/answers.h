@@ -10,11 +10,8 @@
  * caller leaves the bus, its answer is dropped.
  */
 
-#include <json-c/json_object.h>
-#include <json-c/json_object_iterator.h>
 #include <systemd/sd-bus.h>
 
-#include "basic/json-text.h"
 #include "bus/connection.h"
 #include "definition/definition.h"
 
@@ -28,15 +25,13 @@ typedef struct Answer {
         void *userdata; /* userdata of the Answers */
 
         Definition *definition;
-        char *run;          /* id of the run */
-        const char *wanted; /* borrowed from the question */
-        GPtrArray *names;   /* char * */
-        json_object *variables;
-        struct json_object_iterator variable; /* the next variable */
-        JsonText *text;
-        size_t next; /* the next node, name or byte */
-        void *data;  /* owned by the kind, which frees it in end() */
-        char *space; /* a buffer inside the reply */
+        char *run;                     /* id of the run */
+        const char *wanted;            /* borrowed from the question */
+        GPtrArray *names;              /* char * */
+        struct VariableWriter *writer; /* see service/variables-bus.h */
+        size_t next;                   /* the next node, name or byte */
+        void *data;                    /* owned by the kind, which frees it in end() */
+        char *space;                   /* a buffer inside the reply */
 } Answer;
 
 #define ANSWER_WAITS 2

@@ -5,18 +5,10 @@
 #include "service/cause-bus.h"
 #include "definition/definition.h"
 #include "run/causes.h"
+#include "service/variables-bus.h"
 
 static int append_text(sd_bus_message *message, const char *key, const char *text) {
         return sd_bus_message_append(message, "{sv}", key, "s", text);
-}
-
-static Status node_status(const Run *run, NodeId node) {
-        g_autofree char *detail = NULL;
-        NodeReport report;
-
-        run_node_report(run, node, &report);
-        detail = report.detail;
-        return report.status;
 }
 
 static int append_run_fields(sd_bus_message *message, const Run *run) {
@@ -28,6 +20,7 @@ static int append_run_fields(sd_bus_message *message, const Run *run) {
 static int append_node_fields(sd_bus_message *message, const Run *run, NodeId node) {
         const Tree *tree = definition_tree(run_definition(run));
         g_autofree char *path = tree_node_path(tree, node), *title = definition_title(run_definition(run), node);
+        const char *element = run_node_element(run, node);
         int r;
 
         r = sd_bus_message_append(message, "{sv}", "node", "u", node);
@@ -39,20 +32,28 @@ static int append_node_fields(sd_bus_message *message, const Run *run, NodeId no
                 r = append_text(message, "type", tree->nodes[node].type->name);
         if (r >= 0 && title)
                 r = append_text(message, "title", title);
+        if (r >= 0 && element)
+                r = append_text(message, "element", element);
         if (r >= 0)
-                r = append_text(message, "status", status_to_string(node_status(run, node)));
+                r = append_text(message, "status", node_history_state(run_node_history(run), node));
 
         return r;
 }
 
 static char *describe(const Run *run, const Cause *cause) {
-        Status child = cause->because ? node_status(run, cause->because->node) : STATUS_IDLE;
+        Status child = cause->because ? node_history_status(run_node_history(run), cause->because->node) : STATUS_IDLE;
 
         return cause_describe_one(definition_tree(run_definition(run)), cause, child);
 }
 
-static const char *facts_text(const Cause *cause) {
-        return json_object_to_json_string_ext(cause->facts, JSON_C_TO_STRING_NOSLASHESCAPE);
+static int append_facts(sd_bus_message *message, const Cause *cause) {
+        int r = sd_bus_message_open_container(message, 'e', "sv");
+
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", "facts");
+        if (r >= 0)
+                r = variables_bus_append_one(message, cause->facts);
+        return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
 static int append_cause_fields(sd_bus_message *message, const Run *run, const Cause *cause) {
@@ -63,7 +64,7 @@ static int append_cause_fields(sd_bus_message *message, const Run *run, const Ca
         if (r >= 0)
                 r = append_text(message, "text", text);
         if (r >= 0 && cause->facts)
-                r = append_text(message, "facts", facts_text(cause));
+                r = append_facts(message, cause);
 
         return r;
 }
@@ -131,12 +132,22 @@ int cause_bus_append_node(sd_bus_message *message, const Run *run, NodeId node) 
 int cause_bus_append_cause(sd_bus_message *message, const Run *run, NodeId node) {
         g_autoptr(Cause) cause = run_node_cause(run, node);
         g_autofree char *text = NULL;
+        int r;
 
         if (!cause)
                 return 0;
 
         text = describe(run, cause);
-        return sd_bus_message_append(message, CAUSE_SIGNATURE, node, cause->kind, text,
-                                     cause->facts ? facts_text(cause) : "",
-                                     cause->because ? cause->because->node : NODE_NONE);
+        r = sd_bus_message_open_container(message, 'a', "{sv}");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "{sv}", "node", "u", node);
+        if (r >= 0)
+                r = append_text(message, "kind", cause->kind);
+        if (r >= 0)
+                r = append_text(message, "text", text);
+        if (r >= 0 && cause->facts)
+                r = append_facts(message, cause);
+        if (r >= 0 && cause->because)
+                r = sd_bus_message_append(message, "{sv}", "because", "u", cause->because->node);
+        return r < 0 ? r : sd_bus_message_close_container(message);
 }

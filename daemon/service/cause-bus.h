@@ -3,8 +3,8 @@
 
 /*
  * Writes the cause chain of a run or node to a D-Bus message, as aa{sv} from the run down to the origin. The level of
- * a run has "run"; the level of a node has "node", "path", "name", "type" and, if set, "title". Each has "status",
- * "kind", "text" and, if there are any, "facts" (a JSON object as text).
+ * a run has "run"; the level of a node has "node", "path", "name", "type" and, if set, "title" and "element". Each has
+ * "status", "kind", "text" and, if there are any, "facts" (an object, see variables-bus.h).
  */
 
 #include <systemd/sd-bus.h>
@@ -16,8 +16,6 @@ int cause_bus_append_run(sd_bus_message *message, const Run *run);
 /* The chain of the node, preceded by the run and the nodes above it. */
 int cause_bus_append_node(sd_bus_message *message, const Run *run, NodeId node);
 
-/* The cause of one node, without its chain: the node, "kind", "text", "facts" or "", and the node with the next cause
- * of the chain; UINT32_MAX: this is the origin. */
-#define CAUSE_SIGNATURE "(usssu)"
-/* Appends nothing if the node has no cause. */
+/* The cause of one node, without its chain: "node", "kind", "text", "facts" if there are any, and "because": the node
+ * with the next cause of the chain, unless this is the origin. Appends nothing if the node has no cause. */
 int cause_bus_append_cause(sd_bus_message *message, const Run *run, NodeId node);

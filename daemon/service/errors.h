@@ -22,7 +22,7 @@
 #define ERROR_ACCESS_DENIED "org.btd1.Error.AccessDenied"
 
 /* For ERROR_LIMIT_EXCEEDED, with the limit per caller. */
-#define TEXT_TOO_MANY_CALLS "%u calls of yours are waiting to be answered; wait for one of them"
+#define TEXT_TOO_MANY_CALLS "the limit 'calls-of-a-caller' (%u) is reached; wait for the reply to one of your calls"
 
 /* Call it once, at start. It maps each error to an errno, because sd-bus does not keep errors without one. */
 void errors_register(void);

@@ -11,8 +11,6 @@
 #include "service/history-bus.h"
 #include "service/published.h"
 
-/* run, tree, instance, status, started, finished, cause */
-#define SUMMARY_SIGNATURE "(sssstts)"
 #define PART_MAX ((size_t) 1 << 17)
 
 /* Why a listed run has no run record; NULL: it has one. */
@@ -20,13 +18,13 @@ static char *explain(Manager *manager, const Run *run) {
         const char *why = run ? run_not_durable(run) : NULL;
 
         if (run && !record_store_are_kept(manager_records(manager)))
-                return g_strdup_printf("run '%s' has no run record, since btd was started without --runtime=",
+                return g_strdup_printf("run '%s' has no run record, because btd was started without --runtime=",
                                        run_id(run));
 
         return why ? g_strdup_printf("run '%s' has no run record: %s", run_id(run), why) : NULL;
 }
 
-static int refuse_name(sd_bus_message *message, sd_bus_error *ret_error) {
+int history_bus_refuse_name(sd_bus_message *message, sd_bus_error *ret_error) {
         g_autofree char *error = NULL;
         const char *run;
         int r = sd_bus_message_read(message, "s", &run);
@@ -38,7 +36,13 @@ static int refuse_name(sd_bus_message *message, sd_bus_error *ret_error) {
         return error_from_manager(ret_error, MANAGER_NO_SUCH_RUN, error);
 }
 
-/* One call of GetJournal, which reads on a thread. */
+int history_bus_refuse(Manager *manager, const char *run, int r, const char *error, sd_bus_error *ret_error) {
+        g_autofree char *why = explain(manager, manager_run(manager, run));
+
+        return error_from_manager(ret_error, r == -ENOENT || why ? MANAGER_NO_SUCH_RUN : r, why ?: error);
+}
+
+/* One call of GetRecord, which reads on a thread. */
 typedef struct Part {
         Published *published;
         Work *work; /* NULL: reading is done */
@@ -77,7 +81,7 @@ static void free_work(void *data) {
                 part_free(part);
 }
 
-static int begin_journal(Answer *answer, sd_bus_error *ret_error) {
+static int begin_record(Answer *answer, sd_bus_error *ret_error) {
         static const WorkKind kind = {
                 .what = "a caller",
                 .run = run_part,
@@ -103,23 +107,20 @@ static int begin_journal(Answer *answer, sd_bus_error *ret_error) {
         return 0;
 }
 
-static int append_journal(Answer *answer, sd_bus_error *ret_error) {
+static int append_record(Answer *answer, sd_bus_error *ret_error) {
         Manager *manager = published_manager(answer->userdata);
         const Part *part = answer->data;
-        g_autofree char *why = NULL;
 
         if (part->work)
                 return ANSWER_WAITS;
         if (part->bytes)
                 return MIN(sd_bus_message_append_array(answer->reply, 'y', part->bytes->data, part->bytes->len), 0);
 
-        why = explain(manager, manager_run(manager, answer->run));
-        return error_from_manager(ret_error, part->r == -ENOENT || why ? MANAGER_NO_SUCH_RUN : part->r,
-                                  why ?: part->error);
+        return history_bus_refuse(manager, answer->run, part->r, part->error, ret_error);
 }
 
 /* If the thread still uses the part, the thread frees it. */
-static void end_journal(Answer *answer) {
+static void end_record(Answer *answer) {
         Part *part = answer->data;
 
         if (part->work)
@@ -128,17 +129,19 @@ static void end_journal(Answer *answer) {
                 part_free(part);
 }
 
-int history_bus_get_journal(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .begin = begin_journal, .append = append_journal, .end = end_journal };
+int history_bus_get_record(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const AnswerKind kind = { .begin = begin_record, .append = append_record, .end = end_record };
 
         if (arguments_are_long(message))
-                return refuse_name(message, ret_error);
+                return history_bus_refuse_name(message, ret_error);
 
         return published_answer(userdata, message, &kind, ret_error);
 }
 
 static int begin_history(Answer *answer, sd_bus_error *ret_error) {
-        return sd_bus_message_read(answer->question, "s", &answer->wanted);
+        const CallOption options[] = { { "tree", "s", &answer->wanted }, {} };
+
+        return arguments_read_options(answer->question, options, ret_error);
 }
 
 /* Skips runs that have been removed since the list was begun. */
@@ -157,19 +160,28 @@ static int append_history(Answer *answer, sd_bus_error *ret_error) {
                 return 0;
 
         summary = archive_get(archive, g_ptr_array_index(answer->names, answer->next++));
-        if (!summary || (*answer->wanted && !g_str_equal(answer->wanted, summary->tree)))
+        if (!summary || (answer->wanted && !g_str_equal(answer->wanted, summary->tree)))
                 return 1;
 
-        r = sd_bus_message_append(answer->reply, SUMMARY_SIGNATURE, summary->run, summary->tree, summary->instance,
-                                  summary->status, summary->started, summary->finished, summary->cause);
+        r = sd_bus_message_append(answer->reply, "a{sv}", 8, "id", "s", summary->run, "tree", "s", summary->tree,
+                                  "instance", "s", summary->instance, "token", "s", summary->token, "status", "s",
+                                  summary->status, "started", "t", summary->started, "finished", "t", summary->finished,
+                                  "cause", "s", summary->cause);
         return r < 0 ? r : 1;
 }
 
 int history_bus_list(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = SUMMARY_SIGNATURE, .begin = begin_history, .append = append_history };
+        static const AnswerKind kind = { .array = "a{sv}", .begin = begin_history, .append = append_history };
 
+        const char *wanted;
+        const CallOption options[] = { { "tree", "s", &wanted }, {} };
+        int r = arguments_read_options(message, options, ret_error);
+
+        if (r < 0)
+                return r;
+        (void) sd_bus_message_rewind(message, true);
         if (arguments_are_long(message))
-                return sd_bus_reply_method_return(message, "a" SUMMARY_SIGNATURE, 0);
+                return sd_bus_reply_method_return(message, "aa{sv}", 0);
 
         return published_answer(userdata, message, &kind, ret_error);
 }

@@ -9,18 +9,15 @@
 #include "basic/log.h"
 #include "service/arguments.h"
 #include "service/errors.h"
+#include "service/events-bus.h"
 #include "service/history-bus.h"
 #include "service/manager-bus.h"
+#include "service/metrics-bus.h"
 #include "service/object-path.h"
 #include "service/property.h"
 #include "service/run-bus.h"
 #include "service/tree-bus.h"
 #include "service/variables-bus.h"
-
-/* name, path, description, autostart, state */
-#define TREE_SIGNATURE "(sosbs)"
-/* id, path, tree, instance, status, started, finished, cause, restart, ready */
-#define RUN_SIGNATURE "(sosssttsst)"
 
 static int start_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         const char *tree;
@@ -33,17 +30,12 @@ static int start_tree(sd_bus_message *message, const Caller *who, void *userdata
         return tree_bus_start(userdata, message, tree, who, ret_error);
 }
 
-static int reply_started(sd_bus_message *message, const Run *run) {
-        g_autofree char *path = object_path_of_run(run_id(run));
-
-        return sd_bus_reply_method_return(message, "so", run_id(run), path);
-}
-
-static void on_text_started(Run *run, int r, const char *text, void *userdata) {
+static void on_text_started(const Outcome *outcome, bool begun, int r, const char *text, void *userdata) {
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
         Operation *operation = userdata;
 
-        r = r < 0 ? error_from_manager(&error, r, text) : reply_started(operation_message(operation), run);
+        r = outcome ? tree_bus_reply_started(operation_message(operation), outcome, begun)
+                    : error_from_manager(&error, r, text);
         operation_end(operation, r, &error);
 }
 
@@ -54,111 +46,28 @@ static void drop_text_start(void *start) {
 static int start_text(Operation *operation, sd_bus_message *message, const Caller *who, void *userdata,
                       sd_bus_error *ret_error) {
         g_autoptr(json_object) variables = NULL;
+        TreeStart wanted = {};
+        const CallOption options[] = { { "token", "s", &wanted.token }, {} };
         g_autofree char *error = NULL;
-        const char *name, *text;
         TextStart *start;
+        const char *text;
         int r;
 
-        r = sd_bus_message_read(message, "ss", &name, &text);
+        r = sd_bus_message_read(message, "ss", &wanted.tree, &text);
+        if (r >= 0)
+                r = variables_bus_read(message, manager_limits(published_manager(userdata)), &variables, ret_error);
+        if (r >= 0)
+                r = arguments_read_options(message, options, ret_error);
         if (r < 0)
                 return r;
-        r = variables_bus_read(message, &variables, ret_error);
-        if (r < 0)
-                return r;
-        r = manager_start_text(published_manager(userdata), name, text, variables, who, on_text_started, operation,
-                               &start, &error);
+        wanted.variables = variables;
+        r = manager_start_text(published_manager(userdata), &wanted, text, who, on_text_started, operation, &start,
+                               &error);
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
         operation_waits(operation, start, drop_text_start);
         return 0;
-}
-
-/* The options of the methods named "...With". Options that are absent keep their defaults. */
-typedef struct With {
-        const char *instance, *token;
-        int attach, wait;
-} With;
-
-static int read_option(sd_bus_message *message, const char *key, With *with, sd_bus_error *ret_error) {
-        const struct {
-                const char *key, *type;
-                void *value;
-        } options[] = {
-                { "instance", "s", &with->instance },
-                { "token", "s", &with->token },
-                { "attach", "b", &with->attach },
-                { "wait", "b", &with->wait },
-        };
-        g_autofree char *shown = excerpt(key, strlen(key));
-        const char *type;
-        int r;
-
-        for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
-                if (!g_str_equal(options[i].key, key))
-                        continue;
-
-                r = sd_bus_message_peek_type(message, NULL, &type);
-                if (r < 0)
-                        return r;
-                if (!g_str_equal(type, options[i].type))
-                        return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
-                                                 "the option '%s' is of the type '%s', not '%s'", key, options[i].type,
-                                                 type);
-                return sd_bus_message_read(message, "v", type, options[i].value);
-        }
-
-        return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
-                                 "there is no option '%s'; there are 'instance', 'token', 'attach' and 'wait'", shown);
-}
-
-static int read_options(sd_bus_message *message, With *with, sd_bus_error *ret_error) {
-        const char *key;
-        int r;
-
-        r = sd_bus_message_enter_container(message, 'a', "{sv}");
-        while (r >= 0 && (r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
-                r = sd_bus_message_read(message, "s", &key);
-                if (r >= 0)
-                        r = read_option(message, key, with, ret_error);
-                if (r >= 0)
-                        r = sd_bus_message_exit_container(message);
-        }
-
-        return r < 0 ? r : sd_bus_message_exit_container(message);
-}
-
-static int start_tree_with(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
-        g_autoptr(json_object) variables = NULL;
-        g_autofree char *error = NULL, *path = NULL;
-        g_auto(Outcome) outcome = {};
-        With with = { .instance = "" };
-        const char *tree;
-        bool begun;
-        int r;
-
-        r = sd_bus_message_read(message, "s", &tree);
-        if (r >= 0)
-                r = variables_bus_read(message, &variables, ret_error);
-        if (r >= 0)
-                r = read_options(message, &with, ret_error);
-        if (r < 0)
-                return r;
-
-        r = manager_start_token(published_manager(userdata),
-                                &(TokenStart){ .tree = tree,
-                                               .instance = with.instance,
-                                               .variables = variables,
-                                               .token = with.token,
-                                               .attach = with.attach,
-                                               .wait = with.wait },
-                                who, &begun, &outcome, &error);
-        if (r < 0)
-                return error_from_manager(ret_error, r, error);
-
-        path = object_path_of_run(outcome.run);
-        return sd_bus_reply_method_return(message, "sossb", outcome.run, path, outcome.token, outcome.status,
-                                          (int) begun);
 }
 
 static int halt_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -178,6 +87,8 @@ static int halt_run(sd_bus_message *message, const Caller *who, void *userdata, 
         int r;
 
         r = sd_bus_message_read(message, "s", &id);
+        if (r >= 0)
+                r = arguments_read_options(message, &(CallOption){}, ret_error);
         if (r < 0)
                 return r;
         r = manager_halt_run(published_manager(userdata), id, who, &error);
@@ -196,33 +107,6 @@ static int append_texts(sd_bus_message *message, const GPtrArray *texts) {
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-static int halt_tree_with(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        g_autoptr(GPtrArray) halted = NULL;
-        g_autofree char *error = NULL;
-        const char *tree;
-        With with = {};
-        int r;
-
-        r = sd_bus_message_read(message, "s", &tree);
-        if (r >= 0)
-                r = read_options(message, &with, ret_error);
-        if (r < 0)
-                return r;
-        if (!with.token)
-                return sd_bus_error_set(ret_error, ERROR_INVALID_ARGUMENT, "the option 'token' is missing");
-
-        r = manager_halt_token(published_manager(userdata), tree, with.instance, with.token, with.wait, who, &halted,
-                               &error);
-        if (r < 0)
-                return error_from_manager(ret_error, r, error);
-
-        r = sd_bus_message_new_method_return(message, &reply);
-        if (r >= 0)
-                r = append_texts(reply, halted);
-        return r < 0 ? r : sd_bus_message_send(reply);
-}
-
 static int reply_reloaded(sd_bus_message *message, const GPtrArray *messages) {
         g_autoptr(sd_bus_message) reply = NULL;
         int r;
@@ -238,7 +122,7 @@ static int reply_reloaded(sd_bus_message *message, const GPtrArray *messages) {
 }
 
 static int refuse_reload(sd_bus_error *ret_error) {
-        return sd_bus_error_set(ret_error, ERROR_STOPPING, "the daemon is stopping and loads nothing any more");
+        return sd_bus_error_set(ret_error, ERROR_STOPPING, "btd is stopping and loads nothing any more");
 }
 
 static void on_reloaded(const GPtrArray *messages, void *userdata) {
@@ -256,7 +140,10 @@ static void drop_reload(void *reload) {
 static int reload(Operation *operation, sd_bus_message *message, const Caller *who, void *userdata,
                   sd_bus_error *ret_error) {
         Manager *manager = published_manager(userdata);
+        int r = arguments_read_options(message, &(CallOption){}, ret_error);
 
+        if (r < 0)
+                return r;
         if (manager_is_stopping(manager))
                 return refuse_reload(ret_error);
 
@@ -281,11 +168,6 @@ static int method_start_tree(sd_bus_message *message, void *userdata, sd_bus_err
                                    start_tree, ret_error);
 }
 
-static int method_start_tree_with(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_authorize(userdata, message, (Request){ PERMISSION_START, .tree = peek_name(message) },
-                                   start_tree_with, ret_error);
-}
-
 static int method_start_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         return operation_start_long(((const Published *) userdata)->operations, message,
                                     (Request){ PERMISSION_LOAD, .tree = peek_name(message) }, start_text, ret_error);
@@ -294,11 +176,6 @@ static int method_start_text(sd_bus_message *message, void *userdata, sd_bus_err
 static int method_halt_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         return published_authorize(userdata, message, (Request){ PERMISSION_HALT, .tree = peek_name(message) },
                                    halt_tree, ret_error);
-}
-
-static int method_halt_tree_with(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_authorize(userdata, message, (Request){ PERMISSION_HALT, .tree = peek_name(message) },
-                                   halt_tree_with, ret_error);
 }
 
 static int method_halt_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -338,14 +215,14 @@ static int append_tree(Answer *answer, sd_bus_error *ret_error) {
 
         definition = entry->definition;
         path = object_path_of_tree(entry->name);
-        r = sd_bus_message_append(answer->reply, TREE_SIGNATURE, entry->name, path,
-                                  definition ? definition_description(definition) : NULL,
-                                  definition && definition_autostart(definition), tree_bus_state(entry));
+        r = sd_bus_message_append(answer->reply, "a{sv}", 5, "name", "s", entry->name, "path", "o", path, "description",
+                                  "s", definition ? definition_description(definition) : NULL, "autostart", "b",
+                                  definition && definition_autostart(definition), "state", "s", tree_bus_state(entry));
         return r < 0 ? r : 1;
 }
 
 static int method_list_trees(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = TREE_SIGNATURE, .begin = begin_trees, .append = append_tree };
+        static const AnswerKind kind = { .array = "a{sv}", .begin = begin_trees, .append = append_tree };
 
         return published_answer(userdata, message, &kind, ret_error);
 }
@@ -374,14 +251,16 @@ static int append_run(Answer *answer, sd_bus_error *ret_error) {
 
         path = object_path_of_run(run_id(run));
         restart = manager_describe_restart(manager, run);
-        r = sd_bus_message_append(answer->reply, RUN_SIGNATURE, run_id(run), path, run_tree(run), run_instance(run),
-                                  run_status_text(run), run_started(run), run_finished(run), run_cause(run), restart,
-                                  run_ready(run));
+        r = sd_bus_message_append(answer->reply, "a{sv}", 11, "id", "s", run_id(run), "path", "o", path, "tree", "s",
+                                  run_tree(run), "instance", "s", run_instance(run), "token", "s", run_token(run),
+                                  "status", "s", run_status_text(run), "started", "t", run_started(run), "ready", "t",
+                                  run_ready(run), "finished", "t", run_finished(run), "cause", "s", run_cause(run),
+                                  "restart", "s", restart);
         return r < 0 ? r : 1;
 }
 
 static int method_list_runs(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = RUN_SIGNATURE, .begin = begin_runs, .append = append_run };
+        static const AnswerKind kind = { .array = "a{sv}", .begin = begin_runs, .append = append_run };
 
         return published_answer(userdata, message, &kind, ret_error);
 }
@@ -448,11 +327,14 @@ static int method_get_run(sd_bus_message *message, void *userdata, sd_bus_error 
 static int append_outcome(Answer *answer, sd_bus_error *ret_error) {
         g_autofree char *error = NULL, *path = NULL;
         g_auto(Outcome) outcome = {};
-        const char *tree, *instance, *token;
+        const char *tree, *token, *instance = "";
+        const CallOption options[] = { { "instance", "s", &instance }, {} };
         int r;
 
         (void) sd_bus_message_rewind(answer->question, true);
-        r = sd_bus_message_read(answer->question, "sss", &tree, &instance, &token);
+        r = sd_bus_message_read(answer->question, "ss", &tree, &token);
+        if (r >= 0)
+                r = arguments_read_options(answer->question, options, ret_error);
         if (r < 0)
                 return r;
         r = manager_find_outcome(published_manager(answer->userdata), tree, instance, token, &outcome, &error);
@@ -462,9 +344,10 @@ static int append_outcome(Answer *answer, sd_bus_error *ret_error) {
                 return error_from_manager(ret_error, r, error);
 
         path = object_path_of_run(outcome.run);
-        return MIN(sd_bus_message_append(answer->reply, "sosstb", outcome.run, path, outcome.status, outcome.cause,
-                                         outcome.finished, (int) outcome.followed),
-                   0);
+        r = sd_bus_message_append(answer->reply, "a{sv}", 6, "id", "s", outcome.run, "path", "o", path, "status", "s",
+                                  outcome.status, "finished", "t", outcome.finished, "cause", "s", outcome.cause,
+                                  "restarting", "b", (int) outcome.restarting);
+        return MIN(r, 0);
 }
 
 static int method_get_outcome(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -474,7 +357,11 @@ static int method_get_outcome(sd_bus_message *message, void *userdata, sd_bus_er
 }
 
 static int method_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return subscribers_add(((const Published *) userdata)->subscribers, message, ret_error);
+        return subscribers_add(((const Published *) userdata)->subscribers, SUBSCRIBED_NODES, message, ret_error);
+}
+
+static int method_subscribe_events(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return subscribers_add(((const Published *) userdata)->subscribers, SUBSCRIBED_EVENTS, message, ret_error);
 }
 
 static int method_unsubscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -497,6 +384,7 @@ MANAGER_PROPERTY(mode, "s", published->info->mode)
 MANAGER_PROPERTY(n_trees, "u", manager_n_trees(published->manager))
 MANAGER_PROPERTY(n_running, "u", manager_n_running(published->manager))
 MANAGER_PROPERTY(status, "s", status_of(published))
+MANAGER_PROPERTY(need_reload, "b", (int) manager_needs_reload(published->manager, NULL))
 MANAGER_PROPERTY(lost_log_messages, "t", log_n_dropped())
 
 PROPERTY_GETTER(tree_path) {
@@ -517,6 +405,7 @@ static const Property properties[] = {
         { "NRunning", "u", property_get_n_running, ON_RUN_ADDED | ON_RUN_FINISHED },
         { "Status", "s", property_get_status, ON_STATUS },
         { "Disk", "s", property_get_disk, ON_DISK },
+        { "NeedReload", "b", property_get_need_reload, CHANGES_SILENTLY },
         { "LostLogMessages", "t", property_get_lost_log_messages, CHANGES_SILENTLY },
         {},
 };
@@ -524,37 +413,46 @@ static const Property properties[] = {
 static const sd_bus_vtable methods[] = {
         SD_BUS_VTABLE_START(0),
 
-        SD_BUS_METHOD_WITH_ARGS("StartTree", SD_BUS_ARGS("s", tree, "s", instance, "a{ss}", variables),
-                                SD_BUS_RESULT("s", id, "o", run), method_start_tree, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("StartTreeWith", SD_BUS_ARGS("s", tree, "a{ss}", variables, "a{sv}", options),
-                                SD_BUS_RESULT("s", id, "o", run, "s", token, "s", status, "b", begun),
-                                method_start_tree_with, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("StartText", SD_BUS_ARGS("s", name, "s", text, "a{ss}", variables),
-                                SD_BUS_RESULT("s", id, "o", run), method_start_text, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("HaltTree", SD_BUS_ARGS("s", tree), SD_BUS_RESULT("u", count), method_halt_tree,
+        SD_BUS_METHOD_WITH_ARGS("StartTree", SD_BUS_ARGS("s", tree, "a{sv}", variables, "a{sv}", options),
+                                SD_BUS_RESULT("s", id, "o", run, "a{sv}", details), method_start_tree,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("HaltTreeWith", SD_BUS_ARGS("s", tree, "a{sv}", options), SD_BUS_RESULT("as", halted),
-                                method_halt_tree_with, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("HaltRun", SD_BUS_ARGS("s", id), SD_BUS_NO_RESULT, method_halt_run,
+        SD_BUS_METHOD_WITH_ARGS("StartText", SD_BUS_ARGS("s", name, "s", text, "a{sv}", variables, "a{sv}", options),
+                                SD_BUS_RESULT("s", id, "o", run, "a{sv}", details), method_start_text,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_RESULT("as", errors), method_reload,
+        SD_BUS_METHOD_WITH_ARGS("HaltTree", SD_BUS_ARGS("s", tree, "a{sv}", options),
+                                SD_BUS_RESULT("as", halted, "u", cancelled), method_halt_tree,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("ListTrees", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" TREE_SIGNATURE, trees),
-                                method_list_trees, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("ListRuns", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" RUN_SIGNATURE, runs), method_list_runs,
+        SD_BUS_METHOD_WITH_ARGS("HaltRun", SD_BUS_ARGS("s", id, "a{sv}", options), SD_BUS_NO_RESULT, method_halt_run,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_ARGS("a{sv}", options), SD_BUS_RESULT("as", errors), method_reload,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("ListTrees", SD_BUS_NO_ARGS, SD_BUS_RESULT("aa{sv}", trees), method_list_trees,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("ListRuns", SD_BUS_NO_ARGS, SD_BUS_RESULT("aa{sv}", runs), method_list_runs,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetTree", SD_BUS_ARGS("s", tree), SD_BUS_RESULT("o", path), method_get_tree,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetRun", SD_BUS_ARGS("s", id), SD_BUS_RESULT("o", path), method_get_run,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetOutcome", SD_BUS_ARGS("s", tree, "s", instance, "s", token),
-                                SD_BUS_RESULT("s", id, "o", run, "s", status, "s", cause, "t", finished, "b", followed),
-                                method_get_outcome, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("ListHistory", SD_BUS_ARGS("s", tree), SD_BUS_RESULT("a(sssstts)", runs),
+        SD_BUS_METHOD_WITH_ARGS("GetOutcome", SD_BUS_ARGS("s", tree, "s", token, "a{sv}", options),
+                                SD_BUS_RESULT("a{sv}", outcome), method_get_outcome, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("ListHistory", SD_BUS_ARGS("a{sv}", options), SD_BUS_RESULT("aa{sv}", runs),
                                 history_bus_list, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetJournal", SD_BUS_ARGS("s", id, "t", offset), SD_BUS_RESULT("ay", text),
-                                history_bus_get_journal, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetRecord", SD_BUS_ARGS("s", id, "t", offset), SD_BUS_RESULT("ay", part),
+                                history_bus_get_record, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetEvents", SD_BUS_ARGS("s", id, "t", after), SD_BUS_RESULT("aa{sv}", events),
+                                events_bus_get, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_ARGS("s", id, "t", event, "a{sv}", options),
+                                SD_BUS_RESULT("a" RUN_NODE_SIGNATURE, nodes, "a{sv}", moment), events_bus_get_nodes,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetVariables", SD_BUS_ARGS("s", id, "t", event, "a{sv}", options),
+                                SD_BUS_RESULT("a{sv}", variables), events_bus_get_variables,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetMetrics", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", text), metrics_bus_get,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Subscribe", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_subscribe,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("SubscribeEvents", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_subscribe_events,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Unsubscribe", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_unsubscribe,
                                 SD_BUS_VTABLE_UNPRIVILEGED),

@@ -20,8 +20,8 @@
 #include "service/credentials.h"
 #include "service/errors.h"
 #include "service/operation.h"
+#include "service/permission.h"
 #include "service/polkit.h"
-#include "service/tree-access.h"
 #include "service/turns.h"
 
 /* A dbus-daemon allows 128 pending calls per connection. */
@@ -30,12 +30,13 @@
 
 /* The same as the maximum size of a tree file. */
 #define WAITING_MIB_MAX 64u
+#define WAITING_MAX ((size_t) WAITING_MIB_MAX << 20)
 
 /* Number of callers whose credentials are cached. Credentials do not change, and a bus does not reuse a unique name.
  * The cache is cleared when the connection is lost. */
-#define KNOWN_MAX 256u
+#define CACHE_MAX 256u
 
-#define TOO_LARGE "calls of yours with more than %u MiB would be waiting to be answered; wait for one of them"
+#define TOO_LARGE "your calls that wait for a reply would exceed %u MiB; wait for one of the replies"
 
 struct Operations {
         sd_bus *bus;
@@ -44,16 +45,16 @@ struct Operations {
         OperationPermits permits;
         void *userdata;
         GQueue running;    /* Operation */
-        GHashTable *known; /* unique name -> Known */
+        GHashTable *cache; /* unique name -> CachedCaller */
         Turns *turns;
         unsigned n_delayed;
         bool open;
 };
 
-typedef struct Known {
+typedef struct CachedCaller {
         Credentials credentials;
         Caller who;
-} Known;
+} CachedCaller;
 
 struct Operation {
         Turn turn; /* must be the first member: the operation's place in the queue */
@@ -67,24 +68,26 @@ struct Operation {
         char *sender;
         sd_bus_message *message; /* NULL: refused; only the log message is missing */
         sd_bus_error refusal;    /* the error of a refused call */
-        size_t size;             /* of the message's texts */
-        sd_bus_slot *slot;       /* of the call to the bus */
+        size_t size;             /* of the message's arguments, if it was measured */
+        bool measured;
+        sd_bus_slot *slot; /* of the call to the bus */
         Credentials credentials;
         Accounts *accounts; /* accounts that the tree names; NULL: not needed so far */
-        bool doubted;       /* polkit must decide */
+        bool needs_polkit;  /* polkit decides, and has not yet */
         bool delayed;       /* waits for operations_retry() */
+        bool logged;        /* the log says who asked for what */
         PolkitQuestion *question;
         Caller who;
 };
 
 static bool on_turn(Turn *turn, int64_t until);
 
-static void known_free(void *data) {
-        Known *known = data;
+static void cached_caller_free(void *data) {
+        CachedCaller *cached = data;
 
-        credentials_clear(&known->credentials);
-        caller_clear(&known->who);
-        g_free(known);
+        credentials_clear(&cached->credentials);
+        caller_clear(&cached->who);
+        g_free(cached);
 }
 
 Operations *operations_new(GMainContext *context, sd_bus *bus, Workers *workers, unsigned max, OperationPermits permits,
@@ -96,8 +99,8 @@ Operations *operations_new(GMainContext *context, sd_bus *bus, Workers *workers,
         operations->max = max;
         operations->permits = permits;
         operations->userdata = userdata;
-        operations->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, known_free);
-        operations->turns = turns_new(context, on_turn, NULL, NULL);
+        operations->cache = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, cached_caller_free);
+        operations->turns = turns_new(context, on_turn, NULL, false, NULL);
         return operations;
 }
 
@@ -126,7 +129,7 @@ void operations_free(Operations *operations) {
         while (operations->running.head)
                 operation_free(operations->running.head->data);
         turns_free(operations->turns);
-        g_hash_table_unref(operations->known);
+        g_hash_table_unref(operations->cache);
         sd_bus_unref(operations->bus);
         g_free(operations);
 }
@@ -154,7 +157,17 @@ static char *describe_caller(const Operation *operation) {
                                who->command ?: "", who->command ? ")" : "");
 }
 
-static void log_carried_out(const Operation *operation, int r, const sd_bus_error *error) {
+/* Before the request is carried out, so that its effects are logged after it. A delayed request is logged once. */
+static void log_request(Operation *operation) {
+        g_autofree char *caller = describe_caller(operation), *request = request_describe(&operation->request);
+        LogSubject subject = { .tree = operation->request.tree, .run = operation->request.run };
+
+        if (!operation->logged)
+                log_message(LOG_INFO, &subject, "%s asked to %s", caller, request);
+        operation->logged = true;
+}
+
+static void log_failure(const Operation *operation, int r, const sd_bus_error *error) {
         g_autofree char *caller = describe_caller(operation), *request = request_describe(&operation->request);
         LogSubject subject = { .tree = operation->request.tree, .run = operation->request.run };
 
@@ -162,11 +175,9 @@ static void log_carried_out(const Operation *operation, int r, const sd_bus_erro
                 log_message(LOG_NOTICE, &subject, "%s asked to %s: %s", caller, request, error->message);
         else if (r < 0)
                 log_message(LOG_NOTICE, &subject, "%s asked to %s: %s", caller, request, g_strerror(-r));
-        else
-                log_message(LOG_INFO, &subject, "%s asked to %s", caller, request);
 }
 
-/* btctl on a terminal repeats the call interactively. The text "cannot be asked to here" is for that caller, so leave
+/* btctl on a terminal repeats the call interactively. The text about authentication is for that caller, so leave
  * it out of the log. */
 static void log_refusal(const Operation *operation, const sd_bus_error *error) {
         g_autofree char *request = request_describe(&operation->request), *caller = describe_caller(operation);
@@ -264,7 +275,7 @@ void operations_retry(Operations *operations) {
 
 void operation_end(Operation *operation, int r, const sd_bus_error *error) {
         operation->waits = NULL;
-        log_carried_out(operation, r, error);
+        log_failure(operation, r, error);
         finish_with(operation, r, error);
 }
 
@@ -295,6 +306,7 @@ static bool on_turn(Turn *turn, int64_t until) {
         if (permitted != PERMITTED_YES)
                 return true;
 
+        log_request(operation);
         r = operation->begin ? operation->begin(operation, operation->message, &operation->who, userdata, &error)
                              : operation->run(operation->message, &operation->who, userdata, &error);
         if (r == MANAGER_NOT_YET) {
@@ -307,13 +319,14 @@ static bool on_turn(Turn *turn, int64_t until) {
 }
 
 static void carry_out(Operation *operation) {
-        operation->doubted = false;
+        operation->needs_polkit = false;
         turns_add(operation->operations->turns, &operation->turn, operation->sender);
 }
 
 static void take_answer(Operation *operation, PolkitAnswer answer) {
         g_autofree char *request = request_describe(&operation->request);
         const char *action = permission_action(operation->request.permission);
+        bool interactive;
 
         switch (answer) {
         case POLKIT_YES:
@@ -323,13 +336,15 @@ static void take_answer(Operation *operation, PolkitAnswer answer) {
                 refuse(operation, ERROR_ACCESS_DENIED, "you may not %s: polkit refuses %s", request, action);
                 break;
         case POLKIT_CHALLENGE:
+                interactive = sd_bus_message_get_allow_interactive_authorization(operation->message) > 0;
                 refuse(operation, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED,
-                       "to %s, you have to authenticate, and cannot be asked to here; try it on a terminal, or with "
-                       "sudo",
-                       request);
+                       "to %s, you have to authenticate for %s; %s, or call as root", request, action,
+                       interactive ? "run an authentication agent such as pkttyagent in your session"
+                                   : "let the call allow interactive authorization");
                 break;
         case POLKIT_ABSENT:
-                refuse(operation, ERROR_ACCESS_DENIED, "only root may do this; try it with sudo, or as root");
+                refuse(operation, ERROR_ACCESS_DENIED,
+                       "only root may %s: polkit, which could permit %s to others, is not running", request, action);
                 break;
         }
 }
@@ -358,13 +373,13 @@ static bool may_ask_now(const Operation *operation) {
         return all < QUESTIONS_MAX && of_user < QUESTIONS_OF_A_USER_MAX;
 }
 
-static void ask_those_that_wait(Operations *operations) {
+static void ask_polkit_for_waiting(Operations *operations) {
         for (GList *link = operations->open ? operations->running.head : NULL, *next; link; link = next) {
                 Operation *operation = link->data;
 
                 next = link->next;
-                if (operation->doubted && !operation->question && !is_looking_up(operation) && may_ask_now(operation) &&
-                    check_permitted(operation) == PERMITTED_YES)
+                if (operation->needs_polkit && !operation->question && !is_looking_up(operation) &&
+                    may_ask_now(operation) && check_permitted(operation) == PERMITTED_YES)
                         ask_polkit(operation);
         }
 }
@@ -376,18 +391,18 @@ static void on_accounts_known(void *userdata) {
         if (((const Operation *) userdata)->delayed)
                 operations_retry(operations);
         else
-                ask_those_that_wait(operations);
+                ask_polkit_for_waiting(operations);
 }
 
-static void doubt(Operation *operation) {
-        operation->doubted = true;
-        ask_those_that_wait(operation->operations);
+static void queue_for_polkit(Operation *operation) {
+        operation->needs_polkit = true;
+        ask_polkit_for_waiting(operation->operations);
 }
 
 void operations_open(Operations *operations) {
         operations->open = true;
         turns_open(operations->turns);
-        ask_those_that_wait(operations);
+        ask_polkit_for_waiting(operations);
 }
 
 static void on_polkit_answered(PolkitAnswer answer, void *userdata) {
@@ -396,7 +411,7 @@ static void on_polkit_answered(PolkitAnswer answer, void *userdata) {
 
         g_clear_pointer(&operation->question, polkit_question_free);
         take_answer(operation, answer);
-        ask_those_that_wait(operations);
+        ask_polkit_for_waiting(operations);
 }
 
 static bool is_of_sender(const Operation *one, const Operation *other) {
@@ -407,32 +422,44 @@ static bool is_of_user(const Operation *one, const Operation *other) {
         return other->who.text && one->who.uid == other->who.uid;
 }
 
-/* Do too many calls of this caller wait, or calls with too much data? */
-static bool is_too_much(const Operation *operation, bool (*is_with)(const Operation *one, const Operation *other),
+/* Measures a message only when it matters: sd-bus checks each text that it reads, which takes milliseconds for a long
+ * one. */
+static size_t size_of(Operation *operation) {
+        if (!operation->measured)
+                operation->size = arguments_size(operation->message, WAITING_MAX);
+        operation->measured = true;
+        return operation->size;
+}
+
+/* Do too many calls of this caller wait, or calls with too much data? A single call never has too much. */
+static bool is_too_much(Operation *operation, bool (*is_with)(const Operation *one, const Operation *other),
                         sd_bus_error *ret_error) {
         unsigned n = 0, max = operation->operations->max;
         size_t size = 0;
 
         for (const GList *link = operation->operations->running.head; link; link = link->next) {
-                const Operation *other = link->data;
+                Operation *other = link->data;
 
                 if (!other->message || !is_with(operation, other))
                         continue;
 
                 n++;
-                size += other->size;
+                if (other != operation)
+                        size += size_of(other);
         }
 
+        if (n > 1)
+                size += size_of(operation);
         if (n > max)
                 (void) sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED, TEXT_TOO_MANY_CALLS, max);
-        else if (size >> 20 >= WAITING_MIB_MAX && n > 1)
+        else if (size >= WAITING_MAX && n > 1)
                 (void) sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED, TOO_LARGE, WAITING_MIB_MAX);
 
         return sd_bus_error_is_set(ret_error);
 }
 
 /* False: ret_error is set. */
-static bool learn_caller(Operation *operation, sd_bus_message *reply, sd_bus_error *ret_error) {
+static bool read_caller(Operation *operation, sd_bus_message *reply, sd_bus_error *ret_error) {
         Credentials *credentials = &operation->credentials;
 
         if (sd_bus_message_is_method_error(reply, NULL)) {
@@ -449,20 +476,20 @@ static bool learn_caller(Operation *operation, sd_bus_message *reply, sd_bus_err
         return true;
 }
 
-static void remember(const Operation *operation) {
-        GHashTable *all = operation->operations->known;
-        Known *known = g_new0(Known, 1);
+static void cache_caller(const Operation *operation) {
+        GHashTable *cache = operation->operations->cache;
+        CachedCaller *cached = g_new0(CachedCaller, 1);
 
-        if (g_hash_table_size(all) >= KNOWN_MAX)
-                g_hash_table_remove_all(all);
-        credentials_copy(&operation->credentials, &known->credentials);
-        caller_copy(&operation->who, &known->who);
-        g_hash_table_replace(all, g_strdup(operation->sender), known);
+        if (g_hash_table_size(cache) >= CACHE_MAX)
+                g_hash_table_remove_all(cache);
+        credentials_copy(&operation->credentials, &cached->credentials);
+        caller_copy(&operation->who, &cached->who);
+        g_hash_table_replace(cache, g_strdup(operation->sender), cached);
 }
 
-/* Returns the cached credentials. Not if a call of the same caller still waits for them, because calls must stay in
+/* Returns the cached credentials; not if a call of the same caller still waits for them, because calls must stay in
  * order. */
-static const Known *find_known(const Operation *operation) {
+static const CachedCaller *find_cached(const Operation *operation) {
         const Operations *operations = operation->operations;
 
         for (const GList *link = operations->running.head; link; link = link->next) {
@@ -472,7 +499,7 @@ static const Known *find_known(const Operation *operation) {
                         return NULL;
         }
 
-        return g_hash_table_lookup(operations->known, operation->sender);
+        return g_hash_table_lookup(operations->cache, operation->sender);
 }
 
 /* The credentials are known. */
@@ -487,18 +514,18 @@ static void decide(Operation *operation) {
         } else if (is_too_much(operation, is_of_user, &error)) {
                 refuse_with(operation, &error);
         } else {
-                doubt(operation);
+                queue_for_polkit(operation);
         }
 }
 
 static int on_credentials(sd_bus_message *answer, void *userdata, sd_bus_error *unused) {
         Operation *operation = userdata;
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
-        bool known = learn_caller(operation, answer, &error);
+        bool known = read_caller(operation, answer, &error);
 
         operation->slot = sd_bus_slot_unref(operation->slot);
         if (known)
-                remember(operation);
+                cache_caller(operation);
         if (known || !operation->message)
                 decide(operation);
         else
@@ -508,7 +535,7 @@ static int on_credentials(sd_bus_message *answer, void *userdata, sd_bus_error *
 }
 
 /* Replies with the error at once. The credentials are still needed for the log. */
-static void turn_away(Operation *operation) {
+static void refuse_at_once(Operation *operation) {
         reply(operation, 0, &operation->refusal);
         operation->message = sd_bus_message_unref(operation->message);
 }
@@ -516,7 +543,7 @@ static void turn_away(Operation *operation) {
 static int start(Operations *operations, sd_bus_message *message, Request request, OperationRun run,
                  OperationBegin begin) {
         Operation *operation = g_new0(Operation, 1);
-        const Known *known;
+        const CachedCaller *cached;
         int r;
 
         operation->operations = operations;
@@ -525,16 +552,15 @@ static int start(Operations *operations, sd_bus_message *message, Request reques
         operation->request = request;
         operation->sender = g_strdup(sd_bus_message_get_sender(message));
         operation->message = sd_bus_message_ref(message);
-        operation->size = arguments_size(message);
         operation->link.data = operation;
         g_queue_push_tail_link(&operations->running, &operation->link);
         if (is_too_much(operation, is_of_sender, &operation->refusal))
-                turn_away(operation);
+                refuse_at_once(operation);
 
-        known = find_known(operation);
-        if (known) {
-                credentials_copy(&known->credentials, &operation->credentials);
-                caller_copy(&known->who, &operation->who);
+        cached = find_cached(operation);
+        if (cached) {
+                credentials_copy(&cached->credentials, &operation->credentials);
+                caller_copy(&cached->who, &operation->who);
                 decide(operation);
                 return 1;
         }

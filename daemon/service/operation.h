@@ -12,7 +12,6 @@
 #include <systemd/sd-bus.h>
 
 #include "runtime/caller.h"
-#include "service/accounts.h"
 #include "service/credentials.h"
 #include "service/permission.h"
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Maps permissions to the actions of the file org.btd1.policy, and describes requests. */
+/* Maps permissions to the actions of the file org.btd1.policy, describes requests, and decides by the key 'access' of
+ * trees. For a run, the tree that it was started with decides. */
 
-#include "service/permission.h"
-#include "basic/excerpt.h"
-
+#include <errno.h>
+#include <stdbool.h>
 #include <string.h>
+
+#include "basic/excerpt.h"
+#include "service/permission.h"
 
 typedef struct Words {
         const char *action, *verb, *phrase;
@@ -39,4 +42,93 @@ char *request_describe(const Request *request) {
 void request_clear(Request *request) {
         g_clear_pointer(&request->tree, g_free);
         g_clear_pointer(&request->run, g_free);
+}
+
+static bool is_account(const char *name, int64_t id, const Credentials *credentials) {
+        if (*name != '@')
+                return credentials->uid == id;
+
+        for (size_t i = 0; i < credentials->n_groups; i++)
+                if (credentials->groups[i] == id)
+                        return true;
+
+        return false;
+}
+
+/* 1: yes, 0: no, or a negative errno. */
+static int is_one_of(const char *const *who, const Credentials *credentials, Accounts *accounts) {
+        int is_not = 0;
+
+        for (; *who; who++) {
+                int64_t id;
+
+                if (!accounts_find(accounts, *who, &id))
+                        is_not = TREE_ACCESS_NOT_KNOWN;
+                else if (id != ACCOUNTS_NONE && is_account(*who, id, credentials))
+                        return 1;
+        }
+
+        return is_not;
+}
+
+static int check(const Definition *definition, const Request *request, const Credentials *credentials,
+                 Accounts *accounts, char **ret_error) {
+        const char *const *who = definition ? definition_access(definition)->who[request->permission] : NULL;
+        g_autofree char *names = NULL, *text = NULL;
+        int r = who ? is_one_of(who, credentials, accounts) : 1;
+
+        if (r != 0)
+                return r;
+
+        names = g_strjoinv(", ", (char **) who);
+        text = request_describe(request);
+        *ret_error = g_strdup_printf("you may not %s: the tree lets only root%s%s do this", text, *names ? " and " : "",
+                                     names);
+        return -EACCES;
+}
+
+static int check_run(Manager *manager, Request *request, const Credentials *credentials, Accounts *accounts,
+                     char **ret_error) {
+        Run *run;
+        int r = manager_find_run(manager, request->run, &run, ret_error);
+
+        if (r < 0)
+                return r;
+
+        request->tree = request->tree ?: g_strdup(run_tree(run));
+        return check(run_definition(run), request, credentials, accounts, ret_error);
+}
+
+/* Halting a tree halts its runs, also those of a removed tree. */
+static int check_tree(Manager *manager, const Request *request, const Credentials *credentials, Accounts *accounts,
+                      char **ret_error) {
+        const GPtrArray *runs = manager_runs(manager);
+        const LibraryEntry *entry = manager_tree(manager, request->tree);
+        bool halts = request->permission == PERMISSION_HALT, found = entry;
+        int r = check(entry ? entry->definition : NULL, request, credentials, accounts, ret_error);
+
+        for (unsigned i = 0; r >= 0 && halts && i < runs->len; i++) {
+                const Run *run = runs->pdata[i];
+
+                if (run_status(run) != STATUS_RUNNING || !g_str_equal(run_tree(run), request->tree))
+                        continue;
+
+                found = true;
+                r = check(run_definition(run), request, credentials, accounts, ret_error);
+        }
+
+        return r >= 0 && !found ? manager_find_tree(manager, request->tree, &entry, ret_error) : r;
+}
+
+int tree_access_check(Manager *manager, Request *request, const Credentials *credentials, Accounts *accounts,
+                      char **ret_error) {
+        switch (request->permission) {
+        case PERMISSION_RELOAD:
+                return 0;
+        case PERMISSION_LOAD:
+                return manager_check_text_name(manager, request->tree, ret_error);
+        default:
+                return request->run ? check_run(manager, request, credentials, accounts, ret_error)
+                                    : check_tree(manager, request, credentials, accounts, ret_error);
+        }
 }

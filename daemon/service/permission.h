@@ -2,13 +2,16 @@
 #pragma once
 
 /*
- * Defines the permissions, each with its polkit action and its verb. The 'access' of a tree can restrict all but the
- * last ones.
+ * Owns what a request is and whether its tree permits it: the permissions, each with its polkit action and its verb,
+ * and the check of the key 'access', which can restrict all but the last ones. This check comes before polkit, so that
+ * nobody is asked for a password in vain.
  */
 
 #include <glib.h>
 
 #include "definition/header.h"
+#include "runtime/manager.h"
+#include "service/credentials.h"
 
 typedef enum Permission {
         PERMISSION_START = ACCESS_START,
@@ -37,3 +40,11 @@ const char *permission_verb(Permission permission);
 char *request_describe(const Request *request);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Request, request_clear)
+
+/* The accounts must be looked up first; then check again. Sets no text. */
+#define TREE_ACCESS_NOT_KNOWN (-EINPROGRESS)
+
+/* Sets the tree in a request about a run. Returns a negative errno, which can be one of the manager's, with an error
+ * message. */
+int tree_access_check(Manager *manager, Request *request, const Credentials *credentials, Accounts *accounts,
+                      char **ret_error);

@@ -22,8 +22,9 @@ typedef struct Published {
         Operations *operations;
         Subscribers *subscribers;
         Answers *answers;
-        Workers *workers; /* for files that callers read */
-        bool open;        /* see service_open() */
+        Workers *workers;   /* for files that callers read */
+        Workers *replayers; /* for run records that are replayed for callers */
+        bool open;          /* see service_open() */
 } Published;
 
 /* Handlers get a Published as void pointer; these functions give it its type. */

@@ -10,6 +10,8 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/log.h"
+#include "run/events.h"
+#include "service/arguments.h"
 #include "service/cause-bus.h"
 #include "service/errors.h"
 #include "service/object-path.h"
@@ -18,8 +20,8 @@
 #include "service/tree-bus.h"
 #include "service/variables-bus.h"
 
-/* index, parent, type, name, status, since, duration, detail */
-#define NODE_SIGNATURE "(uussstts)"
+/* How many nodes one call of GetSomeNodes may ask for. */
+#define SOME_NODES_MAX 1000u
 
 static Run *run_at(void *userdata, const char *path) {
         g_autofree char *id = NULL;
@@ -83,7 +85,10 @@ static int reply(sd_bus_message *message, int r, const char *error, sd_bus_error
 
 static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *id = run_id_of(message), *error = NULL;
-        int r;
+        int r = arguments_read_options(message, &(CallOption){}, ret_error);
+
+        if (r < 0)
+                return r;
 
         r = manager_halt_run(published_manager(userdata), id, who, &error);
         return reply(message, r, error, ret_error);
@@ -163,7 +168,7 @@ static int set_variables(sd_bus_message *message, const Caller *who, void *userd
         g_autoptr(json_object) values = NULL;
         int r;
 
-        r = variables_bus_read(message, &values, ret_error);
+        r = variables_bus_read(message, manager_limits(published_manager(userdata)), &values, ret_error);
         if (r < 0)
                 return r;
 
@@ -199,16 +204,43 @@ static int method_set_variables(sd_bus_message *message, void *userdata, sd_bus_
         return authorize(userdata, message, PERMISSION_SET, set_variables, ret_error);
 }
 
-static int append_node(sd_bus_message *message, const Run *run, NodeId node) {
-        const Tree *tree = definition_tree(run_definition(run));
-        g_autofree char *detail = NULL;
+int run_bus_append_node(sd_bus_message *message, const Tree *tree, NodeId node, const NodeReport *report,
+                        const char *title) {
+        int r = sd_bus_message_open_container(message, 'r', "uussstta{sv}");
+
+        if (r >= 0)
+                r = sd_bus_message_append(message, "uussstt", node, tree->nodes[node].parent,
+                                          tree->nodes[node].type->name, tree_node_name(tree, node), report->state,
+                                          report->since, report->duration);
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "{sv}");
+        if (r >= 0 && title)
+                r = sd_bus_message_append(message, "{sv}", "title", "s", title);
+        if (r >= 0 && report->element)
+                r = sd_bus_message_append(message, "{sv}", "element", "s", report->element);
+        if (r >= 0 && report->detail && *report->detail)
+                r = sd_bus_message_append(message, "{sv}", "detail", "s", report->detail);
+        if (r >= 0)
+                r = sd_bus_message_close_container(message);
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+/* title: NULL: none. */
+static int append_node(sd_bus_message *message, const Run *run, NodeId node, const char *title) {
         NodeReport report;
+        int r;
 
         run_node_report(run, node, &report);
-        detail = report.detail;
-        return sd_bus_message_append(message, NODE_SIGNATURE, node, tree->nodes[node].parent,
-                                     tree->nodes[node].type->name, tree_node_name(tree, node),
-                                     status_to_string(report.status), report.since, report.duration, detail);
+        r = run_bus_append_node(message, definition_tree(run_definition(run)), node, &report, title);
+        node_report_clear(&report);
+        return r;
+}
+
+/* Titles never change, so they are not in NodesChanged. Elements do. */
+static int append_titled_node(sd_bus_message *message, const Run *run, NodeId node) {
+        g_autofree char *title = definition_title(run_definition(run), node);
+
+        return append_node(message, run, node, title);
 }
 
 /* The run may have been removed since the call was made, or since the answer was begun. */
@@ -251,7 +283,7 @@ static int append_next(Answer *answer, int (*append)(sd_bus_message *message, co
 }
 
 static int append_next_node(Answer *answer, sd_bus_error *ret_error) {
-        return append_next(answer, append_node, ret_error);
+        return append_next(answer, append_titled_node, ret_error);
 }
 
 /* Holds back signals about the nodes for this caller while the answer is made: the answer already contains an older
@@ -271,7 +303,7 @@ static void end_nodes(Answer *answer) {
 
 static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = {
-                .array = NODE_SIGNATURE,
+                .array = RUN_NODE_SIGNATURE,
                 .begin = begin_nodes,
                 .append = append_next_node,
                 .end = end_nodes,
@@ -280,13 +312,41 @@ static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_erro
         return published_answer(userdata, message, &kind, ret_error);
 }
 
-static int method_get_titles(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = TITLE_SIGNATURE, .begin = begin, .append = tree_bus_append_title };
+static int refuse_node(uint32_t node, uint32_t n_nodes, sd_bus_error *ret_error) {
+        return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
+                                 "there is no node %" PRIu32 "; the nodes are 0 to %" PRIu32, node, n_nodes - 1);
+}
 
-        return published_answer(userdata, message, &kind, ret_error);
+/* For views that show a part of a large run: so few nodes are answered at once. */
+static int method_get_some_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        const Run *run = run_at(userdata, sd_bus_message_get_path(message));
+        uint32_t n_nodes = definition_tree(run_definition(run))->n_nodes;
+        g_autoptr(sd_bus_message) reply = NULL;
+        const uint32_t *nodes;
+        size_t size;
+        int r;
+
+        r = sd_bus_message_read_array(message, SD_BUS_TYPE_UINT32, (const void **) &nodes, &size);
+        if (r < 0)
+                return r;
+        if (size / sizeof(*nodes) > SOME_NODES_MAX)
+                return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
+                                         "these are %zu nodes, but the limit is %u; GetNodes returns all",
+                                         size / sizeof(*nodes), SOME_NODES_MAX);
+
+        r = sd_bus_message_new_method_return(message, &reply);
+        if (r >= 0)
+                r = sd_bus_message_open_container(reply, 'a', RUN_NODE_SIGNATURE);
+        for (size_t i = 0; r >= 0 && i < size / sizeof(*nodes); i++)
+                r = nodes[i] < n_nodes ? append_titled_node(reply, run, nodes[i])
+                                       : refuse_node(nodes[i], n_nodes, ret_error);
+        if (r >= 0)
+                r = sd_bus_message_close_container(reply);
+        return r < 0 ? r : sd_bus_message_send(reply);
 }
 
 static int begin_variables(Answer *answer, sd_bus_error *ret_error) {
+        g_autoptr(json_object) variables = NULL;
         Run *run = NULL;
         int r = begin(answer, ret_error);
 
@@ -295,17 +355,13 @@ static int begin_variables(Answer *answer, sd_bus_error *ret_error) {
         if (r < 0)
                 return r;
 
-        answer->variables = blackboard_to_json(run_blackboard(run));
-        answer->variable = json_object_iter_begin(answer->variables);
+        variables = blackboard_to_json(run_blackboard(run));
+        answer->writer = variable_writer_new(variables, true);
         return 0;
 }
 
 static int method_get_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = {
-                .array = VARIABLE_SIGNATURE,
-                .begin = begin_variables,
-                .append = variables_bus_append,
-        };
+        static const AnswerKind kind = { .begin = begin_variables, .append = variables_bus_append };
 
         return published_answer(userdata, message, &kind, ret_error);
 }
@@ -335,13 +391,13 @@ static int begin_variable(Answer *answer, sd_bus_error *ret_error) {
         if (r >= 0)
                 r = find_variable(answer->question, answer->userdata, &value, ret_error);
         if (r >= 0)
-                answer->text = json_text_new(value);
+                answer->writer = variable_writer_new(value, false);
         return r;
 }
 
 /* An unknown name is not queued, because it can be long. */
 static int method_get_variable(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .begin = begin_variable, .append = variables_bus_append_value };
+        static const AnswerKind kind = { .begin = begin_variable, .append = variables_bus_append };
         json_object *value;
         int r = find_variable(message, userdata, &value, ret_error);
 
@@ -361,8 +417,13 @@ RUN_PROPERTY(ready, "t", run_ready(run))
 RUN_PROPERTY(finished, "t", run_finished(run))
 RUN_PROPERTY(status, "s", run_status_text(run))
 RUN_PROPERTY(cause, "s", run_cause(run))
+RUN_PROPERTY(last_event, "t", run_n_events(run))
 RUN_PROPERTY(durable, "b", (int) run_is_durable(run))
-RUN_PROPERTY(not_durable, "s", run_not_durable(run))
+RUN_PROPERTY(not_durable_reason, "s", run_not_durable(run))
+RUN_PROPERTY(ticks, "t", run_counts(run)->ticks)
+RUN_PROPERTY(inputs, "t", run_counts(run)->inputs)
+RUN_PROPERTY(action_starts, "t", run_counts(run)->action_starts)
+RUN_PROPERTY(action_restarts, "t", run_counts(run)->action_restarts)
 
 PROPERTY_GETTER(tree_path) {
         g_autofree char *tree_path = object_path_of_tree(run_tree(run_at(userdata, path)));
@@ -399,7 +460,7 @@ PROPERTY_GETTER(breakpoints) {
         return append_node_ids(reply, run_breakpoints(run_at(userdata, path)));
 }
 
-PROPERTY_GETTER(stands_before) {
+PROPERTY_GETTER(paused_before) {
         return append_node_ids(reply, run_stops(run_at(userdata, path)));
 }
 
@@ -413,9 +474,7 @@ static int method_get_cause_chain(sd_bus_message *message, void *userdata, sd_bu
         if (r < 0)
                 return r;
         if (node >= n_nodes)
-                return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
-                                         "there is no node %" PRIu32 "; the nodes are 0 to %" PRIu32, node,
-                                         n_nodes - 1);
+                return refuse_node(node, n_nodes, ret_error);
 
         r = sd_bus_message_new_method_return(message, &reply);
         if (r < 0)
@@ -432,11 +491,12 @@ static int append_next_cause(Answer *answer, sd_bus_error *ret_error) {
 }
 
 static int method_get_causes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = CAUSE_SIGNATURE, .begin = begin, .append = append_next_cause };
+        static const AnswerKind kind = { .array = "a{sv}", .begin = begin, .append = append_next_cause };
 
         return published_answer(userdata, message, &kind, ret_error);
 }
 
+/* ListRuns has its own list: append_run() in manager-bus.c. */
 static const Property properties[] = {
         { "Id", "s", property_get_id, CHANGES_NEVER },
         { "Tree", "s", property_get_tree, CHANGES_NEVER },
@@ -454,30 +514,37 @@ static const Property properties[] = {
         { "Restart", "s", property_get_restart, WITHOUT_VALUE | ON_RUN_FINISHED | ON_RESTART },
         { "CauseChain", "aa{sv}", property_get_cause_chain, ON_RUN_HALTING | ON_RUN_FINISHED },
         { "Breakpoints", "au", property_get_breakpoints, ON_RUN_STATE },
-        { "StandsBefore", "au", property_get_stands_before, ON_RUN_STATE },
+        { "PausedBefore", "au", property_get_paused_before, ON_RUN_STATE },
+        { "LastEvent", "t", property_get_last_event, CHANGES_SILENTLY },
         { "Durable", "b", property_get_durable, ON_RUN_STATE },
-        { "NotDurable", "s", property_get_not_durable, ON_RUN_STATE },
+        { "NotDurableReason", "s", property_get_not_durable_reason, ON_RUN_STATE },
+        { "Ticks", "t", property_get_ticks, CHANGES_SILENTLY },
+        { "Inputs", "t", property_get_inputs, CHANGES_SILENTLY },
+        { "ActionStarts", "t", property_get_action_starts, CHANGES_SILENTLY },
+        { "ActionRestarts", "t", property_get_action_restarts, CHANGES_SILENTLY },
         {},
 };
 
 static const sd_bus_vtable methods[] = {
         SD_BUS_VTABLE_START(0),
 
-        SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_halt, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" NODE_SIGNATURE, nodes), method_get_nodes,
+        SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_ARGS("a{sv}", options), SD_BUS_NO_RESULT, method_halt,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetTitles", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" TITLE_SIGNATURE, titles),
-                                method_get_titles, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" RUN_NODE_SIGNATURE, nodes),
+                                method_get_nodes, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetSomeNodes", SD_BUS_ARGS("au", indices),
+                                SD_BUS_RESULT("a" RUN_NODE_SIGNATURE, nodes), method_get_some_nodes,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetCauseChain", SD_BUS_ARGS("u", node), SD_BUS_RESULT("aa{sv}", chain),
                                 method_get_cause_chain, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetCauses", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" CAUSE_SIGNATURE, causes),
-                                method_get_causes, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetVariables", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{ss}", variables), method_get_variables,
+        SD_BUS_METHOD_WITH_ARGS("GetCauses", SD_BUS_NO_ARGS, SD_BUS_RESULT("aa{sv}", causes), method_get_causes,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetVariable", SD_BUS_ARGS("s", name), SD_BUS_RESULT("s", value), method_get_variable,
+        SD_BUS_METHOD_WITH_ARGS("GetVariables", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", variables), method_get_variables,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetVariable", SD_BUS_ARGS("s", name), SD_BUS_RESULT("v", value), method_get_variable,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
 
-        SD_BUS_METHOD_WITH_ARGS("SetVariables", SD_BUS_ARGS("a{ss}", variables), SD_BUS_NO_RESULT, method_set_variables,
+        SD_BUS_METHOD_WITH_ARGS("SetVariables", SD_BUS_ARGS("a{sv}", variables), SD_BUS_NO_RESULT, method_set_variables,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Pause", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_pause, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Resume", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_resume, SD_BUS_VTABLE_UNPRIVILEGED),
@@ -487,7 +554,8 @@ static const sd_bus_vtable methods[] = {
         SD_BUS_METHOD_WITH_ARGS("Force", SD_BUS_ARGS("u", node, "s", status), SD_BUS_NO_RESULT, method_force,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
 
-        SD_BUS_SIGNAL_WITH_ARGS("NodesChanged", SD_BUS_ARGS("a" NODE_SIGNATURE, nodes), 0),
+        SD_BUS_SIGNAL_WITH_ARGS("NodesChanged", SD_BUS_ARGS("a" RUN_NODE_SIGNATURE, nodes), 0),
+        SD_BUS_SIGNAL_WITH_ARGS("Events", SD_BUS_ARGS("t", last, "aa{sv}", events), 0),
         SD_BUS_SIGNAL_WITH_ARGS("Finished", SD_BUS_ARGS("s", status, "s", cause), 0),
 
         SD_BUS_VTABLE_END,
@@ -508,9 +576,9 @@ static int tell_nodes(sd_bus *bus, const char *destination, const Run *run, cons
         if (r >= 0)
                 r = sd_bus_message_set_destination(signal, destination);
         if (r >= 0)
-                r = sd_bus_message_open_container(signal, 'a', NODE_SIGNATURE);
+                r = sd_bus_message_open_container(signal, 'a', RUN_NODE_SIGNATURE);
         for (unsigned i = 0; r >= 0 && i < nodes->len; i++)
-                r = append_node(signal, run, g_array_index(nodes, NodeId, i));
+                r = append_node(signal, run, g_array_index(nodes, NodeId, i), NULL);
         if (r >= 0)
                 r = sd_bus_message_close_container(signal);
 

@@ -15,13 +15,12 @@
 #include "service/announcements.h"
 #include "service/arguments.h"
 #include "service/errors.h"
-#include "service/managed-objects.h"
 #include "service/manager-bus.h"
 #include "service/object-path.h"
+#include "service/permission.h"
 #include "service/run-bus.h"
 #include "service/service.h"
 #include "service/subscribers.h"
-#include "service/tree-access.h"
 #include "service/tree-bus.h"
 
 /* Results of RequestName, see the D-Bus specification. */
@@ -38,6 +37,8 @@
 
 /* Limit of threads. Further work waits; each thread may wait for a slow name service or disk. */
 #define WORKERS_MAX 16u
+/* The same for replays. A run record that is replayed takes several times its size in memory. */
+#define REPLAYERS_MAX 2u
 
 typedef struct Publication {
         sd_bus *bus;
@@ -59,7 +60,7 @@ struct Service {
         const ServiceInfo *info;
         const ServiceCallbacks *callbacks;
         void *userdata;
-        Workers *workers;
+        Workers *workers, *replayers;
         Publication *publication; /* NULL: not connected */
         bool open;
 };
@@ -80,15 +81,16 @@ static void publication_free(Publication *publication) {
         g_free(publication);
 }
 
-static void watch_runs(Service *service, bool watched) {
-        const GPtrArray *runs = manager_runs(service->manager);
+static void on_subscribers(void *userdata) {
+        const Service *service = userdata;
 
-        for (unsigned i = 0; i < runs->len; i++)
-                run_set_watched(g_ptr_array_index(runs, i), watched);
+        announcements_watch(service->publication->announcements);
 }
 
-static void on_subscribers(bool any, void *userdata) {
-        watch_runs(userdata, any);
+static void on_tell_missed(const char *name, const char *run, void *userdata) {
+        const Service *service = userdata;
+
+        announcements_tell_missed(service->publication->announcements, name, run);
 }
 
 static bool on_tell(const char *name, const char *run, const GArray *nodes, void *userdata) {
@@ -100,7 +102,109 @@ static bool on_tell(const char *name, const char *run, const GArray *nodes, void
 static const SubscribersCallbacks subscribers_callbacks = {
         .changed = on_subscribers,
         .tell = on_tell,
+        .tell_missed = on_tell_missed,
 };
+
+/* path, {interface: {property: value}} */
+#define OBJECT_SIGNATURE "{oa{sa{sv}}}"
+
+static bool is_get_managed_objects(sd_bus_message *message) {
+        return sd_bus_message_is_method_call(message, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects") > 0 &&
+               g_str_equal(sd_bus_message_get_path(message), SERVICE_PATH) && sd_bus_message_is_empty(message) > 0;
+}
+
+/* Lists the paths: trees first, then runs. */
+static int begin_objects(Answer *answer, sd_bus_error *ret_error) {
+        Manager *manager = published_manager(answer->userdata);
+        g_autoptr(GPtrArray) entries = manager_trees(manager);
+        const GPtrArray *runs = manager_runs(manager);
+
+        answer->names = g_ptr_array_new_full(entries->len + runs->len, g_free);
+        for (unsigned i = 0; i < entries->len; i++)
+                g_ptr_array_add(answer->names, object_path_of_tree(((const LibraryEntry *) entries->pdata[i])->name));
+        for (unsigned i = 0; i < runs->len; i++)
+                g_ptr_array_add(answer->names, object_path_of_run(run_id(runs->pdata[i])));
+        return 0;
+}
+
+static int append_property(Answer *answer, const char *path, const char *interface, const Property *property,
+                           sd_bus_error *ret_error) {
+        sd_bus_message *reply = answer->reply;
+        int r = sd_bus_message_open_container(reply, 'e', "sv");
+
+        if (r >= 0)
+                r = sd_bus_message_append(reply, "s", property->name);
+        if (r >= 0)
+                r = sd_bus_message_open_container(reply, 'v', property->type);
+        if (r >= 0)
+                r = property->get(sd_bus_message_get_bus(reply), path, interface, property->name, reply,
+                                  answer->userdata, ret_error);
+        if (r >= 0)
+                r = sd_bus_message_close_container(reply);
+        return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+static int append_interface(Answer *answer, const char *path, const ObjectKind *kind, sd_bus_error *ret_error) {
+        sd_bus_message *reply = answer->reply;
+        int r = sd_bus_message_open_container(reply, 'e', "sa{sv}");
+
+        if (r >= 0)
+                r = sd_bus_message_append(reply, "s", kind->interface);
+        if (r >= 0)
+                r = sd_bus_message_open_container(reply, 'a', "{sv}");
+        for (const Property *property = kind->properties; r >= 0 && property->name; property++)
+                r = append_property(answer, path, kind->interface, property, ret_error);
+        if (r >= 0)
+                r = sd_bus_message_close_container(reply);
+        return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+static int append_object(Answer *answer, const char *path, const ObjectKind *kind, sd_bus_error *ret_error) {
+        sd_bus_message *reply = answer->reply;
+        int r = sd_bus_message_open_container(reply, 'e', "oa{sa{sv}}");
+
+        if (r >= 0)
+                r = sd_bus_message_append(reply, "o", path);
+        if (r >= 0)
+                r = sd_bus_message_open_container(reply, 'a', "{sa{sv}}");
+        if (r >= 0)
+                r = sd_bus_message_append(reply, "{sa{sv}}{sa{sv}}{sa{sv}}", "org.freedesktop.DBus.Peer", 0,
+                                          "org.freedesktop.DBus.Introspectable", 0, "org.freedesktop.DBus.Properties",
+                                          0);
+        if (r >= 0)
+                r = append_interface(answer, path, kind, ret_error);
+        if (r >= 0)
+                r = sd_bus_message_close_container(reply);
+        return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+static int append_next_object(Answer *answer, sd_bus_error *ret_error) {
+        sd_bus *bus = sd_bus_message_get_bus(answer->reply);
+        const char *path;
+        void *found;
+        int r = 0;
+
+        if (answer->next == answer->names->len)
+                return 0;
+
+        path = g_ptr_array_index(answer->names, answer->next++);
+        if (tree_bus_find(bus, path, TREE_INTERFACE, answer->userdata, &found, ret_error) > 0)
+                r = append_object(answer, path, &tree_kind, ret_error);
+        else if (run_bus_find(bus, path, RUN_INTERFACE, answer->userdata, &found, ret_error) > 0)
+                r = append_object(answer, path, &run_kind, ret_error);
+        return r < 0 ? r : 1;
+}
+
+/* Replies to GetManagedObjects in pieces, with the same interfaces and properties that sd-bus would send: it would make
+ * the reply at once, which would block the main loop when there are thousands of trees. Objects that have been removed
+ * since the answer was begun are left out. */
+static int get_managed_objects(Published *published, sd_bus_message *message, sd_bus_error *ret_error) {
+        static const AnswerKind kind = { .array = OBJECT_SIGNATURE,
+                                         .begin = begin_objects,
+                                         .append = append_next_object };
+
+        return published_answer(published, message, &kind, ret_error);
+}
 
 /* Ignore messages that are not from the bus itself. */
 static bool is_about_name(sd_bus_message *message, const char *member) {
@@ -116,7 +220,7 @@ static void lose_name(Service *service) {
         const char *option = g_str_equal(service->info->mode, "user") ? "--user" : "--system";
         g_autofree char *text =
                 g_strdup_printf("another process has taken the name %s on bus '%s'; 'busctl %s status %s' shows which. "
-                                "Stopping, since no two btd may run the same trees; the next btd recovers the runs",
+                                "Stopping, because no two btd may run the same trees; the next btd recovers the runs",
                                 SERVICE_NAME, connection_name(service->connection), option, SERVICE_NAME);
 
         service->callbacks->refused(text, service->userdata);
@@ -147,8 +251,8 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
         }
         if (!sd_bus_message_is_method_call(message, NULL, NULL))
                 return 0;
-        if (managed_objects_is_call(message))
-                return managed_objects_get(&((Service *) userdata)->publication->published, message, ret_error);
+        if (is_get_managed_objects(message))
+                return get_managed_objects(&((Service *) userdata)->publication->published, message, ret_error);
 
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
                 if (sd_bus_message_is_method_call(message, kinds[i]->interface, NULL))
@@ -158,7 +262,7 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
 }
 
 static void refuse_name(Service *service, const char *reason) {
-        g_autofree char *text = g_strdup_printf("cannot have the name %s on bus '%s': %s", SERVICE_NAME,
+        g_autofree char *text = g_strdup_printf("cannot take the name %s on bus '%s': %s", SERVICE_NAME,
                                                 connection_name(service->connection), reason);
 
         service->callbacks->refused(text, service->userdata);
@@ -196,9 +300,9 @@ static void on_patience_lost(void *userdata) {
 
 static void refuse_held_name(Service *service, uint32_t pid) {
         g_autofree char *reason = g_strdup_printf(
-                "process %u, which took it, has ended, but after %u s something else still has its connection: "
-                "a process that it started, or it is a process of another PID namespace; end that first",
-                pid, HOLDER_PATIENCE_SEC);
+                "process %u, which took it, has ended, but after %u s another process still has its "
+                "connection; end that process first: one that %u has started, or one of another PID namespace",
+                pid, HOLDER_PATIENCE_SEC, pid);
 
         refuse_name(service, reason);
 }
@@ -335,6 +439,7 @@ static void on_connected(Connection *connection, void *userdata) {
         published->manager = service->manager;
         published->info = service->info;
         published->workers = service->workers;
+        published->replayers = service->replayers;
         /* Create the answers before the operations, so that reads are answered before something changes. */
         published->answers = answers_new(connection, limits->max[LIMIT_CALLS_OF_A_CALLER], published);
         published->operations = operations_new(service->context, publication->bus, service->workers,
@@ -354,7 +459,6 @@ static void on_connected(Connection *connection, void *userdata) {
 static void on_lost(Connection *connection, void *userdata) {
         Service *service = userdata;
 
-        watch_runs(service, false);
         g_clear_pointer(&service->publication, publication_free);
 }
 
@@ -389,6 +493,7 @@ Service *service_new(GMainContext *context, Timers *timers, Connection *connecti
         service->callbacks = callbacks;
         service->userdata = userdata;
         service->workers = workers_new(context, WORKERS_MAX);
+        service->replayers = workers_new(context, REPLAYERS_MAX);
         service->listener = connection_listen(connection, &listener_callbacks, service);
         manager_observe(manager, &observer, service);
         return service;
@@ -402,6 +507,7 @@ void service_free(Service *service) {
         listener_free(service->listener);
         g_clear_pointer(&service->publication, publication_free);
         workers_free(service->workers);
+        workers_free(service->replayers);
         g_free(service);
 }
 

@@ -57,6 +57,8 @@ typedef struct Subscriber {
         unsigned pinged_at; /* the unread changes when the Ping was sent */
         GSource *patience;  /* until the Ping must be answered */
         GHashTable *missed; /* run -> Missed */
+        GHashTable *gaps;   /* ids of runs whose events it has missed */
+        SubscribedTo what;
 } Subscriber;
 
 /* The nodes of a run whose changes a subscriber has missed. */
@@ -96,6 +98,7 @@ static void subscriber_free(Subscriber *subscriber) {
         sd_bus_slot_unref(subscriber->question);
         end_ping(subscriber);
         g_hash_table_unref(subscriber->missed);
+        g_hash_table_unref(subscriber->gaps);
         match_free(subscriber->leaving);
         g_free(subscriber->name);
         g_free(subscriber);
@@ -185,7 +188,7 @@ Subscribers *subscribers_new(GMainContext *context, Connection *connection, cons
         subscribers->callbacks = callbacks;
         subscribers->userdata = userdata;
         subscribers->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) subscriber_free);
-        subscribers->turns = turns_new(context, on_turn, may_tell, subscribers);
+        subscribers->turns = turns_new(context, on_turn, may_tell, false, subscribers);
         turns_open(subscribers->turns);
         return subscribers;
 }
@@ -203,11 +206,12 @@ void subscribers_free(Subscribers *subscribers) {
 }
 
 void subscribers_remove(Subscribers *subscribers, const char *name) {
-        if (!g_hash_table_remove(subscribers->by_name, name) || subscribers_any(subscribers))
+        if (!g_hash_table_remove(subscribers->by_name, name))
                 return;
 
-        g_clear_pointer(&subscribers->pinging, connection_free);
-        subscribers->callbacks->changed(false, subscribers->userdata);
+        if (g_hash_table_size(subscribers->by_name) == 0)
+                g_clear_pointer(&subscribers->pinging, connection_free);
+        subscribers->callbacks->changed(subscribers->userdata);
 }
 
 static void on_leaving(sd_bus_message *signal, void *userdata) {
@@ -235,10 +239,11 @@ static void refuse(Subscriber *subscriber, unsigned max) {
         g_autoptr(sd_bus_message) message = g_steal_pointer(&subscriber->message);
 
         if (message)
-                (void) sd_bus_reply_method_errorf(message, ERROR_LIMIT_EXCEEDED,
-                                                  "%u programs of yours are subscribed already, which is the limit "
-                                                  "for one user; end one of them",
-                                                  max);
+                (void) sd_bus_reply_method_errorf(
+                        message, ERROR_LIMIT_EXCEEDED,
+                        "the limit 'subscribers-of-a-caller' (%u) is reached; end one of your "
+                        "programs that are subscribed",
+                        max);
         subscribers_remove(subscriber->subscribers, subscriber->name);
 }
 
@@ -273,39 +278,85 @@ static void on_watched(void *userdata) {
         (void) credentials_ask(bus, subscriber->name, on_credentials, subscriber, &subscriber->question);
 }
 
-int subscribers_add(Subscribers *subscribers, sd_bus_message *message, sd_bus_error *ret_error) {
+int subscribers_add(Subscribers *subscribers, SubscribedTo what, sd_bus_message *message, sd_bus_error *ret_error) {
         const char *name = sd_bus_message_get_sender(message);
         SignalPattern pattern = signal_pattern_owner(name);
         unsigned max = subscribers->limits->max[LIMIT_SUBSCRIBERS];
-        Subscriber *subscriber;
+        Subscriber *subscriber = g_hash_table_lookup(subscribers->by_name, name);
 
-        if (g_hash_table_contains(subscribers->by_name, name))
+        if (subscriber) {
+                subscriber->what |= what;
+                subscribers->callbacks->changed(subscribers->userdata);
                 return sd_bus_reply_method_return(message, NULL);
+        }
         if (g_hash_table_size(subscribers->by_name) >= max)
                 return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED,
-                                         "%u programs are subscribed already, which is the limit; try again later",
-                                         max);
+                                         "the limit 'subscribers' (%u) is reached; try again later", max);
 
         subscriber = g_new0(Subscriber, 1);
         subscriber->subscribers = subscribers;
         subscriber->name = g_strdup(name);
         subscriber->message = sd_bus_message_ref(message);
         subscriber->missed = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, missed_free);
+        subscriber->gaps = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        subscriber->what = what;
         g_hash_table_insert(subscribers->by_name, subscriber->name, subscriber);
 
         subscriber->leaving = connection_match(subscribers->connection, &pattern, on_leaving, on_watched, subscriber);
 
-        if (g_hash_table_size(subscribers->by_name) == 1)
-                subscribers->callbacks->changed(true, subscribers->userdata);
+        subscribers->callbacks->changed(subscribers->userdata);
         return 1;
 }
 
-bool subscribers_any(const Subscribers *subscribers) {
-        return g_hash_table_size(subscribers->by_name) > 0;
+GList *subscribers_names(const Subscribers *subscribers, SubscribedTo what) {
+        GList *names = NULL;
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, subscribers->by_name);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const Subscriber *subscriber = value;
+
+                if (subscriber->what & what)
+                        names = g_list_prepend(names, subscriber->name);
+        }
+
+        return names;
 }
 
-GList *subscribers_names(const Subscribers *subscribers) {
-        return g_hash_table_get_keys(subscribers->by_name);
+bool subscribers_any(const Subscribers *subscribers, SubscribedTo what) {
+        g_autoptr(GList) names = subscribers_names(subscribers, what);
+
+        return names;
+}
+
+bool subscribers_may_tell_events(Subscribers *subscribers, const char *name, const char *run, unsigned n) {
+        Subscriber *subscriber = g_hash_table_lookup(subscribers->by_name, name);
+
+        /* The reply to the Ping is when it is told, even if it has read everything and nothing else happens. */
+        if (n > room_of(subscriber)) {
+                g_hash_table_add(subscriber->gaps, g_strdup(run));
+                if (!subscriber->ping)
+                        send_ping(subscriber);
+                return false;
+        }
+
+        subscriber->unread += n;
+        g_hash_table_remove(subscriber->gaps, run);
+        return true;
+}
+
+static void tell_gaps(Subscriber *subscriber) {
+        const Subscribers *subscribers = subscriber->subscribers;
+        g_autoptr(GHashTable) gaps = g_steal_pointer(&subscriber->gaps);
+        GHashTableIter iter;
+        void *run;
+
+        subscriber->gaps = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        g_hash_table_iter_init(&iter, gaps);
+        while (g_hash_table_iter_next(&iter, &run, NULL))
+                if (subscribers_may_tell_events(subscriber->subscribers, subscriber->name, run, 1))
+                        subscribers->callbacks->tell_missed(subscriber->name, run, subscribers->userdata);
 }
 
 /* An error counts as a reply, also the error of a bus that forbids the call. */
@@ -319,6 +370,7 @@ static void on_pong(sd_bus_message *reply, const sd_bus_error *error, void *user
         g_hash_table_iter_init(&iter, subscriber->missed);
         while (g_hash_table_iter_next(&iter, NULL, &missed))
                 queue_missed(missed);
+        tell_gaps(subscriber);
 }
 
 static gboolean on_impatience(void *userdata) {

@@ -2,10 +2,10 @@
 #pragma once
 
 /*
- * Owns the subscribers: callers, by unique name, that get a signal about every change of a node until they unsubscribe
- * or leave the bus. Their number is limited, in total and per user. A subscriber that stops reading gets no more
- * signals. When it reads again, it gets the current state of the nodes that have changed meanwhile. If it does not
- * read for long, its subscription ends.
+ * Owns the subscribers: callers, by unique name, that get signals about changes of nodes, or about events, until they
+ * unsubscribe or leave the bus. Their number is limited, in total and per user. A subscriber that stops reading gets no
+ * more signals. When it reads again, it gets the current state of the nodes that have changed meanwhile, and the number
+ * of the last event of each run whose events it has missed. If it does not read for long, its subscription ends.
  */
 
 #include <stdbool.h>
@@ -15,11 +15,18 @@
 
 typedef struct Subscribers Subscribers;
 
+typedef enum SubscribedTo {
+        SUBSCRIBED_NODES = 1,  /* the state of nodes that have changed */
+        SUBSCRIBED_EVENTS = 2, /* events of runs */
+} SubscribedTo;
+
 typedef struct SubscribersCallbacks {
-        void (*changed)(bool any, void *userdata); /* the first subscriber has come, or the last one has left */
+        void (*changed)(void *userdata); /* what subscribers_any() returns */
         /* Sends the state of these nodes to the subscriber, see subscribers_may_tell(). False: the run no longer
          * exists. */
         bool (*tell)(const char *name, const char *run, const GArray *nodes, void *userdata);
+        /* Tells a subscriber that it has missed events of the run. */
+        void (*tell_missed)(const char *name, const char *run, void *userdata);
 } SubscribersCallbacks;
 
 /* Borrows all arguments. */
@@ -27,10 +34,10 @@ Subscribers *subscribers_new(GMainContext *context, Connection *connection, cons
                              const SubscribersCallbacks *callbacks, void *userdata);
 void subscribers_free(Subscribers *subscribers);
 
-/* For the method handler: return the result of this function. The call is answered when its user is known. */
-int subscribers_add(Subscribers *subscribers, sd_bus_message *message, sd_bus_error *ret_error);
+/* For the method handlers: return the result of this function. The call is answered when its user is known. */
+int subscribers_add(Subscribers *subscribers, SubscribedTo what, sd_bus_message *message, sd_bus_error *ret_error);
 void subscribers_remove(Subscribers *subscribers, const char *name);
-bool subscribers_any(const Subscribers *subscribers);
+bool subscribers_any(const Subscribers *subscribers, SubscribedTo what);
 
 /* May btd send these nodes of a run to the subscriber now? If not, tell() is called later, with some of the nodes at a
  * time: there may be many, or the subscriber does not read, or an answer for it is being made. n_nodes: the number of
@@ -41,7 +48,10 @@ bool subscribers_may_tell(Subscribers *subscribers, const char *name, const char
  * state in the answer for the newer one. Only one such answer is made at a time. */
 void subscribers_hold(Subscribers *subscribers, const char *name, const char *run);
 void subscribers_release(Subscribers *subscribers);
-/* The names of all subscribers. The caller frees the list, not the names. */
-GList *subscribers_names(const Subscribers *subscribers);
+/* May btd send this number of events of the run to the subscriber now? If not, it misses them: tell_missed() is called
+ * when it reads again. */
+bool subscribers_may_tell_events(Subscribers *subscribers, const char *name, const char *run, unsigned n);
+/* The names of all subscribers to this. The caller frees the list, not the names. */
+GList *subscribers_names(const Subscribers *subscribers, SubscribedTo what);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Subscribers, subscribers_free)

@@ -7,14 +7,16 @@
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "script/blackboard.h"
+#include "service/arguments.h"
 #include "service/errors.h"
 #include "service/object-path.h"
 #include "service/property.h"
 #include "service/tree-bus.h"
 #include "service/variables-bus.h"
 
-/* index, parent, type, name */
-#define NODE_SIGNATURE "(uuss)"
+/* index, parent, type, name, details */
+#define NODE_SIGNATURE "(uussa{sv})"
 
 /* NULL: there is no such tree. */
 static const LibraryEntry *find_tree(void *userdata, const char *path) {
@@ -61,39 +63,74 @@ const char *tree_bus_state(const LibraryEntry *entry) {
         return entry->definition ? "broken" : "failed";
 }
 
+int tree_bus_reply_started(sd_bus_message *message, const Outcome *outcome, bool begun) {
+        g_autofree char *path = object_path_of_run(outcome->run);
+
+        return sd_bus_reply_method_return(message, "soa{sv}", outcome->run, path, 3, "started", "b", (int) begun,
+                                          "token", "s", outcome->token, "status", "s", outcome->status);
+}
+
 int tree_bus_start(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
                    sd_bus_error *ret_error) {
+        TreeStart start = { .tree = name, .instance = "" };
+        int attach = false, wait = false;
+        const CallOption options[] = {
+                { "instance", "s", &start.instance },
+                { "token", "s", &start.token },
+                { "attach", "b", &attach },
+                { "wait", "b", &wait },
+                {},
+        };
         g_autoptr(json_object) variables = NULL;
-        g_autofree char *error = NULL, *path = NULL;
-        const char *instance;
-        Run *run;
+        g_auto(Outcome) outcome = {};
+        g_autofree char *error = NULL;
+        bool begun;
         int r;
 
-        r = sd_bus_message_read(message, "s", &instance);
+        r = variables_bus_read(message, manager_limits(published_manager(published)), &variables, ret_error);
+        if (r >= 0)
+                r = arguments_read_options(message, options, ret_error);
         if (r < 0)
                 return r;
-        r = variables_bus_read(message, &variables, ret_error);
-        if (r < 0)
-                return r;
-        r = manager_start_for(published_manager(published), name, instance, variables, who, &run, &error);
-        if (r < 0)
-                return error_from_manager(ret_error, r, error);
 
-        path = object_path_of_run(run_id(run));
-        return sd_bus_reply_method_return(message, "so", run_id(run), path);
+        start.variables = variables;
+        start.attach = attach;
+        start.wait = wait;
+        r = manager_start_tree(published_manager(published), &start, who, &begun, &outcome, &error);
+        return r < 0 ? error_from_manager(ret_error, r, error) : tree_bus_reply_started(message, &outcome, begun);
 }
 
 int tree_bus_halt(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
                   sd_bus_error *ret_error) {
+        TreeHalt halt = { .tree = name };
+        int wait = false;
+        const CallOption options[] = {
+                { "instance", "s", &halt.instance },
+                { "token", "s", &halt.token },
+                { "wait", "b", &wait },
+                {},
+        };
+        g_autoptr(sd_bus_message) reply = NULL;
+        g_autoptr(GPtrArray) halted = NULL;
         g_autofree char *error = NULL;
-        unsigned count;
+        unsigned cancelled;
         int r;
 
-        r = manager_halt_tree(published_manager(published), name, who, &count, &error);
+        r = arguments_read_options(message, options, ret_error);
+        if (r < 0)
+                return r;
+        halt.wait = wait;
+        r = manager_halt_tree(published_manager(published), &halt, who, &halted, &cancelled, &error);
         if (r < 0)
                 return error_from_manager(ret_error, r, error);
 
-        return sd_bus_reply_method_return(message, "u", count);
+        g_ptr_array_add(halted, NULL);
+        r = sd_bus_message_new_method_return(message, &reply);
+        if (r >= 0)
+                r = sd_bus_message_append_strv(reply, (char **) halted->pdata);
+        if (r >= 0)
+                r = sd_bus_message_append(reply, "u", cancelled);
+        return r < 0 ? r : sd_bus_message_send(reply);
 }
 
 /* The tree may have been removed since the call was made. */
@@ -165,40 +202,22 @@ static int method_get_text(sd_bus_message *message, void *userdata, sd_bus_error
 static int append_node(Answer *answer, sd_bus_error *ret_error) {
         const Tree *tree = definition_tree(answer->definition);
         NodeId node = (NodeId) answer->next;
+        g_autofree char *title = NULL;
         int r;
 
         if (node >= tree->n_nodes)
                 return 0;
 
         answer->next++;
+        title = definition_title(answer->definition, node);
         r = sd_bus_message_append(answer->reply, NODE_SIGNATURE, node, tree->nodes[node].parent,
-                                  tree->nodes[node].type->name, tree_node_name(tree, node));
+                                  tree->nodes[node].type->name, tree_node_name(tree, node), title ? 1 : 0, "title", "s",
+                                  title);
         return r < 0 ? r : 1;
 }
 
 static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = { .array = NODE_SIGNATURE, .begin = begin, .append = append_node };
-
-        return published_answer(userdata, message, &kind, ret_error);
-}
-
-int tree_bus_append_title(Answer *answer, sd_bus_error *ret_error) {
-        NodeId node = (NodeId) answer->next;
-        g_autofree char *title = NULL;
-        int r = 0;
-
-        if (node >= definition_tree(answer->definition)->n_nodes)
-                return 0;
-
-        answer->next++;
-        title = definition_title(answer->definition, node);
-        if (title)
-                r = sd_bus_message_append(answer->reply, TITLE_SIGNATURE, node, title);
-        return r < 0 ? r : 1;
-}
-
-static int method_get_titles(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = TITLE_SIGNATURE, .begin = begin, .append = tree_bus_append_title };
 
         return published_answer(userdata, message, &kind, ret_error);
 }
@@ -213,6 +232,7 @@ static int method_get_titles(sd_bus_message *message, void *userdata, sd_bus_err
 TREE_PROPERTY(name, "s", entry->name)
 TREE_PROPERTY(source_path, "s", entry->path)
 TREE_PROPERTY(state, "s", tree_bus_state(entry))
+TREE_PROPERTY(need_reload, "b", (int) manager_needs_reload(published_manager(userdata), entry))
 DEFINITION_PROPERTY(description, "s", definition_description(definition), NULL)
 DEFINITION_PROPERTY(hash, "s", definition_hash(definition), NULL)
 DEFINITION_PROPERTY(autostart, "b", (int) definition_autostart(definition), 0)
@@ -227,6 +247,48 @@ PROPERTY_GETTER(diagnostics) {
 
                 r = sd_bus_message_append(reply, "s", text);
         }
+
+        return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+static int append_default(sd_bus_message *message, json_object *value) {
+        g_autofree char *shown = NULL;
+        int r;
+
+        if (blackboard_bytes_of(value) > VALUE_MAX) {
+                shown = variables_bus_shorten(value);
+                return sd_bus_message_append(message, "{sv}", "long_default", "s", shown);
+        }
+
+        r = sd_bus_message_open_container(message, 'e', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", "default");
+        if (r >= 0)
+                r = variables_bus_append_one(message, value);
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+static int append_input(sd_bus_message *message, const Declaration *input) {
+        int r = sd_bus_message_open_container(message, 'a', "{sv}");
+
+        if (r >= 0)
+                r = sd_bus_message_append(message, "{sv}{sv}{sv}", "name", "s", input->name, "type", "s",
+                                          variable_type_names[input->type], "required", "b", (int) input->required);
+        if (r >= 0 && !input->required)
+                r = append_default(message, input->fallback);
+        if (r >= 0 && input->description)
+                r = sd_bus_message_append(message, "{sv}", "description", "s", input->description);
+
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+PROPERTY_GETTER(inputs) {
+        const Definition *definition = tree_at(userdata, path)->definition;
+        const Declaration *input = definition ? definition_scope_info(definition, 0)->inputs : NULL;
+        int r = sd_bus_message_open_container(reply, 'a', "a{sv}");
+
+        for (; r >= 0 && input && input->name; input++)
+                r = append_input(reply, input);
 
         return r < 0 ? r : sd_bus_message_close_container(reply);
 }
@@ -264,6 +326,7 @@ PROPERTY_GETTER(n_running) {
         return sd_bus_message_append(reply, "u", n);
 }
 
+/* ListTrees has its own list: append_tree() in manager-bus.c. */
 static const Property properties[] = {
         { "Name", "s", property_get_name, CHANGES_NEVER },
         { "Description", "s", property_get_description, ON_TREE_CHANGED },
@@ -271,7 +334,9 @@ static const Property properties[] = {
         { "Hash", "s", property_get_hash, ON_TREE_CHANGED },
         { "Autostart", "b", property_get_autostart, ON_TREE_CHANGED },
         { "NodeCount", "u", property_get_node_count, ON_TREE_CHANGED },
+        { "Inputs", "aa{sv}", property_get_inputs, ON_TREE_CHANGED },
         { "State", "s", property_get_state, ON_TREE_CHANGED },
+        { "NeedReload", "b", property_get_need_reload, CHANGES_SILENTLY },
         { "Diagnostics", "as", property_get_diagnostics, ON_TREE_CHANGED },
         { "Runs", "ao", property_get_runs, ON_RUN_ADDED | ON_RUN_REMOVED },
         { "NRunning", "u", property_get_n_running, ON_RUN_ADDED | ON_RUN_FINISHED },
@@ -281,16 +346,15 @@ static const Property properties[] = {
 static const sd_bus_vtable methods[] = {
         SD_BUS_VTABLE_START(0),
 
-        SD_BUS_METHOD_WITH_ARGS("Start", SD_BUS_ARGS("s", instance, "a{ss}", variables),
-                                SD_BUS_RESULT("s", id, "o", run), method_start, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_NO_ARGS, SD_BUS_RESULT("u", count), method_halt,
+        SD_BUS_METHOD_WITH_ARGS("Start", SD_BUS_ARGS("a{sv}", variables, "a{sv}", options),
+                                SD_BUS_RESULT("s", id, "o", run, "a{sv}", details), method_start,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_ARGS("a{sv}", options), SD_BUS_RESULT("as", halted, "u", cancelled),
+                                method_halt, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetText", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", text), method_get_text,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" NODE_SIGNATURE, nodes), method_get_nodes,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetTitles", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" TITLE_SIGNATURE, titles),
-                                method_get_titles, SD_BUS_VTABLE_UNPRIVILEGED),
 
         SD_BUS_VTABLE_END,
 };

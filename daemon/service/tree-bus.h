@@ -18,14 +18,11 @@ int tree_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***
 /* "ok"; "broken": the file has errors, and the previous definition is kept; "failed": errors, and no definition. */
 const char *tree_bus_state(const LibraryEntry *entry);
 
-/* Reads instance and variables, starts the tree and replies. Also used for Manager.StartTree. */
+/* Replies to a start. */
+int tree_bus_reply_started(sd_bus_message *message, const Outcome *outcome, bool begun);
+/* Reads variables and options, starts the tree and replies. Also used for Manager.StartTree. */
 int tree_bus_start(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
                    sd_bus_error *ret_error);
-/* Halts all runs of the tree and replies. */
+/* Reads the options, halts runs of the tree and replies. */
 int tree_bus_halt(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
                   sd_bus_error *ret_error);
-
-#define TITLE_SIGNATURE "{us}"
-/* For an AnswerKind: appends the next node of the answer's definition if it has a title. Titles never change, so they
- * are not part of GetNodes(). Also used for Run.GetTitles. */
-int tree_bus_append_title(Answer *answer, sd_bus_error *ret_error);

@@ -7,12 +7,17 @@
 
 /* Time limit in one turn of the main loop. */
 #define BUDGET_USEC 1000
+/* After each piece of a turn that has taken so long in total, and while other turns wait, a queue can rest for as long
+ * as that piece took, but not longer than the maximum: the process may have been stopped in the piece. */
+#define LONG_USEC 5000
+#define REST_MAX_USEC 20000
 
 struct Turns {
         GSource source; /* must be the first member; GLib keeps it alive until the last dispatch has returned */
         GQueue queue;   /* Turn */
         uint64_t number;
-        bool open;
+        int64_t rests_until; /* monotonic */
+        bool open, rests;
         bool (*take)(Turn *turn, int64_t until);
         bool (*may)(void *userdata);
         void *userdata;
@@ -23,12 +28,17 @@ static bool is_due(const Turns *turns) {
 }
 
 static gboolean source_prepare(GSource *source, int *ret_timeout) {
-        *ret_timeout = -1;
-        return is_due((Turns *) source);
+        const Turns *turns = (Turns *) source;
+        int64_t left = turns->rests_until - g_source_get_time(source);
+
+        *ret_timeout = !is_due(turns) ? -1 : left > 0 ? (int) ((left + 999) / 1000) : 0;
+        return *ret_timeout == 0;
 }
 
 static gboolean source_check(GSource *source) {
-        return is_due((Turns *) source);
+        const Turns *turns = (Turns *) source;
+
+        return is_due(turns) && turns->rests_until <= g_source_get_time(source);
 }
 
 /* Puts the turn back to the front: it has the lowest number. */
@@ -39,10 +49,11 @@ static void queue_first(Turns *turns, Turn *turn) {
 
 static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
         Turns *turns = (Turns *) source;
-        int64_t until = g_get_monotonic_time() + BUDGET_USEC;
+        int64_t now = g_get_monotonic_time(), until = now + BUDGET_USEC;
 
         while (is_due(turns)) {
                 Turn *turn = turns->queue.head->data;
+                int64_t begin = now, took = turn->took;
                 bool done;
 
                 turns->number = turn->number;
@@ -50,9 +61,15 @@ static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *use
                 done = turns->take(turn, until);
                 if (g_source_is_destroyed(source))
                         return G_SOURCE_REMOVE;
-                if (!done)
+                now = g_get_monotonic_time();
+                took += now - begin;
+                if (turns->rests && took >= LONG_USEC && turns->queue.length > 0)
+                        turns->rests_until = now + MIN(now - begin, REST_MAX_USEC);
+                if (!done) {
+                        turn->took = took;
                         queue_first(turns, turn);
-                if (g_get_monotonic_time() >= until)
+                }
+                if (now >= until)
                         break;
         }
 
@@ -66,12 +83,14 @@ static GSourceFuncs source_funcs = {
 };
 
 Turns *turns_new(GMainContext *context, bool (*take)(Turn *turn, int64_t until), bool (*may)(void *userdata),
-                 void *userdata) {
+                 bool rests, void *userdata) {
         Turns *turns = (Turns *) g_source_new(&source_funcs, sizeof(Turns));
 
         g_queue_init(&turns->queue);
         turns->number = 0;
+        turns->rests_until = 0;
         turns->open = false;
+        turns->rests = rests;
         turns->take = take;
         turns->may = may;
         turns->userdata = userdata;

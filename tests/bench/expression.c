@@ -56,7 +56,7 @@ static lua_State *plain_lua(void) {
 }
 
 int main(void) {
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
         g_autoptr(Scripts) scripts = scripts_new();
         double ours[SAMPLES], plain[SAMPLES], ratios[SAMPLES];
         lua_State *lua = plain_lua();

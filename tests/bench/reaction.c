@@ -23,7 +23,8 @@ static int start_runs(Watched *watched, const char *tree, unsigned count, sd_bus
 
                 snprintf(number, sizeof(number), "%u", i);
                 r = sd_bus_call_method(watched->bus, "org.btd1", "/org/btd1", "org.btd1.Manager", "StartTree",
-                                       ret_error, NULL, "ssa{ss}", tree, number, 1, "n", number);
+                                       ret_error, NULL, "sa{sv}a{sv}", tree, 1, "n", "x", (int64_t) i, 1, "instance",
+                                       "s", number);
                 if (r < 0)
                         return r;
         }

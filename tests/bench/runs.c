@@ -49,7 +49,8 @@ static int start(Slot *slot) {
 
         runs->left--;
         return sd_bus_call_method_async(runs->bus, NULL, "org.btd1", "/org/btd1", "org.btd1.Manager", "StartTree",
-                                        on_started, slot, "ssa{ss}", runs->tree, slot->instance, 0);
+                                        on_started, slot, "sa{sv}a{sv}", runs->tree, 0, 1, "instance", "s",
+                                        slot->instance);
 }
 
 /* The reply to the start always comes first. */

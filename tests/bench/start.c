@@ -50,7 +50,7 @@ static int start_and_wait(sd_bus *bus, const char *tree, gint64 *ret_took, sd_bu
 
         gint64 begin = g_get_monotonic_time();
         r = sd_bus_call_method(bus, "org.btd1", "/org/btd1", "org.btd1.Manager", "StartTree", ret_error, NULL,
-                               "ssa{ss}", tree, "", 0);
+                               "sa{sv}a{sv}", tree, 0, 0);
         while (r >= 0 && finished.when == 0) {
                 r = sd_bus_process(bus, NULL);
                 if (r == 0)

@@ -106,7 +106,7 @@ static void check_scope(const Definition *definition, NodeId node) {
         g_assert_true((info->kind == SCOPE_LOCAL) == (info->inputs == NULL));
 }
 
-static void check_extras(const Definition *definition, NodeId node) {
+static void check_attributes(const Definition *definition, NodeId node) {
         const Node *n = &definition_tree(definition)->nodes[node];
         bool guarded = false, hooked = false;
 
@@ -149,7 +149,7 @@ static void check_variables(const Definition *definition) {
 }
 
 static void check_nodes(const Definition *definition) {
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
         const Tree *tree = definition_tree(definition);
 
         json_object_object_foreach(definition_blackboard(definition), key, value) {
@@ -164,7 +164,7 @@ static void check_nodes(const Definition *definition) {
                 g_assert_true((r < 0) == (error != NULL));
                 g_assert_true(*path);
                 check_scope(definition, node);
-                check_extras(definition, node);
+                check_attributes(definition, node);
                 check_templates(definition, node);
         }
 }

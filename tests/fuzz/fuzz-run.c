@@ -2,8 +2,8 @@
 
 /*
  * Any tree, and anything that happens to a run of it, also that its daemon ends and another one takes it up: what holds
- * of every run holds behind each input, and the replay of its journal comes to the same. The first byte says how many
- * of those that follow make up the tree.
+ * of every run holds behind each input, and the replay of its run record comes to the same. The first byte says how
+ * many of those that follow make up the tree.
  */
 
 #include "fuzz.h"

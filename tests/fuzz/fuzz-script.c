@@ -20,7 +20,7 @@
 static const char *const extra[] = { "value", NULL };
 
 static Blackboard *fuzz_blackboard(void) {
-        Blackboard *blackboard = blackboard_new();
+        Blackboard *blackboard = blackboard_new(&limits_default);
 
         blackboard_set(blackboard, "a", json_object_new_int(1));
         blackboard_set(blackboard, "b", json_object_new_string("two"));

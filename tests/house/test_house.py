@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The rules of the house that a machine can check, over the files that are under version control."""
+"""Checks the rules for the source that a machine can check, on the files that are under version control."""
 
 import pathlib
 import re
@@ -147,12 +147,14 @@ def test_tables_have_all_types(folder, table):
 
 
 def test_record_kinds_have_names():
-    """btd would crash when it writes an entry without one."""
+    """btd would crash when it writes an entry without one, and read one of two with the same name as the other."""
     header = re.sub(r"/\*.*?\*/", "", text_of("daemon/record/entry.h"), flags=re.S)
     [kinds] = re.findall(r"enum EntryKind {([^}]*)ENTRY_KIND_MAX_", header)
     kinds = re.findall(r"(ENTRY_\w+),", kinds)
-    named = re.findall(r"\[(ENTRY_\w+)\] = \"", text_of("daemon/record/entry.c"))
+    rows = re.findall(r"\[(ENTRY_\w+)\] = \"(.*?)\"", text_of("daemon/record/entry.c"))
+    named, names = [kind for kind, _ in rows], [name for _, name in rows]
     assert len(kinds) > 25 and sorted(kinds) == sorted(named), sorted(set(kinds) ^ set(named))
+    assert len(set(names)) == len(names), sorted(name for name in set(names) if names.count(name) > 1)
 
 
 def map_items():
@@ -177,6 +179,14 @@ def test_map_names_files_that_there_are():
             if not any(re.search(rf"\b{name}\(", text) for text in texts):
                 wrong.append(f"HACKING.md names {name}(), which is in none of {', '.join(files)}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("way, most", [("StartUnit", 20), ("halt", 10)])
+def test_ways_are_short(way, most):
+    """How many files one has to open to follow a request."""
+    section = re.search(rf"^## The way of a {way}\n(.*?)^## ", text_of("HACKING.md"), re.S | re.M)[1]
+    files = set(files_in(section))
+    assert 5 < len(files) <= most, f"the way of a {way} has {len(files)} files: {', '.join(sorted(files))}"
 
 
 def test_map_has_each_room():

@@ -8,8 +8,10 @@
 """
 
 import os
+import socket
 
 import pytest
+from gi.repository import GLib
 
 import buses
 import client
@@ -65,5 +67,37 @@ def btd_own_bus(request, own_bus, tmp_path):
 def peer_client(bus):
     """A second connection, for a service of the test's own: client.Peer(peer_client, name, path, xml, methods)."""
     it = client.Client(bus.address)
+    yield it
+    it.close()
+
+
+class Notifications:
+    """The service manager's end of sd_notify."""
+
+    def __init__(self, directory):
+        self.path = str(directory / "notify")
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self.socket.bind(self.path)
+        self.lines = []
+        self.source = GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, self.socket.fileno(), GLib.IOCondition.IN,
+                                            self._on_message)
+
+    def _on_message(self, fd, condition):
+        self.lines += self.socket.recv(65536).decode().splitlines()
+        return GLib.SOURCE_CONTINUE
+
+    def wait(self, line):
+        """Until it has come; what came before it is forgotten."""
+        client.wait(lambda: line in self.lines, f"'{line}'; there is {self.lines}")
+        del self.lines[:self.lines.index(line) + 1]
+
+    def close(self):
+        GLib.source_remove(self.source)
+        self.socket.close()
+
+
+@pytest.fixture
+def notifications(tmp_path):
+    it = Notifications(tmp_path)
     yield it
     it.close()

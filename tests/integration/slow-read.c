@@ -2,7 +2,7 @@
 
 /*
  * To be preloaded into btd: a disk that hangs when it is read. A file FILE for which there is a FIFO FILE.hangs is not
- * opened before somebody writes into that.
+ * opened before somebody writes into that, nor is a watch of it added.
  */
 
 /* Both names are to be defined here. */
@@ -10,7 +10,9 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,3 +49,11 @@ static void wait_for_disk(int (*real)(const char *, int, ...), const char *path)
 
 SLOW(open)
 SLOW(open64)
+
+__attribute__((visibility("default"))) int inotify_add_watch(int fd, const char *path, uint32_t mask) {
+        int (*real)(int, const char *, uint32_t) =
+                (int (*)(int, const char *, uint32_t)) dlsym(RTLD_NEXT, "inotify_add_watch");
+
+        wait_for_disk((int (*)(const char *, int, ...)) dlsym(RTLD_NEXT, "open"), path);
+        return real(fd, path, mask);
+}

@@ -83,17 +83,17 @@ def test_variable_that_the_tree_has_not(btd):
     assert btd.btctl("get", "boot", "found").stdout == '"eth0"\n'
     assert btd.btctl("set", "boot", "found=1").returncode == 0
     with pytest.raises(DBusError) as error:
-        btd.client.call(path, RUN, "SetVariables", "a{ss}", {"speed": "1"})
+        btd.client.set_variables(path, speed=1)
     assert (error.value.name, error.value.message) == (
         "org.btd1.Error.InvalidArgument", "the tree has no variable 'speed'; its variables are those of its 'inputs' "
                                           "and 'blackboard', and what its nodes set")
 
 
 @pytest.mark.parametrize("operand, message", [
-    ("who", "who: the value is missing: KEY=JSON"),
+    ("who", "who: the value is missing; give KEY=JSON"),
     ("who=eth0", "who: 'eth0' is not JSON; quote a string twice: who='\"eth0\"'"),
     ("who={", "who: '{' is not JSON"),
-    ("7=1", "7=1: '7' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' and '.'"),
+    ("7=1", "7=1: '7' cannot be the name of a variable (a letter or '_', then letters, digits, '_', '-' and '.')"),
 ])
 def test_bad_variables(btd, operand, message):
     start(btd, LONG, blackboard={"who": "eth0"})
@@ -174,19 +174,19 @@ def test_breakpoint(btd):
     assert btd.btctl("break", "boot").stdout == "#3 Boot/Second\n"
     assert [node["name"] for node in json.loads(btd.btctl("break", "boot", "--json").stdout)] == ["Second"]
 
-    btd.client.call(path, RUN, "SetVariables", "a{ss}", {"closed": "false"})
+    btd.client.set_variables(path, closed=False)
     btd.client.signals.clear()
     btd.client.subscribe("org.freedesktop.DBus.Properties", "PropertiesChanged", path)
     while btd.client.run_property(path, "Status") != "paused":
         btd.client.wait_signal("PropertiesChanged")
         btd.client.signals.clear()
-    assert btd.client.run_property(path, "StandsBefore") == [3]
+    assert btd.client.run_property(path, "PausedBefore") == [3]
     nodes = btd.client.nodes(path)
-    assert (nodes["First"]["status"], nodes["Second"]["status"]) == ("success", "running")
+    assert (nodes["First"]["status"], nodes["Second"]["status"]) == ("success", "waiting")
 
     assert btd.btctl("resume", "boot") == (0, "", "")
     settle(btd, path, Second="running")
-    assert btd.client.run_property(path, "StandsBefore") == []
+    assert btd.client.run_property(path, "PausedBefore") == []
     assert btd.btctl("break", "boot", "Second", "--clear") == (0, "", "")
     assert btd.btctl("break", "boot").stdout == ""
 
@@ -195,7 +195,7 @@ def test_step(btd):
     path = start(btd, sequence({**sleep("Gate"), "while": "closed"}, sleep("Second")), blackboard={"closed": True})
     settle(btd, path, Gate="running")
     btd.client.call(path, RUN, "Pause")
-    btd.client.call(path, RUN, "SetVariables", "a{ss}", {"closed": "false"})
+    btd.client.set_variables(path, closed=False)
     assert btd.client.nodes(path)["Gate"]["status"] == "running"
     assert btd.btctl("step", "boot") == (0, "", "")
     settle(btd, path, Gate="skipped", Second="running")

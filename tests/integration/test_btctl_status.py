@@ -3,7 +3,13 @@
 
 import json
 import os
+import pathlib
 import re
+import signal
+import subprocess
+import time
+
+import pytest
 
 import client
 import daemon
@@ -38,7 +44,7 @@ def test_list_of_many_runs(btd):
              blackboard={"short": False})
     btd.start()
     for i in range(3):
-        btd.client.finish(btd.client.start("boot", f"short{i}", {"short": "true"})[1])
+        btd.client.finish(btd.client.start("boot", f"short{i}", {"short": True})[1])
     for i in range(3):
         btd.client.start("boot", f"long{i}")
     runs = re.split(r"  +", btd.btctl("list", env=UTF8).stdout.splitlines()[1])[3]
@@ -52,11 +58,11 @@ def test_list_of_runs_without_a_file(btd):
     btd.tree("short", GOOD)
     btd.start()
     for _ in range(2):
-        btd.client.finish(btd.client.manager("StartText", "ssa{ss}", "given", daemon.tree_text(GOOD), {})[1])
+        btd.client.finish(btd.client.start_text("given", daemon.tree_text(GOOD))[1])
     btd.client.start("boot")
-    btd.client.manager("StartText", "ssa{ss}", "own", daemon.tree_text(LONG), {})
+    btd.client.start_text("own", daemon.tree_text(LONG))
     os.unlink(file)
-    btd.client.manager("Reload")
+    btd.client.reload()
     listed = [re.split("  +", line.strip()) for line in btd.btctl("list").stdout.splitlines()]
     assert listed[1:] == [["short", "ok", "no", "-"], ["boot", "no file", "no", "boot.1 running"],
                           ["own", "no file", "no", "own.1 running"]]
@@ -99,6 +105,7 @@ def test_status_of_a_run(btd):
     drawing = ("✗ boot.1: failure after T\n"
                "     Tree: boot\n"
                "  Started: T\n"
+               "    Ticks: 3, 3 inputs, 3 actions started\n"
                "    Cause: Boot/LoadConfig: exited with status 3\n"
                "      Why: Boot (Sequence): LoadConfig failed\n"
                "           └─ LoadConfig (Spawn): exited with status 3\n"
@@ -119,6 +126,127 @@ def test_status_of_a_run(btd):
     failed = {node["path"]: node["detail"] for node in run["nodes"] if node["status"] == "failure"}
     assert failed["Boot/LoadConfig"] == "exited with status 3"
     assert run["nodes"][3]["path"] == "Boot/Not/Work" and run["nodes"][3]["parent"] == 2
+
+
+def test_counts_of_a_run(btd, tmp_path):
+    """They continue after a restart of btd."""
+    btd.tree("boot", {"type": "Sequence", "children": [
+        {"type": "RetryUntilSuccessful", "num_attempts": 3, "child": {"type": "Sequence", "children": [
+            {"type": "Script", "code": "n = n + 1"}, {"type": "Condition", "test": "n == 3"}]}},
+        {"type": "WaitFor", "child": {"type": "Condition", "test": "n == 4"}}]},
+        inputs={"n": {"type": "int", "default": 0}}, on_stop="keep")
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.start(*options)
+    path = btd.client.start("boot")[1]
+    properties = ("Ticks", "Inputs", "ActionStarts", "ActionRestarts")
+    keys = ("ticks", "inputs", "action_starts", "action_restarts")
+
+    def counts():
+        return tuple(btd.client.run_property(path, name) for name in properties)
+
+    while btd.client.nodes(path)["WaitFor"]["status"] != "running":
+        pass
+    before = counts()
+    assert before[2:] == (3, 2) and before[0] >= 1 and before[1] >= 1
+    btd.stop(signal.SIGKILL)
+    btd.start(*options)
+    btd.client.wait_running()
+    assert counts() == before
+
+    btd.client.set_variables(path, n=4)
+    btd.client.finish(path)
+    after = counts()
+    assert after == (before[0] + 1, before[1] + 2, 3, 2)
+    for verb in "status", "replay":
+        shown = json.loads(btd.btctl(verb, "boot", "--json").stdout)
+        assert tuple(shown[key] for key in keys) == after
+        assert f"    Ticks: {after[0]}, {after[1]} inputs, 3 actions started, 2 of them again\n" in \
+            btd.btctl(verb, "boot").stdout
+
+
+def test_elements_have_names(btd, tmp_path):
+    """The copies in a ForEach have numbers and their elements, wherever they are shown; the ForEach says how far it
+    is."""
+    btd.tree("each", {"type": "ForEach", "name": "All", "items": [1, 2, 3], "as": "e", "concurrency": 2,
+                      "max_failures": 1, "child": {"type": "Sequence", "name": "One", "children": [
+                          {"type": "Condition", "name": "Good", "test": "e ~= 1"}, LONG]}})
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    btd.client.subscribe()
+    for member in "Subscribe", "SubscribeEvents":
+        btd.client.manager(member)
+    run, path = btd.client.start("each")
+    while btd.client.nodes(path)["All"]["detail"] != "1 of 3 done, 1 failed":
+        pass
+    text = without_times(btd.btctl("status", "each", env=UTF8).stdout)
+    assert "\n● All (ForEach) for T, 1 of 3 done, 1 failed\n├─ ● One[1: 3] (Sequence) for T\n" in text
+    assert "\n└─ ● One[2: 2] (Sequence) for T\n" in text
+    assert " One[1: 3] (Sequence) for T\n" in without_times(btd.btctl("replay", run, env=UTF8).stdout)
+    paths = [node["path"] for node in json.loads(btd.btctl("status", "each", "--json").stdout)["nodes"]]
+    assert paths == ["All", "All/One[1]", "All/One[1]/Good", "All/One[1]/Long",
+                     "All/One[2]", "All/One[2]/Good", "All/One[2]/Long"]
+    for name in "One[2]/Good", "All/One[2: 2]/Good":
+        assert btd.btctl("break", run, name).returncode == 0
+    assert btd.btctl("break", run, "All/One[2: 3]/Good").stderr.startswith(f"btctl: {run}: no node 'All/One[2: 3]/Good'")
+    assert btd.btctl("break", run, "Good").stderr == (
+        f"btctl: {run}: 2 nodes are named 'Good'; give the path or the number of one: "
+        "'#2' (All/One[1]/Good), '#5' (All/One[2]/Good)\n")
+    btd.client.halt(path)
+    btd.client.finish(path)
+
+    def elements(nodes):
+        return {node["path"]: node.get("element") for node in nodes if "One" in node["name"]}
+
+    assert elements(json.loads(btd.btctl("status", "each", "--json").stdout)["nodes"]) == \
+        elements(json.loads(btd.btctl("replay", run, "--json").stdout)["nodes"]) == \
+        {"All/One[1]": "3", "All/One[2]": "2"}
+    assert btd.client.nodes(path)["One[1]"]["element"] == "3" and "element" not in btd.client.nodes(path)["All"]
+    changed = [(node[3], node[-1].get("element")) for s in btd.client.signals if s.member == "NodesChanged"
+               for node in s.args[0]]
+    assert ("One[1]", "3") in changed and ("One[2]", "2") in changed and ("One[1]", None) not in changed
+
+    received = [event for s in btd.client.signals if s.member == "Events" for event in s.args[1]]
+    assert btd.client.manager("GetEvents", "st", run, 0) == received
+    labels = [(event["label"], event["event"]) for event in received if "label" in event]
+    assert ("All/One[1: 1]/Good", "failure") in labels and ("All/One[1: 1]", "failure") in labels
+    assert ("All/One[1: 3]/Long", "running") in labels and ("All/One[2: 2]", "halted") in labels
+    shown = btd.btctl("show", run, "--quiet", env=UTF8).stdout
+    assert "✗ All/One[1: 1]: failure" in shown and "■ All/One[1: 3]/Long: halted" in shown
+    assert btd.btctl("follow", run, env=UTF8).stdout == shown
+    assert [(event["label"], event["event"]) for line in btd.btctl("show", run, "--json").stdout.splitlines()
+            if "label" in (event := json.loads(line))] == labels
+    assert "<title>All/One[1: 3]/Long: halted, " in btd.btctl("plot", run).stdout
+    trace = json.loads(btd.btctl("plot", run, "--format=trace").stdout)
+    assert "All/One[2: 2]" in {event.get("args", {}).get("label") for event in trace["traceEvents"]}
+    simulate = "simulate", os.path.join(btd.trees, "each.json"), "--until=1s"
+    assert "✗ All/One[1: 1]: failure" in btd.btctl(*simulate, env=UTF8).stdout
+    assert '"label":"All/One[1: 3]/Long"' in btd.btctl(*simulate, "--json").stdout.replace(" ", "").replace(":3", ": 3")
+
+
+def test_elements_one_after_another_have_names(btd, tmp_path):
+    """The only child of a ForEach has no number, but its element, wherever it is shown."""
+    btd.tree("each", {"type": "ForEach", "name": "All", "items": ["s1", "s2"], "as": "e", "max_failures": 1, "child": {
+        "type": "Sequence", "name": "One", "children": [
+            {"type": "Condition", "name": "Good", "test": "e ~= 's1'"}, LONG]}})
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    run, path = btd.client.start("each")
+    while btd.client.nodes(path)["Long"]["status"] != "running":
+        pass
+    drawn = "\n● All (ForEach) for T, 1 of 2 done, 1 failed\n└─ ● One[s2] (Sequence) for T\n"
+    for verb in "status", "replay":
+        assert drawn in without_times(btd.btctl(verb, run, env=UTF8).stdout)
+    assert btd.client.nodes(path)["One"]["element"] == "s2"
+    for name in "Good", "All/One/Good", "All/One[s2]/Good":
+        assert btd.btctl("break", run, name).returncode == 0
+    assert btd.btctl("break", run, "All/One[s1]/Good").stderr.startswith(f"btctl: {run}: no node 'All/One[s1]/Good'")
+    btd.client.halt(path)
+    btd.client.finish(path)
+
+    shown = btd.btctl("show", run, "--quiet", env=UTF8).stdout
+    assert btd.btctl("follow", run, env=UTF8).stdout == shown
+    told = [line[10:] for line in without_times(shown).splitlines()]
+    assert '» All/One[s1]: set e="s1"' in told and '» All/One[s2]: set e="s2"' in told, told
+    assert '✗ All/One[s1]: failure: Good: e ~= \'s1\' is false (e is "s1")' in told, told
+    assert "● All/One[s2]/Long: running" in told, told
 
 
 def test_status_of_a_run_whose_tree_has_changed(btd):
@@ -183,19 +311,28 @@ def test_status_of_what_is_halting(btd, tmp_path):
 
 
 def test_status_of_a_tree(btd):
-    btd.tree("boot", GOOD, description="The device")
+    btd.tree("boot", GOOD, description="The device", inputs={
+        "unit": "string", "tries": {"type": "int", "default": 3, "description": "Attempts until it fails"},
+        "long": {"type": "any", "default": "x" * 5000}, "none": {"type": "any", "default": None}})
     btd.start()
     assert btd.btctl("status", "boot", env=UTF8).stdout == (
         "✓ boot: ok\n"
         "    About: The device\n"
         f"     File: {btd.trees}/boot.json\n"
         "Autostart: no\n"
+        "   Inputs: unit (string)\n"
+        "           tries (int, default 3): Attempts until it fails\n"
+        f"           long (any, default \"{'x' * 59}...)\n"
+        "           none (any, default null)\n"
         "     Runs: none\n"
         "\n"
         "○ Boot (Sequence)\n"
         "├─ ○ Greet (Log)\n"
         "└─ ○ Work (Spawn)\n")
-    assert json.loads(btd.btctl("status", "boot", "--json").stdout)["nodes"][2]["path"] == "Boot/Work"
+    tree = json.loads(btd.btctl("status", "boot", "--json").stdout)
+    assert tree["nodes"][2]["path"] == "Boot/Work"
+    assert [row["name"] for row in tree["inputs"]] == ["unit", "tries", "long", "none"]
+    assert tree["inputs"][3] == {"name": "none", "type": "any", "required": False, "default": None}
 
 
 def test_status_of_a_tree_with_errors(btd):
@@ -262,3 +399,41 @@ def test_output_that_cannot_be_written(btd):
     result = client.run(["/bin/sh", "-c", '"$@" >/dev/full', "sh", daemon.BTCTL, "--address=" + btd.bus.address,
                          "status"], daemon.SANITIZER_ENV)
     assert result == (1, "", "btctl: cannot write the output: No space left on device\n")
+
+
+@pytest.mark.parametrize("verb", ["monitor", "follow boot.1", "logs boot.1 --follow"])
+def test_events_that_cannot_be_written(btd, verb, tmp_path):
+    btd.tree("boot", {"type": "Sleep", "duration": "1h"})
+    btd.tree("other", {"type": "AlwaysSuccess"})
+    btd.start(f"--runtime={tmp_path}/run")
+    btd.client.start("boot")
+    following = subprocess.Popen(["/bin/sh", "-c", '"$@" >/dev/full', "sh", daemon.BTCTL,
+                                  "--address=" + btd.bus.address, *verb.split()], stdin=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, text=True, env=os.environ | daemon.SANITIZER_ENV)
+    while verb == "monitor" and following.poll() is None:
+        btd.client.start("other")
+        time.sleep(0.05)
+    _, error = following.communicate(timeout=60)
+    assert (following.returncode, error) == (1, "btctl: cannot write the output: No space left on device\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("verb", ["monitor", "wait boot", "status", "logs boot --follow", "halt --wait boot"])
+def test_ctrl_c_while_btd_does_not_answer(btd, verb, number):
+    btd.tree("boot", {"type": "Sleep", "duration": "1h"})
+    btd.start()
+    btd.client.start("boot")
+    btd.process.send_signal(signal.SIGSTOP)
+    try:
+        waiting = subprocess.Popen([daemon.BTCTL, "--address=" + btd.bus.address, *verb.split()],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        while "poll" not in pathlib.Path(f"/proc/{waiting.pid}/wchan").read_text(encoding="utf-8"):
+            assert waiting.poll() is None
+            time.sleep(0.01)
+        begin = time.monotonic()
+        waiting.send_signal(number)
+        waiting.communicate(timeout=60)
+        assert time.monotonic() - begin < 22  # a call takes 25 s
+        assert waiting.returncode in (128 + number, -number)  # a shell shows the same for both
+    finally:
+        btd.process.send_signal(signal.SIGCONT)

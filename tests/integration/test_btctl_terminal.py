@@ -5,6 +5,7 @@ import fcntl
 import os
 import pty
 import re
+import shutil
 import struct
 import subprocess
 import termios
@@ -18,14 +19,15 @@ from btctl_runs import BAD, GOOD, LONG, SOURCE, UTF8, btctl
 # On a terminal
 
 
-def on_terminal(btd, *arguments, columns=80, env=None):
-    """Returns the output of btctl on a terminal of that width."""
+def on_terminal(btd, *arguments, columns=80, env=None, status=0):
+    """Returns the output of btctl on a terminal of that width, without a pager."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    variables = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS")}
+    variables = {**{key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS", "SUDO_UID")},
+                 **daemon.SANITIZER_ENV, **UTF8, "TERM": "xterm", "SYSTEMD_PAGER": "cat", **(env or {})}
     process = subprocess.Popen([daemon.BTCTL, "--address=" + btd.bus.address, *arguments], stdin=subprocess.DEVNULL,
                                stdout=follower, stderr=subprocess.STDOUT,
-                               env={**variables, **daemon.SANITIZER_ENV, **UTF8, "TERM": "xterm", **(env or {})})
+                               env={key: value for key, value in variables.items() if value is not None})
     os.close(follower)
     output = b""
     try:
@@ -34,7 +36,7 @@ def on_terminal(btd, *arguments, columns=80, env=None):
     except OSError:  # all of the other side is closed
         pass
     os.close(leader)
-    assert process.wait(20) == 0
+    assert process.wait(20) == status
     return output.decode().replace("\r\n", "\n")
 
 
@@ -62,6 +64,97 @@ def test_narrow_terminal(btd):
             assert max(map(len, lines)) == columns
             assert all(line[-1] == "…" for line in lines if len(line) == columns)
     assert "much longer than the terminal is wide" in on_terminal(btd, "list", env={"COLUMNS": "200"})
+
+
+# Pagers
+
+
+@pytest.fixture
+def pagers(tmp_path):
+    """Fake pagers, which print their environment and what they show: less, and one named after nothing. Returns the
+    environment of btctl."""
+    for name in "less", "mine":
+        path = tmp_path / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"""#!/bin/sh
+echo "<{name} $* LESS=$LESS LESSSECURE=$LESSSECURE LESSCHARSET=$LESSCHARSET>"
+[ "$1" = quit ] && exit
+cat
+echo "</{name}>"
+""")
+        path.chmod(0o755)
+    os.symlink(shutil.which("cat"), tmp_path / "bin/cat")
+    os.symlink(shutil.which("sh"), tmp_path / "bin/sh")
+    return {"PATH": str(tmp_path / "bin"), "SYSTEMD_PAGER": "", "SYSTEMD_PAGERSECURE": "0"}
+
+
+def shown_in(text):
+    """The head line of the pager, and what it shows."""
+    head, _, rest = text.partition("\n")
+    name = head[1:].split(" ")[0]
+    assert rest.endswith(f"</{name}>\n")
+    return head, rest[:rest.rindex("<")]
+
+
+def test_pager(btd, pagers, tmp_path):
+    btd.tree("boot", GOOD)
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    btd.client.finish(btd.client.start("boot")[1])
+    del pagers["SYSTEMD_PAGER"]
+    less = "<less  LESS=FRSXMK LESSSECURE= LESSCHARSET=utf-8>"
+
+    for words in (["list"], ["status"], ["status", "boot"], ["history"], ["show", "boot"], ["replay", "boot", "--until=0s"],
+                  ["cat", "boot"], ["types"], ["schema"], ["simulate", btd.trees + "/boot.json"], ["--help"]):
+        assert shown_in(on_terminal_with(btd, pagers, *words))[0] == less, words
+        without = on_terminal_with(btd, pagers, *words, "--no-pager")
+        assert without and "<less" not in without, words
+    assert "\033[32m✓" in shown_in(on_terminal_with(btd, pagers, "status", "boot"))[1]
+    for words in ["get", "boot"], ["start", "boot"], ["complete", "verbs"], ["plot", "boot"]:
+        assert "<less" not in on_terminal_with(btd, pagers, *words), words
+    assert not btd.btctl("list", env=pagers).stdout.startswith("<less")
+
+
+def on_terminal_with(btd, environment, *arguments, status=0):
+    """Without the variables of pagers but those given."""
+    return on_terminal(btd, *arguments, status=status, env={"SYSTEMD_PAGER": None, **environment})
+
+
+def test_choice_of_a_pager(btd, pagers):
+    btd.start()
+
+    def head(**environment):
+        text = on_terminal_with(btd, {**pagers, "SYSTEMD_PAGER": None, **environment}, "types")
+        return text.partition("\n")[0] if text.startswith("<") else ""
+    less, mine = "<less  LESS=FRSXMK LESSSECURE= LESSCHARSET=utf-8>", "<mine -x LESS=FRSXMK LESSSECURE= LESSCHARSET=utf-8>"
+    secure = less.replace("SECURE=", "SECURE=1")
+
+    assert head(PAGER="mine -x") == mine
+    assert head(PAGER="less", SYSTEMD_PAGER="mine -x") == mine
+    assert head(PAGER="less", SYSTEMD_PAGER="less", BTD_PAGER="mine -x") == mine
+    assert head(PAGER="missing") == less
+    for off in "", "cat", "'":
+        assert head(PAGER=off) == "" and head(PAGER="mine", SYSTEMD_PAGER=off) == ""
+    assert head(PAGER="mine", SYSTEMD_PAGER="cat", BTD_PAGER="less") == less
+    assert head(TERM="dumb") == "" and head(PATH="/nonexistent") == ""
+    assert head(SYSTEMD_LESS="FRX") == "<less  LESS=FRX LESSSECURE= LESSCHARSET=utf-8>"
+    assert head(SYSTEMD_LESSCHARSET="latin1") == "<less  LESS=FRSXMK LESSSECURE= LESSCHARSET=latin1>"
+
+    for yes in "1", "Yes", "on":
+        assert head(SYSTEMD_PAGERSECURE=yes) == secure
+    assert head(SYSTEMD_PAGERSECURE="1", PAGER="mine -x") == mine.replace("SECURE=", "SECURE=1")
+    for unknown in None, "", "perhaps":  # the pager of a user is not trusted with the rights of root
+        assert head(SYSTEMD_PAGERSECURE=unknown, PAGER="mine", SUDO_UID="1000") == secure
+
+
+def test_status_with_a_pager(btd, pagers):
+    """Leaving a pager early is no error, and errors are shown in it."""
+    btd.tree("wide", {"type": "Sequence", "children": [{"type": "Script", "code": f"a = {i}"} for i in range(9000)]})
+    btd.start()
+    quit = {**pagers, "SYSTEMD_PAGER": "mine quit"}
+    assert on_terminal_with(btd, quit, "status", "wide").startswith("<mine quit ")
+    assert on_terminal_with(btd, quit, "cat", "wide").startswith("<mine quit ")
+    text = on_terminal_with(btd, {**pagers, "SYSTEMD_PAGER": "mine"}, "show", "boot", status=1)
+    assert shown_in(text)[1].startswith("btctl: ")
 
 
 # Completion
@@ -112,7 +205,7 @@ def test_completion(btd, tmp_path):
     (tmp_path / "tree.json").touch()
     (tmp_path / "tree.txt").touch()
 
-    assert complete("st") == {"start", "status", "step", "stop"}
+    assert complete("st") == {"start", "stats", "status", "step", "stop"}
     assert complete("") == set(btctl("complete", "verbs").stdout.split())
     assert complete("list", "--a") == {"--address=", "--ascii"}
     assert complete("start", "--w") == {"--wait"}
@@ -152,3 +245,23 @@ def test_completion_inside_a_run(btd):
     assert complete(there, "set", "boot", "disk=1", "cam") == {"camera="}
     assert complete(there, "set", "boot", "disk=") == set()
     assert complete(there, "break", "idle", "") == complete(there, "get", "idle", "") == set()
+
+
+@needs_bash_completion
+def test_completion_runs_nothing(btd, tmp_path):
+    """The name of a node is text of a tree file, which may be anybody's."""
+    name = f"$(touch${{IFS}}{tmp_path}/made)"
+    btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [
+        {"type": "Sleep", "name": name, "duration": "1h"}, {"type": "AlwaysSuccess", "name": "`true`"}]})
+    btd.start()
+    btd.client.start("boot")
+    there = "--address=" + btd.bus.address
+
+    assert complete(there, "break", "boot", "") == {"Boot", shell_quoted(name), "\\`true\\`"}
+    assert complete(there, "break", "boot", "\\$") == {shell_quoted(name)}
+    assert not (tmp_path / "made").exists()
+
+
+def shell_quoted(text):
+    return subprocess.run(["bash", "-c", "printf %q \"$1\"", "bash", text], text=True, stdout=subprocess.PIPE,
+                          check=True).stdout

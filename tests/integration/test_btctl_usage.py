@@ -19,6 +19,13 @@ from btctl_runs import GOOD, SOURCE, UTF8, btctl, without_times
 @pytest.mark.parametrize("arguments, message", [
     (["lst"], "unknown verb 'lst'; did you mean 'list'?"),
     (["frobnicate"], "unknown verb 'frobnicate'"),
+    (["daemon-reload"], "unknown verb 'daemon-reload'; 'btctl reload' reads the tree files again"),
+    (["disable", "boot"], "unknown verb 'disable'; a tree is started with btd if its file has \"autostart\": true"),
+    (["enable", "boot"], "unknown verb 'enable'; a tree is started with btd if its file has \"autostart\": true"),
+    (["help"], "unknown verb 'help'; 'btctl --help' lists the verbs"),
+    (["is-active", "boot"], "unknown verb 'is-active'; 'btctl status' shows whether a tree is running"),
+    (["journal"], "unknown verb 'journal'; 'btctl logs' shows what a run has logged"),
+    (["kill", "boot"], "unknown verb 'kill'; 'btctl halt' halts a run"),
     (["--waitt", "start", "boot"], "unknown option '--waitt'; did you mean '--wait'?"),
     (["list", "--frobnicate=3"], "unknown option '--frobnicate'"),
     (["list", "-x"], "unknown option '-x'"),
@@ -36,7 +43,23 @@ from btctl_runs import GOOD, SOURCE, UTF8, btctl, without_times
     (["cat"], "'cat' needs an operand: btctl cat TREE"),
     (["validate"], "'validate' needs an operand: btctl validate FILE..."),
     (["cat", "boot", "net"], "'net' is unexpected: btctl cat TREE"),
-    (["start", "boot", "net", "--wait"], "'--wait' takes one tree: 'net' is unexpected"),
+    (["logs", "boot", "--since=noon"], "--since: 'noon' is neither a time span such as '2h', nor a date such as "
+                                       "'2026-11-23 14:00'"),
+    (["logs", "boot", "--since=-10"], "--since: '-10' is neither a time span such as '2h', nor a date such as "
+                                      "'2026-11-23 14:00'"),
+    (["logs", "boot", "--until=noon"], "--until: 'noon' is neither a time span such as '2h', nor a date such as "
+                                       "'2026-11-23 14:00'"),
+    (["logs", "-n", "boot"], "--lines: 'boot' is neither a number nor 'all'"),
+    (["logs", "boot", "-n"], "option '--lines' needs a value: --lines=N"),
+    (["logs", "boot", "--lines=-1"], "--lines: '-1' is neither a number nor 'all'"),
+    (["history", "-n", "few"], "--lines: 'few' is neither a number nor 'all'"),
+    (["logs", "boot", "-f", "-r"], "--follow and --reverse cannot be given together"),
+    (["logs", "boot", "-f", "--until=1h"], "--follow and --until cannot be given together"),
+    (["plot", "boot", "--json"], "'plot' does not print JSON; use --format=trace, which is JSON for trace viewers"),
+    (["graph", "boot", "--json"], "'graph' does not print JSON; 'btctl status --json' has the nodes of a tree or a run"),
+    (["graph", "boot", "--format=png"], "--format: 'png' is none of 'svg', 'html', 'dot' and 'mermaid'"),
+    (["graph"], "'graph' needs an operand: btctl graph TREE|RUN|FILE"),
+    (["start", "boot", "net", "--attach"], "'--attach' takes one tree: 'net' is unexpected"),
     (["start", "boot", "net", "--follow"], "'--follow' takes one tree: 'net' is unexpected"),
     (["list", "boot"], "'boot' is unexpected: 'list' takes no operands"),
     (["list", "--", "--wait"], "'--wait' is unexpected: 'list' takes no operands"),
@@ -51,9 +74,9 @@ from btctl_runs import GOOD, SOURCE, UTF8, btctl, without_times
     (["start", "boot", "--set", "name=1,2"],
      "--set name: '1,2' is not JSON; quote a string twice: --set name='\"1,2\"'"),
     (["start", "boot", "--set", "name="], "--set name: '' is not JSON"),
-    (["start", "boot", "--set", "name"], "--set name: the value is missing: --set KEY=JSON"),
+    (["start", "boot", "--set", "name"], "--set name: the value is missing; give --set KEY=JSON"),
     (["start", "boot", "--set", "1st=1"],
-     "--set 1st=1: '1st' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' and '.'"),
+     "--set 1st=1: '1st' cannot be the name of a variable (a letter or '_', then letters, digits, '_', '-' and '.')"),
     (["start", "boot", "--set", "a=1", "--set", "a=2"], "--set a: it is set twice"),
     (["complete", "sentences"], "'sentences' cannot be completed"),
     (["complete", "nodes"], "'nodes' needs a run"),
@@ -92,7 +115,9 @@ def test_version():
 
 
 @pytest.mark.parametrize("arguments", [["list"], ["status"], ["start", "boot"], ["start", "boot", "--follow"],
-                                       ["halt", "boot", "--wait"], ["reload"], ["monitor"], ["cat", "boot"]])
+                                       ["halt", "boot", "--wait"], ["wait", "boot"],
+                                       ["restart", "boot"], ["metrics"], ["stats"], ["reload"], ["monitor"],
+                                       ["follow", "boot"], ["cat", "boot"], ["graph", "boot"]])
 def test_no_daemon(bus, arguments):
     result = btctl("--address=" + bus.address, *arguments)
     assert result == (5, "", f"btctl: btd is not running on the bus at {bus.address}; "
@@ -127,7 +152,7 @@ def test_validate(tmp_path):
     misnamed.write_text(daemon.tree_text({"type": "AlwaysSuccess"}))
     assert btctl("validate", str(misnamed)) == (
         0, f"{misnamed}: ok, 1 node\n",
-        f"{misnamed}: warning: btd does not load a file of this name: the name of a tree consists of letters, digits, "
+        f"{misnamed}: warning: btd does not load a file of this name, because the name of a tree consists of letters, digits, "
         "'_' and '-', 100 at most\n")
     result = btctl("validate", str(bad), str(good))
     assert result.returncode == 1
@@ -179,7 +204,7 @@ def test_validate_what_uses_other_files(tmp_path):
     (path / "elsewhere.json").write_text('{ "btd": 1,\n  "root": { "type": "AlwaysSucces" } }')
     wrong = f"{path}/elsewhere.json:2:21: error: unknown type 'AlwaysSucces'; did you mean 'AlwaysSuccess'? (in AlwaysSucces)\n"
     assert btctl("--user", "validate", str(boot), env=env) == (
-        1, "", f"{boot}:1:192: error: tree: '{path}/elsewhere.json' cannot be used, since it has errors (in Sequence/SubTree)\n{wrong}")
+        1, "", f"{boot}:1:192: error: tree: '{path}/elsewhere.json' cannot be used, because it has errors (in Sequence/SubTree)\n{wrong}")
     [result] = json.loads(btctl("--user", "validate", "--json", str(boot), env=env).stdout)
     assert [entry["file"] for entry in result["diagnostics"]] == [str(boot), f"{path}/elsewhere.json"]
 
@@ -235,14 +260,15 @@ def test_schema():
 
 
 FALSE_MANAGER = """<node><interface name="org.btd1.Manager">
-  <method name="StartTree"><arg type="s" direction="in"/><arg type="s" direction="in"/>
-    <arg type="a{{ss}}" direction="in"/><arg type="s" direction="out"/><arg type="o" direction="out"/></method>
+  <method name="StartTree"><arg type="s" direction="in"/><arg type="a{{sv}}" direction="in"/>
+    <arg type="a{{sv}}" direction="in"/><arg type="s" direction="out"/><arg type="o" direction="out"/>
+    <arg type="a{{sv}}" direction="out"/></method>
   <method name="ListTrees"><arg type="{trees}" direction="out"/></method>
   <signal name="RunFinished"><arg type="s"/><arg type="o"/><arg type="s"/><arg type="s"/></signal>
 </interface></node>"""
 
 
-def false_daemon(peer_client, methods, trees="a(sosbs)"):
+def false_daemon(peer_client, methods, trees="aa{{sv}}"):
     return client.Peer(peer_client, "org.btd1", "/org/btd1", FALSE_MANAGER.format(trees=trees), methods)
 
 
@@ -250,7 +276,7 @@ def false_daemon(peer_client, methods, trees="a(sosbs)"):
     ("skipped", 0, "↷"), ("error", 4, "!"), ("halted", 3, "■"), ("of the future", 1, "?")])
 def test_result(bus, peer_client, status, exit_status, symbol):
     def start(parameters, invocation):
-        invocation.return_value(GLib.Variant("(so)", ("boot.7", "/org/btd1/run/boot_2e7")))
+        invocation.return_value(GLib.Variant("(soa{sv})", ("boot.7", "/org/btd1/run/boot_2e7", {})))
         for run in ("boot.6", "boot.7"):
             peer_client.connection.emit_signal(
                 None, "/org/btd1", "org.btd1.Manager", "RunFinished",

@@ -10,6 +10,8 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from gi.repository import Gio, GLib
 
+import client
+import daemon
 from client import Client, DBusError, wait
 
 MANAGER = "org.btd1.Manager"
@@ -20,21 +22,24 @@ SLEEP = {"type": "Sleep", "name": "Nap", "duration": "1h"}
 # Everything of the interface: methods as "name(in) -> (out)" with argument names, signals, properties with their flag.
 INTERFACES = {
     MANAGER: {
-        "StartTree(s tree, s instance, a{ss} variables) -> (s id, o run)",
-        "StartTreeWith(s tree, a{ss} variables, a{sv} options) -> (s id, o run, s token, s status, b begun)",
-        "StartText(s name, s text, a{ss} variables) -> (s id, o run)",
-        "HaltTree(s tree) -> (u count)",
-        "HaltTreeWith(s tree, a{sv} options) -> (as halted)",
-        "HaltRun(s id) -> ()",
-        "Reload() -> (as errors)",
-        "ListTrees() -> (a(sosbs) trees)",
-        "ListRuns() -> (a(sosssttsst) runs)",
+        "StartTree(s tree, a{sv} variables, a{sv} options) -> (s id, o run, a{sv} details)",
+        "StartText(s name, s text, a{sv} variables, a{sv} options) -> (s id, o run, a{sv} details)",
+        "HaltTree(s tree, a{sv} options) -> (as halted, u cancelled)",
+        "HaltRun(s id, a{sv} options) -> ()",
+        "Reload(a{sv} options) -> (as errors)",
+        "ListTrees() -> (aa{sv} trees)",
+        "ListRuns() -> (aa{sv} runs)",
         "GetTree(s tree) -> (o path)",
         "GetRun(s id) -> (o path)",
-        "GetOutcome(s tree, s instance, s token) -> (s id, o run, s status, s cause, t finished, b followed)",
-        "ListHistory(s tree) -> (a(sssstts) runs)",
-        "GetJournal(s id, t offset) -> (ay text)",
+        "GetOutcome(s tree, s token, a{sv} options) -> (a{sv} outcome)",
+        "ListHistory(a{sv} options) -> (aa{sv} runs)",
+        "GetRecord(s id, t offset) -> (ay part)",
+        "GetEvents(s id, t after) -> (aa{sv} events)",
+        "GetNodes(s id, t event, a{sv} options) -> (a(uussstta{sv}) nodes, a{sv} moment)",
+        "GetVariables(s id, t event, a{sv} options) -> (a{sv} variables)",
+        "GetMetrics() -> (s text)",
         "Subscribe() -> ()",
+        "SubscribeEvents() -> ()",
         "Unsubscribe() -> ()",
         "signal RunNew(s id, o run)",
         "signal RunReady(s id, o run)",
@@ -49,39 +54,42 @@ INTERFACES = {
         "property Status s true",
         "property Disk s true",
         "property LostLogMessages t false",
+        "property NeedReload b false",
     },
     TREE: {
-        "Start(s instance, a{ss} variables) -> (s id, o run)",
-        "Halt() -> (u count)",
+        "Start(a{sv} variables, a{sv} options) -> (s id, o run, a{sv} details)",
+        "Halt(a{sv} options) -> (as halted, u cancelled)",
         "GetText() -> (s text)",
-        "GetNodes() -> (a(uuss) nodes)",
-        "GetTitles() -> (a{us} titles)",
+        "GetNodes() -> (a(uussa{sv}) nodes)",
         "property Name s const",
         "property Description s true",
         "property SourcePath s true",
         "property Hash s true",
         "property Autostart b true",
+        "property NeedReload b false",
         "property NodeCount u true",
+        "property Inputs aa{sv} true",
         "property State s true",
         "property Diagnostics as true",
         "property Runs ao true",
         "property NRunning u true",
     },
     RUN: {
-        "Halt() -> ()",
-        "GetNodes() -> (a(uussstts) nodes)",
-        "GetTitles() -> (a{us} titles)",
+        "Halt(a{sv} options) -> ()",
+        "GetNodes() -> (a(uussstta{sv}) nodes)",
+        "GetSomeNodes(au indices) -> (a(uussstta{sv}) nodes)",
         "GetCauseChain(u node) -> (aa{sv} chain)",
-        "GetCauses() -> (a(usssu) causes)",
-        "GetVariables() -> (a{ss} variables)",
-        "GetVariable(s name) -> (s value)",
-        "SetVariables(a{ss} variables) -> ()",
+        "GetCauses() -> (aa{sv} causes)",
+        "GetVariables() -> (a{sv} variables)",
+        "GetVariable(s name) -> (v value)",
+        "SetVariables(a{sv} variables) -> ()",
         "Pause() -> ()",
         "Resume() -> ()",
         "Step() -> ()",
         "SetBreakpoint(u node, b set) -> ()",
         "Force(u node, s status) -> ()",
-        "signal NodesChanged(a(uussstts) nodes)",
+        "signal NodesChanged(a(uussstta{sv}) nodes)",
+        "signal Events(t last, aa{sv} events)",
         "signal Finished(s status, s cause)",
         "property Id s const",
         "property Tree s const",
@@ -97,12 +105,21 @@ INTERFACES = {
         "property CauseChain aa{sv} true",
         "property Restart s invalidates",
         "property Breakpoints au true",
-        "property StandsBefore au true",
+        "property PausedBefore au true",
+        "property LastEvent t false",
         "property Durable b true",
-        "property NotDurable s true",
+        "property NotDurableReason s true",
         "property TreeChanged b false",
+        "property Ticks t false",
+        "property Inputs t false",
+        "property ActionStarts t false",
+        "property ActionRestarts t false",
     },
 }
+
+
+SILENT = {MANAGER: {"LostLogMessages"}, TREE: set(),
+          RUN: {"TreeChanged", "LastEvent", "Ticks", "Inputs", "ActionStarts", "ActionRestarts"}}
 
 
 def describe(interface):
@@ -153,7 +170,7 @@ def test_ready(btd):
     assert btd.client.run_property(path, "Started") < ready < btd.client.run_property(path, "Started") + 20e6
     assert btd.client.run_property(path, "Ready") == ready
     assert btd.client.run_property(path, "Status") == "running"
-    assert btd.client.manager("ListRuns")[0][9] == ready
+    assert btd.client.runs()[0].ready == ready
     [listed] = [tree for tree in json.loads(btd.btctl("list", "--json").stdout) if tree["name"] == "watch"]
     assert listed["runs"][0]["ready_usec"] == ready
     assert json.loads(btd.btctl("status", "watch", "--json").stdout)["ready_usec"] == ready
@@ -181,7 +198,7 @@ def test_objects_come_and_go_with_signals(btd):
     btd.client.subscribe(MANAGER)
     path = btd.tree("new", {"type": "AlwaysSuccess"})
 
-    btd.client.manager("Reload")
+    btd.client.reload()
     btd.client.wait_signal("InterfacesAdded", lambda s: s.args[0] == "/org/btd1/tree/new" and TREE in s.args[1])
     run, run_path = btd.client.start("new")
     btd.client.wait_signal("RunNew", lambda s: s.args == (run, run_path))
@@ -189,7 +206,7 @@ def test_objects_come_and_go_with_signals(btd):
     btd.client.wait_signal("RunFinished", lambda s: s.args == (run, run_path, "success", ""))
 
     os.unlink(path)
-    btd.client.manager("Reload")
+    btd.client.reload()
     btd.client.wait_signal("InterfacesRemoved", lambda s: s.args[0] == "/org/btd1/tree/new")
 
 
@@ -205,7 +222,7 @@ def test_properties_change_with_signals(btd):
     run, path = btd.client.start("nap")
     changed("/org/btd1", NRunning=1)
     changed("/org/btd1/tree/nap", Runs=[path], NRunning=1)
-    btd.client.manager("HaltRun", "s", run)
+    btd.client.halt_run(run)
     changed(path, Status="halted")
     changed("/org/btd1", NRunning=0)
     changed("/org/btd1/tree/nap", NRunning=0)
@@ -221,7 +238,7 @@ def test_all_that_changes_is_told(btd):
 
     def read(at):
         values = btd.client.call(at, "org.freedesktop.DBus.Properties", "GetAll", "s", objects[at])
-        return {name: value for name, value in values.items() if name not in ("TreeChanged", "LostLogMessages")}
+        return {name: value for name, value in values.items() if name not in SILENT[objects[at]]}
     told = {at: read(at) for at in objects}
 
     def take_signals():
@@ -238,12 +255,12 @@ def test_all_that_changes_is_told(btd):
     for method, *arguments in (("Pause",), ("SetBreakpoint", "ub", 0, True), ("Resume",)):
         btd.client.call(path, RUN, method, *arguments)
         check(method)
-    btd.client.call(path, RUN, "Halt")
+    btd.client.halt(path)
     btd.client.finish(path)
     check("Halt")
     assert told[path]["Status"] == "halted" and told[path]["Breakpoints"] == [0]
     btd.tree("nap", {"type": "AlwaysSuccess"}, description="another")
-    btd.client.manager("Reload")
+    btd.client.reload()
     check("Reload")
     assert told["/org/btd1/tree/nap"]["Description"] == "another"
 
@@ -298,16 +315,15 @@ def test_instances_have_variables_of_their_own(btd):
     btd.start()
 
     _, plain = btd.client.start("greet")
-    _, other = btd.client.start("greet", "other", {"whom": json.dumps({"name": "you"})})
+    _, other = btd.client.start("greet", "other", {"whom": {"name": "you"}})
 
-    assert btd.client.call(plain, RUN, "GetVariables") == {"whom": '"world"', "depth": "1"}
-    variables = btd.client.call(other, RUN, "GetVariables")
-    assert json.loads(variables["whom"]) == {"name": "you"} and variables["depth"] == "1"
+    assert btd.client.variables(plain) == {"whom": "world", "depth": 1}
+    assert btd.client.variables(other) == {"whom": {"name": "you"}, "depth": 1}
     assert btd.client.run_property(other, "Instance") == "other"
     with pytest.raises(DBusError) as error:
         btd.client.start("greet", "other")
     assert error.value.name == "org.btd1.Error.AlreadyRunning"
-    assert btd.client.manager("HaltTree", "s", "greet") == 2
+    assert sorted(btd.client.halt_tree("greet")[0]) == ["greet.1", "greet.2"]
 
 
 def test_an_error_says_what_to_do_next(btd):
@@ -323,7 +339,7 @@ def test_an_error_says_what_to_do_next(btd):
     with pytest.raises(DBusError) as error:
         btd.client.start("boot")
     assert error.value.name == "org.btd1.Error.AlreadyRunning"
-    assert error.value.message == "tree 'boot' is already running as boot.1; give another --instance to run it twice"
+    assert error.value.message == "tree 'boot' is already running as boot.1; give another instance to run it twice"
 
 
 def test_a_token_starts_a_tree_once(btd, tmp_path):
@@ -333,8 +349,8 @@ def test_a_token_starts_a_tree_once(btd, tmp_path):
     btd.start(*options)
 
     def start(**given):
-        values = {key: GLib.Variant("b" if value is True else "s", value) for key, value in given.items()}
-        return btd.client.manager("StartTreeWith", "sa{ss}a{sv}", "nap", {}, values)
+        run, path, details = btd.client.manager("StartTree", "sa{sv}a{sv}", "nap", {}, client.variants(given))
+        return run, path, details["token"], details["status"], details["started"]
 
     assert start(token="mine") == ("nap.1", "/org/btd1/run/nap_2e1", "mine", "running", True)
     assert start(token="mine") == ("nap.1", "/org/btd1/run/nap_2e1", "mine", "running", False)
@@ -343,63 +359,240 @@ def test_a_token_starts_a_tree_once(btd, tmp_path):
     with pytest.raises(DBusError) as error:
         start(token="yours")
     assert error.value.name == "org.btd1.Error.AlreadyRunning"
-    assert btd.client.manager("GetOutcome", "sss", "nap", "", "mine")[2:] == ("running", "", 0, False)
+    assert btd.client.outcome("nap", "mine") == {
+        "id": "nap.1", "path": "/org/btd1/run/nap_2e1", "status": "running", "cause": "", "finished": 0, "restarting": False}
     assert btd.client.run_property("/org/btd1/run/nap_2e1", "Token") == "mine"
 
-    assert btd.client.manager("HaltTreeWith", "sa{sv}", "nap", {"token": GLib.Variant("s", "yours")}) == []
-    assert btd.client.manager("HaltTreeWith", "sa{sv}", "nap", {
-        "token": GLib.Variant("s", "mine"), "instance": GLib.Variant("s", "")}) == ["nap.1"]
+    assert btd.client.halt_tree("nap", token="yours") == ([], 0)
+    assert btd.client.halt_tree("nap", token="mine", instance="") == (["nap.1"], 0)
     assert btd.client.finish("/org/btd1/run/nap_2e1")[0] == "halted"
     assert start(token="mine")[0] == "nap.1"
-    assert [row[4] for row in btd.client.manager("ListRuns")] == ["halted", "running"]
+    assert [row.status for row in btd.client.runs()] == ["halted", "running"]
     assert start(attach=True)[0::2] == ("nap.3", "nap.3", True)
 
     btd.stop(signal.SIGKILL)
     btd.start(*options)
     assert start(token="mine") == ("nap.1", "/org/btd1/run/nap_2e1", "mine", "halted", False)
-    assert btd.client.manager("GetOutcome", "sss", "nap", "", "mine")[2] == "halted"
-    assert btd.client.manager("GetOutcome", "sss", "nap", "", "nap.3")[2] == "running"
+    assert btd.client.outcome("nap", "mine", instance="")["status"] == "halted"
+    assert btd.client.outcome("nap", "nap.3")["status"] == "running"
+
+
+def test_a_token_is_known_as_long_as_the_history_has_it(btd, tmp_path):
+    """Also if other instances have the same token, and after many runs of the same tree."""
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.tree("log", {"type": "Log", "message": "said"})
+    btd.start(*options)
+    assert [btd.client.start("log", instance, token="mine")[0] for instance in ("", "a", "b")] == ["log.1", "log.2", "log.3"]
+    for _ in range(100):
+        btd.client.finish(btd.client.start("log", "many")[1])
+    for _ in range(2):
+        assert [btd.client.start("log", instance, token="mine")[0] for instance in ("", "a", "b")] == ["log.1", "log.2", "log.3"]
+        assert btd.client.outcome("log", "mine", instance="a")["id"] == "log.2"
+        btd.stop(signal.SIGKILL)
+        btd.start(*options)
+
+
+def test_a_text_is_started_once_with_a_token(btd, tmp_path):
+    """Also by two callers at once, when the run has finished, and after a restart of the daemon."""
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.start(*options)
+
+    def arguments(token):
+        return "given", daemon.tree_text({"type": "AlwaysSuccess"}), {}, {"token": GLib.Variant("s", token)}
+
+    def start(token):
+        run, _, details = btd.client.manager("StartText", "ssa{sv}a{sv}", *arguments(token))
+        return run, details["started"]
+    begun = [btd.client.begin("StartText", "(ssa{sv}a{sv})", *arguments("mine")) for _ in range(2)]
+    wait(lambda: all(begun), "the replies")
+    assert sorted((run, details["started"]) for [(run, _, details)] in begun) == [("given.1", False), ("given.1", True)]
+    btd.client.finish("/org/btd1/run/given_2e1")
+    assert start("mine") == ("given.1", False)
+    assert start("yours") == ("given.2", True)
+    btd.client.finish("/org/btd1/run/given_2e2")
+    btd.stop(signal.SIGKILL)
+    btd.start(*options)
+    assert start("mine") == ("given.1", False)
+
+
+BAD_TOKEN = "cannot be a token; it consists of letters, digits, '_', '.' and '-', 50 at most"
+NO_OPTION = {"wiat": GLib.Variant("b", True)}
 
 
 @pytest.mark.parametrize("method, signature, arguments, told", [
-    ("StartTreeWith", "sa{ss}a{sv}", ("nap", {}, {"tokn": GLib.Variant("s", "x")}),
-     "there is no option 'tokn'; there are 'instance', 'token', 'attach' and 'wait'"),
-    ("StartTreeWith", "sa{ss}a{sv}", ("nap", {}, {"attach": GLib.Variant("s", "yes")}),
+    ("StartTree", "sa{sv}a{sv}", ("nap", {}, NO_OPTION),
+     "there is no option 'wiat'; StartTree has 'instance', 'token', 'attach' and 'wait'"),
+    ("StartTree", "sa{sv}a{sv}", ("nap", {}, {"attach": GLib.Variant("s", "yes")}),
      "the option 'attach' is of the type 'b', not 's'"),
-    ("StartTreeWith", "sa{ss}a{sv}", ("nap", {}, {"token": GLib.Variant("s", "")}),
-     "'' cannot be a token; it consists of letters, digits, '_', '.' and '-', 50 at most"),
-    ("HaltTreeWith", "sa{sv}", ("nap", {"token": GLib.Variant("s", "a/b")}),
-     "'a/b' cannot be a token; it consists of letters, digits, '_', '.' and '-', 50 at most"),
-    ("HaltTreeWith", "sa{sv}", ("nap", {}), "the option 'token' is missing"),
-    ("GetOutcome", "sss", ("nap", "", "gone"), "no run of tree 'nap' with the token 'gone' is known"),
+    ("StartTree", "sa{sv}a{sv}", ("nap", {}, {"token": GLib.Variant("s", "")}), f"'' {BAD_TOKEN}"),
+    ("StartText", "ssa{sv}a{sv}", ("own", "{}", {}, NO_OPTION), "there is no option 'wiat'; StartText has 'token'"),
+    ("StartText", "ssa{sv}a{sv}", ("own", "{}", {}, {"token": GLib.Variant("s", "a/b")}), f"'a/b' {BAD_TOKEN}"),
+    ("HaltTree", "sa{sv}", ("nap", NO_OPTION),
+     "there is no option 'wiat'; HaltTree has 'instance', 'token' and 'wait'"),
+    ("HaltTree", "sa{sv}", ("nap", {"token": GLib.Variant("s", "a/b")}), f"'a/b' {BAD_TOKEN}"),
+    ("HaltRun", "sa{sv}", ("nap.1", NO_OPTION), "there is no option 'wiat'; HaltRun has none"),
+    ("Reload", "a{sv}", (NO_OPTION,), "there is no option 'wiat'; Reload has none"),
+    ("ListHistory", "a{sv}", ({"tre": GLib.Variant("s", "x" * 500)},), "there is no option 'tre'; ListHistory has 'tree'"),
+    ("GetNodes", "sta{sv}", ("nap.1", 1, NO_OPTION), "there is no option 'wiat'; GetNodes has none"),
+    ("GetVariables", "sta{sv}", ("nap.1", 1, NO_OPTION), "there is no option 'wiat'; GetVariables has none"),
+    ("GetOutcome", "ssa{sv}", ("nap", "mine", NO_OPTION), "there is no option 'wiat'; GetOutcome has 'instance'"),
+    ("GetOutcome", "ssa{sv}", ("nap", "gone", {}), "no run of tree 'nap' with the token 'gone' is known"),
 ])
 def test_bad_options(btd, method, signature, arguments, told):
     btd.tree("nap", SLEEP)
     btd.start()
+    btd.client.start("nap")
     with pytest.raises(DBusError) as error:
         btd.client.manager(method, signature, *arguments)
-    assert error.value.message == told
+    assert (error.value.name.removeprefix("org.btd1.Error."), error.value.message) == (
+        "NoSuchRun" if "gone" in arguments else "InvalidArgument", told)
+
+
+def test_some_nodes(btd):
+    """They are as in GetNodes; this answer has no pieces, so it is short."""
+    btd.tree("nap", {"type": "Sequence", "name": "Top", "children": [
+        {"type": "Timeout", "timeout": "1h", "child": {**SLEEP, "name": "Nap"}}, {**SLEEP, "name": "Later"}]})
+    btd.start()
+    _, path = btd.client.start("nap")
+
+    def some_nodes(nodes):
+        return btd.client.call(path, "org.btd1.Run", "GetSomeNodes", "au", nodes)
+    top, _, _, later = btd.client.call(path, "org.btd1.Run", "GetNodes")
+    some = some_nodes([3, 0, 3])
+    assert [node[:6] for node in some] == [later[:6], top[:6], later[:6]] and some[0] == later
+    assert some_nodes([]) == [] and some_nodes([1])[0][-1]["detail"].startswith("times out in ")
+    for nodes, told in ([0, 4], "there is no node 4; the nodes are 0 to 3"), (
+            [0] * 1001, "these are 1001 nodes, but the limit is 1000; GetNodes returns all"):
+        with pytest.raises(DBusError) as error:
+            some_nodes(nodes)
+        assert (error.value.name, error.value.message) == ("org.btd1.Error.InvalidArgument", told)
+    assert len(some_nodes([0] * 1000)) == 1000
+
+
+def deep(levels):
+    return {"deeper": deep(levels - 1)} if levels else "the end"
+
+
+# Each value, its type on the bus, and how it comes in Python.
+VALUES = [
+    (True, "b", True),
+    (7, "x", 7),
+    (-2**63, "x", -2**63),
+    (2**63, "t", 2**63),
+    (2**64 - 1, "t", 2**64 - 1),
+    (1.0, "d", 1.0),
+    ("caf\u00e9 \u20ac", "s", "caf\u00e9 \u20ac"),
+    ("", "s", ""),
+    ("\u20ac" * 50000, "s", "\u20ac" * 50000),
+    ("a\0b", "(s)", ('"a\\u0000b"',)),
+    (None, "(s)", ("null",)),
+    ([], "av", []),
+    ([True, False], "ab", [True, False]),
+    ([1, -2], "ax", [1, -2]),
+    ([2**63], "at", [2**63]),
+    ([0.5, 1.0], "ad", [0.5, 1.0]),
+    (["a", ""], "as", ["a", ""]),
+    ([1, 2.0], "av", [1, 2.0]),
+    ([1, 2**63], "av", [1, 2**63]),
+    (["a", "\0"], "av", ["a", ('"\\u0000"',)]),
+    (["a", None], "av", ["a", ("null",)]),
+    ([[1], []], "av", [[1], []]),
+    ({}, "a{sv}", {}),
+    ({"a": [{"b": 1}], "": None}, "a{sv}", {"a": [{"b": 1}], "": ("null",)}),
+]
+
+
+def test_variables_have_the_types_of_dbus(btd):
+    btd.tree("kinds", SLEEP, blackboard=dict.fromkeys([f"v{i}" for i in range(len(VALUES))] + ["again"]))
+    btd.start()
+    texts = {f"v{i}": GLib.Variant("(s)", (json.dumps(value),)) for i, (value, _, _) in enumerate(VALUES)}
+    path = btd.client.manager("StartTree", "sa{sv}a{sv}", "kinds", texts, {})[1]
+
+    def get(method, *arguments):
+        reply = btd.client.connection.call_sync("org.btd1", path, RUN, method, GLib.Variant(*arguments) if arguments else None,
+                                                None, Gio.DBusCallFlags.NONE, -1, None)
+        return reply.get_child_value(0)
+    everything = get("GetVariables")
+    assert everything.get_type_string() == "a{sv}"
+    assert everything.unpack() == {"again": ("null",)} | {f"v{i}": native for i, (_, _, native) in enumerate(VALUES)}
+    for i, (value, kind, native) in enumerate(VALUES):
+        one = get("GetVariable", "(s)", (f"v{i}",)).get_variant()
+        assert (one.get_type_string(), one.unpack()) == (kind, native), value
+        assert everything.lookup_value(f"v{i}", None).equal(one)
+        # What it gives, it takes again.
+        btd.client.call(path, RUN, "SetVariables", "a{sv}", {"again": one})
+        assert get("GetVariable", "(s)", ("again",)).get_variant().equal(one)
+        assert json.loads(btd.btctl("get", "kinds", f"v{i}").stdout) == value
+    assert json.loads(btd.btctl("get", "kinds", "--json").stdout)["v4"] == 2**64 - 1
+
+
+def test_deep_variables_are_text_inside(btd):
+    btd.tree("deep", SLEEP, blackboard={"tree": deep(50)})
+    btd.start()
+    _, path = btd.client.start("deep")
+    for value in btd.client.variables(path)["tree"], btd.client.variable(path, "tree"):
+        levels = 0
+        while isinstance(value, dict):
+            value = value["deeper"]
+            levels += 1
+        assert levels in (15, 16) and json.loads(value[0]) == deep(50 - levels)
+    assert json.loads(btd.btctl("get", "deep", "tree").stdout) == deep(50)
+
+
+@pytest.mark.parametrize("kind, given, value", [
+    ("y", 255, 255), ("n", -1, -1), ("q", 65535, 65535), ("i", -2**31, -2**31), ("u", 2**32 - 1, 2**32 - 1),
+    ("o", "/a", "/a"), ("g", "as", "as"), ("ay", b"hello", "hello"), ("ay", b"\xff", [255]), ("v", GLib.Variant("v", GLib.Variant("s", "x")), "x"),
+    ("(ii)", (1, 2), [1, 2]), ("(s)", ("[1, null]",), [1, ("null",)]), ("a(s)", [("1",), ("2.0",)], [1, 2.0]),
+    ("a{ub}", {7: True}, {"7": True}), ("aai", [[1], []], [[1], []]), ("a{sa{sv}}", {"a": {"b": GLib.Variant("(s)", ("{}",))}}, {"a": {"b": {}}}),
+])
+def test_variables_of_other_types_are_converted(btd, kind, given, value):
+    btd.tree("nap", SLEEP, blackboard={"it": None})
+    btd.start()
+    _, path = btd.client.start("nap")
+    btd.client.call(path, RUN, "SetVariables", "a{sv}", {"it": given if kind == "v" else GLib.Variant(kind, given)})
+    assert btd.client.variable(path, "it") == value
+
+
+@pytest.mark.parametrize("variant, told", [
+    (GLib.Variant("(s)", ("no json",)), "a structure (s) is JSON text, but this is not JSON: 'no json'"),
+    (GLib.Variant("(s)", ("",)), "a structure (s) is JSON text, but this is not JSON: ''"),
+    (GLib.Variant("(s)", ("1 2",)), "a structure (s) is JSON text, but this is not JSON: '1 2'"),
+    (GLib.Variant("(s)", ("[" * 101,)), f"a structure (s) is JSON text, but this is not JSON: '{'[' * 60}...'"),
+    (GLib.Variant("av", [GLib.Variant("(s)", ("nul",))]), "a structure (s) is JSON text, but this is not JSON: 'nul'"),
+    (GLib.Variant("d", float("nan")), "it has a number that is not finite, which JSON cannot hold"),
+    (GLib.Variant("ad", [1.0, float("-inf")]), "it has a number that is not finite, which JSON cannot hold"),
+    (GLib.Variant("h", 0), "it has a file descriptor, which is not supported"),
+])
+def test_variables_that_cannot_be_converted(btd, variant, told):
+    btd.tree("nap", SLEEP)
+    btd.start()
+    _, path = btd.client.start("nap")
+    for at, interface, method, signature, arguments in (
+            (path, RUN, "SetVariables", "a{sv}", ({"it": variant},)),
+            ("/org/btd1", MANAGER, "StartTree", "sa{sv}a{sv}", ("nap", {"it": variant}, {})),
+            ("/org/btd1", MANAGER, "StartText", "ssa{sv}a{sv}", ("own", "", {"it": variant}, {})),
+            ("/org/btd1/tree/nap", TREE, "Start", "a{sv}a{sv}", ({"it": variant}, {}))):
+        with pytest.raises(DBusError) as error:
+            btd.client.call(at, interface, method, signature, *arguments)
+        assert (error.value.name, error.value.message) == ("org.btd1.Error.InvalidArgument", f"the value of 'it': {told}")
 
 
 LONG = "x" * 1_000_000
 NONSENSE = [
-    ("StartTree", "ssa{ss}", ("", "", {}), "NoSuchTree InvalidArgument"),
-    ("StartTree", "ssa{ss}", (LONG, "", {}), "NoSuchTree InvalidArgument"),
-    ("StartTree", "ssa{ss}", ("../nap", "", {}), "NoSuchTree InvalidArgument"),
-    ("StartTree", "ssa{ss}", ("nap", "a b", {}), "InvalidArgument"),
-    ("StartTree", "ssa{ss}", ("nap", "new\nline", {}), "InvalidArgument"),
-    ("StartTree", "ssa{ss}", ("nap", LONG, {}), "InvalidArgument"),
-    ("StartTree", "ssa{ss}", ("nap", "2", {"key": "no json"}), "InvalidArgument"),
-    ("StartTree", "ssa{ss}", ("nap", "2", {"key": ""}), "InvalidArgument"),
-    ("StartTree", "ssa{ss}", ("nap", "2", {"key": "1 2"}), "InvalidArgument"),
-    ("StartTree", "ssa{ss}", ("nap", "2", {"key": "[" * 100000}), "InvalidArgument"),
-    ("StartTree", "ssa{ss}", ("nap", "2", {"no key": "1"}), "InvalidArgument"),
-    ("StartTree", "ssa{ss}", ("nap", "2", {LONG: "1"}), "InvalidArgument"),
-    ("HaltTree", "s", ("nop",), "NoSuchTree"),
-    ("HaltTree", "s", (LONG,), "NoSuchTree"),
-    ("HaltRun", "s", ("nap.2",), "NoSuchRun"),
-    ("HaltRun", "s", ("",), "NoSuchRun"),
-    ("HaltRun", "s", (LONG,), "NoSuchRun"),
+    ("StartTree", "sa{sv}a{sv}", ("", {}, {}), "NoSuchTree InvalidArgument"),
+    ("StartTree", "sa{sv}a{sv}", (LONG, {}, {}), "NoSuchTree InvalidArgument"),
+    ("StartTree", "sa{sv}a{sv}", ("../nap", {}, {}), "NoSuchTree InvalidArgument"),
+    ("StartTree", "sa{sv}a{sv}", ("nap", {}, client.variants({"instance": "a b"})), "InvalidArgument"),
+    ("StartTree", "sa{sv}a{sv}", ("nap", {}, client.variants({"instance": "new\nline"})), "InvalidArgument"),
+    ("StartTree", "sa{sv}a{sv}", ("nap", {}, client.variants({"instance": LONG})), "InvalidArgument"),
+    ("StartTree", "sa{sv}a{sv}", ("nap", {}, client.variants({LONG: LONG})), "InvalidArgument"),
+    ("StartTree", "sa{sv}a{sv}", ("nap", client.variants({"no key": 1}), {}), "InvalidArgument"),
+    ("StartTree", "sa{sv}a{sv}", ("nap", client.variants({LONG: 1}), {}), "InvalidArgument"),
+    ("HaltTree", "sa{sv}", ("nop", {}), "NoSuchTree"),
+    ("HaltTree", "sa{sv}", (LONG, {}), "NoSuchTree"),
+    ("HaltRun", "sa{sv}", ("nap.2", {}), "NoSuchRun"),
+    ("HaltRun", "sa{sv}", ("", {}), "NoSuchRun"),
+    ("HaltRun", "sa{sv}", (LONG, {}), "NoSuchRun"),
     ("GetTree", "s", ("nop",), "NoSuchTree"),
     ("GetTree", "s", (LONG,), "NoSuchTree"),
     ("GetRun", "s", ("nap.99999999999999999999",), "NoSuchRun"),
@@ -422,12 +615,12 @@ def test_wrong_types_and_places(btd):
     start_sleeper(btd)
     for path, interface, method, signature, arguments in (
             ("/org/btd1", MANAGER, "StartTree", "s", ("nap",)),
-            ("/org/btd1", MANAGER, "StartTree", "ssa{si}", ("nap", "", {})),
+            ("/org/btd1", MANAGER, "StartTree", "sa{si}a{sv}", ("nap", {}, {})),
             ("/org/btd1", MANAGER, "HaltRun", "u", (1,)),
             ("/org/btd1", MANAGER, "NoSuchMethod", "", ()),
             ("/org/btd1", "org.btd1.Nothing", "Reload", "", ()),
-            ("/org/btd1/tree/nop", TREE, "Start", "sa{ss}", ("", {})),
-            ("/org/btd1/run/nap_2e9", RUN, "Halt", "", ())):
+            ("/org/btd1/tree/nop", TREE, "Start", "a{sv}a{sv}", ({}, {})),
+            ("/org/btd1/run/nap_2e9", RUN, "Halt", "a{sv}", ({},))):
         with pytest.raises(DBusError):
             btd.client.call(path, interface, method, signature, *arguments)
     with pytest.raises(DBusError):
@@ -442,9 +635,9 @@ def test_halting_what_has_ended(btd):
     btd.client.finish(path)
 
     with pytest.raises(DBusError) as error:
-        btd.client.manager("HaltRun", "s", run)
+        btd.client.halt_run(run)
     assert error.value.name == "org.btd1.Error.NotRunning"
-    assert btd.client.manager("HaltTree", "s", "done") == 0
+    assert btd.client.halt_tree("done") == ([], 0)
 
 
 def test_finished_runs_are_kept_within_bounds(btd):
@@ -457,9 +650,40 @@ def test_finished_runs_are_kept_within_bounds(btd):
     second, path = btd.client.start("quick")
     btd.client.finish(path)
 
-    ids = [row[0] for row in btd.client.manager("ListRuns")]
+    ids = [row.id for row in btd.client.runs()]
     assert len(ids) == 64
     assert second in ids and first not in ids and "quick.1" not in ids
+
+
+def test_inputs_of_a_tree(btd):
+    """With their types and defaults, so that a program can ask for them before it starts the tree."""
+    path = "/org/btd1/tree/nap"
+    btd.tree("nap", SLEEP, inputs={
+        "unit": "string", "tries": {"type": "int", "default": 3, "description": "Attempts until it fails"},
+        "list": {"type": "list", "default": ["a", "b"]}, "none": {"type": "any", "default": None},
+        "long": {"type": "string", "default": "x" * 5000}})
+    btd.start()
+    btd.client.subscribe("org.freedesktop.DBus.Properties")
+    inputs = [
+        {"name": "unit", "type": "string", "required": True},
+        {"name": "tries", "type": "int", "required": False, "default": 3, "description": "Attempts until it fails"},
+        {"name": "list", "type": "list", "required": False, "default": ["a", "b"]},
+        {"name": "none", "type": "any", "required": False, "default": ("null",)},
+        {"name": "long", "type": "string", "required": False, "long_default": '"' + "x" * 59 + "..."},
+    ]
+    assert btd.client.get(path, TREE, "Inputs") == inputs
+
+    btd.tree("nap", SLEEP, inputs={"other": {"type": "bool", "default": True}})
+    btd.client.reload()
+    changed = [{"name": "other", "type": "bool", "required": False, "default": True}]
+    btd.client.wait_signal("PropertiesChanged", lambda s: s.path == path and s.args[1].get("Inputs") == changed)
+
+    btd.tree("nap", {"type": "Sleep"}, inputs={"third": "any"})
+    btd.client.reload()
+    assert btd.client.get(path, TREE, "Inputs") == changed  # the tree that can be started
+    btd.tree("bad", {"type": "Sleep"}, inputs={"third": "any"})
+    btd.client.reload()
+    assert btd.client.get("/org/btd1/tree/bad", TREE, "Inputs") == []
 
 
 def test_reload_keeps_what_runs(btd):
@@ -469,7 +693,7 @@ def test_reload_keeps_what_runs(btd):
     hash_before = btd.client.get("/org/btd1/tree/change", TREE, "Hash")
     btd.tree("change", {"type": "AlwaysSuccess"})
 
-    assert btd.client.manager("Reload") == []
+    assert btd.client.reload() == []
 
     assert btd.client.run_property(old, "Hash") == hash_before
     assert btd.client.get("/org/btd1/tree/change", TREE, "Hash") != hash_before
@@ -483,10 +707,10 @@ def test_a_broken_file_keeps_the_old_tree(btd):
     btd.start()
     btd.tree("steady", '{ "btd": 1,\n  "root": { "type": "Slep" } }')
 
-    errors = btd.client.manager("Reload")
+    errors = btd.client.reload()
 
     assert any(error.startswith(f"{path}:2:") and "did you mean" in error and "Sleep" in error for error in errors)
-    states = {row[0]: row[4] for row in btd.client.manager("ListTrees")}
+    states = {row.name: row.state for row in btd.client.trees()}
     assert states == {"steady": "broken", "never": "failed"}
     assert btd.client.finish(btd.client.start("steady")[1])[0] == "success"
     with pytest.raises(DBusError) as error:
@@ -512,8 +736,8 @@ def test_nothing_is_started_while_it_stops(btd, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     btd.tree("nap", SLEEP)
-    btd.tree("slow", {"type": "Spawn", "as": "child", "kill_timeout": "500ms", "argv": [
-        "/bin/sh", "-c", f"trap '' TERM; echo >{pipe}; while :; do sleep 0.01; done"]})
+    btd.tree("slow", {"type": "Spawn", "as": "child", "kill_timeout": "1h", "argv": [
+        "/bin/sh", "-c", f"trap '' TERM; echo >{pipe}; while ! [ -e {tmp_path}/end ]; do sleep 0.01; done"]})
     btd.start()
     btd.client.subscribe("org.freedesktop.DBus.Properties", path="/org/btd1")
     btd.client.start("slow")
@@ -525,6 +749,7 @@ def test_nothing_is_started_while_it_stops(btd, tmp_path):
     with pytest.raises(DBusError) as error:
         btd.client.start("nap")
     assert error.value.name == "org.btd1.Error.Stopping"
+    (tmp_path / "end").touch()
     assert btd.wait_exit() == 0
 
 
@@ -541,15 +766,15 @@ def test_only_so_many_calls_of_one_can_wait(btd):
             answers.append(error.message)
     for number in range(50):
         btd.client.connection.call("org.btd1", "/org/btd1", MANAGER, "StartTree",
-                                   GLib.Variant("(ssa{ss})", ("nap", f"i{number}", {})), None,
+                                   GLib.Variant("(sa{sv}a{sv})", ("nap", {}, client.variants({"instance": f"i{number}"}))), None,
                                    Gio.DBusCallFlags.NONE, -1, None, answered)
     wait(lambda: len(answers) == 50, "the answers")
     refused = {answer for answer in answers if not answer.startswith("nap.")}
-    assert refused == {"GDBus.Error:org.btd1.Error.LimitExceeded: 1 calls of yours are waiting to be answered; wait "
-                       "for one of them"}
+    assert refused == {"GDBus.Error:org.btd1.Error.LimitExceeded: the limit 'calls-of-a-caller' (1) is reached; wait "
+                       "for the reply to one of your calls"}
     assert "nap.1" in answers
     assert btd.client.start("nap")[0].startswith("nap.")
-    refusals = re.findall(r"UID \d+, PID [1-9]\d*.* was not allowed to start 'nap': 1 calls of yours", btd.log())
+    refusals = re.findall(r"UID \d+, PID [1-9]\d*.* was not allowed to start 'nap': the limit 'calls-of-a-caller' \(1\) is", btd.log())
     assert len(refusals) == sum(not answer.startswith("nap.") for answer in answers)
 
 
@@ -564,12 +789,13 @@ def test_only_so_many_questions_of_one_can_wait(btd):
         except GLib.Error as error:
             answers.append(error.message)
     for _ in range(100):
-        btd.client.connection.call("org.btd1", "/org/btd1", MANAGER, "ListHistory", GLib.Variant("(s)", ("",)), None,
+        btd.client.connection.call("org.btd1", "/org/btd1", MANAGER, "ListHistory", GLib.Variant("(a{sv})", ({},)), None,
                                    Gio.DBusCallFlags.NONE, -1, None, answered)
     wait(lambda: len(answers) == 100, "the answers")
     assert ([],) in answers
     assert {answer for answer in answers if answer != ([],)} <= {
-        "GDBus.Error:org.btd1.Error.LimitExceeded: 2 calls of yours are waiting to be answered; wait for one of them"}
+        "GDBus.Error:org.btd1.Error.LimitExceeded: the limit 'calls-of-a-caller' (2) is reached; wait for the reply to one "
+        "of your calls"}
 
 
 def test_there_can_be_only_so_many_subscribers(btd, bus):
@@ -580,7 +806,7 @@ def test_there_can_be_only_so_many_subscribers(btd, bus):
     with pytest.raises(DBusError) as error:
         other.call("/org/btd1", MANAGER, "Subscribe")
     assert (error.value.name, str(error.value.message)) == (
-        "org.btd1.Error.LimitExceeded", "1 programs are subscribed already, which is the limit; try again later")
+        "org.btd1.Error.LimitExceeded", "the limit 'subscribers' (1) is reached; try again later")
     btd.client.manager("Unsubscribe")
     other.call("/org/btd1", MANAGER, "Subscribe")
     other.close()

@@ -3,19 +3,19 @@
 
 import json
 import os
+import re
 
 import pytest
 
 from btctl_runs import BAD, LONG, UTF8, without_times
-from client import DBusError
+from client import DBusError, plain
 
 RUN = "org.btd1.Run"
 
 
 def chain_of(btd, path):
     """The chain, without what every level of that kind has."""
-    return [{key: json.loads(value) if key == "facts" else value for key, value in level.items()}
-            for level in btd.client.get(path, RUN, "CauseChain")]
+    return plain(btd.client.get(path, RUN, "CauseChain"))
 
 
 def finished(btd, name, root):
@@ -68,12 +68,52 @@ def test_a_for_each_says_for_which_element(btd):
     assert f'all.1/Each: failed for "eth1": {why}\n' in btd.log()
 
 
+def test_the_log_says_for_which_element(btd):
+    """It names nodes below a ForEach as the events do, and others by their names."""
+    each = {"type": "ForEach", "items": ["a", 7], "as": "e", "max_failures": 2, "child": {
+        "type": "Sequence", "name": "One", "children": [
+            {"type": "Log", "name": "Say", "message": "it is {e}"},
+            {"type": "AlwaysSuccess", "name": "Try", "fail_if": "e ~= 1"}]}}
+    why = "failed: its fail_if is true: e ~= 1"
+    finished(btd, "each", {"type": "Sequence", "name": "Top", "children": [
+        {**each, "name": "Both", "concurrency": 2}, {**each, "name": "Single"},
+        {"type": "Log", "name": "Say", "message": "done"}]})
+    assert sorted(line for line in btd.log().splitlines() if "/Say: " in line or "/Try: " in line) == [
+        "btd: each.1/Say: done",
+        "btd: each.1/Top/Both/One[1: a]/Say: it is a",
+        f'btd: each.1/Top/Both/One[1: a]/Try: {why} (e is "a")',
+        "btd: each.1/Top/Both/One[2: 7]/Say: it is 7",
+        f"btd: each.1/Top/Both/One[2: 7]/Try: {why} (e is 7)",
+        "btd: each.1/Top/Single/One[7]/Say: it is 7",
+        f"btd: each.1/Top/Single/One[7]/Try: {why} (e is 7)",
+        "btd: each.1/Top/Single/One[a]/Say: it is a",
+        f'btd: each.1/Top/Single/One[a]/Try: {why} (e is "a")']
+
+
 def test_a_for_each_says_how_many_elements_failed(btd):
     path = finished(btd, "some", for_each(["eth1", 7, "eth2"], max_failures=1, concurrency=2))
     run, each, ping = chain_of(btd, path)
     assert (each["kind"], each["text"]) == ("threshold", "failed for 2 of 3 elements, last for 7")
     assert each["facts"] == {"index": 1, "element": 7, "elements": 3, "failed": 2}
     assert run["text"] == f"Each: failed for 2 of 3 elements, last for 7: {ping['text']}"
+    assert ping["element"] == "7" and "element" not in each
+    assert f"└─ Ping[2: 7] (Script): {ping['text']}\n" in btd.btctl("status", "some", env=UTF8).stdout
+
+
+def test_a_for_each_that_succeeds_says_how_many_elements_failed(btd, tmp_path):
+    btd.tree("most", for_each(["eth0", 7, "eth2"], max_failures=1, concurrency=2))
+    btd.tree("each", for_each(["eth0", "eth2"]))
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    for tree, detail in ("most", "1 of 3 elements failed"), ("each", "2 done"):
+        run, path = btd.client.start(tree)
+        btd.client.finish(path)
+        each = btd.client.nodes(path)["Each"]
+        assert (each["status"], each["detail"]) == ("success", detail)
+        for verb in "status", "replay":
+            lines = without_times(btd.btctl(verb, run, env=UTF8).stdout)
+            assert re.search(f"✓ Each \\(ForEach\\) after T.*{detail}\n", lines), lines
+    assert "✓ Each: success after T: 1 of 3 elements failed\n" in without_times(
+        btd.btctl("show", "most", env=UTF8).stdout)
 
 
 def test_what_a_for_each_says_is_short(btd):
@@ -133,7 +173,7 @@ def test_errors_of_expressions_lead_to_where_they_are(btd):
     status, cause = btd.client.finish(path)
     run, above, here = chain_of(btd, path)
     assert status == run["status"] == above["status"] == here["status"] == "error"
-    assert (here["kind"], here["path"], above["text"]) == ("expression", "All/Here", "Here is in error")
+    assert (here["kind"], here["path"], above["text"]) == ("expression", "All/Here", "Here ended with an ERROR")
     assert cause == run["text"] == f"All/Here: {here['text']}"
 
 
@@ -155,7 +195,7 @@ def test_who_gave_a_node_its_outcome(btd):
 def test_a_run_that_goes_on_or_succeeded_has_none(btd):
     assert chain_of(btd, finished(btd, "good", {"type": "AlwaysSuccess"})) == []
     btd.tree("long", LONG)
-    btd.client.manager("Reload")
+    btd.client.reload()
     assert chain_of(btd, btd.client.start("long")[1]) == []
 
 
@@ -166,7 +206,7 @@ def test_who_halted_a_run(btd):
     btd.client.manager("Subscribe")
     path = btd.client.start("long")[1]
     btd.client.wait_signal("NodesChanged", lambda signal: any(row[3] == "Long" for row in signal.args[0]))
-    btd.client.call(path, RUN, "Halt")
+    btd.client.halt(path)
     btd.client.finish(path)
 
     level, = chain_of(btd, path)
@@ -202,6 +242,7 @@ def test_status_shows_the_way_down(btd):
         "✗ again.1: failure after T\n"
         "     Tree: again\n"
         "  Started: T\n"
+        "    Ticks: 5, 5 inputs, 6 actions started, 3 of them again\n"
         "    Cause: Again: failed 2 times; last: LoadConfig: exited with status 3\n"
         "      Why: Again (RetryUntilSuccessful): failed 2 times\n"
         "           └─ Boot (Sequence): LoadConfig failed\n"
@@ -217,8 +258,8 @@ def test_status_says_what_a_node_without_a_name_is_about(btd):
     text = btd.btctl("status", "boot", env=UTF8).stdout
     assert "           └─ Spawn /bin/false: exited with status 1\n" in text
     assert without_times(text).endswith("\n└─ ✗ Spawn /bin/false after T: exited with status 1\n")
-    assert btd.client.call(path, RUN, "GetTitles") == {1: "/bin/false"}
-    assert btd.client.call("/org/btd1/tree/boot", "org.btd1.Tree", "GetTitles") == {1: "/bin/false"}
+    for at, interface in (path, RUN), ("/org/btd1/tree/boot", "org.btd1.Tree"):
+        assert [row[-1].get("title") for row in btd.client.call(at, interface, "GetNodes")] == [None, "/bin/false"]
     assert [node["title"] for node in json.loads(btd.btctl("status", "boot", "--json").stdout)["nodes"]] == \
         [None, "/bin/false"]
 
@@ -227,7 +268,7 @@ def test_status_names_the_tree_that_is_used(btd):
     finished(btd, "outer", json.dumps({"btd": 1, "trees": {"inner": {"root": {"type": "AlwaysFailure"}}}, "root": {
         "type": "Timeout", "timeout": "90s", "child": {"type": "SubTree", "tree": "inner"}}}))
     lines = btd.btctl("status", "outer", env=UTF8).stdout.splitlines()
-    assert lines[3:7] == ["    Cause: Timeout/inner/AlwaysFailure: always fails",
+    assert lines[4:8] == ["    Cause: Timeout/inner/AlwaysFailure: always fails",
                           "      Why: Timeout 1min 30s: inner failed",
                           "           └─ inner (SubTree): AlwaysFailure failed",
                           "              └─ AlwaysFailure: always fails"]
@@ -272,3 +313,25 @@ def test_what_a_service_says_is_safe_to_print(btd):
     finished(btd, "bad", {"type": "Spawn", "argv": ["/bin/\033[31m"]})
     text = btd.btctl("status", "bad", env=UTF8).stdout
     assert "\033" not in text and "program: /bin/?[31m\n" in text
+
+
+def test_condition_that_is_false_again(btd):
+    """A reactive node starts the node above it again, and it fails for the same reason, and is counted."""
+    def condition(test):
+        return {"type": "Condition", "test": test, "name": test}
+    btd.tree("boot", {"type": "ReactiveFallback", "name": "R", "children": [
+        {"type": "Sequence", "name": "One", "children": [condition("x == 1"), {"type": "Sleep", "duration": "1h"}]},
+        {"type": "Parallel", "name": "Both", "success_count": 2, "failure_count": 2, "children": [
+            condition("x == 2"), condition("x == 3"), condition("x < 9")]},
+        {"type": "Sleep", "name": "Else", "duration": "1h"}]}, blackboard={"x": 0})
+    btd.start()
+    _, path = btd.client.start("boot")
+    for x in 4, 5:
+        btd.client.set_variables(path, x=x)
+        while btd.client.run_property(path, "Ticks") < x - 2:
+            pass
+        nodes = btd.client.nodes(path)
+        assert nodes["One"]["detail"] == f"x == 1: x == 1 is false (x is {x})"
+        assert nodes["Both"]["detail"] == f"x == 3: x == 3 is false (x is {x})"
+        chain = btd.client.call(path, "org.btd1.Run", "GetCauseChain", "u", nodes["Both"]["index"])
+        assert chain[2]["text"] == "2 of its 3 children failed"

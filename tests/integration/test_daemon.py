@@ -16,7 +16,7 @@ from gi.repository import Gio, GLib
 
 import daemon
 from btctl_runs import begin, end
-from client import Client, DBusError, wait
+from client import PATIENCE, Client, DBusError, wait
 
 MANAGER = "org.btd1.Manager"
 NAP = {"type": "Sleep", "name": "Nap", "duration": "1h"}
@@ -25,42 +25,10 @@ STUBBORN = {"type": "Spawn", "as": "child", "name": "Stubborn", "kill_timeout": 
     "/bin/sh", "-c", "trap '' TERM; echo > {ready}; while :; do sleep 0.05; done"]}
 
 
-class Notifications:
-    """The service manager's end of sd_notify."""
-
-    def __init__(self, directory):
-        self.path = str(directory / "notify")
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
-        self.socket.bind(self.path)
-        self.lines = []
-        self.source = GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, self.socket.fileno(), GLib.IOCondition.IN,
-                                            self._on_message)
-
-    def _on_message(self, fd, condition):
-        self.lines += self.socket.recv(65536).decode().splitlines()
-        return GLib.SOURCE_CONTINUE
-
-    def wait(self, line):
-        """Until it has come; what came before it is forgotten."""
-        wait(lambda: line in self.lines, f"'{line}'; there is {self.lines}")
-        del self.lines[:self.lines.index(line) + 1]
-
-    def close(self):
-        GLib.source_remove(self.source)
-        self.socket.close()
-
-
-@pytest.fixture
-def notifications(tmp_path):
-    it = Notifications(tmp_path)
-    yield it
-    it.close()
-
-
 def run_btd(*options, without=(), env=None):
     kept = {key: value for key, value in os.environ.items() if key not in without}
     return subprocess.run([daemon.BTD, *options], env={**kept, **daemon.SANITIZER_ENV, **(env or {})},
-                          capture_output=True, text=True, timeout=20, check=False)
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 @pytest.mark.parametrize("options, text", [
@@ -69,7 +37,7 @@ def run_btd(*options, without=(), env=None):
     (["--user", "--system"], "--system and --user cannot be given together"),
     (["--log-level=loud"], "'loud' is not a log level; give error, warning, notice, info or debug"),
     (["--stop-timeout=5"], "'5' is not a time span; give one like 30s or 1min"),
-    (["--limit=runs=9", "--limit=tree=5"], "--limit=: there is no limit 'tree'; did you mean 'trees'?"),
+    (["--limit=runs=9", "--limit=tree=5"], "there is no limit 'tree'; did you mean 'trees'?"),
     (["--trees="], "--trees= needs the name of a directory, in UTF-8"),
     (["--address"], "Missing argument for --address"),
 ])
@@ -104,7 +72,7 @@ def test_what_the_service_manager_is_told(btd, notifications):
 
     btd.tree("new", NAP)
     before = time.clock_gettime(time.CLOCK_MONOTONIC)
-    btd.client.manager("Reload")
+    btd.client.reload()
     notifications.wait("RELOADING=1")
     told = notifications.lines.pop(0)
     assert told.startswith("MONOTONIC_USEC=") and int(told.split("=")[1]) / 1e6 >= before - 1
@@ -143,14 +111,15 @@ def bring_systemd(btd, notifications):
 
 @pytest.mark.parametrize("directory", ["run", "run/runs"])
 def test_runs_are_kept_only_where_nobody_else_could_put_them(btd, tmp_path, directory):
-    """A journal has a tree in it."""
+    """A run record has a tree in it."""
     (tmp_path / "run" / "runs").mkdir(parents=True)
     os.chmod(tmp_path / directory, 0o777)
     btd.start(f"--runtime={tmp_path}/run", wait=False)
     assert btd.wait_exit() == 1
     where = "it" if directory == "run/runs" else f"'{tmp_path}/run', on its path,"
-    assert f"runs cannot be kept in {tmp_path}/run/runs: refused: {where} can be written by others than root (mode 0777); " \
-        "a tree can do anything as root: find out first who put it there and what it does; if that is right: " \
+    assert f"runs cannot be kept in {tmp_path}/run/runs, which is refused, because {where} can be written by others than " \
+        "root (mode 0777); " \
+        "a tree can do anything as root, so find out first who put it there and what it does; if you trust it, run: " \
         f"chmod go-w '{tmp_path}/{directory}'" in btd.log()
 
 
@@ -159,14 +128,14 @@ def test_trees_start_when_systemd_is_on_the_bus(btd, notifications, tmp_path):
     replies, lists = [], []
     btd.tree("nap", NAP, autostart=True)
     start_as_service_of_a_user(btd, notifications, tmp_path)
-    begin_call(btd, replies, "StartTree", "(ssa{ss})", "nap", "second", {})
+    begin_call(btd, replies, "StartTree", "(sa{sv}a{sv})", "nap", {}, {"instance": GLib.Variant("s", "second")})
     begin_call(btd, lists, "ListRuns")
     assert btd.client.get("/org/btd1", MANAGER, "Status") == "starting"
     assert "READY=1" not in notifications.lines and not replies and not lists
     bring_systemd(btd, notifications)
     wait(lambda: replies and lists, "the second run")
-    assert [(run[0], run[3]) for run in lists[0][0]] == [("nap.1", "")]
-    assert [(run[0], run[3]) for run in btd.client.manager("ListRuns")] == [("nap.1", ""), ("nap.2", "second")]
+    assert [(run["id"], run["instance"]) for run in lists[0][0]] == [("nap.1", "")]
+    assert [(run.id, run.instance) for run in btd.client.runs()] == [("nap.1", ""), ("nap.2", "second")]
     assert btd.client.get("/org/btd1", MANAGER, "Status") == "running"
     assert btd.stop() == 0
 
@@ -204,23 +173,23 @@ def test_runs_are_asked_for_before_they_are_known(btd, notifications, tmp_path):
     btd.tree("nap", NAP)
     btd.start(*kept)
     btd.client.start("nap")
-    journal = (tmp_path / "runtime/runs/nap.1.journal").read_bytes()
+    record = (tmp_path / "runtime/runs/nap.1.journal").read_bytes()
     btd.stop(signal.SIGKILL)
 
     start_as_service_of_a_user(btd, notifications, tmp_path, "--limit=calls-of-a-caller=3")
     status = begin(btd, "status", "--no-color")
-    replies = {method: [] for method in ["ListHistory", "GetJournal", "GetRun"]}
-    begin_call(btd, replies["ListHistory"], "ListHistory", "(s)", "")
-    begin_call(btd, replies["GetJournal"], "GetJournal", "(st)", "nap.1", 0)
+    replies = {method: [] for method in ["ListHistory", "GetRecord", "GetRun"]}
+    begin_call(btd, replies["ListHistory"], "ListHistory", "(a{sv})", {})
+    begin_call(btd, replies["GetRecord"], "GetRecord", "(st)", "nap.1", 0)
     begin_call(btd, replies["GetRun"], "GetRun", "(s)", "nap.2")
-    with pytest.raises(DBusError, match="3 calls of yours are waiting to be answered; wait for one of them"):
-        btd.client.manager("ListRuns")
+    with pytest.raises(DBusError, match=r"the limit 'calls-of-a-caller' \(3\) is reached; wait for the reply to one of your calls"):
+        btd.client.runs()
     assert btd.client.get("/org/btd1", MANAGER, "Status") == "starting" and not any(replies.values())
     bring_systemd(btd, notifications)
 
     wait(lambda: all(replies.values()), "the answers")
     assert replies["ListHistory"] == [([],)]
-    assert bytes(replies["GetJournal"][0][0]).startswith(journal)
+    assert bytes(replies["GetRecord"][0][0]).startswith(record)
     assert replies["GetRun"] == ["GDBus.Error:org.btd1.Error.NoSuchRun: no run 'nap.2'; did you mean 'nap.1'?"]
     code, text = end(status)
     assert code == 0 and "user mode: running" in text and "Runs: 1 running, 0 finished" in text, text
@@ -230,7 +199,7 @@ def test_runs_are_asked_for_before_they_are_known(btd, notifications, tmp_path):
 def test_systemd_that_does_not_come_to_the_bus(btd, notifications, tmp_path):
     start_as_service_of_a_user(btd, notifications, tmp_path)
     notifications.wait("READY=1")
-    assert "warning: systemd has started this, but is not on the bus 'session': trees cannot use units there yet\n" \
+    assert "warning: systemd has started btd, but is not on bus 'session'; trees cannot use units there yet\n" \
         in btd.log()
     assert btd.stop() == 0
 
@@ -242,7 +211,7 @@ def test_a_service_manager_that_does_not_listen(btd, tmp_path):
     with deaf:
         btd.tree("short", {"type": "Sleep", "duration": "150ms"})  # longer than a status line waits
         btd.start(env={"NOTIFY_SOCKET": str(tmp_path / "deaf")})
-        deaf.settimeout(20)
+        deaf.settimeout(PATIENCE)
         assert deaf.recv(4096).startswith(b"READY=1")  # the last that it hears
         filler = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
         with filler, pytest.raises(BlockingIOError):
@@ -285,14 +254,14 @@ def test_a_second_signal_ends_the_wait(btd, tmp_path):
     btd.process.terminate()
     btd.client.wait_signal("PropertiesChanged", lambda s: s.args[1].get("Status") == "stopping")
     assert btd.stop() == 1
-    assert "asked to stop once more, not waiting any longer" in btd.log()
-    assert "stubborn.1: has not ended in time, given up" in btd.log()
+    assert "asked to stop again; not waiting any longer" in btd.log()
+    assert "stubborn.1: has not ended in time; not waiting for it any longer" in btd.log()
 
 
 def test_the_stop_timeout_ends_the_wait(btd, tmp_path):
     start_stubborn(btd, tmp_path, "--stop-timeout=100ms")
     assert btd.stop() == 1
-    assert "stubborn.1: has not ended in time, given up" in btd.log()
+    assert "stubborn.1: has not ended in time; not waiting for it any longer" in btd.log()
 
 
 def test_numbers_go_on_after_a_restart(btd, tmp_path):
@@ -310,10 +279,10 @@ def test_numbers_go_on_after_a_restart(btd, tmp_path):
 def test_autostart_is_for_the_start(btd):
     btd.tree("boot", NAP, autostart=True)
     btd.start()
-    assert [row[0] for row in btd.client.manager("ListRuns")] == ["boot.1"]
+    assert [row.id for row in btd.client.runs()] == ["boot.1"]
     btd.tree("late", NAP, autostart=True)
-    assert btd.client.manager("Reload") == []
-    assert [row[0] for row in btd.client.manager("ListRuns")] == ["boot.1"]
+    assert btd.client.reload() == []
+    assert [row.id for row in btd.client.runs()] == ["boot.1"]
 
 
 def test_a_second_daemon_starts_nothing(btd):
@@ -321,7 +290,7 @@ def test_a_second_daemon_starts_nothing(btd):
     btd.start()
     second = run_btd("--address=" + btd.bus.address, "--trees=" + btd.trees)
     assert second.returncode == 1
-    assert f"cannot have the name org.btd1 on bus '{btd.bus.address}': another btd is running there; " \
+    assert f"cannot take the name org.btd1 on bus '{btd.bus.address}': another btd is running there; " \
         "stop that first" in second.stderr
     assert "boot.1" not in second.stderr
     assert "waiting for it" not in second.stderr
@@ -366,15 +335,15 @@ def test_a_name_of_a_killed_btd(btd, killed_owner):
         killed_owner.stdin.close()
         btd.wait_ready(before)
     btd.client.wait_running()
-    assert [row[0] for row in btd.client.manager("ListRuns")] == ["boot.1"]
+    assert [row.id for row in btd.client.runs()] == ["boot.1"]
 
 
 def test_a_name_that_is_not_left(btd, killed_owner):
     btd.start(wait=False)
     assert btd.wait_exit() == 1
-    assert f"cannot have the name org.btd1 on bus '{btd.bus.address}': process {killed_owner.pid}, which took it, " \
-        "has ended, but after 5 s something else still has its connection: a process that it started, or it is a " \
-        "process of another PID namespace; end that first" in btd.log()
+    assert f"cannot take the name org.btd1 on bus '{btd.bus.address}': process {killed_owner.pid}, which took it, " \
+        "has ended, but after 5 s another process still has its connection; end that process first: one that " \
+        f"{killed_owner.pid} has started, or one of another PID namespace" in btd.log()
 
 
 def test_a_name_that_another_takes(btd, tmp_path):
@@ -392,14 +361,14 @@ def test_a_name_that_another_takes(btd, tmp_path):
     other.connection.emit_signal(owner, "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameLost",
                                  GLib.Variant("(s)", ("org.btd1",)))
     other.connection.flush_sync(None)
-    assert other.manager("ListTrees") and btd.process.poll() is None
+    assert other.trees() and btd.process.poll() is None
 
     replace = 2
     assert other.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
                           "RequestName", "su", "org.btd1", replace) == 1
     assert btd.wait_exit() == 1
     assert f"error: another process has taken the name org.btd1 on bus '{btd.bus.address}'; 'busctl --system status org.btd1' " \
-        "shows which. Stopping, since no two btd may run the same trees; the next btd recovers the runs\n" in btd.log()
+        "shows which. Stopping, because no two btd may run the same trees; the next btd recovers the runs\n" in btd.log()
     assert "short.1: halted" in btd.log()
     other.close()
     btd.start(*options)
@@ -448,15 +417,19 @@ def test_it_rests_while_it_waits(btd, notifications, tmp_path):
     _, path = btd.client.start("skipped")
     notifications.wait("STATUS=20 trees, 5 runs")  # the last that there is to do
     wait(lambda: btd.client.nodes(path)["Sleep"]["status"] == "success", "the Sleep to end")
-    while not is_asleep(btd.process.pid):
-        pass
-    before, sizes = context_switches(btd.process.pid), record_sizes(tmp_path / "run")
-    time.sleep(2)
-    assert context_switches(btd.process.pid) == before
+    deadline = time.monotonic() + PATIENCE
+    while True:  # on a slow machine it can be asleep before all is done
+        while not is_asleep(btd.process.pid):
+            pass
+        before, sizes = context_switches(btd.process.pid), record_sizes(tmp_path / "run")
+        time.sleep(2)
+        if context_switches(btd.process.pid) == before:
+            break
+        assert time.monotonic() < deadline, "it wakes up again and again"
     assert sizes and record_sizes(tmp_path / "run") == sizes
     btd.client.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName", "su",
                         "org.example.Appears", 0)
-    btd.client.call(path, "org.btd1.Run", "SetVariables", "a{ss}", {"go": "true"})
+    btd.client.set_variables(path, go=True)
     assert btd.client.finish(path)[0] == "success"
 
 
@@ -464,10 +437,25 @@ def test_who_halted_is_told(btd):
     btd.tree("nap", NAP)
     btd.start()
     run, path = btd.client.start("nap")
-    btd.client.manager("HaltRun", "s", run)
+    btd.client.halt_run(run)
     status, cause = btd.client.finish(path)
     assert status == "halted"
     assert cause.startswith(f"halted by UID {os.geteuid()}")
+
+
+def test_requests_are_logged_before_their_effects(btd):
+    btd.tree("nap", NAP)
+    btd.start()
+    run, path = btd.client.start("nap")
+    btd.client.halt_run(run)
+    btd.client.finish(path)
+    with pytest.raises(DBusError):
+        btd.client.start("nap", "", {"unknown": "1"})
+    lines = re.sub(r"UID \d+, PID \d+ \(.*?\)", "WHO", btd.log()).splitlines()[1:]
+    assert lines[:2] == ["btd: nap: WHO asked to start 'nap'", "btd: nap.1: started"]
+    assert lines[2] == "btd: nap.1: WHO asked to halt 'nap.1'" and lines[3].startswith("btd: nap.1: halted after ")
+    assert lines[4] == "btd: nap: WHO asked to start 'nap'"
+    assert lines[5].startswith("btd: nap: WHO asked to start 'nap': tree 'nap': no input 'unknown';")
 
 
 def test_wrong_types_have_an_error_of_our_own(btd):
@@ -475,7 +463,7 @@ def test_wrong_types_have_an_error_of_our_own(btd):
     with pytest.raises(DBusError) as error:
         btd.client.manager("StartTree", "s", "nap")
     assert error.value.name == "org.btd1.Error.InvalidArgument"
-    assert error.value.message == "StartTree takes arguments of the types 'ssa{ss}', not 's'"
+    assert error.value.message == "StartTree takes arguments of the types 'sa{sv}a{sv}', not 's'"
 
 
 def test_a_stderr_that_nobody_reads(btd):
@@ -492,7 +480,7 @@ def test_a_stderr_that_nobody_reads(btd):
         for line in log:
             if "lost here" in line:
                 break
-    assert line == f"btd: warning: log messages lost here, since they could not be written in time: {lost}\n"
+    assert line == f"btd: warning: log messages lost here, because they could not be written in time: {lost}\n"
     assert btd.stop() == 0
 
 
@@ -523,7 +511,7 @@ RESUMED = {**ASLEEP, "Nap through": "success", "Limit through": "failure", "Sign
 
 def look_until(condition, what):
     """Asks again and again, since neither files nor btd without subscribers tell of changes."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while not (value := condition()):
         assert time.monotonic() < deadline, what()
     return value
@@ -538,12 +526,12 @@ def await_statuses(btd, path, expected):
     look_until(lambda: statuses(btd, path, expected) == expected, lambda: statuses(btd, path, expected))
 
 
-def journal_of(directory, run):
+def record_of(directory, run):
     return (directory / f"run/runs/{run}.journal").read_text()
 
 
 def await_records(directory, run, what, n):
-    look_until(lambda: journal_of(directory, run).count(what) == n, lambda: journal_of(directory, run))
+    look_until(lambda: record_of(directory, run).count(what) == n, lambda: record_of(directory, run))
 
 
 @pytest.fixture
@@ -559,7 +547,7 @@ def start_suspended(btd, tmp_path):
 
 
 def test_times_through_a_suspend_between_two_daemons(btd, tmp_path, start_suspended):
-    """The journal says how long the machine had been suspended when a time began."""
+    """The run record says how long the machine had been suspended when a time began."""
     btd.tree("night", NIGHT)
     start_suspended(0)
     run, path = btd.client.start("night")
@@ -599,17 +587,17 @@ def test_times_that_begin_after_a_suspend(btd, tmp_path, start_suspended, begun)
     start_suspended(3600)
     run, path = btd.client.start("late")
     await_records(tmp_path, run, " begin #", 2)
-    start = journal_of(tmp_path, run).splitlines()[1].split()
+    start = record_of(tmp_path, run).splitlines()[1].split()
     assert start[1] == "start" and int(start[2].removeprefix('{"suspended":').removesuffix("}")) >= 60 * MINUTE
-    assert " suspended {" not in journal_of(tmp_path, run)
+    assert " suspended {" not in record_of(tmp_path, run)
 
     # The process is lost with btd, and run again by the next one, which has been suspended meanwhile.
     kill(1)
     start_suspended(4500)
     await_records(tmp_path, run, " rerun #", 1)
-    records = [line.split()[1] for line in journal_of(tmp_path, run).splitlines()]
+    records = [line.split()[1] for line in record_of(tmp_path, run).splitlines()]
     assert records.index("suspended") < records.index("rerun")
-    btd.client.call(path, "org.btd1.Run", "SetVariables", "a{ss}", {"go": "true"})
+    btd.client.set_variables(path, go=True)
     await_statuses(btd, path, {"Later": "running"})
 
     # By now one of them has had 25 minutes of its 30, and the others only 10.
@@ -642,9 +630,9 @@ def test_times_through_a_suspend_of_a_running_daemon(btd, tmp_path):
     # Shorter than any: the run does not even notice, until something happens to it.
     suspend(10 * MINUTE)
     look_until(lambda: re.fullmatch(LEFT, btd.client.nodes(path)["Limit through"]["detail"]), lambda: btd.client.nodes(path))
-    assert " suspended {" not in journal_of(tmp_path, run)
+    assert " suspended {" not in record_of(tmp_path, run)
     btd.client.call(path, "org.btd1.Run", "SetBreakpoint", "ub", 0, True)
-    assert " suspended {" in journal_of(tmp_path, run)
+    assert " suspended {" in record_of(tmp_path, run)
     await_statuses(btd, path, ASLEEP)
     told = btd.btctl("replay", run, "--ascii").stdout
     assert re.search(r"Limit through \(Timeout\) for [0-9.]+m?s, times out in (20min|19min [0-9.]+s)\n", told)

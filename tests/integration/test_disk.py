@@ -11,7 +11,7 @@ import time
 import pytest
 
 import daemon
-from client import Client, wait
+from client import PATIENCE, Client, wait
 
 MANAGER = "org.btd1.Manager"
 NOW = {"type": "AlwaysSuccess"}
@@ -76,7 +76,7 @@ def disk(btd, tmp_path):
 
 def poll(condition, what):
     """For what happens to files, which wakes nobody up."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, f"waited for {what}"
         time.sleep(0.005)
@@ -93,7 +93,7 @@ def test_a_disk_that_hangs(disk, btd):
     assert "Disk:" not in btd.btctl("status").stdout
 
     other = Client(btd.bus.address)
-    start, halt = other.begin("StartTree", "(ssa{ss})", "other", "", {}), other.begin("HaltTree", "(s)", "other")
+    start, halt = other.begin("StartTree", "(sa{sv}a{sv})", "other", {}, {}), other.begin("HaltTree", "(sa{sv})", "other", {})
     btd.client.wait_signal("PropertiesChanged", lambda signal: signal.args[1].get("Disk"))
     trouble = btd.client.get("/org/btd1", MANAGER, "Disk")
     assert re.fullmatch(r"the disk has not answered for [\d.]+s: .+ to " + re.escape(str(disk.history.parent)) + "/.+",
@@ -102,7 +102,7 @@ def test_a_disk_that_hangs(disk, btd):
     assert json.loads(btd.btctl("status", "--json").stdout)["disk"].startswith("the disk has not answered for ")
 
     def beats():
-        return int(btd.client.call(beat, "org.btd1.Run", "GetVariable", "s", "n"))
+        return btd.client.variable(beat, "n")
     before = beats()
     assert disk.finish("now", 3) == ["now.2", "now.3", "now.4"], "their numbers are there"
     assert btd.client.finish(btd.client.start("fails")[1])[0] == "failure", "a restart is noted on no disk"
@@ -114,7 +114,7 @@ def test_a_disk_that_hangs(disk, btd):
 
     disk.answer()
     wait(lambda: start and halt, "the answers, in order")
-    assert start[0][0] == "other.1" and halt in ([(0,)], [(1,)])
+    assert start[0][0] == "other.1" and halt in ([([], 0)], [(["other.1"], 0)])
     btd.client.wait_signal("PropertiesChanged", lambda signal: signal.args[1].get("Disk") == "")
     assert btd.stop() == 0
     assert {path.name for path in disk.history.iterdir()} == \
@@ -129,7 +129,7 @@ def test_killed_while_the_disk_hangs(disk, btd):
     disk.finish("now")
     disk.hang()
     other = Client(btd.bus.address)
-    start = other.begin("StartTree", "(ssa{ss})", "other", "", {})
+    start = other.begin("StartTree", "(sa{sv}a{sv})", "other", {}, {})
     runs = disk.finish("now", 5)
     poll(disk.is_waited_for, "the disk that is waited for")
     assert not start
@@ -166,7 +166,8 @@ def test_a_disk_that_fails(disk, btd):
     poll(lambda: "the history of the last runs" in btd.log(), "the warning")
     assert btd.stop() == 0
     directory = disk.history.parent
-    assert f"warning: Numbers of runs may be used again after a restart: {directory}/numbers cannot be written: " \
+    assert f"warning: numbers of runs may be used again after a restart, because {directory}/numbers cannot be written: " \
         "Input/output error\n" in btd.log()
-    assert f"warning: A power failure may lose the history of the last runs: {disk.history}: Input/output error\n" in btd.log()
+    assert "warning: a power failure may lose the history of the last runs, because " \
+        f"{disk.history} cannot be synced: Input/output error\n" in btd.log()
     assert len(list(disk.history.iterdir())) == 2

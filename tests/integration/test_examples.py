@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the examples: those of trees/, of README.md and of btd-tree(5)."""
+"""Tests the examples: those of trees/, of README.md and of the manual pages about trees."""
 
 import glob
 import json
@@ -60,7 +60,7 @@ def tree_around(block):
 def manual_trees():
     """The trees and nodes that the manual pages show."""
     trees = {}
-    for room, page in [("definition", "btd-tree.5"), ("script", "btd-expressions.7")]:
+    for room, page in [("definition", "btd-tree.5"), ("script", "btd-expressions.7"), ("engine", "btd-semantics.7")]:
         blocks = re.findall(r"\.Bd -literal[^\n]*\n(.*?)\.Ed", read("daemon", room, page), re.S)
         texts = [tree_around(block) for block in blocks if '"root"' in block or block.startswith('{ "type"')]
         trees.update({f"{page}-{number}": text for number, text in enumerate(texts)})
@@ -95,10 +95,10 @@ def test_first_tree(btd):
 
 
 def test_tree_that_computes(btd):
-    status, _, nodes = run(btd, "room", chapter_trees()["room"], {"least": "0"})
+    status, _, nodes = run(btd, "room", chapter_trees()["room"], {"least": 0})
     assert status == "success"
     assert nodes["Log"]["status"] == "skipped"
-    _, path = btd.client.start("room", variables={"least": "101"})
+    _, path = btd.client.start("room", variables={"least": 101})
     status, cause = btd.client.finish(path)
     assert status == "failure"
     assert re.fullmatch(r"Room/Enough: free >= least is false \(free is \d+, least is 101\)", cause)
@@ -124,7 +124,7 @@ def test_device_startup_loads_in_parallel(btd):
 def test_device_startup_stops_at_an_error(btd, tmp_path):
     error_file = tmp_path / "error"
     error_file.touch()
-    status, cause, nodes = run(btd, "device-startup", example("device-startup"), {"error_file": f'"{error_file}"'})
+    status, cause, nodes = run(btd, "device-startup", example("device-startup"), {"error_file": f"{error_file}"})
     assert status == "failure"
     assert "NoError" in cause
     assert nodes["InitISP"]["status"] == nodes["StartPreview"]["status"] == "idle"
@@ -140,7 +140,7 @@ def test_degraded_start_without_network(btd):
 def test_degraded_start_with_all(btd, tmp_path):
     source = tmp_path / "network"
     source.write_text("192.0.2.1\n", encoding="ascii")
-    status, _, nodes = run(btd, "degraded-start", example("degraded-start"), {"network_source": f'"{source}"'})
+    status, _, nodes = run(btd, "degraded-start", example("degraded-start"), {"network_source": f"{source}"})
     assert status == "success"
     assert nodes["ProcessAll"]["status"] == "success"
     assert nodes["ProcessPartial"]["status"] == "idle"
@@ -154,7 +154,7 @@ def test_machine_report_where_no_service_answers(btd):
 
 
 def test_demo(btd, tmp_path):
-    status, _, nodes = run(btd, "demo", example("demo"), {"device": f'"{tmp_path}/device"'})
+    status, _, nodes = run(btd, "demo", example("demo"), {"device": f"{tmp_path}/device"})
     assert status == "success"
     assert nodes["NoLongerThan"]["status"] == "failure"
     assert nodes["TestPicture"]["status"] == "success"
@@ -182,7 +182,7 @@ class Story:
 
 def test_patrol_does_not_visit_a_again(btd, tmp_path):
     story = Story(btd, "patrol", "battery")
-    _, path = btd.client.start("patrol", variables={"gate": f'"{tmp_path}/gate"'})
+    _, path = btd.client.start("patrol", variables={"gate": f"{tmp_path}/gate"})
     assert btd.client.finish(path)[0] == "success"
     visits = story.tell("GoToA", "GoToB", "GoToC")
     assert visits[:4] == [("GoToA", "running"), ("GoToA", "success"), ("GoToB", "running"), ("GoToB", "failure")]
@@ -193,9 +193,9 @@ def test_patrol_does_not_visit_a_again(btd, tmp_path):
 
 def test_patrol_stops_without_battery_and_goes_on_with_it(btd, tmp_path):
     story = Story(btd, "patrol", "battery")
-    _, path = btd.client.start("patrol", variables={"gate": f'"{tmp_path}/gate"'})
+    _, path = btd.client.start("patrol", variables={"gate": f"{tmp_path}/gate"})
     story.wait("GoToB", "running")
-    btd.client.manager("HaltTree", "s", "battery")
+    btd.client.halt_tree("battery")
     story.wait("GoToB", "halted")
     story.wait("BatteryOk", "failure")
     assert btd.client.nodes(path)["GoToC"]["status"] == "idle"
@@ -214,11 +214,11 @@ def process_of(btd, path, node):
 
 def test_guarded_approach_stops_when_the_target_is_lost(btd):
     story = Story(btd, "guarded-approach", "target")
-    btd.client.start("target", variables={"visible": '"infinity"'})
+    btd.client.start("target", variables={"visible": "infinity"})
     _, path = btd.client.start("guarded-approach")
     story.wait("Approach", "running")
     process = process_of(btd, path, "Approach")
-    btd.client.manager("HaltTree", "s", "target")
+    btd.client.halt_tree("target")
     status, _ = btd.client.finish(path)
     nodes = btd.client.nodes(path)
     assert status == "success"
@@ -240,13 +240,13 @@ def test_mode_switch_changes_over(btd):
     _, path = btd.client.start("mode-switch")
     assert btd.client.finish(path)[0] == "success"
     modes = story.tell("FullPower", "SavePower", "Off")
-    assert modes == [("FullPower", "running"), ("FullPower", "halted"), ("SavePower", "running"),
-                     ("SavePower", "halted"), ("Off", "success")]
+    assert modes == [("FullPower", "running"), ("FullPower", "halting"), ("FullPower", "halted"),
+                     ("SavePower", "running"), ("SavePower", "halting"), ("SavePower", "halted"), ("Off", "success")]
 
 
 def test_service_is_repaired(btd, tmp_path):
     story = Story(btd, "service-recovery")
-    _, path = btd.client.start("service-recovery", variables={"state": f'"{tmp_path}/state"'})
+    _, path = btd.client.start("service-recovery", variables={"state": f"{tmp_path}/state"})
     assert btd.client.finish(path)[0] == "success"
     assert story.tell("Serve", "Repair") == [("Serve", "running"), ("Serve", "failure"), ("Repair", "running"),
                                             ("Repair", "success"), ("Serve", "running"), ("Serve", "success")]
@@ -254,7 +254,7 @@ def test_service_is_repaired(btd, tmp_path):
 
 def test_service_that_cannot_be_repaired(btd, tmp_path):
     story = Story(btd, "service-recovery")
-    _, path = btd.client.start("service-recovery", variables={"state": '"/proc/none"'})
+    _, path = btd.client.start("service-recovery", variables={"state": "/proc/none"})
     status, cause = btd.client.finish(path)
     assert status == "failure"
     assert "Repair" in cause
@@ -263,7 +263,7 @@ def test_service_that_cannot_be_repaired(btd, tmp_path):
 
 @pytest.mark.parametrize("a,servers", [("/run/btd-example/a", "BCB"), ("/proc/version", "ABC")])
 def test_failover(btd, a, servers):
-    status, _, _ = run(btd, "failover", example("failover"), {"a": f'"{a}"'})
+    status, _, _ = run(btd, "failover", example("failover"), {"a": f"{a}"})
     assert status == "success"
     assert "".join(re.findall(r"answered by (\w)", btd.log())) == servers
 
@@ -273,7 +273,7 @@ def uploading(btd, tmp_path):
     network, disk = tmp_path / "network", tmp_path / "disk"
     network.touch()
     story = Story(btd, "uploader")
-    _, path = btd.client.start("uploader", variables={"network": f'"{network}"', "disk": f'"{disk}"'})
+    _, path = btd.client.start("uploader", variables={"network": str(network), "disk": str(disk)})
     story.wait("Uploader", "running")
     assert disk.is_dir()
     process = process_of(btd, path, "Uploader")
@@ -289,7 +289,7 @@ def test_uploader_is_stopped_and_the_disk_unmounted_whatever_happens(btd, tmp_pa
     elif end == "network":
         network.unlink()
     elif end == "halt":
-        btd.client.call(path, "org.btd1.Run", "Halt")
+        btd.client.halt(path)
     else:
         btd.stop()
     if end != "stop":
@@ -302,11 +302,12 @@ def test_uploader_is_stopped_and_the_disk_unmounted_whatever_happens(btd, tmp_pa
     assert not os.path.exists(process)
     assert not os.path.exists(tmp_path / "disk")
     assert story.tell("Uploader", "Unmount") == [
-        ("Uploader", "running"), ("Uploader", "halted"), ("Unmount", "running"), ("Unmount", "success")]
+        ("Uploader", "running"), ("Uploader", "halting"), ("Uploader", "halted"), ("Unmount", "running"),
+        ("Unmount", "success")]
 
 
 def test_sensors_are_provisioned(btd, tmp_path):
-    status, _, nodes = run(btd, "provisioning", example("provisioning"), {"directory": f'"{tmp_path}/sensors"'})
+    status, _, nodes = run(btd, "provisioning", example("provisioning"), {"directory": f"{tmp_path}/sensors"})
     assert status == "success"
     versions = json.loads(re.search(r"set up: (.*)", btd.log())[1])
     assert versions == dict.fromkeys(["front", "left", "right", "rear"], "1.7")
@@ -318,7 +319,7 @@ def test_sensors_are_provisioned(btd, tmp_path):
 def test_one_sensor_may_fail(btd, tmp_path):
     (tmp_path / "sensors").mkdir()
     (tmp_path / "sensors" / "left").touch()  # so it cannot become a directory
-    status, _, nodes = run(btd, "provisioning", example("provisioning"), {"directory": f'"{tmp_path}/sensors"'})
+    status, _, nodes = run(btd, "provisioning", example("provisioning"), {"directory": f"{tmp_path}/sensors"})
     assert status == "success"
     assert sorted(json.loads(re.search(r"set up: (.*)", btd.log())[1])) == ["front", "rear", "right"]
     assert nodes["Sensors"]["status"] == "success"
@@ -328,7 +329,7 @@ def test_persistent_comes_up_at_the_third_attempt(btd, tmp_path):
     btd.tree("persistent", example("persistent"))
     btd.start()
     btd.client.subscribe("org.btd1.Manager", "RunFinished")
-    btd.client.start("persistent", variables={"tally": f'"{tmp_path}/tally"'})
+    btd.client.start("persistent", variables={"tally": f"{tmp_path}/tally"})
     btd.client.wait_signal("RunFinished", lambda s: s.args[2] == "success")
     results = [(s.args[0], s.args[2]) for s in btd.client.signals if s.member == "RunFinished"]
     assert results == [("persistent.1", "failure"), ("persistent.2", "failure"), ("persistent.3", "success")]
@@ -338,7 +339,7 @@ def test_persistent_comes_up_at_the_third_attempt(btd, tmp_path):
 @pytest.mark.parametrize("place", ["/tmp", "/dev"])
 def test_disks_are_reported(btd, place):
     btd.tree("disk-parts", example("disk-parts"))
-    status, _, nodes = run(btd, "disk-report", example("disk-report"), {"data": f'"{place}"'})
+    status, _, nodes = run(btd, "disk-report", example("disk-report"), {"data": f"{place}"})
     assert status == "success"
     root, data = re.search(rf"(\d+)% of / and (\d+)% of {place} are free", btd.log()).groups()
     assert nodes["Warn"]["status"] == ("skipped" if min(int(root), int(data)) > 10 else "success")

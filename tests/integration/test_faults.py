@@ -47,7 +47,7 @@ def outcome(btd, tree, root, **keys):
     btd.tree(tree, root, **keys)
     if btd.process is None:
         btd.start()
-    assert btd.client.manager("Reload") == []
+    assert btd.client.reload() == []
     return btd.client.finish(btd.client.start(tree)[1])
 
 
@@ -58,7 +58,7 @@ def test_a_call_that_works(btd, peer_client):
     _, path = btd.client.start("call")
     assert btd.client.finish(path) == ("success", "")
     assert peer.calls == [("Start", ("wide",))]
-    assert btd.client.call(path, "org.btd1.Run", "GetVariables")["length"] == "4"
+    assert btd.client.variables(path)["length"] == 4
 
 
 def test_an_error_reply_is_the_cause(btd, peer_client):
@@ -105,7 +105,7 @@ def test_a_halted_call_is_dropped(btd, peer_client):
     run, path = btd.client.start("call")
     wait(lambda: peer.calls, "the call")
 
-    btd.client.manager("HaltRun", "s", run)
+    btd.client.halt_run(run)
 
     assert btd.client.finish(path)[0] == "halted"
 
@@ -138,13 +138,13 @@ def test_a_bus_that_dies(btd_own_bus):
     btd.client = client.Client(btd.bus.address)
     btd.wait_ready()
 
-    rows = {row[2]: row for row in btd.client.manager("ListRuns")}
-    assert rows["other"][4] == "running"
-    assert rows["call"][4] == "success"
-    hang = btd.client.nodes(rows["call"][1])["Hang"]
+    rows = {row.tree: row for row in btd.client.runs()}
+    assert rows["other"].status == "running"
+    assert rows["call"].status == "success"
+    hang = btd.client.nodes(rows["call"].path)["Hang"]
     assert hang["status"] == "failure"
     assert "NoReply" in hang["detail"] or "Disconnected" in hang["detail"], hang["detail"]
-    assert btd.client.finish(btd.client.start("call", "again")[1], timeout=40)[0] == "success"
+    assert btd.client.finish(btd.client.start("call", "again")[1])[0] == "success"
 
 
 def test_a_process_that_ignores_sigterm(btd):
@@ -153,7 +153,7 @@ def test_a_process_that_ignores_sigterm(btd):
         "trap '' TERM; sleep 87654 & sleep 87654", **{"as": "child"}, timeout="50ms", kill_timeout="50ms"))
     assert status == "failure"
     assert "50ms" in cause
-    subprocess.run(["pidwait", "-f", "sleep 87654"], timeout=10, check=False)  # it has been killed, and dies soon
+    subprocess.run(["pidwait", "-f", "sleep 87654"], timeout=client.PATIENCE, check=False)  # it has been killed, and dies soon
 
 
 @pytest.mark.parametrize("script, told", [("exit 3", "3"), ("kill -SEGV $$", "SEGV"), ("exec /nowhere", "127")])
@@ -183,7 +183,7 @@ def run_with_output(btd, script, **keys):
     _, path = btd.client.start("say")
     status, cause = btd.client.finish(path)
     assert status == "success", cause
-    return json.loads(btd.client.call(path, "org.btd1.Run", "GetVariables")["said"])
+    return btd.client.variables(path)["said"]
 
 
 def test_too_much_output(btd):
@@ -227,7 +227,7 @@ def test_a_tree_file_that_cannot_be_one(btd, make, told):
     path = os.path.join(btd.trees, "bad.json")
     make(path)
 
-    errors = btd.client.manager("Reload")
+    errors = btd.client.reload()
 
     assert len(errors) == 1 and errors[0].startswith(path + ":"), errors
     assert told.lower() in errors[0].lower(), errors
@@ -241,7 +241,7 @@ def test_a_tree_directory_that_cannot_be_read(btd, tmp_path):
     btd.tree("good", {"type": "AlwaysSuccess"})
     btd.start(f"--trees={no_directory}")
 
-    errors = btd.client.manager("Reload")
+    errors = btd.client.reload()
 
     assert any(str(no_directory) in error for error in errors), errors
     assert btd.client.finish(btd.client.start("good")[1])[0] == "success"
@@ -257,7 +257,7 @@ def test_a_link_to_dev_null_masks(btd, tmp_path):
     os.symlink("/dev/null", os.path.join(btd.trees, "masked.json"))
     btd.start(f"--trees={later}")
 
-    assert [row[0] for row in btd.client.manager("ListTrees")] == ["hidden"]
+    assert [row.name for row in btd.client.trees()] == ["hidden"]
     assert "Sleep" in btd.client.call("/org/btd1/tree/hidden", "org.btd1.Tree", "GetText")
 
 
@@ -266,7 +266,7 @@ def test_the_name_is_taken(btd):
     btd.start()
     second = subprocess.run([os.path.join(os.environ.get("BTD_BUILD", "build"), "daemon", "btd"),
                              "--address=" + btd.bus.address, "--trees=" + btd.trees],
-                            capture_output=True, text=True, timeout=20, check=False)
+                            capture_output=True, text=True, timeout=client.PATIENCE, check=False)
     assert second.returncode != 0
     assert "org.btd1" in second.stderr
-    assert btd.client.manager("ListTrees") == []
+    assert btd.client.trees() == []

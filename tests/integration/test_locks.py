@@ -6,6 +6,7 @@ import time
 import pytest
 
 from btctl_runs import UTF8
+from client import PATIENCE
 
 
 def locked(name, lock, *children):
@@ -32,20 +33,26 @@ def detail(btd, run, node):
     return btd.client.nodes(f"/org/btd1/run/{run.replace('.', '_2e')}")[node]["detail"]
 
 
+def await_detail(btd, run, node):
+    deadline = time.monotonic() + PATIENCE
+    while not detail(btd, run, node):
+        assert time.monotonic() < deadline, f"{run} does not reach {node}"
+
+
 def test_waiting(crossed):
-    deadline = time.monotonic() + 20
-    while not detail(crossed, "flash.1", "Write"):
-        assert time.monotonic() < deadline, "the first tick of flash.1 does not come"
+    await_detail(crossed, "flash.1", "Write")
     assert detail(crossed, "flash.1", "Write") == "waits for the lock 'disk', which boot.1 (Boot) holds"
     assert "deadlock" not in crossed.log()
 
 
 def test_deadlock(crossed):
     """It is told once, shown for both, and over when one of them is halted."""
+    await_detail(crossed, "flash.1", "Write")
     assert crossed.btctl("set", "boot", "closed=false").returncode == 0
-    boot = ("waits for the lock 'net', which flash.1 (Flash) holds; a deadlock, since flash.1 (Write) waits for the lock "
+    await_detail(crossed, "boot.1", "Fetch")
+    boot = ("waits for the lock 'net', which flash.1 (Flash) holds; a deadlock, because flash.1 (Write) waits for the lock "
             "'disk', which boot.1 (Boot) holds")
-    flash = ("waits for the lock 'disk', which boot.1 (Boot) holds; a deadlock, since boot.1 (Fetch) waits for the lock "
+    flash = ("waits for the lock 'disk', which boot.1 (Boot) holds; a deadlock, because boot.1 (Fetch) waits for the lock "
              "'net', which flash.1 (Flash) holds")
     assert detail(crossed, "boot.1", "Fetch") == boot
     assert boot in crossed.btctl("status", "boot", env=UTF8).stdout

@@ -73,8 +73,10 @@ def test_every_parameter_is_tried(types, every):
 
 def test_every_key_is_tried(types, schema, every):
     used = set().union(*keys_used(every).values())
-    assert keys_of_any_node(types, schema) <= used, EVERY
-    assert set(schema["properties"]) - set(every) <= NOT_IN_ONE_FILE, EVERY
+    missing = keys_of_any_node(types, schema) - used
+    assert not missing, f"no node in {EVERY} has {missing}"
+    missing = set(schema["properties"]) - set(every) - NOT_IN_ONE_FILE
+    assert not missing, f"{EVERY} has no {missing}"
 
 
 def test_manual_has_every_type_and_key(types, schema):

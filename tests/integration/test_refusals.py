@@ -13,7 +13,7 @@ from gi.repository import Gio, GLib
 
 import buses
 from btctl_runs import LONG
-from client import Client, DBusError, wait
+from client import PATIENCE, Client, DBusError, wait
 from daemon import Daemon
 from records import ENGINE, sign
 
@@ -25,7 +25,7 @@ import os, signal, sys
 from gi.repository import Gio, GLib
 flags = Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION
 connection = Gio.DBusConnection.new_for_address_sync(sys.argv[1], flags, None, None)
-connection.call("org.btd1", "/org/btd1", "org.btd1.Manager", "StartTree", GLib.Variant("(ssa{ss})", ("boot", "", {})),
+connection.call("org.btd1", "/org/btd1", "org.btd1.Manager", "StartTree", GLib.Variant("(sa{sv}a{sv})", ("boot", {}, {})),
                 None, Gio.DBusCallFlags.NONE, -1, None, None)
 connection.flush_sync()
 if os.fork():
@@ -37,10 +37,10 @@ signal.pause()
 
 def await_log(btd, text):
     """Asks the daemon for something else until it has said so."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while text not in btd.log():
         assert time.monotonic() < deadline, btd.log()
-        btd.client.manager("ListTrees")
+        btd.client.trees()
 
 
 def test_a_broken_tree_has_no_text(btd):
@@ -58,7 +58,7 @@ def test_the_bus_does_not_allow_the_name(tmp_path):
     try:
         btd.start(wait=False)
         assert btd.wait_exit() == 1
-        assert f"cannot have the name org.btd1 on bus '{bus.address}': the bus does not allow it; run btd as root, and " \
+        assert f"cannot take the name org.btd1 on bus '{bus.address}': the bus does not allow it; run btd as root, and " \
                "install its D-Bus policy" in btd.log()
     finally:
         btd.close()
@@ -73,7 +73,7 @@ def test_a_caller_that_has_gone(btd, bus):
     name = caller.name
     btd.process.send_signal(signal.SIGSTOP)
     caller.connection.call("org.btd1", "/org/btd1", "org.btd1.Manager", "StartTree",
-                           GLib.Variant("(ssa{ss})", ("boot", "", {})), None, Gio.DBusCallFlags.NONE, -1, None, None)
+                           GLib.Variant("(sa{sv}a{sv})", ("boot", {}, {})), None, Gio.DBusCallFlags.NONE, -1, None, None)
     caller.connection.flush_sync()
     caller.close()
     while btd.client.owner(name):
@@ -81,7 +81,7 @@ def test_a_caller_that_has_gone(btd, bus):
     btd.process.send_signal(signal.SIGCONT)
 
     await_log(btd, f"the caller {name} was not allowed to start 'boot': the bus does not tell who asks: ")
-    assert btd.client.manager("ListRuns") == []
+    assert btd.client.runs() == []
 
 
 def test_a_caller_whose_process_has_gone(btd, bus):
@@ -110,9 +110,9 @@ def test_nothing_is_loaded_while_it_stops(btd, tmp_path):
     btd.client.wait_signal("PropertiesChanged", lambda s: s.args[1].get("Status") == "stopping")
 
     with pytest.raises(DBusError) as error:
-        btd.client.manager("Reload")
+        btd.client.reload()
     assert (error.value.name, error.value.message) == \
-        ("org.btd1.Error.Stopping", "the daemon is stopping and loads nothing any more")
+        ("org.btd1.Error.Stopping", "btd is stopping and loads nothing any more")
     (tmp_path / "go").touch()
     assert btd.wait_exit() == 0
 
@@ -145,7 +145,7 @@ def restart_with_changed(btd, tmp_path, change, root=None, noted=b" begin #", **
 def recover_changed(btd, tmp_path, change, root=None, noted=b" begin #", **keys):
     """What that daemon says, which does not recover the run."""
     journal = restart_with_changed(btd, tmp_path, change, root, noted, **keys)
-    assert btd.client.manager("ListRuns") == []
+    assert btd.client.runs() == []
     assert not journal.exists() and (tmp_path / "state" / "boot.1.journal.bad").exists()
     lines = [line for line in btd.log().splitlines() if "cannot be recovered" in line]
     assert len(lines) == 1
@@ -174,7 +174,7 @@ def test_a_tree_that_an_older_btd_accepted(btd, tmp_path):
         return record.replace(b"value.sub_state", b"value.sub_stait")
     later = {"type": "UnitState", "unit": "cam.service", "test": "value.sub_state == 'running'"}
     restart_with_changed(btd, tmp_path, change, {"type": "Sequence", "children": [LONG, later]})
-    assert [(row[0], row[4]) for row in btd.client.manager("ListRuns")] == [("boot.1", "running")]
+    assert [(row.id, row.status) for row in btd.client.runs()] == [("boot.1", "running")]
     later["test"] = later["test"].replace("state", "stait")
     btd.tree("boot", later)
     assert "'value' has no member 'sub_stait'" in btd.btctl("validate", btd.trees + "/boot.json").stderr
@@ -189,8 +189,8 @@ def test_a_tree_that_is_refused_now(btd, tmp_path):
         return record.replace(b'\\"Timeout\\"', b'\\"Timeuot\\"')
     message = recover_changed(btd, tmp_path, change)
     assert message.startswith(
-        "boot.1.journal: the run cannot be recovered: this version of btd refuses its tree, which the one that started "
-        f"it accepted: {btd.trees}/boot.json:"), message
+        "boot.1.journal: the run cannot be recovered: this version of btd refuses its tree, which the btd that started the "
+        f"run accepted: {btd.trees}/boot.json:"), message
     assert "unknown type 'Timeuot'" in message and message.endswith(f"{tmp_path}/state/boot.1.journal.bad. {AFTER_IT}")
 
 
@@ -199,7 +199,7 @@ def test_an_effect_that_is_not_recorded(btd, tmp_path):
         lines = record.splitlines(keepends=True)
         return b"".join(line for line in lines if b" arm #" not in line)
     assert recover_changed(btd, tmp_path, change) == (
-        "boot.1.journal: the run cannot be recovered: line 3: behind it there is 'arm' of node #0, which is not "
+        "boot.1.journal: the run cannot be recovered: line 3: after this line, the run requests 'arm' of node #0, which is not "
         f"recorded; it was kept as {tmp_path}/state/boot.1.journal.bad. {AFTER_IT}")
 
 
@@ -224,14 +224,14 @@ def test_a_condition_whose_start_is_not_recorded(btd, tmp_path):
         return b"".join(line for line in record.splitlines(keepends=True) if b" begin #1 " not in line)
     message = recover_changed(btd, tmp_path, change, {"type": "WaitFor", "child": {"type": "PathExists", "path": "{d}"}},
                               noted=b" value #1 ", blackboard={"d": "/nowhere"})
-    assert ": behind it there is 'begin' of node #1, which is not recorded; it was kept as " in message
+    assert ": after this line, the run requests 'begin' of node #1, which is not recorded; it was kept as " in message
 
 
 def test_an_effect_that_is_recorded_only(btd, tmp_path):
     def change(record):
         return record + b"99999999 stop #1 -\n"
     message = recover_changed(btd, tmp_path, change)
-    assert ": the run has not asked for 'stop'; it was kept as " in message
+    assert ": the run has not requested 'stop'; it was kept as " in message
 
 
 def test_a_record_that_lacks_a_line(btd, tmp_path):
@@ -246,8 +246,8 @@ def test_a_record_that_lacks_a_line(btd, tmp_path):
     journal.write_bytes(b"".join(lines[:-2] + lines[-1:]))
 
     btd.start(*options)
-    assert btd.client.manager("ListRuns") == []
-    assert (f"boot.1.journal: the run cannot be recovered: line {len(lines) - 1}: it does not fit its checksum, or "
+    assert btd.client.runs() == []
+    assert (f"boot.1.journal: the run cannot be recovered: line {len(lines) - 1}: it does not match its checksum, or "
             f"lines before it are missing; it was kept as {tmp_path}/state/boot.1.journal.bad. What the run has started "
             "is left as it is: check it, then start the tree again with 'btctl start TREE'") in btd.log()
 
@@ -282,6 +282,6 @@ def test_a_run_of_another_boot(btd, tmp_path):
     journal.write_bytes(sign(re.sub(b'"boot":"[0-9a-f]+"', b'"boot":"%s"' % (b"0" * 32), journal.read_bytes(), count=1)))
 
     btd.start(*options)
-    assert btd.client.manager("ListRuns") == []
+    assert btd.client.runs() == []
     assert "boot.1.journal: the run has ended, because the machine was restarted; it was kept as " in btd.log()
     assert not journal.exists()

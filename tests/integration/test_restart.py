@@ -31,26 +31,26 @@ def test_until_the_limit(btd):
     start(btd, FAIL, "--instance=left", "--set", "who=1", inputs={"who": "int"}, restart="on-failure",
           restart_backoff={"initial": "1ms"}, restart_limit={"burst": 2, "interval": "1h"})
     await_run(btd, "boot.3")
-    [row] = btd.client.manager("ListRuns")
-    assert (row[0], row[3]) == ("boot.3", "left")
-    assert row[8] == "not restarted: it was restarted 2 times within 1h, which is the limit"
-    assert btd.client.run_property(row[1], "Restart") == row[8]
+    [row] = btd.client.runs()
+    assert (row.id, row.instance) == ("boot.3", "left")
+    assert row.restart == "not restarted: it was restarted 2 times within 1h, which is the limit"
+    assert btd.client.run_property(row.path, "Restart") == row.restart
     assert btd.btctl("get", "boot", "who").stdout == "1\n"
-    assert row[8] in btd.btctl("status", "boot").stdout
-    assert json.loads(btd.btctl("list", "--json").stdout)[0]["runs"][0]["restart"] == row[8]
+    assert row.restart in btd.btctl("status", "boot").stdout
+    assert json.loads(btd.btctl("list", "--json").stdout)[0]["runs"][0]["restart"] == row.restart
 
 
 def test_halt_calls_it_off(btd):
     start(btd, FAIL, **LATER)
     await_run(btd, "boot.1")
-    [row] = btd.client.manager("ListRuns")
-    assert re.fullmatch(r"restarts in [0-9a-z. ]+ \(attempt 1 of 5\)", row[8])
+    [row] = btd.client.runs()
+    assert re.fullmatch(r"restarts in [0-9a-z. ]+ \(attempt 1 of 5\)", row.restart)
     assert "(attempt 1 of 5)" in btd.btctl("status", "boot").stdout.splitlines()[0]
 
     btd.client.signals.clear()
     assert btd.btctl("halt", "boot").returncode == 0
     btd.client.wait_signal("PropertiesChanged", lambda signal: signal.args[0] == RUN and "Restart" in signal.args[2])
-    assert btd.client.run_property(row[1], "Restart") == ""
+    assert btd.client.run_property(row.path, "Restart") == ""
     assert without_times(btd.btctl("status", "boot").stdout).splitlines()[0].endswith("failure after T")
 
 
@@ -64,8 +64,8 @@ def test_start_does_not_wait(btd):
 def test_what_was_halted_stays(btd):
     start(btd, LONG, restart="always", restart_backoff={"initial": "1ms"})
     assert btd.btctl("halt", "boot", "--wait").returncode == 0
-    [row] = btd.client.manager("ListRuns")
-    assert (row[4], row[8]) == ("halted", "")
+    [row] = btd.client.runs()
+    assert (row.status, row.restart) == ("halted", "")
 
 
 SOON = {"restart": "on-failure", "restart_backoff": {"initial": "1ms"}}
@@ -102,7 +102,7 @@ def test_wait_for_success_of_a_restart(btd, tmp_path):
     btd had reserved when it was killed are left out."""
     options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
     btd.tree("boot", {**TRIES, "path": str(tmp_path / "there")}, restart="on-failure",
-             restart_backoff={"initial": "2s"})
+             restart_backoff={"initial": "10s"})
     btd.start(*options)
     btd.client.subscribe()
     waiting = begin(btd, "start", "boot", "--wait", "--token=mine")
@@ -126,19 +126,19 @@ def test_wait_for_a_restart_that_is_called_off(btd, halt):
     assert btd.btctl("halt", *halt).returncode == 0
     status, output = end(waiting)
     assert status == 1 and output.startswith("✗ boot.1: failure")
-    [row] = btd.client.manager("ListRuns")
-    assert row[8] == ""
+    [row] = btd.client.runs()
+    assert row.restart == ""
     assert btd.client.wait_signal("RestartDropped").args == ("boot", "")
 
 
 def test_wait_for_a_restart_that_cannot_be(btd):
-    btd.tree("boot", FAIL, restart="on-failure", restart_backoff={"initial": "1s"})
+    btd.tree("boot", FAIL, restart="on-failure", restart_backoff={"initial": "10s"})
     btd.start()
     btd.client.subscribe()
     waiting = begin(btd, "start", "boot", "--wait")
     await_run(btd, "boot.1")
     os.unlink(btd.trees + "/boot.json")
-    btd.client.manager("Reload")
+    btd.client.reload()
     assert end(waiting)[0] == 1
     dropped = btd.client.wait_signal("RestartDropped")
     del btd.client.signals[:btd.client.signals.index(dropped)]

@@ -70,20 +70,19 @@ def everything(btd, path, tree):
                 with open(os.path.join(base, file), encoding="utf-8", errors="replace") as text:
                     yield file, text.read()
     yield "signals", repr(client.signals)
-    yield "GetJournal", repr(bytes(client.manager("GetJournal", "st", run, 0)))
-    yield "ListRuns", repr(client.manager("ListRuns"))
+    yield "GetRecord", repr(bytes(client.manager("GetRecord", "st", run, 0)))
+    yield "ListRuns", repr(client.runs())
     yield "GetText", client.call(tree_path, TREE, "GetText")
     for interface, at in (RUN, path), (TREE, tree_path):
         yield interface, repr(client.get_all(at, interface))
-        for method in "GetNodes", "GetTitles":
-            yield method, repr(client.call(at, interface, method))
+        yield "GetNodes", repr(client.call(at, interface, "GetNodes"))
     yield "GetCauses", repr(client.call(path, RUN, "GetCauses"))
-    yield "GetVariables", repr(client.call(path, RUN, "GetVariables"))
+    yield "GetVariables", repr(client.variables(path))
     for node in range(client.get(tree_path, TREE, "NodeCount")):
         yield "GetCauseChain", repr(client.call(path, RUN, "GetCauseChain", "u", node))
     for words in ("status", run), ("status", run, "--json"), ("get", run), ("get", run, "--json"), ("cat", tree), \
             ("list", "--json"), ("show", run), ("show", run, "--json"), ("replay", run), ("plot", run), \
-            ("plot", run, "--format=trace"), ("history", "--json"):
+            ("plot", run, "--format=trace"), ("graph", run), ("history", "--json"):
         result = btd.btctl(*words)
         yield " ".join(words), result.stdout + result.stderr
 
@@ -96,7 +95,11 @@ def check(btd, path, tree):
 def test_secrets_are_seen_nowhere(secretive):
     btd = secretive
     some = [{"type": "ForceSuccess", "name": f"Try{leaf['name']}", "child": leaf} for leaf in LEAVES + BUSES]
-    btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": some + [{"type": "WaitFor", "name": "Waiting", "child": WAITS}]})
+    copies = {"type": "ForEach", "items": ["{echoed}", "{told}"], "as": "element", "concurrency": 2,
+              "child": {"type": "Script", "name": "Copy", "code": "x = element"}}
+    single = {**copies, "concurrency": 1, "child": {**copies["child"], "name": "Single"}}
+    btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": some + [
+        copies, single, {"type": "WaitFor", "name": "Waiting", "child": WAITS}]})
     btd.start_with_secrets()
     btd.client.manager("Subscribe")
     btd.client.subscribe(None)
@@ -105,11 +108,13 @@ def test_secrets_are_seen_nowhere(secretive):
     check(btd, path, "boot")
     nodes = btd.client.nodes(path)
     assert nodes["Reads"]["status"] == "success"
-    variables = btd.client.call(path, RUN, "GetVariables")
-    assert json.loads(variables["echoed"]) == "{secret:quoted}"
-    assert json.loads(variables["told"]) == "no {secret:token}"
+    variables = btd.client.variables(path)
+    assert variables["echoed"] == "{secret:quoted}"
+    assert variables["told"] == "no {secret:token}"
+    assert nodes["Copy[1]"]["element"] == "{secret:quoted}" and nodes["Copy[2]"]["element"] == "no {secret:token}"
+    assert nodes["Single"]["element"] == "no {secret:token}"
     assert nodes["Tells"]["detail"] == "exited with status 1: no {secret:token}"
-    assert "bus 'unix:path=/nowhere/{secret:token}': cannot connect, trying again until it is there: " in btd.log()
+    assert "cannot connect to bus 'unix:path=/nowhere/{secret:token}', trying again until it is there: " in btd.log()
     btd.btctl("halt", "boot", "--wait")
     check(btd, path, "boot")
 
@@ -126,8 +131,8 @@ def test_secrets_are_not_in_snapshots(secretive, tmp_path):
     btd.client.subscribe(RUN)
     path = btd.client.start("boot")[1]
     wait(lambda: btd.client.nodes(path)["Waiting"]["status"] == "running", "the last node")
-    journal = (btd.runtime / "runs" / "boot.1.journal").read_text(encoding="utf-8")
-    assert " snapshot {" in journal and "{secret:token}" in journal
+    record = (btd.runtime / "runs" / "boot.1.journal").read_text(encoding="utf-8")
+    assert " snapshot {" in record and "{secret:token}" in record
     check(btd, path, "boot")
 
     btd.stop(signal.SIGKILL)
@@ -165,8 +170,8 @@ def test_a_credential_that_is_gone_when_its_leaf_is_recovered(secretive):
     btd.client.manager("Subscribe")
     btd.client.subscribe(None)
     path = btd.client.start("boot")[1]
-    journal = btd.runtime / "runs" / "boot.1.journal"
-    wait(lambda: ' begin #1 {"with":{"directory":"/nowhere"}} ' in journal.read_text(encoding="utf-8"), "the leaf to begin")
+    record = btd.runtime / "runs" / "boot.1.journal"
+    wait(lambda: ' begin #1 {"with":{"directory":"/nowhere"}} ' in record.read_text(encoding="utf-8"), "the leaf to begin")
     btd.stop(signal.SIGKILL)
     btd.start_with_secrets()
     btd.client.wait_running()

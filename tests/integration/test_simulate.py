@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the verb btctl simulate and its options. unit/client/test-simulate.c tests the simulation itself."""
+"""Tests the verb btctl simulate and its options. unit/client/test-simulate-traces.c tests the simulation itself."""
 
 import json
 import os
@@ -57,6 +57,7 @@ def test_exit_status_of_an_error(files):
           script={"leaves": {"Work": "skipped"}})
     assert simulate("tree.json", "--script=script.json") == (
         4,
+        "   0.000s » tree: started\n"
         "   0.000s ● If: running\n"
         "   0.000s ↷ If/Work: skipped\n"
         "   0.000s ! If: error: its condition was skipped, which is neither true nor false\n"
@@ -69,23 +70,31 @@ def test_trace_as_text_and_json(files):
     text = simulate(*arguments)
     assert text == (
         0,
+        '   0.000s » boot: started with who="Ann"\n'
         "   0.000s ● Boot: running\n"
         "   0.000s » Boot/Greet: log: hello Ann\n"
         "   0.000s ✓ Boot/Greet: success\n"
         "   0.000s ● Boot/Again: running\n"
         "   0.000s ● Boot/Again/Work: running\n"
-        "   1.500s ✓ Boot/Again/Work: success\n"
-        "   1.500s ✓ Boot/Again: success\n"
-        "   1.500s ✓ Boot: success\n"
-        "   1.500s ✓ boot: success\n", "")
-    assert simulate(*arguments, "--ascii").stdout.splitlines()[-1] == "   1.500s + boot: success"
+        "   1.500s ✓ Boot/Again/Work: success after 1.5s\n"
+        "   1.500s ✓ Boot/Again: success after 1.5s\n"
+        "   1.500s ✓ Boot: success after 1.5s\n"
+        "   1.500s ✓ boot: success after 1.5s\n", "")
+    assert simulate(*arguments, "--ascii").stdout.splitlines()[-1] == "   1.500s + boot: success after 1.5s"
     assert simulate(*arguments, "--quiet") == (0, "", "")
 
     events = [json.loads(line) for line in simulate(*arguments, "--json").stdout.splitlines()]
     assert len(events) == len(text.stdout.splitlines())
-    assert events[1] == {"t": 0, "path": "Boot/Greet", "event": "log", "message": "hello Ann"}
-    assert events[5] == {"t": 1.5, "path": "Boot/Again/Work", "event": "success"}
-    assert events[-1] == {"t": 1.5, "event": "finished", "status": "success"}
+    assert events[0] == {
+        "number": 1, "offset_usec": 0, "event": "started", "run": "boot", "variables": {"who": "Ann"}}
+    assert events[2] == {
+        "number": 3, "offset_usec": 0, "event": "log", "run": "boot", "node": 1, "path": "Boot/Greet",
+        "text": "hello Ann"}
+    assert events[6] == {
+        "number": 7, "offset_usec": 1500000, "event": "success", "run": "boot", "node": 3, "path": "Boot/Again/Work",
+        "duration_usec": 1500000}
+    assert events[-1] == {
+        "number": 10, "offset_usec": 1500000, "event": "success", "run": "boot", "duration_usec": 1500000}
 
 
 def test_same_input_same_bytes(files):
@@ -100,11 +109,14 @@ def test_same_input_same_bytes(files):
 def test_time_is_over(files):
     files(**outcome({"after": "2h"}))
     assert simulate("tree.json", "--script=script.json") == (
-        1, "   0.000s ● Work: running\n3600.000s ● tree: running, not finished after 1h\n",
+        1,
+        "   0.000s » tree: started\n"
+        "   0.000s ● Work: running\n"
+        "3600.000s ● tree: running, not finished after 1h\n",
         "btctl: tree: not finished after 1h\n")
     assert simulate("tree.json", "--script=script.json", "--until=2h").returncode == 0
     assert json.loads(simulate("tree.json", "--script=script.json", "--until=1ms", "--json").stdout.splitlines()[-1]) \
-        == {"t": 0.001, "event": "stopped", "cause": "not finished after 1ms"}
+        == {"offset_usec": 1000, "event": "running", "run": "tree", "text": "not finished after 1ms"}
 
 
 def test_nothing_more_can_happen(files):
@@ -125,7 +137,7 @@ def test_expect(files, tmp_path, form):
     arguments = ["tree.json", "--script=script.json"]
     trace = tmp_path / "trace"
     trace.write_text(simulate(*arguments, *form).stdout, encoding="utf-8")
-    assert simulate(*arguments, "--expect=trace") == (0, "trace: as expected, 3 events\n", "")
+    assert simulate(*arguments, "--expect=trace") == (0, "trace: as expected, 4 events\n", "")
     assert simulate(*arguments, "--expect=trace", "-q", env={"LC_ALL": "C"}) == (0, "", "")
     assert btctl("simulate", "tree.json", "--expect=trace").returncode == 1
 
@@ -133,21 +145,22 @@ def test_expect(files, tmp_path, form):
 def test_expect_shows_the_first_difference(files, tmp_path):
     files(**outcome({"after": "1s"}))
     trace = tmp_path / "trace"
-    trace.write_text("   0.000s ● Work: running\n   2.000s ✓ Work: success\n   2.000s ✓ tree: success\n",
-                     encoding="utf-8")
+    trace.write_text("   0.000s » tree: started\n   0.000s ● Work: running\n   2.000s ✓ Work: success after 2s\n"
+                     "   2.000s ✓ tree: success after 2s\n", encoding="utf-8")
     assert simulate("tree.json", "--script=script.json", "--expect=trace") == (
         1, "",
-        "btctl: trace:2: the trace differs ('-': expected, '+': actual):\n"
+        "btctl: trace:3: the trace differs ('-': expected, '+': actual):\n"
+        "     0.000s » tree: started\n"
         "     0.000s ● Work: running\n"
-        "-    2.000s ✓ Work: success\n"
-        "+    1.000s ✓ Work: success\n")
+        "-    2.000s ✓ Work: success after 2s\n"
+        "+    1.000s ✓ Work: success after 1s\n")
 
 
 def test_expect_what_does_not_end(files, tmp_path):
     files(**outcome({"after": "infinity"}))
     arguments = ["tree.json", "--script=script.json"]
     (tmp_path / "trace").write_text(simulate(*arguments, "--json").stdout, encoding="utf-8")
-    assert simulate(*arguments, "--expect=trace") == (0, "trace: as expected, 2 events\n", "")
+    assert simulate(*arguments, "--expect=trace") == (0, "trace: as expected, 3 events\n", "")
 
 
 def test_tree_with_errors(files):
@@ -181,12 +194,12 @@ def test_script_with_errors(files):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (["--expect=none"], "btctl: --expect: none cannot be read: No such file or directory\n"),
+    (["--expect=none"], "btctl: none cannot be read: No such file or directory\n"),
     (["--expect=empty.json"],
-     "btctl: --expect: empty.json is not a trace, as 'btctl simulate FILE > TRACE' writes it\n"),
+     "btctl: empty.json is not a trace, as 'btctl simulate FILE > TRACE' writes it\n"),
     (["--until=5"], "btctl: --until: '5' is not a time span such as '90s' or '1h 30min'\nTry 'btctl --help'.\n"),
     (["--seed=-1"], "btctl: --seed: '-1' is not a whole number\nTry 'btctl --help'.\n"),
-    (["--set=a"], "btctl: --set a: the value is missing: --set KEY=JSON\nTry 'btctl --help'.\n"),
+    (["--set=a"], "btctl: --set a: the value is missing; give --set KEY=JSON\nTry 'btctl --help'.\n"),
     (["--wait"], "btctl: 'simulate' takes no option '--wait'\nTry 'btctl --help'.\n"),
     (["other.json"], "btctl: 'other.json' is unexpected: btctl simulate FILE\nTry 'btctl --help'.\n"),
 ])
@@ -198,10 +211,50 @@ def test_wrong_usage(files, arguments, message):
 def test_inputs(files):
     files(tree=daemon.tree_text(WORK, inputs={"n": {"type": "int", "description": "how many"}}))
     assert simulate("tree.json") == (
-        2, "", "btctl: the input 'n' (int) is missing: how many\n"
+        2, "", "btctl: the input 'n' (int, \"how many\") is missing\n"
         "Give it with --set KEY=JSON, such as --set name='\"eth0\"' or --set retries=3.\n")
-    assert simulate("tree.json", "--set", "n=true") == (2, "", "btctl: n: expected a whole number, but got true\n")
+    assert simulate("tree.json", "--set", "n=true") == (2, "", "btctl: expected a whole number for 'n', but got true\n")
     assert simulate("tree.json", "--set", "n=2", "-q")[0] == 0
+
+
+def test_hooks_of_what_is_stopped(files):
+    """As btd-semantics(7) says: of a node whose 'while' became false, and after an ERROR."""
+    hooks = {name: f"x = x .. '{name} '" for name in ("on_success", "on_failure", "on_halted", "always")}
+
+    def told(root):
+        files(tree=daemon.tree_text({"type": "Finally", "children": [
+            root, {"type": "Log", "name": "Told", "message": "ran: {x}"}]}, blackboard={"x": "", "go": True, "n": None}))
+        return re.search(r"Told: log: ran:(.*)", simulate("tree.json").stdout)[1].split()
+    assert told({"type": "Parallel", "children": [
+        {"type": "Sleep", "duration": "1h", "while": "go", **hooks}, {"type": "Sequence", "children": [
+            {"type": "Sleep", "duration": "1s"}, {"type": "Script", "code": "go = false"}]}]}) == ["on_halted", "always"]
+    assert told({"type": "Parallel", "children": [
+        {"type": "Sleep", "duration": "1h", "while": "go == true or n + 1 > 0", **hooks}, {"type": "Sequence", "children": [
+            {"type": "Sleep", "duration": "1s"}, {"type": "Script", "code": "go = false"}]}]}) == ["on_halted", "always"]
+    assert told({"type": "Sequence", **hooks, "children": [{"type": "Script", "code": "n = n + 1"}]}) == \
+        ["on_halted", "always"]
+    assert told({"type": "Script", "code": "n = n + 1", **hooks}) == ["on_failure", "always"]
+    assert told({"type": "AlwaysSuccess", "fail_if": "n > 1", **hooks}) == []
+
+
+def test_long_names(files):
+    def load(blackboard, **keys):
+        files(tree=daemon.tree_text({"type": "AlwaysSuccess", **keys}, blackboard=blackboard))
+        return simulate("tree.json", "-q")[0::2]
+    assert load({"v" * 255: 1}, name="n" * 255) == (0, "")
+    status, error = load({"v" * 256: 1})
+    assert status == 2 and error.endswith("...' is too long for the name of a variable, which has 255 characters at most\n")
+    status, error = load({}, name="n" * 256)
+    assert status == 2 and "name: it is longer than 255 bytes" in error
+    assert simulate("tree.json", "--set", "v" * 256 + "=1") == (
+        2, "", "btctl: --set vvvvvvvvvvvvvvvvvvvv...: the name of a variable has 255 characters at "
+        "most\nTry 'btctl --help'.\n")
+
+
+def test_no_root(files):
+    files(parts='{"btd": 1, "trees": {"part": {"root": {"type": "AlwaysSuccess"}}}}')
+    assert simulate("parts.json") == (
+        2, "", "btctl: parts.json: there is no root to run, only trees for other files\n")
 
 
 def test_no_file():
@@ -222,7 +275,7 @@ def test_readme(tmp_path, monkeypatch):
     assert btctl(*shlex.split(command)[1:], env=UTF8) == (0, output, "")
     (tmp_path / "slow.trace").write_text(output, encoding="utf-8")
     [check] = re.findall(r"^build/client/(btctl .*--expect=.*)$", text, re.M)
-    assert btctl(*shlex.split(check)[1:], env=UTF8) == (0, "slow.trace: as expected, 12 events\n", "")
+    assert btctl(*shlex.split(check)[1:], env=UTF8) == (0, "slow.trace: as expected, 15 events\n", "")
 
 
 @pytest.mark.parametrize("name", ["upload", "fetch"])

@@ -37,12 +37,19 @@ ENDLESS = {
 LONG = {"type": "Repeat", "num_cycles": 4_000_000_000, "child": GOOD}
 
 
+def own_seconds(btd):
+    """The CPU time of its main loop, in nanoseconds."""
+    with open(f"/proc/{btd.process.pid}/schedstat", encoding="ascii") as file:
+        return int(file.read().split()[0]) / 1e9
+
+
 def answer_times(btd):
+    """How long btd works on other things before each answer; not how long the machine does."""
     times = []
     for _ in range(CALLS):
-        begin = time.monotonic()
+        begin = own_seconds(btd)
         btd.client.get("/org/btd1", "org.btd1.Manager", "NRunning")
-        times.append(time.monotonic() - begin)
+        times.append(own_seconds(btd) - begin)
     return times
 
 
@@ -75,7 +82,7 @@ def start_all(btd, trees, instances=1):
 
 
 def halt_all(btd, name, paths):
-    assert btd.client.manager("HaltTree", "s", name) == len(paths)
+    assert len(btd.client.halt_tree(name)[0]) == len(paths)
     for path in paths:
         assert btd.client.finish(path)[0] == "halted"
 
@@ -84,6 +91,7 @@ def halt_all(btd, name, paths):
 def test_endless_loop(btd, name):
     paths = start_all(btd, {name: ENDLESS[name]})
     check_answers(btd)
+    client.wait(lambda: cpu_share(btd, 0.2) < SHARE_MAX, "the loop to be slowed down")
     assert cpu_share(btd, 1) < SHARE_MAX
     halt_all(btd, name, paths)
     assert len(btd.log().splitlines()) < 20  # nor does it fill the log

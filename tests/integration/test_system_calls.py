@@ -7,7 +7,7 @@ import struct
 import pytest
 
 import daemon
-from client import wait
+from client import variants, wait
 
 
 class Calls:
@@ -38,7 +38,7 @@ def run_in_rounds(client, rounds, width):
     for _ in range(rounds):
         client.signals.clear()
         for i in range(width):
-            client.begin("StartTree", "(ssa{ss})", "now", str(i), {})
+            client.begin("StartTree", "(sa{sv}a{sv})", "now", {}, variants({"instance": str(i)}))
         wait(lambda: len(client.signals) == width, f"the end of {width} runs")
         assert all(signal.args[2] == "success" for signal in client.signals)
 

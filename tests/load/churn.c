@@ -2,7 +2,8 @@
 
 /*
  * A caller that starts a tree and halts it again as fast as it can, in so many instances at once, until its input ends.
- * Prints how many runs it has started and halted, and how many calls have been answered with an error.
+ * It then halts what it has started, so that btd starts nothing for it later. Prints how many runs it has started and
+ * halted, and how many calls have been answered with an error.
  *
  *   load-churn ADDRESS TREE INSTANCES
  */
@@ -19,6 +20,7 @@ typedef struct Churn {
         Loop loop;
         const char *tree;
         unsigned n_halted, n_errors;
+        unsigned n_active; /* instances, each with a call that has no answer yet */
 } Churn;
 
 typedef struct Instance {
@@ -54,25 +56,32 @@ static int on_started(sd_bus_message *reply, void *userdata, sd_bus_error *ret_e
         if (sd_bus_message_read(reply, "s", &id) < 0)
                 return start(instance);
 
-        return sd_bus_call_method_async(instance->churn->loop.bus, NULL, MANAGER, "HaltRun", on_halted, instance, "s",
-                                        id);
+        return sd_bus_call_method_async(instance->churn->loop.bus, NULL, MANAGER, "HaltRun", on_halted, instance,
+                                        "sa{sv}", id, 0);
 }
 
 /* Another instance each time, since the one before may take its time to end, even beyond the end of this caller. */
 static int start(Instance *instance) {
         char name[48];
 
+        if (instance->churn->loop.ended)
+                return --instance->churn->n_active > 0 ? 0 : sd_event_exit(instance->churn->loop.event, 0);
+
         snprintf(name, sizeof(name), "%d-%u-%u", (int) getpid(), instance->number, instance->n_runs++);
         return sd_bus_call_method_async(instance->churn->loop.bus, NULL, MANAGER, "StartTree", on_started, instance,
-                                        "ssa{ss}", instance->churn->tree, name, 0);
+                                        "sa{sv}a{sv}", instance->churn->tree, 0, 1, "instance", "s", name);
 }
 
 static int churn(Churn *churn, const char *address, Instance *instances, unsigned n) {
-        int r = loop_open(&churn->loop, address);
+        int r;
+
+        churn->loop.finishes = true;
+        r = loop_open(&churn->loop, address);
 
         for (unsigned i = 0; i < n && r >= 0; i++) {
                 instances[i].churn = churn;
                 instances[i].number = i;
+                churn->n_active++;
                 r = start(&instances[i]);
         }
 

@@ -13,10 +13,15 @@
 #include "loop.h"
 
 static int on_input(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        Loop *loop = userdata;
         char bytes[64];
 
         if (read(fd, bytes, sizeof(bytes)) > 0)
                 return 0;
+
+        loop->ended = true;
+        if (loop->finishes)
+                return sd_event_source_set_enabled(source, SD_EVENT_OFF);
 
         return sd_event_exit(sd_event_source_get_event(source), 0);
 }
@@ -37,7 +42,7 @@ int loop_open(Loop *loop, const char *address) {
         if (r >= 0)
                 r = sd_bus_attach_event(loop->bus, loop->event, 0);
 
-        return r < 0 ? r : sd_event_add_io(loop->event, NULL, STDIN_FILENO, EPOLLIN, on_input, NULL);
+        return r < 0 ? r : sd_event_add_io(loop->event, NULL, STDIN_FILENO, EPOLLIN, on_input, loop);
 }
 
 int loop_run(Loop *loop) {

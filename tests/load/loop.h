@@ -5,12 +5,15 @@
  * A connection to a bus on a loop that ends with the standard input, so that whoever has started the program says when.
  */
 
+#include <stdbool.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
 typedef struct Loop {
         sd_event *event;
         sd_bus *bus;
+        bool ended;    /* the input */
+        bool finishes; /* what it does when the input has ended, and then exits the loop; set by the program */
 } Loop;
 
 /* A negative errno. */

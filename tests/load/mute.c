@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Subscribes to everything that btd tells, and never reads it. With a run, asks for its journal so many times, too, and
- * reads no answer.
+ * Subscribes to everything that btd tells, and never reads it. With a run, asks for its run record so many times, too,
+ * and reads no answer.
  *
  *   load-mute ADDRESS [QUESTIONS RUN]
  */
@@ -31,7 +31,7 @@ static int ask(sd_bus *bus, unsigned long questions, const char *run) {
         int r = 0;
 
         for (unsigned long i = 0; i < questions && r >= 0; i++)
-                r = sd_bus_call_method_async(bus, NULL, "org.btd1", "/org/btd1", "org.btd1.Manager", "GetJournal",
+                r = sd_bus_call_method_async(bus, NULL, "org.btd1", "/org/btd1", "org.btd1.Manager", "GetRecord",
                                              on_answer, NULL, "st", run, UINT64_C(0));
 
         return r < 0 ? r : sd_bus_flush(bus);

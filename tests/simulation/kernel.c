@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "kernel.h"
+#include "record/mapped-end.h"
 #include "trace.h"
 
 #define FDS_MAX 1024
@@ -217,6 +218,48 @@ ssize_t writev(int fd, const struct iovec *parts, int n) {
                 g_string_append_len(bytes, parts[i].iov_base, (gssize) parts[i].iov_len);
 
         return write(fd, bytes->str, bytes->len);
+}
+
+/* As for write(). If the daemon is killed within it, the first byte is missing. */
+bool __real_mapped_end_append(MappedEnd *end, const char *bytes, size_t n);
+bool __wrap_mapped_end_append(MappedEnd *end, const char *bytes, size_t n);
+bool __wrap_mapped_end_append(MappedEnd *end, const char *bytes, size_t n) {
+        const char *path = path_of(end->fd) ? *path_of(end->fd) : NULL;
+        char *first = end->bytes + (end->size - end->begin);
+        Fate fate;
+
+        if (end->size - end->begin + n > end->length)
+                return false;
+
+        fate = fate_of("append", path);
+        if (fate == FATE_NOT_DONE)
+                return true;
+
+        (void) !__real_mapped_end_append(end, bytes, n);
+        if (fate == FATE_HALF_DONE)
+                memset(first, 0, dice_below(&kernel.dice, (uint32_t) n) + 1);
+        else
+                kernel.hooks->written(path, bytes, n);
+        return true;
+}
+
+static int allocate_in_file(int fd, int mode, off64_t offset, off64_t n) {
+        if (kernel.in_daemon && path_of(fd) && *path_of(fd)) {
+                if (fate_of("fallocate", *path_of(fd)) == FATE_NOT_DONE)
+                        return fail(ENOSPC);
+                if (kernel.disk != DISK_FINE)
+                        return fail(kernel.disk == DISK_FULL ? ENOSPC : EROFS);
+        }
+
+        return (int) syscall(SYS_fallocate, fd, mode, offset, n);
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t n) {
+        return allocate_in_file(fd, mode, offset, n);
+}
+
+int fallocate64(int fd, int mode, off64_t offset, off64_t n) {
+        return allocate_in_file(fd, mode, offset, n);
 }
 
 static int truncate_file(int fd, off_t size) {

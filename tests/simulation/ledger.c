@@ -285,7 +285,7 @@ void ledger_note_moved(const char *from, const char *to) {
         if (strstr(to, "/finished/") || strstr(to, "/history/"))
                 entry->archived = true;
         else if (entry->begun && !ledger.accounts[entry->tree].loose)
-                violation("the journal of t%u.%u is put aside: %s", entry->tree, entry->number, to);
+                violation("the run record of t%u.%u is put aside: %s", entry->tree, entry->number, to);
 }
 
 void ledger_note_removed(const char *path) {
@@ -293,7 +293,8 @@ void ledger_note_removed(const char *path) {
 
         trace("%s is removed", path);
         if (entry && entry->begun && !entry->finished && !ledger.accounts[entry->tree].loose)
-                violation("the journal of t%u.%u is removed, and the run has not finished", entry->tree, entry->number);
+                violation("the run record of t%u.%u is removed, and the run has not finished", entry->tree,
+                          entry->number);
 }
 
 /* The lost entry may be any. */
@@ -380,7 +381,7 @@ static void check_run(const Entry *entry) {
         if (entry->begun && !entry->finished)
                 violation("t%u.%u has not finished", entry->tree, entry->number);
         else if (entry->begun && !entry->archived)
-                violation("t%u.%u has finished, but its journal is not kept", entry->tree, entry->number);
+                violation("t%u.%u has finished, but its run record is not kept", entry->tree, entry->number);
 }
 
 void ledger_check(void) {

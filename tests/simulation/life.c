@@ -19,7 +19,7 @@
 #include "basic/log.h"
 #include "bus.h"
 #include "clock.h"
-#include "engine/engine-version.h"
+#include "engine/machine.h"
 #include "engine/node.h"
 #include "event-queue.h"
 #include "life.h"
@@ -127,11 +127,11 @@ void __wrap_node_arm_timer(Machine *machine, NodeId node, uint64_t usec) {
 }
 
 static bool ends_with_snapshot(const char *path) {
-        g_autoptr(RunRecord) journal = NULL;
+        g_autoptr(RunRecord) record = NULL;
         g_autofree char *error = NULL;
 
-        return run_record_read_file(path, &journal, &error) >= 0 && journal->entries->len > 0 &&
-               g_array_index(journal->entries, Entry, journal->entries->len - 1).kind == ENTRY_SNAPSHOT;
+        return run_record_read_file(path, &record, &error) >= 0 && record->entries->len > 0 &&
+               g_array_index(record->entries, Entry, record->entries->len - 1).kind == ENTRY_SNAPSHOT;
 }
 
 bool life_has_left_snapshots(const LifeOptions *options) {
@@ -141,9 +141,9 @@ bool life_has_left_snapshots(const LifeOptions *options) {
         const char *name;
 
         while (directory && (name = g_dir_read_name(directory))) {
-                g_autofree char *record = g_build_filename(path, name, NULL);
+                g_autofree char *file = g_build_filename(path, name, NULL);
 
-                all &= ends_with_snapshot(record);
+                all &= ends_with_snapshot(file);
         }
 
         return all;

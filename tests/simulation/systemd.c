@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Simulates units and jobs. A unit has one job: a request of the same type joins it, one of another type cancels it. A
- * job waits, then runs; the seed, the unit and the number of its starts decide for how long.
+ * Simulates units and jobs, and the D-Bus methods of systemd. A unit has one job: a request of the same type joins it,
+ * one of another type cancels it. A job waits, then runs. The seed, the unit and the number of starts of its leaf
+ * decide how long each step takes and how it ends.
  */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,16 +17,22 @@
 #include "clock.h"
 #include "event-queue.h"
 #include "ledger.h"
-#include "systemd-plan.h"
-#include "systemd-state.h"
+#include "systemd.h"
 #include "trace.h"
 #include "unit.h"
 
+#define SYSTEMD_NAME "org.freedesktop.systemd1"
+#define JOB_PREFIX "/org/freedesktop/systemd1/job/"
+#define UNIT_PREFIX "/org/freedesktop/systemd1/unit"
 #define MANAGER_PATH "/org/freedesktop/systemd1"
 #define MANAGER "org.freedesktop.systemd1.Manager"
 #define PROPERTIES "org.freedesktop.DBus.Properties"
 
+#define ABSENT_USEC 1000u
+#define REFUSAL_USEC 100u
+
 static struct {
+        uint64_t seed;
         const Peer *peer;
         unsigned n_joined;      /* how often it has joined the bus */
         GHashTable *units;      /* by name */
@@ -41,11 +49,13 @@ typedef struct Early {
         sd_bus_message *call;
 } Early;
 
-LoadedUnit *systemd_find(const char *name) {
+/* NULL: it is not loaded. */
+static LoadedUnit *systemd_find(const char *name) {
         return g_hash_table_lookup(systemd.units, name);
 }
 
-LoadedUnit *systemd_unit(const char *name) {
+/* Loads the unit if necessary. */
+static LoadedUnit *systemd_unit(const char *name) {
         LoadedUnit *unit = g_hash_table_lookup(systemd.units, name);
 
         if (unit)
@@ -56,6 +66,86 @@ LoadedUnit *systemd_unit(const char *name) {
                 unit->kind = KIND_NONE;
         g_hash_table_insert(systemd.units, unit->name, unit);
         return unit;
+}
+
+/* Steps that take different times. */
+typedef enum Step {
+        STEP_QUEUE = 1,
+        STEP_PROCESS,
+        STEP_END,
+        STEP_STOP,
+        STEP_RELOAD,
+} Step;
+
+typedef void (*PlanDo)(LoadedUnit *unit);
+
+/* The next step with a unit. While systemd is not on the bus, nothing happens. */
+typedef struct Plan {
+        PlanDo what;
+        char *unit;
+        bool of_job;
+        unsigned job, process;
+} Plan;
+
+static void plan_free(void *data) {
+        Plan *plan = data;
+
+        g_free(plan->unit);
+        g_free(plan);
+}
+
+static bool is_up_to_date(const Plan *plan, const LoadedUnit *unit) {
+        return plan->of_job ? unit->job && unit->job->id == plan->job : unit->process == plan->process;
+}
+
+static void on_due(void *userdata) {
+        Plan *plan = userdata;
+        LoadedUnit *unit = systemd_find(plan->unit);
+
+        if (!systemd_is_at_work()) {
+                event_queue_add(ABSENT_USEC, on_due, plan, plan_free);
+                return;
+        }
+
+        if (unit && is_up_to_date(plan, unit))
+                plan->what(unit);
+        plan_free(plan);
+}
+
+static Dice plan_dice(const LoadedUnit *unit, Step step) {
+        return dice_of(systemd.seed, (uint64_t) unit->tree << 32 | unit->node, step,
+                       ledger_n_begun(unit->tree, unit->node));
+}
+
+/* Most steps are quick, some take long. */
+static uint64_t span_of(const LoadedUnit *unit, Step step) {
+        Dice dice = plan_dice(unit, step);
+        uint64_t most = dice_chance(&dice, 20) ? 3000000 : 30000;
+
+        return 100 + dice_below(&dice, most);
+}
+
+static void plan_step(const LoadedUnit *unit, Step step, bool of_job, PlanDo what) {
+        Plan *plan = g_new(Plan, 1);
+
+        *plan = (Plan){
+                .what = what,
+                .unit = g_strdup(unit->name),
+                .of_job = of_job,
+                .job = unit->job ? unit->job->id : 0,
+                .process = unit->process,
+        };
+        event_queue_add(span_of(unit, step), on_due, plan, plan_free);
+}
+
+/* Runs what later, if the unit then has the same job. */
+static void plan_for_job(const LoadedUnit *unit, Step step, PlanDo what) {
+        plan_step(unit, step, true, what);
+}
+
+/* The same, if it has the same process. */
+static void plan_for_process(const LoadedUnit *unit, Step step, PlanDo what) {
+        plan_step(unit, step, false, what);
 }
 
 static void fill_changes(sd_bus_message *signal, const void *userdata) {
@@ -248,7 +338,8 @@ static void on_job_runs(LoadedUnit *unit) {
         }
 }
 
-unsigned systemd_ask(const char *name, const char *type, Link *asker) {
+/* Returns the number of the new job. type: "start", "stop", "restart", "reload". */
+static unsigned systemd_ask(const char *name, const char *type, Link *asker) {
         LoadedUnit *unit = systemd_unit(name);
         unsigned id;
 
@@ -273,11 +364,13 @@ static gint compare_units(gconstpointer a, gconstpointer b) {
         return strcmp(((const LoadedUnit *) a)->name, ((const LoadedUnit *) b)->name);
 }
 
-GList *systemd_units(void) {
+/* All loaded units, by name; free only the list. */
+static GList *systemd_units(void) {
         return g_list_sort(g_hash_table_get_values(systemd.units), compare_units);
 }
 
-bool systemd_cancel(unsigned id) {
+/* False: there is no such job. */
+static bool systemd_cancel(unsigned id) {
         g_autoptr(GList) units = systemd_units();
 
         for (GList *i = units; i; i = i->next) {
@@ -292,13 +385,14 @@ bool systemd_cancel(unsigned id) {
         return false;
 }
 
-void systemd_subscribe(Link *link, bool wanted) {
+static void systemd_subscribe(Link *link, bool wanted) {
         g_ptr_array_remove(systemd.subscribers, link);
         if (wanted)
                 g_ptr_array_add(systemd.subscribers, link);
 }
 
-bool systemd_refer(LoadedUnit *unit, Link *link, bool wanted) {
+/* Ref or Unref. After Unref, the unit may be unloaded and freed. False: there was no reference. */
+static bool systemd_refer(LoadedUnit *unit, Link *link, bool wanted) {
         bool held = wanted || g_ptr_array_remove(unit->references, link);
 
         if (wanted)
@@ -307,13 +401,240 @@ bool systemd_refer(LoadedUnit *unit, Link *link, bool wanted) {
         return held;
 }
 
-void systemd_reset(LoadedUnit *unit) {
+/* ResetFailed; the unit may be unloaded. */
+static void systemd_reset(LoadedUnit *unit) {
         if (!g_str_equal(unit->active, "failed"))
                 return;
 
         loaded_unit_set_state(unit, "inactive", "dead");
         tell_changes(unit);
         forget_if_idle(unit);
+}
+
+static void reply_empty(Link *link, sd_bus_message *call) {
+        bus_reply(link, bus_reply_new(call));
+}
+
+static void reply_job(Link *link, sd_bus_message *call, unsigned job) {
+        sd_bus_message *reply = bus_reply_new(call);
+        char path[64];
+
+        (void) snprintf(path, sizeof(path), JOB_PREFIX "%u", job);
+        (void) sd_bus_message_append(reply, "o", path);
+        bus_reply(link, reply);
+}
+
+typedef struct Refusal {
+        Link *link;
+        sd_bus_message *call;
+        const char *name, *text;
+} Refusal;
+
+static void refusal_free(void *data) {
+        Refusal *refusal = data;
+
+        link_unref(refusal->link);
+        sd_bus_message_unref(refusal->call);
+        g_free(refusal);
+}
+
+static void on_refused(void *userdata) {
+        Refusal *refusal = userdata;
+
+        bus_reply_error(refusal->link, refusal->call, refusal->name, refusal->text);
+        refusal_free(refusal);
+}
+
+/* Refuses after a delay, so that other requests of the same time are sent before the failure is known, whenever a
+ * daemon dies. */
+static void refuse(Link *link, sd_bus_message *call, const char *name, const char *text) {
+        Refusal *refusal = g_new(Refusal, 1);
+
+        *refusal = (Refusal){
+                .link = link_ref(link),
+                .call = sd_bus_message_ref(call),
+                .name = name,
+                .text = text,
+        };
+        event_queue_add(REFUSAL_USEC, on_refused, refusal, refusal_free);
+}
+
+static bool is_loaded(const LoadedUnit *unit) {
+        return unit->kind != KIND_NONE;
+}
+
+static void on_job_wanted(Link *link, sd_bus_message *call, const char *type) {
+        const char *name;
+        LoadedUnit *unit;
+
+        if (sd_bus_message_read(call, "ss", &name, NULL) < 0)
+                return;
+
+        unit = systemd_unit(name);
+        if (unit->kind == KIND_NEVER && ledger_is_strict(unit->tree))
+                violation("%s was asked for: a unit that is always active was taken for another", name);
+        if (!is_loaded(unit))
+                refuse(link, call, "org.freedesktop.systemd1.NoSuchUnit", "The unit is not loaded.");
+        else if (g_str_equal(type, "reload") && !g_str_equal(unit->active, "active"))
+                refuse(link, call, "org.freedesktop.systemd1.JobTypeNotApplicable",
+                       "Job type reload is not applicable for the unit.");
+        else
+                reply_job(link, call, systemd_ask(name, type, link));
+}
+
+/* The descriptor for its output, if there is one. */
+static int read_output(sd_bus_message *call) {
+        const char *property, *contents;
+        int output = -1, fd;
+
+        if (sd_bus_message_enter_container(call, 'a', "(sv)") < 0)
+                return -1;
+
+        while (sd_bus_message_enter_container(call, 'r', "sv") > 0) {
+                if (sd_bus_message_read(call, "s", &property) < 0 ||
+                    sd_bus_message_peek_type(call, NULL, &contents) < 0)
+                        break;
+                if (g_str_equal(property, "StandardOutputFileDescriptor") &&
+                    sd_bus_message_read(call, "v", "h", &fd) >= 0)
+                        output = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+                else if (sd_bus_message_skip(call, "v") < 0)
+                        break;
+                (void) sd_bus_message_exit_container(call);
+        }
+
+        return output;
+}
+
+static void on_transient(Link *link, sd_bus_message *call) {
+        const char *name;
+        LoadedUnit *unit;
+
+        if (sd_bus_message_read(call, "ss", &name, NULL) < 0)
+                return;
+
+        unit = systemd_unit(name);
+        if (is_loaded(unit)) {
+                bus_reply_error(link, call, "org.freedesktop.systemd1.UnitExists", "The unit is there already.");
+                return;
+        }
+
+        unit->kind = KIND_TRANSIENT;
+        unit->output = read_output(call);
+        reply_job(link, call, systemd_ask(name, "start", link));
+}
+
+static void on_load(Link *link, sd_bus_message *call) {
+        sd_bus_message *reply = bus_reply_new(call);
+        const char *name;
+
+        if (sd_bus_message_read(call, "s", &name) >= 0)
+                (void) sd_bus_message_append(reply, "o", systemd_unit(name)->path);
+        bus_reply(link, reply);
+}
+
+static void on_reset_failed(Link *link, sd_bus_message *call) {
+        const char *name;
+
+        if (sd_bus_message_read(call, "s", &name) < 0)
+                return;
+
+        systemd_reset(systemd_unit(name));
+        reply_empty(link, call);
+}
+
+/* Ref loads the unit. Only the holder can Unref it. The references of a connection end when it is lost. */
+static void on_reference(Link *link, sd_bus_message *call, bool wanted) {
+        g_autofree char *name = NULL;
+
+        if (!link_is_open(link))
+                return;
+        if (sd_bus_path_decode(sd_bus_message_get_path(call), UNIT_PREFIX, &name) <= 0 ||
+            !systemd_refer(systemd_unit(name), link, wanted))
+                violation("%s lets go what it does not hold: %s", link_unique(link), name);
+        reply_empty(link, call);
+}
+
+/* The daemon uses only one pattern: all transient units. */
+static void on_list(Link *link, sd_bus_message *call) {
+        g_autoptr(GList) units = systemd_units();
+        sd_bus_message *reply = bus_reply_new(call);
+
+        (void) sd_bus_message_open_container(reply, 'a', "(ssssssouso)");
+        for (GList *i = units; i; i = i->next) {
+                const LoadedUnit *unit = i->data;
+
+                if (unit->kind == KIND_TRANSIENT)
+                        (void) sd_bus_message_append(reply, "(ssssssouso)", unit->name, "", "loaded", unit->active,
+                                                     unit->sub, "", unit->path, 0u, "", "/");
+        }
+        (void) sd_bus_message_close_container(reply);
+        bus_reply(link, reply);
+}
+
+static void on_cancel(Link *link, sd_bus_message *call) {
+        unsigned job;
+
+        if (sscanf(sd_bus_message_get_path(call), JOB_PREFIX "%u", &job) == 1 && systemd_cancel(job))
+                reply_empty(link, call);
+        else
+                bus_reply_error(link, call, SD_BUS_ERROR_UNKNOWN_OBJECT, "Unknown object");
+}
+
+static void on_get(Link *link, sd_bus_message *call) {
+        sd_bus_message *reply = bus_reply_new(call);
+        g_autofree char *name = NULL;
+        const char *property;
+
+        (void) sd_bus_message_read(call, "ss", NULL, &property);
+        if (g_str_equal(property, "SystemState"))
+                (void) sd_bus_message_append(reply, "v", "s", "running");
+        else if (sd_bus_path_decode(sd_bus_message_get_path(call), UNIT_PREFIX, &name) > 0)
+                (void) loaded_unit_append_property(systemd_unit(name), property, reply);
+        bus_reply(link, reply);
+}
+
+static void on_get_all(Link *link, sd_bus_message *call) {
+        sd_bus_message *reply = bus_reply_new(call);
+        g_autofree char *name = NULL;
+
+        if (sd_bus_path_decode(sd_bus_message_get_path(call), UNIT_PREFIX, &name) > 0)
+                loaded_unit_append_all(systemd_unit(name), reply);
+        bus_reply(link, reply);
+}
+
+/* A method was called. */
+static void systemd_called(Link *link, sd_bus_message *call) {
+        const char *member = sd_bus_message_get_member(call);
+
+        if (g_str_equal(member, "Get"))
+                on_get(link, call);
+        else if (g_str_equal(member, "GetAll"))
+                on_get_all(link, call);
+        else if (g_str_equal(member, "StartUnit"))
+                on_job_wanted(link, call, "start");
+        else if (g_str_equal(member, "StopUnit"))
+                on_job_wanted(link, call, "stop");
+        else if (g_str_equal(member, "RestartUnit"))
+                on_job_wanted(link, call, "restart");
+        else if (g_str_equal(member, "ReloadUnit"))
+                on_job_wanted(link, call, "reload");
+        else if (g_str_equal(member, "StartTransientUnit"))
+                on_transient(link, call);
+        else if (g_str_equal(member, "ListUnitsByPatterns"))
+                on_list(link, call);
+        else if (g_str_equal(member, "LoadUnit"))
+                on_load(link, call);
+        else if (g_str_equal(member, "Cancel"))
+                on_cancel(link, call);
+        else if (g_str_equal(member, "Subscribe") || g_str_equal(member, "Unsubscribe")) {
+                systemd_subscribe(link, g_str_equal(member, "Subscribe"));
+                reply_empty(link, call);
+        } else if (g_str_equal(member, "ResetFailedUnit"))
+                on_reset_failed(link, call);
+        else if (g_str_equal(member, "Ref") || g_str_equal(member, "Unref"))
+                on_reference(link, call, g_str_equal(member, "Ref"));
+        else
+                violation("systemd was asked for %s", member);
 }
 
 static void on_left(Link *link) {
@@ -365,7 +686,7 @@ static void join(void) {
 }
 
 void systemd_open(uint64_t seed) {
-        plan_open(seed);
+        systemd.seed = seed;
         systemd.units = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) loaded_unit_free);
         systemd.subscribers = g_ptr_array_new();
         systemd.n_jobs = systemd.n_processes = 0;

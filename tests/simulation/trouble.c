@@ -49,7 +49,7 @@ static void on_start(void *userdata) {
 
         (void) snprintf(tree, sizeof(tree), "t%u", GPOINTER_TO_UINT(userdata));
         trace("a user starts %s", tree);
-        (void) sd_bus_message_append(message, "ssa{ss}", tree, "", 0);
+        (void) sd_bus_message_append(message, "sa{sv}a{sv}", tree, 0, 0);
         bus_call(message);
 }
 
@@ -68,7 +68,7 @@ static void on_halt(void *userdata) {
 
         (void) snprintf(tree, sizeof(tree), "t%u", throw(trouble.n_trees));
         trace("a user halts %s", tree);
-        (void) sd_bus_message_append(message, "s", tree);
+        (void) sd_bus_message_append(message, "sa{sv}", tree, 0);
         bus_call(message);
 }
 
@@ -114,7 +114,7 @@ static void on_set(void *userdata) {
         sd_bus_message *message = message_to_any_run("SetVariables");
 
         if (message)
-                (void) sd_bus_message_append(message, "a{ss}", 1, "a", throw(2) == 0 ? "1" : "4");
+                (void) sd_bus_message_append(message, "a{sv}", 1, "a", "x", (int64_t) (throw(2) == 0 ? 1 : 4));
         send(message);
 }
 

@@ -27,16 +27,16 @@ def btctl(*arguments, env=None):
     return client.run([daemon.BTCTL, *arguments], {**daemon.SANITIZER_ENV, **(env or {})})
 
 
-def begin(btd, *arguments):
+def begin(btd, *arguments, env=None):
     """Starts btctl in the background; stdout and stderr come through one pipe."""
     return subprocess.Popen([daemon.BTCTL, "--address=" + btd.bus.address, *arguments], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                            env={**os.environ, **daemon.SANITIZER_ENV, **UTF8})
+                            env={**os.environ, **daemon.SANITIZER_ENV, **UTF8, **(env or {})})
 
 
 def end(process):
     """Waits until it exits: its exit status, and the output that was not read yet."""
-    output = process.communicate(timeout=20)[0]
+    output = process.communicate(timeout=client.PATIENCE)[0]
     daemon.check_report(output, "btctl")
     return process.returncode, output
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A bus client for tests, on GLib's main loop. It waits for events, never for a fixed time."""
+"""Calls btd on the bus for tests, on GLib's main loop. It waits for events, never for a fixed time."""
 
 import collections
+import json
 import os
 
 import gi
@@ -9,11 +10,16 @@ import gi
 gi.require_version("Gio", "2.0")
 from gi.repository import Gio, GLib  # noqa: E402
 
+# Seconds to wait for an event: only a hang takes longer, also on a busy machine that is paused now and then.
+PATIENCE = 120
 BUS_NAME = "org.btd1"
 MANAGER = "/org/btd1"
 
 Signal = collections.namedtuple("Signal", "path interface member args")
 Result = collections.namedtuple("Result", "returncode stdout stderr")
+# The fields that ListRuns and ListTrees return, see append_run() and append_tree() in daemon/service/manager-bus.c.
+RunRow = collections.namedtuple("RunRow", "id path tree instance status started finished cause restart ready token")
+TreeRow = collections.namedtuple("TreeRow", "name path description autostart state")
 
 
 class DBusError(Exception):
@@ -25,11 +31,13 @@ class DBusError(Exception):
         self.message = message
 
 
-def wait(condition, what, timeout=20):
+def wait(condition, what, timeout=PATIENCE):
     """Runs the main loop until the condition is true, and returns its value. The condition must not run the loop,
-    or its inputs could change while it is evaluated."""
+    or its inputs could change while it is evaluated. A change of a file wakes nobody up, so the condition is also
+    evaluated now and then without an event."""
     context = GLib.MainContext.default()
     expired = []
+    again = GLib.timeout_add(100, lambda: GLib.SOURCE_CONTINUE)
     deadline = GLib.timeout_add(int(timeout * 1000), lambda: expired.append(True) or GLib.SOURCE_REMOVE)
     try:
         while not (value := condition()):
@@ -38,6 +46,7 @@ def wait(condition, what, timeout=20):
             context.iteration(True)
         return value
     finally:
+        GLib.source_remove(again)
         if not expired:
             GLib.source_remove(deadline)
 
@@ -49,7 +58,7 @@ def wake_at_end(process):
                           lambda fd, condition: os.close(fd) or GLib.SOURCE_REMOVE)
 
 
-def run(argv, env=None, stdin=None, timeout=60):
+def run(argv, env=None, stdin=None, timeout=2 * PATIENCE):
     """Runs a command while the main loop continues to serve the objects that the test exports."""
     flags = Gio.SubprocessFlags.STDOUT_PIPE | Gio.SubprocessFlags.STDERR_PIPE | Gio.SubprocessFlags.STDIN_PIPE
     launcher = Gio.SubprocessLauncher(flags=flags)
@@ -67,6 +76,32 @@ def run(argv, env=None, stdin=None, timeout=60):
     _, stdout, stderr = process.communicate_utf8_finish(results[0])
     code = process.get_exit_status() if process.get_if_exited() else -process.get_term_sig()
     return Result(code, stdout, stderr)
+
+
+def variant(value):
+    """The value as btd sends it: a D-Bus type of its own, or JSON text as (s)."""
+    types = {bool: "b", int: "x", float: "d", str: "s"}
+    if type(value) in types:
+        return GLib.Variant("t" if type(value) is int and value >= 2**63 else types[type(value)], value)
+    if isinstance(value, dict):
+        return GLib.Variant("a{sv}", variants(value))
+    if isinstance(value, list):
+        return GLib.Variant("av", [variant(each) for each in value])
+    return GLib.Variant("(s)", (json.dumps(value),))
+
+
+def plain(value):
+    """A variable that came from btd, with the JSON text in it read."""
+    if isinstance(value, tuple):
+        return json.loads(value[0])
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, list) else value
+
+
+def variants(values):
+    """For an argument a{sv}."""
+    return {key: variant(value) for key, value in values.items()}
 
 
 class Client:
@@ -88,7 +123,7 @@ class Client:
     def name(self):
         return self.connection.get_unique_name()
 
-    def call_any(self, destination, path, interface, method, signature="", *args, timeout=20):
+    def call_any(self, destination, path, interface, method, signature="", *args, timeout=PATIENCE):
         """The values of the reply: None, one value, or a tuple. Runs the main loop meanwhile."""
         results = []
         self.connection.call(
@@ -122,7 +157,7 @@ class Client:
         self.connection.signal_subscribe(sender, interface, member, path, None, Gio.DBusSignalFlags.NONE, on_signal)
         self.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
 
-    def wait_signal(self, member, test=lambda signal: True, timeout=20):
+    def wait_signal(self, member, test=lambda signal: True, timeout=PATIENCE):
         """The first signal of that name, received before or after the call, for which the test is true."""
         def find():
             return next((s for s in self.signals if s.member == member and test(s)), None)
@@ -135,7 +170,7 @@ class Client:
         except DBusError:
             return None
 
-    def wait_owner(self, name=BUS_NAME, other_than=None, check=lambda: None, timeout=20):
+    def wait_owner(self, name=BUS_NAME, other_than=None, check=lambda: None, timeout=PATIENCE):
         """The name's owner, as soon as it has one; check() may raise to end the wait."""
         owners = []
         subscription = self.connection.signal_subscribe(
@@ -163,7 +198,7 @@ class Client:
                              Gio.DBusCallFlags.NONE, -1, None, on_reply)
         return replies
 
-    def wait_running(self, timeout=20):
+    def wait_running(self, timeout=PATIENCE):
         """Waits until it has recovered the runs that the previous daemon left."""
         self.subscribe("org.freedesktop.DBus.Properties", path="/org/btd1")
         before = len(self.signals)
@@ -171,14 +206,53 @@ class Client:
             wait(lambda: any(s.member == "PropertiesChanged" and s.args[1].get("Status") == "running"
                              for s in self.signals[before:]), "the status 'running'", timeout)
 
-    def start(self, tree, instance="", variables=None):
+    def start(self, tree, instance="", variables=None, **options):
         """StartTree: (id, path)."""
-        return self.manager("StartTree", "ssa{ss}", tree, instance, variables or {})
+        options = options | ({"instance": instance} if instance else {})
+        return self.manager("StartTree", "sa{sv}a{sv}", tree, variants(variables or {}), variants(options))[:2]
+
+    def start_text(self, name, text):
+        """StartText: (id, path)."""
+        return self.manager("StartText", "ssa{sv}a{sv}", name, text, {}, {})[:2]
+
+    def runs(self):
+        return [RunRow(**record) for record in self.manager("ListRuns")]
+
+    def history(self, **options):
+        return self.manager("ListHistory", "a{sv}", variants(options))
+
+    def trees(self):
+        return [TreeRow(**record) for record in self.manager("ListTrees")]
+
+    def outcome(self, tree, token, **options):
+        return self.manager("GetOutcome", "ssa{sv}", tree, token, variants(options))
+
+    def reload(self):
+        return self.manager("Reload", "a{sv}", {})
+
+    def halt_tree(self, tree, **options):
+        """(the ids of the halted runs, the number of cancelled restarts)"""
+        return self.manager("HaltTree", "sa{sv}", tree, variants(options))
+
+    def halt_run(self, run):
+        self.manager("HaltRun", "sa{sv}", run, {})
+
+    def halt(self, path):
+        self.call(path, "org.btd1.Run", "Halt", "a{sv}", {})
+
+    def variables(self, path):
+        return self.call(path, "org.btd1.Run", "GetVariables")
+
+    def variable(self, path, name):
+        return self.call(path, "org.btd1.Run", "GetVariable", "s", name)
+
+    def set_variables(self, path, **values):
+        self.call(path, "org.btd1.Run", "SetVariables", "a{sv}", variants(values))
 
     def run_property(self, path, name):
         return self.get(path, "org.btd1.Run", name)
 
-    def finish(self, path, timeout=20):
+    def finish(self, path, timeout=PATIENCE):
         """Waits for the run's end: (status, cause)."""
         results = []
         subscription = self.connection.signal_subscribe(
@@ -194,8 +268,9 @@ class Client:
 
     def nodes(self, path):
         """The run's nodes by name: a dictionary of status, detail and so on."""
-        keys = ["index", "parent", "type", "name", "status", "since", "duration", "detail"]
-        return {row[3]: dict(zip(keys, row)) for row in self.call(path, "org.btd1.Run", "GetNodes")}
+        keys = ["index", "parent", "type", "name", "status", "since", "duration"]
+        return {row[3]: {"detail": "", **dict(zip(keys, row)), **row[-1]}
+                for row in self.call(path, "org.btd1.Run", "GetNodes")}
 
 
 class Peer:

@@ -37,7 +37,7 @@ mount -t overlay -o lowerdir=/,upperdir=$top/memory/upper,workdir=$top/memory/wo
 rm -rf $top/memory/root/etc/systemd/system/*.wants $top/memory/root/var/log/journal
 while read unit; do systemctl --quiet --root=$top/memory/root enable $unit; done <$top/enabled
 exec systemd-nspawn --quiet --directory=$top/memory/root --machine=$(basename $top) --boot --register=no --keep-unit \
-    --bind=$top/kept:/kept $NSPAWN_OPTIONS --private-network --console=pipe --settings=no --notify-ready=yes --kill-signal=SIGKILL \
+    --bind=$top/kept:/kept $NSPAWN_OPTIONS --console=pipe --settings=no --notify-ready=yes --kill-signal=SIGKILL \
     systemd.unit=multi-user.target
 """
 
@@ -58,6 +58,7 @@ class Container:
             raise CannotRun("systemd-nspawn is not installed (Debian: systemd-container)")
         self.installed = installed
         self.shared = shared
+        self.shares_network = False  # true: its ports are those of this system
         self.leader = None
         self.nspawn = None
         self.client = None
@@ -110,13 +111,14 @@ class Container:
         with open(self.top / "enabled", "a", encoding="utf-8") as file:
             file.write(unit + "\n")
 
-    def boot(self, timeout=60):
+    def boot(self, timeout=3 * client.PATIENCE):
         """Returns when every unit of the boot has been started."""
         self._make_cgroups()
+        options = [f"--bind={path}" for path in self.shared] + ([] if self.shares_network else ["--private-network"])
         notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         notify.bind(str(self.top / "notify"))
         env = dict(os.environ, NOTIFY_SOCKET=str(self.top / "notify"), SYSTEMD_NSPAWN_UNIFIED_HIERARCHY="1",
-                   NSPAWN_OPTIONS=" ".join(f"--bind={path}" for path in self.shared))
+                   NSPAWN_OPTIONS=" ".join(options))
         with open(self.top / "console", "wb") as console:
             self.nspawn = subprocess.Popen(
                 ["unshare", "--mount", "sh", "-e", "-c", BOOT, "boot", self.top, self.installed, *self.cgroups],
@@ -131,7 +133,7 @@ class Container:
             self.client.close()
         self.client = client.Client("unix:path=" + str(self.path(BUS_SOCKET)))
 
-    def power_off(self, timeout=60):
+    def power_off(self, timeout=3 * client.PATIENCE):
         """Shuts it down properly; the files of /kept are in self.top / "kept"."""
         self.check("systemctl", "poweroff")
         self.client.close()
@@ -168,7 +170,7 @@ class Container:
             command += ["setpriv", "--reuid", user, "--regid", str(pwd.getpwnam(user).pw_gid), "--init-groups", "--"]
         return command + [str(argument) for argument in argv]
 
-    def run(self, *argv, user=None, stdin=None, timeout=60):
+    def run(self, *argv, user=None, stdin=None, timeout=2 * client.PATIENCE):
         """Runs a command in the container: returncode, stdout, stderr."""
         return client.run(self.command(*argv, user=user), {"LC_ALL": "C.UTF-8"}, stdin, timeout)
 
@@ -183,7 +185,7 @@ class Container:
                 yield
             finally:
                 self.path("/run/repeating").unlink()
-                loop.wait(60)
+                loop.wait(client.PATIENCE)
 
     def check(self, *argv, **options):
         """The output of a command, which must succeed."""

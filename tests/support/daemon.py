@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 import client as bus_client
+from client import Gio
 import trace_loop
 
 BUILD = os.environ.get("BTD_BUILD", "build")
@@ -69,14 +70,14 @@ class Daemon:
             assert self.process.poll() is None, f"btd exited with {self.process.returncode}:\n{self.log()}"
         self.client.wait_owner(other_than=before, check=check)
 
-    def stop(self, number=signal.SIGTERM, timeout=20):
+    def stop(self, number=signal.SIGTERM, timeout=bus_client.PATIENCE):
         """Ends it and returns its exit status."""
         if self.process is None:
             return None
         self.process.send_signal(number)
         return self.wait_exit(timeout)
 
-    def wait_exit(self, timeout=20):
+    def wait_exit(self, timeout=bus_client.PATIENCE):
         try:
             bus_client.wait(lambda: self.process.poll() is not None, "the end of btd", timeout)
         except TimeoutError:
@@ -92,7 +93,17 @@ class Daemon:
         with open(self.log_path, encoding="utf-8", errors="replace") as file:
             return file.read()
 
-    def btctl(self, *arguments, env=None, timeout=60):
+    def wait_log(self, text, timeout=bus_client.PATIENCE):
+        """Waits until the log has the text; each write to the log wakes up the main loop."""
+        monitor = Gio.File.new_for_path(self.log_path).monitor_file(Gio.FileMonitorFlags.NONE, None)
+        monitor.set_rate_limit(0)
+        monitor.connect("changed", lambda *_: None)
+        try:
+            bus_client.wait(lambda: text in self.log(), f"'{text}' in the log", timeout)
+        finally:
+            monitor.cancel()
+
+    def btctl(self, *arguments, env=None, timeout=2 * bus_client.PATIENCE):
         """Runs btctl on the same bus, without a terminal: returncode, stdout, stderr."""
         result = bus_client.run([BTCTL, "--address=" + self.bus.address, *arguments],
                                 {**SANITIZER_ENV, **(env or {})}, timeout=timeout)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Calls every method of every object of a service on the system bus, for some seconds, and gets and sets every property:
-fuzz-bus.py NAME SECONDS WORDS [SEED]. The arguments are whatever there is of their types, or of others, and now and then
-one of the words for an argument of that name: WORDS is a JSON object of lists. Says as JSON what the calls were answered,
+fuzz-bus.py NAME SECONDS WORDS [SEED]. The arguments are random values of their types, or of others, and now and then one of
+the words for an argument of that name: WORDS is a JSON object of lists. It prints as JSON how many calls got which answer,
 and what must not happen: no answer, an error that has no name of its own, a service that has gone."""
 
 import collections
@@ -103,7 +103,8 @@ class Arguments:
 
     def argument(self, name, kind):
         if name in self.fitting and self.dice.random() < 0.6:
-            return self.dice.choice(self.fitting[name])
+            fitting = self.dice.choice(self.fitting[name])
+            return variables(fitting) if kind == "a{sv}" else fitting
         return self.value(kind)
 
     def tuple(self, arguments):
@@ -116,6 +117,21 @@ class Arguments:
     def property(self, interface, name, kind):
         kind = kind if self.dice.random() < 0.7 else "s"
         return GLib.Variant("(ssv)", (interface, name, GLib.Variant(kind, self.value(kind))))
+
+
+def variant(value):
+    """A JSON value as btd sends it."""
+    if value is None:
+        return GLib.Variant("(s)", ("null",))
+    if isinstance(value, list):
+        return GLib.Variant("av", [variant(element) for element in value])
+    if isinstance(value, dict):
+        return GLib.Variant("a{sv}", variables(value))
+    return GLib.Variant({bool: "b", int: "x", float: "d", str: "s"}[type(value)], value)
+
+
+def variables(values):
+    return {name: variant(value) for name, value in values.items()}
 
 
 def split(signature):

@@ -5,7 +5,7 @@ import pathlib
 import re
 import zlib
 
-HEADER = pathlib.Path(__file__).parents[2] / "daemon" / "engine" / "engine-version.h"
+HEADER = pathlib.Path(__file__).parents[2] / "daemon" / "engine" / "machine.h"
 ENGINE = int(re.search(r"#define ENGINE_VERSION (\d+)u", HEADER.read_text(encoding="utf-8")).group(1))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Trees whose runs reach every state that a run can have."""
+"""Has trees for tests whose runs reach every state that a run can have."""
 
 HOUR = {"type": "Sleep", "duration": "1h"}
 SUBTREES = {"visit": {

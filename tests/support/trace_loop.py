@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the main loop of btd asks of the kernel, in all tests that ran with BTD_TRACE=DIRECTORY: every call that took
+"""Lists the system calls of the main loop of btd in all tests that ran with BTD_TRACE=DIRECTORY: every call that took
 longer than 5 ms, and every file, directory and connection that was opened.
 
     trace_loop.py DIRECTORY

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * To be preloaded into btd: kills it right behind a line of a journal that it writes. How many lines it is to write is
- * said by the first number of a file, which is taken out of it when a journal is begun or the process begins; 0: all.
- * With a minus behind it, the last one of them is not written any more.
+ * To be preloaded into btd: kills it right behind a line of a run record that it writes. How many lines it is to write
+ * is said by the first number of a file, which is taken out of it when a run record is begun or the process begins; 0:
+ * all. With a minus behind it, the last one of them is not written any more.
  */
 
 #include <dlfcn.h>
@@ -53,7 +53,7 @@ static void __attribute__((constructor)) begin(void) {
         take_order();
 }
 
-static int is_journal(int fd) {
+static int is_record(int fd) {
         static const char suffix[] = ".journal";
         char link[64], path[4096];
         ssize_t n;
@@ -69,7 +69,7 @@ __attribute__((visibility("default"))) ssize_t write(int fd, const void *bytes, 
 
         if (!real_write)
                 real_write = (ssize_t(*)(int, const void *, size_t)) dlsym(RTLD_NEXT, "write");
-        if (!is_journal(fd))
+        if (!is_record(fd))
                 return real_write(fd, bytes, n);
 
         if (n > 12 && memcmp(bytes, "btd-journal ", 12) == 0)
@@ -86,7 +86,7 @@ __attribute__((visibility("default"))) ssize_t write(int fd, const void *bytes, 
         return real_write(fd, bytes, n);
 }
 
-/* As one write(): the header of a journal is written so. */
+/* As one write(): the header of a run record is written so. */
 __attribute__((visibility("default"))) ssize_t writev(int fd, const struct iovec *parts, int n) {
         size_t length = 0;
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Trees that mix all kinds of leaves, for tests that disturb them: the processes, units and services that they use count
-what is done, so that afterwards can be said what was lost and what was done twice."""
+"""Has trees that mix all kinds of leaves, for tests that disturb them. The processes, units and services that these trees
+use count what is done, so that the tests know afterwards what was lost and what was done twice."""
 
 import time
 
@@ -152,7 +152,7 @@ class Mixed:
         return self.past_journal(run).exists() and \
             not self.machine.path(f"/run/btd/finished/all.{run}.journal").exists()
 
-    def wait_for(self, run, condition, seconds=30):
+    def wait_for(self, run, condition, seconds=120):
         deadline = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < deadline, self.machine.check("btctl", "status") + \

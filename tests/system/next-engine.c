@@ -3,7 +3,7 @@
 /* The engine of a later btd, as the linker puts it in place of the one that is there: its timers expire a second later,
  * so a record of the first one does not fit it. */
 
-#include "engine/engine-version.h"
+#include "engine/machine.h"
 #include "engine/node.h"
 
 uint32_t __real_engine_version(void);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Random trees, and what each of them must come to: its result, and how often each of its effects takes place.
+"""Makes random trees with what each of them must come to: its result, and how often each of its effects takes place.
 
 An effect is a line "KEY:VALUE" in /run/effects. The key is of one leaf, or of one attempt of it; the value is of a variable
 that the leaf refers to, and that changes as soon as the leaf has begun."""

@@ -13,8 +13,9 @@ import re
 import pytest
 
 SLEEP = {"type": "Sleep", "duration": "1h"}
-# How the buses end a call whose receiver has gone.
-GONE = ["Remote peer disconnected\n", "Message recipient disconnected from message bus without replying\n"]
+# How the buses end a call whose receiver has gone, and a dbus-broker one whose receiver is about to be started again.
+GONE = ["Remote peer disconnected\n", "Message recipient disconnected from message bus without replying\n",
+        "Could not activate remote peer: unit failed.\n"]
 
 # What an administrator may put into /etc/polkit-1/rules.d.
 RULE = """
@@ -69,10 +70,21 @@ def refusal(machine, *words, user):
 def test_changing_needs_an_administrator(machine, words, deed):
     if not machine.btctl("status", "camera.1").returncode == 0:
         machine.check("btctl", "start", "camera")
-    assert refusal(machine, *words, user="nobody") == f"btctl: to {deed}, you have to authenticate, and cannot be " \
-                                                      f"asked to here; try it on a terminal, or with sudo\n"
+    action = {"run": "load"}.get(words[0], "control" if words[0] in ("pause", "step", "break") else words[0])
+    assert refusal(machine, *words, user="nobody") == \
+        f"btctl: to {deed}, you have to authenticate for org.btd1.{action}; try it on a terminal, or with sudo\n"
     assert re.search(rf"^(.*: )?UID 65534, PID [1-9]\d* .*was not allowed to {deed} without a password$", machine.log(),
                      re.M)
+
+
+def test_other_programs_are_told_what_to_do(machine):
+    """Which action of polkit it is, and how to have the user asked for the password; there is no agent here."""
+    call = "busctl", "call", "org.btd1", "/org/btd1", "org.btd1.Manager", "StartTree", "sa{sv}a{sv}", "other", "0", "0"
+    told = "to start 'other', you have to authenticate for org.btd1.start; "
+    for option, way in ("no", "let the call allow interactive authorization"), \
+            ("yes", "run an authentication agent such as pkttyagent in your session"):
+        result = machine.run(call[0], f"--allow-interactive-authorization={option}", *call[1:], user="nobody")
+        assert result.stderr == f"Call failed: {told}{way}, or call as root\n"
 
 
 def test_every_change_is_logged(machine):
@@ -80,7 +92,7 @@ def test_every_change_is_logged(machine):
     machine.check("btctl", "halt", "camera", "--wait")
     assert machine.btctl("start", "camera@logged", "--set", "none=1").returncode != 0
     log = machine.log()
-    for deed in ("start 'camera'", "halt 'camera'", "start 'camera': the tree has no input 'none';"):
+    for deed in ("start 'camera'", "halt 'camera'", "start 'camera': tree 'camera': no input 'none';"):
         assert re.search(rf"camera: UID 0, PID [1-9]\d*( \(btctl\))? asked to {deed}", log), log
 
 
@@ -88,6 +100,24 @@ def test_reading_is_open_to_all(machine):
     machine.btctl("start", "camera")
     for words in [("list",), ("status",), ("status", "camera"), ("cat", "camera"), ("get", "camera")]:
         assert machine.btctl(*words, user="nobody").returncode == 0
+
+
+def test_run_records_without_btd(machine):
+    """Root reads them; others learn what they cannot read."""
+    machine.btctl("start", "camera@left")
+    machine.check("btctl", "halt", "camera", "--wait")
+    run = machine.check("btctl", "history", "camera").splitlines()[1].split()[0]
+    machine.check("systemctl", "stop", "btd.service")
+    directories = "/run/btd/runs", "/run/btd/finished", "/var/lib/btd/history"
+    told = "btctl: btd is not running; these are the run records in {}, {} and {}\n".format(*directories)
+    history = machine.btctl("history")
+    assert (history.returncode, history.stderr) == (0, told) and f"\n{run} " in history.stdout
+    assert f"{run} (left): halted" in machine.btctl("status", run).stdout
+    unreadable = "; ".join(f"{directory} cannot be read: Permission denied" for directory in directories)
+    for words in ("history",), ("list",), ("show", run), ("status", run):
+        assert machine.btctl(*words, user="nobody") == (
+            5, "", f"btctl: btd is not running, and {unreadable}; try it with sudo\n")
+    machine.check("systemctl", "start", "btd.service")
 
 
 def test_a_rule_permits_one_tree(machine):
@@ -134,7 +164,7 @@ def test_root_needs_no_polkit(machine):
     machine.check("systemctl", "mask", "--now", "--runtime", "polkit.service")
     try:
         assert refusal(machine, "start", "other", user="nobody") \
-            == "btctl: only root may do this; try it with sudo, or as root\n"
+            == "btctl: only root may start 'other': polkit, which could permit org.btd1.start to others, is not running\n"
         machine.check("btctl", "start", "other")
         machine.check("btctl", "halt", "other", "--wait")
     finally:
@@ -150,7 +180,7 @@ def test_a_tree_keeps_others_out(machine):
         == "btctl: you may not start 'camera': the tree lets only root and @games do this\n"
     assert refusal(machine, "halt", "camera", user="games") \
         == "btctl: you may not halt 'camera': the tree lets only root do this\n"
-    run = machine.client.manager("ListRuns")[-1][0]
+    run = machine.client.runs()[-1].id
     assert "you have to authenticate" in refusal(machine, "pause", run, user="nobody")
     assert "the tree lets only root and nobody do this" in refusal(machine, "pause", run, user="games")
     machine.check("btctl", "halt", "camera", "--wait")
@@ -160,12 +190,12 @@ def test_what_is_not_there_needs_no_password(machine):
     """Nor is polkit given names that are none: they would be shown to whoever is asked for it."""
     assert "no tree 'camara'; did you mean 'camera'?" in refusal(machine, "start", "camara", user="nobody")
     for arguments, text in [
-            (("StartTree", "ssa{ss}", "x'. Just type it in:", "", "0"), "no tree 'x'. Just type it in:'; 'btctl list'"),
-            (("StartTree", "ssa{ss}", "x" * 100000, "", "0"), f"no tree '{'x' * 60}...'; 'btctl list'"),
-            (("HaltTree", "s", "nothing"), "no tree 'nothing'; 'btctl list'"),
-            (("HaltRun", "s", "nothing.1"), "no run 'nothing.1'; 'btctl list'"),
-            (("StartText", "ssa{ss}", "a b", "{}", "0"), "the name of a tree consists of letters, digits, '_' and '-'"),
-            (("StartText", "ssa{ss}", "camera", "{}", "0"), "there is a tree 'camera' already")]:
+            (("StartTree", "sa{sv}a{sv}", "x'. Just type it in:", "0", "0"), "no tree 'x'. Just type it in:'; 'btctl list'"),
+            (("StartTree", "sa{sv}a{sv}", "x" * 100000, "0", "0"), f"no tree '{'x' * 60}...'; 'btctl list'"),
+            (("HaltTree", "sa{sv}", "nothing", "0"), "no tree 'nothing'; 'btctl list'"),
+            (("HaltRun", "sa{sv}", "nothing.1", "0"), "no run 'nothing.1'; 'btctl list'"),
+            (("StartText", "ssa{sv}a{sv}", "a b", "{}", "0", "0"), "the name of a tree consists of letters, digits, '_' and '-'"),
+            (("StartText", "ssa{sv}a{sv}", "camera", "{}", "0", "0"), "there is a tree 'camera' already")]:
         result = machine.run("busctl", "call", "org.btd1", "/org/btd1", "org.btd1.Manager", *arguments, user="nobody")
         assert result.returncode != 0 and text in result.stderr, result.stderr
     assert re.search(r"nothing: UID 65534, PID [1-9]\d* .*was not allowed to halt 'nothing': no tree", machine.log())
@@ -200,10 +230,11 @@ def test_runs_of_a_tree_that_is_gone_are_kept_from_others(machine):
 
 
 def halt(machine, method, name, user):
-    """Returns the error text. Starts btd if it does not run. A call that was on its way to a btd that was killed is sent
-    again."""
+    """Returns the error text. Starts btd if it does not run. A call that has not reached btd, because it was killed, is
+    sent again."""
     while True:
-        result = machine.run("busctl", "call", "org.btd1", "/org/btd1", "org.btd1.Manager", method, "s", name, user=user)
+        result = machine.run("busctl", "call", "org.btd1", "/org/btd1", "org.btd1.Manager", method, "sa{sv}", name, "0",
+                             user=user)
         assert result.returncode != 0
         text = result.stderr.removeprefix("Call failed: ")
         if text not in GONE:

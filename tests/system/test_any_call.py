@@ -20,7 +20,8 @@ ENDLESS = {"type": "Repeat", "num_cycles": -1, "child": {"type": "Sleep", "durat
 WORDS = {
     "tree": ["camera"], "instance": ["", "a", "b"], "id": ["camera.1", "camera.2"], "name": ["a", "camera", "mine"],
     "node": [0, 1], "status": ["success", "failure", "skipped"], "offset": [0, 100],
-    "variables": [{}, {"a": "1"}, {"b": "[1, null]", "a": '"x"'}],
+    "options": [{}],
+    "variables": [{}, {"a": 1}, {"b": [1, None], "a": "x"}, {"b": {"c": 0.5}}],
     "text": [tree_text({"type": "Sleep", "duration": "20ms"}), tree_text(ENDLESS, blackboard={"a": 1, "b": 2}), "{"],
 }
 # What changes something.
@@ -40,9 +41,9 @@ def fuzz(machine, user, seconds, seed):
 
 def pss(machine):
     """Of the daemon, in KiB, when nothing runs."""
-    for run in machine.client.manager("ListRuns"):
-        if run[4] == "running":
-            machine.check("btctl", "halt", "--wait", "--", run[0])  # some are called "-1.1"
+    for run in machine.client.runs():
+        if run.status == "running":
+            machine.check("btctl", "halt", "--wait", "--", run.id)  # some are called "-1.1"
     pid = machine.property("btd.service", "MainPID")
     return int(re.search(r"^Pss: *(\d+)", machine.check("cat", f"/proc/{pid}/smaps_rollup"), re.MULTILINE)[1])
 

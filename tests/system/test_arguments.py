@@ -193,8 +193,8 @@ def test_where_the_arguments_cannot_be_handed_over(machine):
     program = machine.check("sh", "-c", "ls /usr/libexec/btd-exec /usr/local/libexec/btd-exec 2>/dev/null || true").strip()
     argv = ["/bin/sh", "-c", "a;b"]
     assert cause(machine, argv, properties={"InaccessiblePaths": program}) == \
-        f"Fails: cannot execute {program} (status 203/EXEC), which is to execute /bin/sh: an argument has a ';', and " \
-        "systemd would change that when it is reloaded"
+        f"Fails: cannot execute {program} (status 203/EXEC), which is needed to execute /bin/sh, because an argument has a " \
+        "';', which systemd changes when it is reloaded"
 
     machine.tree("rooted", {"type": "Spawn", "argv": argv, "properties": {"RootDirectory": "/srv"}})
     result = machine.btctl("reload")

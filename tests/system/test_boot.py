@@ -29,9 +29,9 @@ def add_device(machine, autostart=True):
 def test_autostart_brings_the_device_up(boot):
     machine = boot(add_device)
 
-    [row] = machine.client.manager("ListRuns")
-    assert row[2] == "boot"
-    assert machine.client.finish(row[1]) == ("success", "")
+    [row] = machine.client.runs()
+    assert row.tree == "boot"
+    assert machine.client.finish(row.path) == ("success", "")
     order = machine.read("/run/order").split()
     assert order[0] == "storage"
     assert sorted(order[1:3]) == ["calibration", "config"]
@@ -83,8 +83,8 @@ def test_stopping_the_unit_of_a_tree_halts_it(boot):
 
     machine.check("systemctl", "stop", "btd-run@long.service")
 
-    [row] = machine.client.manager("ListRuns")
-    assert row[4] == "halted"
+    [row] = machine.client.runs()
+    assert row.status == "halted"
 
 
 def test_a_shutdown_halts_what_runs(boot):

@@ -61,7 +61,7 @@ def next_signal(client, path):
 
 def halt(client, path):
     try:
-        client.call(path, "org.btd1.Run", "Halt")
+        client.halt(path)
     except DBusError as error:  # it has just ended by itself
         assert error.name == "org.btd1.Error.NotRunning"
 

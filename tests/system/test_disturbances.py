@@ -95,9 +95,9 @@ def test_file_system_is_full(trees):
         run = path.rsplit("/", 1)[1].replace("_2e", ".")
         why = f"/run/btd/runs/{run}.journal cannot be written: No space left on device"
         trees.wait_for(run, lambda: not machine.client.run_property(path, "Durable"))
-        assert machine.client.run_property(path, "NotDurable") == why
-        assert f"  Durable: no, a restart of btd would end it: {why}\n" in machine.btctl("status", "long").stdout
-        assert f"{run}: would not survive a restart of the daemon: {why}\n" in machine.log()
+        assert machine.client.run_property(path, "NotDurableReason") == why
+        assert f"  Durable: no, a restart of btd would end it, because {why}\n" in machine.btctl("status", "long").stdout
+        assert f"{run}: would not survive a restart of btd, because {why}\n" in machine.log()
         _, other = machine.client.start("all")
         assert machine.client.finish(other)[0] == "success"
     finally:
@@ -118,8 +118,8 @@ def test_no_room_for_outputs(trees):
     try:
         _, path = machine.client.start("talks")
         assert machine.client.finish(path) == ("success", "")
-        assert machine.client.call(path, "org.btd1.Run", "GetVariable", "s", "said") == '"' + "7".zfill(30000) + '"'
-        assert re.search(r"\ntalks.[0-9]+/Talk: a restart of the daemon would lose its stdout, since "
+        assert machine.client.variable(path, "said") == "7".zfill(30000)
+        assert re.search(r"\ntalks.[0-9]+/Talk: a restart of btd would lose its stdout, because "
                          r"/run/btd/outputs/\S+.stdout is not available: No space left on device\n", machine.log())
 
         _, path = machine.client.start("waits")
@@ -127,7 +127,7 @@ def test_no_room_for_outputs(trees):
         machine.check("systemctl", "restart", "btd")
         machine.check("touch", "/run/to-end")
         assert machine.client.finish(path) == (
-            "failure", "Wait: it succeeded, but the daemon was restarted meanwhile, and its stdout was not kept")
+            "failure", "Wait: it succeeded, but btd was restarted meanwhile, and its stdout was not kept")
     finally:
         machine.check("umount", "/run/btd/outputs")
         machine.check("rm", "-f", "/run/begun", "/run/to-end")
@@ -161,5 +161,5 @@ def test_who_waits_does_so_until_the_end(trees):
         lines += waiting.stdout.readlines()
     machine.check("rm", "/run/to-end")
     assert waiting.returncode == 0, lines
-    assert "Wait: running" in lines[0]
+    assert "started by" in lines[0] and sum("Wait: running" in line for line in lines) == 1, lines
     assert re.fullmatch(r" +[0-9.]+s \+ waits.\d+: success after .*\n", lines[-1]), lines

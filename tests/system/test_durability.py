@@ -95,7 +95,7 @@ HELD = {  # what is said in [Unit], in [Service], and what it does
     "gone": ("CollectMode=inactive-or-failed", "", "exit 3"),
     "failed": ("", "", "exit 4"),
 }
-UNKNOWN = "the daemon was restarted meanwhile, and systemd has forgotten {}-{}.service since, so its result is not known"
+UNKNOWN = "btd was restarted meanwhile, and systemd has forgotten {}-{}.service since, so its result is not known"
 FAILED = "{}-{}.service failed: its main process exited with status {}"
 
 

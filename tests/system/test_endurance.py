@@ -58,7 +58,7 @@ def run_many(machine, tree, count):
 
 def nodes(machine):
     """The standing run's conditions: statuses."""
-    [path] = [row[1] for row in machine.client.manager("ListRuns") if row[2] == "watch"]
+    [path] = [row.path for row in machine.client.runs() if row.tree == "watch"]
     return [row[4] for row in machine.client.call(path, "org.btd1.Run", "GetNodes")
             if row[2] in ("DBusName", "UnitState", "DBusProperty")]
 
@@ -87,7 +87,7 @@ def minute(machine, number):
             run_many(machine, "mixed", RUNS // FLAPS)
             flap(machine)
     machine.tree("changing", {"type": "Sequence", "name": f"Minute{number}", "children": [SLEEP] * 20})
-    assert machine.client.manager("Reload") == []
+    assert machine.client.reload() == []
     client.run(["sleep", str(max(0, MINUTE - (time.monotonic() - begin)))], timeout=MINUTE + 20)
 
 

@@ -58,7 +58,7 @@ def test_runs_of_a_user(machine):
     machine.load("camera", SLEEP)
     assert machine.btctl("start", "camera@a", user="games").returncode == 0
     assert machine.btctl("start", "camera@b", user="games").stderr == \
-        "btctl: 1 trees are running for you already, which is the limit for one user; halt some first\n"
+        "btctl: the limit 'runs-of-a-caller' (1) is reached; halt one of your runs first\n"
     assert machine.btctl("start", "camera@b", user="nobody").returncode == 0
     machine.check("btctl", "start", "camera@c")
     machine.check("btctl", "start", "camera@d")
@@ -66,10 +66,10 @@ def test_runs_of_a_user(machine):
 
 
 def test_subscribers_of_a_user(machine):
-    """One of two is told so, and the other goes on."""
-    result = machine.run("timeout", "3", "sh", "-c", "btctl monitor & btctl monitor & wait", user="nobody")
-    assert result.stderr.count("which is the limit") == 1
-    assert "btctl: 1 programs of yours are subscribed already, which is the limit for one user; end one of them\n" \
+    """One of two is told so and ends, and the other goes on."""
+    result = machine.run("bash", "-c", "btctl monitor & btctl monitor & wait -n; kill $(jobs -pr); wait", user="nobody")
+    assert result.stderr.count("'subscribers-of-a-caller'") == 1
+    assert "btctl: the limit 'subscribers-of-a-caller' (1) is reached; end one of your programs that are subscribed\n" \
         in result.stderr
 
 
@@ -115,7 +115,7 @@ def test_calls_of_a_user_that_wait(machine, slow_polkit):
     client.wait(lambda: len(ended()) >= 2, "two that are refused")
     refused = ended()
     assert {process.stderr.read() for process in refused} \
-        == {"btctl: 6 calls of yours are waiting to be answered; wait for one of them\n"}
+        == {"btctl: the limit 'calls-of-a-caller' (6) is reached; wait for the reply to one of your calls\n"}
     n_asked(4)
     other = start("other", "games")
     n_asked(5)
@@ -143,7 +143,7 @@ def test_memory_of_calls_that_wait(machine, slow_polkit):
         waiting.append(subprocess.Popen(machine.command("btctl", "run", f"/tmp/{name}.json", user="nobody")))
         client.wait(lambda: len(slow_polkit) == len(waiting), "the question")
     assert machine.run("btctl", "run", "/tmp/c.json", user="nobody").stderr == \
-        "btctl: calls of yours with more than 64 MiB would be waiting to be answered; wait for one of them\n"
+        "btctl: your calls that wait for a reply would exceed 64 MiB; wait for one of the replies\n"
     for _, invocation in slow_polkit:
         invocation.return_value(GLib.Variant("((bba{ss}))", ((False, False, {}),)))
     assert [process.wait() for process in waiting] == [1, 1]

@@ -53,7 +53,7 @@ def plain(shared_machine):
 @pytest.fixture(autouse=True)
 def nothing_left(machine):
     yield
-    for tree in {row[2] for row in machine.client.manager("ListRuns") if row[4] == "running"}:
+    for tree in {row.tree for row in machine.client.runs() if row.status == "running"}:
         halt(machine, tree)
 
 
@@ -194,7 +194,7 @@ def test_two_hundred_reloads_a_minute(machine, check):
         for turn in range(200 * seconds // 60):
             for number in range(turn % 10, 100, 10):
                 write(number, f"turn{turn}")
-            assert machine.client.manager("Reload") == []
+            assert machine.client.reload() == []
             pause(max(0, begin + turn * 0.3 - time.monotonic()))
         assert machine.client.get(client.MANAGER, "org.btd1.Manager", "NRunning") == 60
         assert "turn" in machine.check("btctl", "cat", "many-9")

@@ -78,7 +78,7 @@ def left_behind(machine):
     return machine.check("systemctl", "list-units", "--all", "--plain", "--no-legend", "btd-*").split("\n")[:-1]
 
 
-def wait_until(condition, what, seconds=30):
+def wait_until(condition, what, seconds=120):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, what()
@@ -92,7 +92,7 @@ def test_processes_leave_nothing_behind(machine):
         for i in range(3)]})
     with machine.repeated("systemctl daemon-reexec"):
         _, path = machine.client.start("many")
-        assert machine.client.finish(path, 60) == ("success", "")
+        assert machine.client.finish(path) == ("success", "")
     wait_until(lambda: not [line for line in left_behind(machine) if line.startswith("btd-many")],
                lambda: left_behind(machine))
 
@@ -105,14 +105,12 @@ def test_timeouts_count(machine):
         {"type": "Timeout", "name": "Limit", "timeout": "2s", "child": {
             "type": "WaitFor", "child": {"type": "UnitState", "unit": "hangs.service", "state": "active"}}}]})
     with machine.repeated("systemctl daemon-reload", "systemctl daemon-reexec"):
-        begun = time.monotonic()
         _, path = machine.client.start("hangs")
-        status, _ = machine.client.finish(path)
-        took = time.monotonic() - begun
+        status, _ = machine.client.finish(path)  # none of them ends without its timeout
     assert status == "failure"
-    assert 2 <= took < 6
     for name in ("Start", "Spawn", "Limit"):
-        assert machine.client.nodes(path)[name]["status"] == "failure"
+        node = machine.client.nodes(path)[name]
+        assert node["status"] == "failure" and node["duration"] >= 2000000
     machine.check("systemctl", "stop", "hangs.service")
 
 
@@ -131,7 +129,7 @@ def test_the_bus_is_lost_meanwhile(machine):
         machine.check("sh", "-c", "systemctl --no-block daemon-reload; systemctl kill --signal=KILL dbus; "
                                   "until busctl status org.btd1 >/dev/null 2>&1; do sleep 0.05; done")
     machine.reconnect()
-    assert machine.client.finish(lost, 60) == ("success", "")
+    assert machine.client.finish(lost) == ("success", "")
     cgroups = machine.read("/run/cgroups").split("\n")[:-1]
     own = [line for line in cgroups if line.endswith("/btd.service")]
     assert not own, (len(own), len(cgroups))

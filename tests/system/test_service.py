@@ -73,10 +73,10 @@ def test_its_processes_are_not(machine):
 
     assert machine.client.finish(path)[0] == "success"
     machine.path("/etc/written").unlink()
-    seen = machine.client.call(path, "org.btd1.Run", "GetVariables")["seen"]
+    seen = machine.client.variables(path)["seen"]
     own = machine.check("readlink", "/proc/1/ns/net", "/proc/1/ns/mnt", "/proc/1/ns/user") \
         + machine.check("grep", "-E", "^(CapEff|NoNewPrivs|Seccomp):", "/proc/1/status")
-    assert seen.strip('"').replace("\\n", "\n").replace("\\t", "\t").strip() == own.strip()
+    assert seen.strip() == own.strip()
 
 
 @pytest.mark.parametrize("node", [
@@ -132,8 +132,8 @@ def test_a_daemon_that_was_killed_comes_back(machine):
 def assert_goes_on(machine, run):
     """The very process of the run is still there, and the run knows it."""
     assert machine.read("/run/work").split() == ["begun"]
-    [row] = [row for row in machine.client.manager("ListRuns") if row[0] == run]
-    assert row[4] == "running"
+    [row] = [row for row in machine.client.runs() if row.id == run]
+    assert row.status == "running"
     machine.check("btctl", "halt", run, "--wait")
     assert machine.read("/run/work").split() == ["begun", "ended"]
     assert machine.run("pgrep", "-f", "/run/work-pipe").returncode == 1
@@ -166,7 +166,7 @@ def install(machine, binary):
 
 def states(machine, runs):
     told = {run: json.loads(machine.btctl("status", run, "--json").stdout) for run in runs}
-    return {run: (state["status"], [(node["path"], node["status"], "ending" in node["detail"]) for node in state["nodes"]])
+    return {run: (state["status"], [(node["path"], node["status"]) for node in state["nodes"]])
             for run, state in told.items()}
 
 
@@ -193,7 +193,7 @@ def start_in_states(machine):
 
     runs = [work, run, machine.client.start("job")[0], slow("paused", ("Pause", "")),
             slow("stands", ("SetBreakpoint", "ub", 5, True), ("Force", "us", 4, "success")), slow("halting")]
-    machine.client.manager("HaltRun", "s", runs[-1])
+    machine.client.halt_run(runs[-1])
     wait(lambda: [state[0] for state in states(machine, runs).values()] == [
         "running", "running", "running", "paused", "paused", "halting"], "their states")
     return runs
@@ -224,7 +224,7 @@ def test_an_upgrade(machine):
             f"engine for 7200000000us (recorded with engine {ENGINE + 1}, but this is engine {ENGINE}); it was kept as " \
             f"/var/lib/btd/{limited}.journal.bad. What the run has started is left as it is: check it, then start the " \
             "tree again with 'btctl start limited'" in machine.log()
-        assert limited not in [row[0] for row in machine.client.manager("ListRuns")]
+        assert limited not in [row.id for row in machine.client.runs()]
         machine.check("test", "-e", f"/var/lib/btd/{limited}.journal.bad")
         assert_goes_on(machine, runs[0])
     finally:
@@ -241,7 +241,7 @@ def test_a_tree_that_says_so_is_halted_by_a_restart(machine):
 
     assert machine.property("btd.service", "Result") == "success"
     assert machine.read("/run/work").split() == ["begun", "ended"]
-    assert not machine.client.manager("ListRuns")
+    assert not machine.client.runs()
 
 
 def test_children_are_not_ended_by_systemd(machine):
@@ -283,16 +283,17 @@ def test_a_lost_bus_is_found_again(machine):
     machine.reconnect()
     machine.client.wait_owner()
     assert main_pid(machine) == pid
-    assert any(row[0] == run and row[4] == "running" for row in machine.client.manager("ListRuns"))
+    assert any(row.id == run and row.status == "running" for row in machine.client.runs())
     machine.check("btctl", "halt", run, "--wait")
 
 
 def test_nonsense_does_not_bring_it_down(machine):
     pid = main_pid(machine)
-    for arguments in (("", "", {}), ("x" * 100000, "", {}), ("every-time", "\n", {}),
-                      ("every-time", "a", {"k": "no json"}), ("every-time", "b", {"": "1"}), ("../x", "", {})):
+    for tree, instance, variables in (
+            ("", "", {}), ("x" * 100000, "", {}), ("every-time", "\n", {}), ("every-time", "a", {"k": float("nan")}),
+            ("every-time", "b", {"": "1"}), ("../x", "", {})):
         with pytest.raises(DBusError) as error:
-            machine.client.manager("StartTree", "ssa{ss}", *arguments)
+            machine.client.start(tree, instance, variables)
         assert error.value.name.startswith("org.btd1.Error."), error.value
     assert main_pid(machine) == pid
 
@@ -379,7 +380,7 @@ def test_a_disk_that_fills_up(machine):
     try:
         for name in ("minds", "copes"):
             _, path = machine.client.start(name)
-            machine.check("timeout", "20", "sh", "-c", "until [ -e /run/btd/outputs/%s.* ]; do sleep 0.01; done" % name)
+            machine.check("timeout", "120", "sh", "-c", "until [ -e /run/btd/outputs/%s.* ]; do sleep 0.01; done" % name)
             machine.run("dd", "if=/dev/zero", "of=/run/btd/outputs/fill", "bs=4k")
             machine.check("sh", "-c", "echo >/run/say-pipe")
             results[name] = machine.client.finish(path)
@@ -416,8 +417,8 @@ def test_a_journal_that_does_not_read(machine):
         assert machine.client.finish(machine.client.start("talk")[1]) == ("success", "")
         assert main_pid(machine) == pid
         machine.check("kill", "-CONT", journald)
-        lost = "log messages lost here, since they could not be written in time: "
-        machine.check("timeout", "20", "sh", "-c",
+        lost = "log messages lost here, because they could not be written in time: "
+        machine.check("timeout", "120", "sh", "-c",
                       f"until journalctl -u btd.service -o cat | grep -q '{lost}'; do sleep 0.1; done")
         kept = machine.log().count("x" * 100)
         assert 500 < kept < 10000
@@ -427,3 +428,20 @@ def test_a_journal_that_does_not_read(machine):
         machine.check("systemctl", "restart", "btd.service")
     finally:
         machine.run("kill", "-CONT", journald)
+
+
+def test_changed_trees_are_noticed(machine):
+    """In the sandbox of the service, and in a directory that appears only now."""
+    machine.load("edited", {"type": "AlwaysSuccess"})
+    assert machine.btctl("status", "edited").stderr == ""
+    machine.tree("edited", {"type": "AlwaysFailure"})
+    warning = "btctl: tree 'edited' has changed on disk; 'btctl reload' loads it\n"
+    assert machine.btctl("status", "edited", user="nobody").stderr == warning
+    assert machine.btctl("start", "edited").stderr == warning
+    machine.check("btctl", "reload")
+    assert machine.btctl("status").stderr == ""
+    machine.write("/run/btd/trees/new.json", '{ "btd": 1, "root": { "type": "AlwaysSuccess" } }')
+    assert machine.btctl("list").stderr == "btctl: tree files have changed on disk; 'btctl reload' loads them\n"
+    machine.check("rm", "-r", "/run/btd/trees")
+    machine.check("btctl", "reload")
+    assert machine.btctl("list").stderr == ""

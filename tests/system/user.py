@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A user of a container, with a service manager of its own."""
+"""Makes a user in a container, with a service manager of its own."""
 
 import daemon
 

@@ -147,7 +147,7 @@ static char *include_problem(const Loader *loader, TreeFile *file) {
                                        LOADER_INCLUDES_MAX, chain);
         }
 
-        return file->text.items ? NULL : g_strdup_printf("'%s' cannot be used, since it has errors", file->path);
+        return file->text.items ? NULL : g_strdup_printf("'%s' cannot be used, because it has errors", file->path);
 }
 
 static TreeFile *find_included(Loader *loader, const char *name, char **ret_error) {
@@ -399,7 +399,7 @@ static Plan *find_unit_root(Loader *loader, const Plan *user, const char *name, 
         if (unit->root)
                 return unit->root;
 
-        *ret_error = file->wrong ? g_strdup_printf("'%s' cannot be used, since it has errors", file->path)
+        *ret_error = file->wrong ? g_strdup_printf("'%s' cannot be used, because it has errors", file->path)
                                  : g_strdup_printf("'%s' has no root, only trees to be included", file->path);
         return NULL;
 }

@@ -74,8 +74,8 @@ static const char *report_unknown(Loader *loader, const Top *top, uint32_t key) 
 static void check_version(Loader *loader, const Header *header, uint32_t item) {
         if (header->btd != HEADER_VERSION)
                 loader_error(loader, item,
-                             g_strdup_printf("btd: the file is of version %" PRId64 " of the format, and only version "
-                                             "%u is known here",
+                             g_strdup_printf("btd: the file has version %" PRId64 " of the format; this btd knows only "
+                                             "version %u",
                                              header->btd, HEADER_VERSION));
 }
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "basic/excerpt.h"
-#include "basic/limit.h"
 #include "basic/nearest.h"
 #include "definition/load/loader.h"
 
@@ -312,7 +311,7 @@ static char *name_problem(const char *name, size_t length) {
         if (length == 0)
                 return g_strdup("it is empty; leave it out, or give one");
         if (length > NAME_MAX_BYTES)
-                return g_strdup_printf("it is longer than %u bytes; 'description' has room", NAME_MAX_BYTES);
+                return g_strdup_printf("it is longer than %u bytes; put the rest into 'description'", NAME_MAX_BYTES);
 
         return has_control(name) ? g_strdup("it contains a control character") : NULL;
 }
@@ -563,17 +562,16 @@ static void finish_node(Loader *loader, const Reading *reading) {
 
 /* Checks that the node does not exceed the limits on depth and number of nodes. */
 static bool check_limits(Loader *loader, uint32_t item) {
-        if (loader->n_open >= limits_in_force(LIMIT_DEPTH)) {
+        unsigned levels = loader->limits->max[LIMIT_DEPTH], nodes = loader->limits->max[LIMIT_NODES];
+
+        if (loader->n_open >= levels) {
                 loader_give_up_tree(loader);
-                loader_error(loader, item,
-                             g_strdup_printf("nested too deeply: a tree has at most %u levels",
-                                             limits_in_force(LIMIT_DEPTH)));
+                loader_error(loader, item, g_strdup_printf("nested too deeply: a tree has at most %u levels", levels));
                 return false;
         }
-        if (loader->plan->nodes->len >= limits_in_force(LIMIT_NODES)) {
+        if (loader->plan->nodes->len >= nodes) {
                 loader_give_up_tree(loader);
-                loader_error(loader, item,
-                             g_strdup_printf("a tree has at most %u nodes", limits_in_force(LIMIT_NODES)));
+                loader_error(loader, item, g_strdup_printf("a tree has at most %u nodes", nodes));
                 loader->n_open = 0;
                 return false;
         }

@@ -121,9 +121,10 @@ static int on_compile(const Param *param, bool is_code, const char *code, const 
 }
 
 static const char *no_references(const Param *param) {
-        return param_is_name(param) ? "expected the name of a variable as it is, without braces"
-                                    : "a variable cannot be used here, since this must be known before the run; write "
-                                      "'{{' for a brace";
+        return param_is_name(param)
+                       ? "expected the name of a variable as it is, without braces"
+                       : "a variable cannot be used here, because this must be known before the run; write "
+                         "'{{' for a brace";
 }
 
 /* Secrets are allowed only in parameters with which a leaf starts, and which are not public. A node of an unknown type
@@ -139,7 +140,7 @@ static bool may_be_secret(const Loader *loader, const Target *target, const Para
 }
 
 static const char *no_secrets(const Param *param) {
-        return param->shown ? "a secret cannot be used here, since everybody can read this"
+        return param->shown ? "a secret cannot be used here, because everybody can read this"
                             : "a secret can be used only in the parameters of leaves";
 }
 

@@ -9,7 +9,6 @@
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
-#include "basic/limit.h"
 #include "basic/nearest.h"
 #include "definition/load/loader.h"
 #include "script/reference.h"
@@ -146,14 +145,17 @@ typedef struct Factor {
         uint64_t copies;
 } Factor;
 
-static uint64_t add_limited(uint64_t sum, uint64_t copies, uint64_t n) {
-        return MIN(sum + MIN(copies, limits_in_force(LIMIT_NODES) + 1) * n, limits_in_force(LIMIT_NODES) + 1);
+static uint64_t add_limited(const Loader *loader, uint64_t sum, uint64_t copies, uint64_t n) {
+        unsigned max = loader->limits->max[LIMIT_NODES];
+
+        return MIN(sum + MIN(copies, max + 1) * n, max + 1);
 }
 
 static void check_size(Loader *loader, Plan *plan, const PlanUse *use) {
-        bool was_small = !use->tree || use->tree->n_nodes <= limits_in_force(LIMIT_NODES);
+        unsigned max = loader->limits->max[LIMIT_NODES];
+        bool was_small = !use->tree || use->tree->n_nodes <= max;
 
-        if (plan->n_nodes <= limits_in_force(LIMIT_NODES))
+        if (plan->n_nodes <= max)
                 return;
 
         plan->unbuildable = true;
@@ -162,14 +164,15 @@ static void check_size(Loader *loader, Plan *plan, const PlanUse *use) {
                                 offset_of(loader, plan, use->node, use->copies > 0 ? "concurrency" : "tree"),
                                 g_strdup_printf("too many nodes: a tree has at most %u, counting what each SubTree "
                                                 "uses, and the child of a ForEach as often as its 'concurrency' says",
-                                                limits_in_force(LIMIT_NODES)));
+                                                max));
 }
 
 static void check_levels(Loader *loader, Plan *plan, const PlanUse *use) {
-        bool was_shallow = use->tree->levels <= limits_in_force(LIMIT_DEPTH);
+        unsigned max = loader->limits->max[LIMIT_DEPTH];
+        bool was_shallow = use->tree->levels <= max;
 
-        plan->levels = MAX(plan->levels, MIN(use->depth + use->tree->levels, limits_in_force(LIMIT_DEPTH) + 1));
-        if (plan->levels <= limits_in_force(LIMIT_DEPTH) || plan->unbuildable)
+        plan->levels = MAX(plan->levels, MIN(use->depth + use->tree->levels, max + 1));
+        if (plan->levels <= max || plan->unbuildable)
                 return;
 
         plan->unbuildable = true;
@@ -177,12 +180,12 @@ static void check_levels(Loader *loader, Plan *plan, const PlanUse *use) {
                 loader_error_in(loader, plan, use->node, offset_of(loader, plan, use->node, "tree"),
                                 g_strdup_printf("nested too deeply: with the tree that is used here, there are more "
                                                 "than %u levels",
-                                                limits_in_force(LIMIT_DEPTH)));
+                                                max));
 }
 
 /* Adds the nodes from *at to until, each as often as the ForEach nodes around it require. Afterwards, factors are those
  * of the last node. */
-static uint64_t count_until(const Plan *plan, GArray *factors, uint32_t *at, uint32_t until) {
+static uint64_t count_until(const Loader *loader, const Plan *plan, GArray *factors, uint32_t *at, uint32_t until) {
         uint64_t sum = plan->n_nodes;
 
         while (*at < until) {
@@ -192,7 +195,7 @@ static uint64_t count_until(const Plan *plan, GArray *factors, uint32_t *at, uin
                 if (n == 0)
                         g_array_set_size(factors, factors->len - 1);
 
-                sum = add_limited(sum, factor->copies, n);
+                sum = add_limited(loader, sum, factor->copies, n);
                 *at += n;
         }
 
@@ -202,7 +205,7 @@ static uint64_t count_until(const Plan *plan, GArray *factors, uint32_t *at, uin
 static void measure_use(Loader *loader, Plan *plan, const PlanUse *use, GArray *factors) {
         uint64_t copies = g_array_index(factors, Factor, factors->len - 1).copies;
         Factor inside = { .end = plan_node(plan, use->node)->end,
-                          .copies = MIN(copies * use->copies, limits_in_force(LIMIT_NODES) + 1) };
+                          .copies = MIN(copies * use->copies, loader->limits->max[LIMIT_NODES] + 1) };
 
         if (use->copies > 0) {
                 g_array_append_val(factors, inside);
@@ -212,7 +215,7 @@ static void measure_use(Loader *loader, Plan *plan, const PlanUse *use, GArray *
         if (!use->tree)
                 return;
 
-        plan->n_nodes = add_limited(plan->n_nodes, copies, use->tree->n_nodes);
+        plan->n_nodes = add_limited(loader, plan->n_nodes, copies, use->tree->n_nodes);
         plan->unbuildable |= use->tree->unbuildable;
         check_levels(loader, plan, use);
 }
@@ -228,7 +231,7 @@ static void measure(Loader *loader, Plan *plan) {
 
         for (unsigned i = 0; i < plan->uses->len && !plan->unbuildable; i++) {
                 use = plan_use(plan, i);
-                plan->n_nodes = count_until(plan, factors, &at, use->node + 1);
+                plan->n_nodes = count_until(loader, plan, factors, &at, use->node + 1);
                 measure_use(loader, plan, use, factors);
                 check_size(loader, plan, use);
         }
@@ -236,7 +239,7 @@ static void measure(Loader *loader, Plan *plan) {
         if (plan->unbuildable)
                 return;
 
-        plan->n_nodes = count_until(plan, factors, &at, plan->nodes->len);
+        plan->n_nodes = count_until(loader, plan, factors, &at, plan->nodes->len);
         if (use)
                 check_size(loader, plan, use);
 }
@@ -251,7 +254,7 @@ static void check_used(Loader *loader, Plan *plan) {
                         continue;
 
                 if (use->tree->unit != plan->unit) {
-                        problem = g_strdup_printf("'%s' cannot be used, since it has errors", use->tree->file->path);
+                        problem = g_strdup_printf("'%s' cannot be used, because it has errors", use->tree->file->path);
                         report_tree(loader, plan, use->node, problem);
                 }
                 plan->wrong = true;

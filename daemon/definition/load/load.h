@@ -43,6 +43,7 @@ typedef struct Loaded {
         Tree *tree;       /* NULL: the file has no root */
         Header header;
         json_object *blackboard;
+        Limits limits;                /* for it and its runs */
         const char *const *variables; /* of the outermost scope, sorted; NULL without a root */
         GArray *templates;            /* of Template, in order of node */
         GArray *attributes;           /* of NodeAttributes, in order of node */

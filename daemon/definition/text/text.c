@@ -689,8 +689,9 @@ static json_object *convert_object(Conversion *conversion, uint32_t item, unsign
 
 static json_object *convert(Conversion *conversion, uint32_t item, unsigned depth) {
         if (depth > TEXT_VALUE_NESTING_MAX)
-                return fail_conversion(conversion, item,
-                                       g_strdup_printf("a value is nested at most %u deep", TEXT_VALUE_NESTING_MAX));
+                return fail_conversion(
+                        conversion, item,
+                        g_strdup_printf("nested too deeply: a value has at most %u levels", TEXT_VALUE_NESTING_MAX));
 
         switch (text_kind(conversion->text, item)) {
         case TEXT_NULL:

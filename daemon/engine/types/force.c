@@ -3,7 +3,6 @@
 /* Inverter, ForceSuccess and ForceFailure: decorators that only change the outcome of their child. */
 
 #include "engine/node.h"
-#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 static Status outcome_resume(Machine *machine, NodeId node, NodeId child, Status answer) {

@@ -9,7 +9,6 @@
  */
 
 #include "engine/node.h"
-#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 typedef struct LoopParams {
@@ -129,7 +128,7 @@ const NodeType loop_type = {
         .params_size = sizeof(LoopParams),
         .summary = "Runs its child once for each element of a list",
         .doc = "FAILURE as soon as the child fails; if_empty when there are no more elements. The next element follows "
-               "at once, but the daemon can do other work in between.",
+               "at once, but btd can do other work in between.",
         .tick = loop_tick,
         .never = loop_never,
 };

@@ -3,7 +3,6 @@
 /* RecoveryNode, PipelineSequence and RoundRobin: controls that are known from Nav2. */
 
 #include "engine/node.h"
-#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 typedef struct RecoveryParams {

@@ -3,7 +3,6 @@
 /* RunOnce and Precondition: decorators that decide whether their child starts. */
 
 #include "engine/node.h"
-#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 typedef struct RunOnceParams {

@@ -9,7 +9,6 @@
  */
 
 #include "engine/node.h"
-#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 typedef struct Order {
@@ -167,7 +166,7 @@ const NodeType async_sequence_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that yields between two children",
-        .doc = "Like Sequence, but after a child that completed at once it returns control to the daemon, and to the "
+        .doc = "Like Sequence, but after a child that completed at once it returns control to btd, and to the "
                "reactive nodes above it, before it starts the next one.",
         .tick = async_sequence_tick,
         .halt = ordered_halt,
@@ -226,7 +225,7 @@ const NodeType async_fallback_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Fallback that yields between two children",
-        .doc = "Like Fallback, but after a child that failed at once it returns control to the daemon, and to the "
+        .doc = "Like Fallback, but after a child that failed at once it returns control to btd, and to the "
                "reactive nodes above it, before it starts the next one.",
         .tick = async_fallback_tick,
         .halt = ordered_halt,

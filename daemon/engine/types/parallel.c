@@ -9,7 +9,6 @@
 #include <inttypes.h>
 
 #include "engine/node.h"
-#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 typedef struct ParallelParams {
@@ -262,7 +261,7 @@ const NodeType parallel_type = {
                "success_count cannot be reached any more. Then the children that still run are halted. A skipped child "
                "is tried again when a condition or variable that it depends on may have changed; for a negative "
                "success_count it counts as a success. SKIPPED when all children were skipped and success_count is "
-               "positive. If a count is higher than the number of children, the run ends with an ERROR.",
+               "positive. A count must not be higher than the number of children.",
         .tick = parallel_tick,
         .halt = node_reset_tried,
         .never = parallel_never,
@@ -401,7 +400,7 @@ const NodeType parallel_all_type = {
         .doc = "Completes when all children have completed: FAILURE if at least max_failures of them have failed, "
                "SKIPPED if all were skipped, otherwise SUCCESS. No child is halted because another one fails. While "
                "others run, a skipped child is tried again when a condition or variable that it depends on may have "
-               "changed. If max_failures is higher than the number of children, the run ends with an ERROR.",
+               "changed. max_failures must not be higher than the number of children.",
         .tick = parallel_all_tick,
         .halt = node_reset_tried,
         .never = parallel_all_never,

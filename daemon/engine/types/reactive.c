@@ -10,7 +10,6 @@
  */
 
 #include "engine/node.h"
-#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 static Status reactive_end(Machine *machine, NodeId node, Status status) {
@@ -132,19 +131,54 @@ static Status reactive_fallback_tick(Machine *machine, NodeId node) {
         return reactive_tick(machine, node, STATUS_FAILURE, STATUS_SUCCESS);
 }
 
+/* Does a condition before the action decide whether it is started again? In a child of a ReactiveSequence that is a
+ * Fallback: if the condition is true, the action is not needed. In one of a ReactiveFallback it is a Sequence. */
+static bool is_guarded(const Node *nodes, NodeId action, NodeId child, bool in_sequence) {
+        for (NodeId node = action; node != child; node = nodes[node].parent) {
+                NodeId parent = nodes[node].parent;
+                const NodeType *type = nodes[parent].type;
+                bool opposite = in_sequence ? type == &fallback_type || type == &async_fallback_type ||
+                                                      type == &reactive_fallback_type
+                                            : type == &sequence_type || type == &async_sequence_type ||
+                                                      type == &reactive_sequence_type;
+
+                if (opposite && node != parent + 1 && nodes[parent + 1].flags & NODE_LIVE)
+                        return true;
+        }
+
+        return false;
+}
+
+/* The first action in the child that is started again whenever the child is evaluated; NODE_NONE: there is none. */
+static NodeId find_restarted_action(const Node *nodes, NodeId child, bool in_sequence) {
+        for (NodeId node = child; node < nodes[child].end;) {
+                if (nodes[node].flags & NODE_LEAF && nodes[node].flags & NODE_SLOW &&
+                    !is_guarded(nodes, node, child, in_sequence))
+                        return node;
+
+                node = nodes[node].flags & NODE_SLOW ? node + 1 : nodes[node].end;
+        }
+
+        return NODE_NONE;
+}
+
 /* Warns of an action before the last child: it is evaluated again by starting it. False: there is none. */
 static bool check_restarted_action(const Tree *tree, NodeId node, Findings *findings) {
         const Node *nodes = tree->nodes;
 
-        for (NodeId child = node + 1; nodes[child].end < nodes[node].end; child = nodes[child].end)
-                if (nodes[child].flags & NODE_SLOW) {
-                        findings_trap(findings, NULL,
-                                      "the action '%s' is not the last child, so it would be started again and again; "
-                                      "use a %s, or put RunOnce around it",
-                                      tree_node_name(tree, find_slow_action(nodes, child)),
-                                      nodes[node].type == &reactive_sequence_type ? "Sequence" : "Fallback");
-                        return true;
-                }
+        for (NodeId child = node + 1; nodes[child].end < nodes[node].end; child = nodes[child].end) {
+                bool in_sequence = nodes[node].type == &reactive_sequence_type;
+                NodeId action = find_restarted_action(nodes, child, in_sequence);
+
+                if (action == NODE_NONE)
+                        continue;
+
+                findings_trap(findings, NULL,
+                              "the action '%s' is not the last child, so it would be started again and again; "
+                              "use a %s, or put RunOnce around it",
+                              tree_node_name(tree, action), in_sequence ? "Sequence" : "Fallback");
+                return true;
+        }
 
         return false;
 }

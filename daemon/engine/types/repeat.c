@@ -7,7 +7,6 @@
 
 #include "engine/backoff.h"
 #include "engine/node.h"
-#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 enum {

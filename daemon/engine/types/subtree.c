@@ -3,7 +3,6 @@
 /* SubTree: a decorator that runs another tree, with variables of its own, which the host keeps. */
 
 #include "engine/node.h"
-#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 static Status subtree_tick(Machine *machine, NodeId node) {

@@ -3,7 +3,6 @@
 /* Delay, Timeout and RateController: decorators with a timer. */
 
 #include "engine/node.h"
-#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 enum {

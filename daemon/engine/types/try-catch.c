@@ -8,7 +8,6 @@
  */
 
 #include "engine/node.h"
-#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 enum {

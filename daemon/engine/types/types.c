@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The table of the engine's node types, one line each, in the order of the reference. */
+/* Owns the table of the engine's node types, one line each, in the order of the reference. */
 
 #include <stddef.h>
 

@@ -13,9 +13,7 @@ extern const NodeType reactive_sequence_type, reactive_fallback_type;
 /* parallel.c */
 extern const NodeType parallel_type, parallel_all_type;
 /* branch.c */
-extern const NodeType if_then_else_type, while_do_else_type;
-/* switch.c */
-extern const NodeType switch_type;
+extern const NodeType if_then_else_type, while_do_else_type, switch_type;
 /* try-catch.c */
 extern const NodeType try_catch_type, finally_type;
 /* nav2.c */

@@ -3,7 +3,6 @@
 /* WaitFor and OnChange: decorators that wait for a condition, or for a new value of an expression. */
 
 #include "engine/node.h"
-#include "engine/types/outcome-analysis.h"
 #include "engine/types/types.h"
 
 enum {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "leaf-types/basic.h"
 #include "leaf-types/leaf-types.h"
-#include "leaf-types/path.h"
 #include "leaves/kinds.h"
 #include "leaves/path/path-watch.h"
 #include "run/leaf.h"
@@ -17,7 +17,7 @@ typedef struct PathExists {
 
 /* The name of each PathState, for programs. */
 static const char *const state_names[] = {
-        "unknown", "missing", "file", "empty-file", "directory", "empty-directory", "other",
+        "pending", "unknown", "missing", "file", "empty-file", "directory", "empty-directory", "other",
 };
 
 static bool is_file(PathState state) {
@@ -71,11 +71,12 @@ static void set_cause(Leaf *leaf, PathState state, const char *detail) {
         leaf_set_cause_of(leaf, CAUSE_CONDITION, facts, "%s", text);
 }
 
-static Status look(Leaf *leaf) {
+static Status evaluate(Leaf *leaf) {
         const PathExistsParams *params = leaf->params;
         const PathExists *op = leaf->op;
         PathState state = op->hidden ? PATH_UNKNOWN : path_watch_state(op->watch);
-        Status status = state == PATH_UNKNOWN        ? unknown_status(params->unknown)
+        Status status = state == PATH_PENDING        ? STATUS_RUNNING
+                        : state == PATH_UNKNOWN      ? unknown_status(params->unknown)
                         : holds(params->kind, state) ? STATUS_SUCCESS
                                                      : STATUS_FAILURE;
 
@@ -85,10 +86,10 @@ static Status look(Leaf *leaf) {
 }
 
 static void on_changed(void *userdata) {
-        leaf_set_value(userdata, look(userdata));
+        leaf_set_value(userdata, evaluate(userdata));
 }
 
-/* What systemd calls such directories. */
+/* The prefix of the directories that systemd makes for PrivateTmp=. */
 #define PRIVATE "/systemd-private-"
 
 /* In mountinfo, the fourth field is what is mounted, and the fifth where. */
@@ -139,8 +140,9 @@ static Status path_exists_start(Leaf *leaf) {
 
         op->hidden = hidden_reason(params->path);
         if (!op->hidden)
-                op->watch = path_watch_new(params->path, params->kind == PATH_KIND_NOT_EMPTY, on_changed, leaf);
-        return look(leaf);
+                op->watch = path_watch_new(leaf->services->path_watches, params->path,
+                                           params->kind == PATH_KIND_NOT_EMPTY, on_changed, leaf);
+        return evaluate(leaf);
 }
 
 static void path_exists_release(Leaf *leaf) {
@@ -150,9 +152,13 @@ static void path_exists_release(Leaf *leaf) {
 }
 
 static void path_exists_describe(Leaf *leaf, GString *text) {
+        const PathExistsParams *params = leaf->params;
         const PathExists *op = leaf->op;
 
-        g_string_append_printf(text, "a look: %s", op->hidden ?: path_watch_detail(op->watch));
+        if (op->watch && path_watch_state(op->watch) == PATH_PENDING)
+                g_string_append_printf(text, "the file system of %s", params->path);
+        else
+                g_string_append_printf(text, "the state of the path: %s", op->hidden ?: path_watch_detail(op->watch));
 }
 
 const LeafKind path_exists_kind = {

@@ -5,6 +5,7 @@
  * a callback cannot free a watch whose event was already fetched; epoll itself takes turns between them.
  */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
@@ -17,16 +18,20 @@
 typedef struct Epoll {
         GSource source; /* first: the source is the object */
         int fd;
-        unsigned n_watches;
 } Epoll;
 
+struct FdWatches {
+        GMainContext *context;
+        Epoll *epoll; /* NULL: there are no watches */
+        unsigned n_watches;
+};
+
 struct FdWatch {
+        FdWatches *watches;
         int fd;
         FdReady ready;
         void *userdata;
 };
-
-static Epoll *the_epoll;
 
 static gboolean epoll_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
         const Epoll *epoll = (const Epoll *) source;
@@ -54,64 +59,82 @@ static GSourceFuncs epoll_funcs = {
         .finalize = epoll_finalize,
 };
 
-static int epoll_ensure(void) {
-        g_autoptr(GMainContext) context = NULL;
+static int open_epoll(FdWatches *watches) {
+        Epoll *epoll;
         int fd;
 
-        if (the_epoll)
+        if (watches->epoll)
                 return 0;
 
         fd = epoll_create1(EPOLL_CLOEXEC);
         if (fd < 0)
                 return -errno;
 
-        context = g_main_context_ref_thread_default();
-        the_epoll = (Epoll *) g_source_new(&epoll_funcs, sizeof(Epoll));
-        the_epoll->fd = fd;
-        g_source_set_name(&the_epoll->source, "fds");
-        g_source_add_unix_fd(&the_epoll->source, fd, G_IO_IN);
-        g_source_attach(&the_epoll->source, context);
+        epoll = (Epoll *) g_source_new(&epoll_funcs, sizeof(Epoll));
+        epoll->fd = fd;
+        g_source_set_name(&epoll->source, "fds");
+        g_source_add_unix_fd(&epoll->source, fd, G_IO_IN);
+        g_source_attach(&epoll->source, watches->context);
+        watches->epoll = epoll;
         return 0;
 }
 
-static void epoll_drop_unused(void) {
-        if (the_epoll->n_watches > 0)
+static void drop_unused_epoll(FdWatches *watches) {
+        if (watches->n_watches > 0 || !watches->epoll)
                 return;
 
-        g_source_destroy(&the_epoll->source);
-        g_source_unref(&the_epoll->source);
-        the_epoll = NULL;
+        g_source_destroy(&watches->epoll->source);
+        g_source_unref(&watches->epoll->source);
+        watches->epoll = NULL;
 }
 
-int fd_watch_new(int fd, FdReady ready, void *userdata, FdWatch **ret_watch) {
+FdWatches *fd_watches_new(GMainContext *context) {
+        FdWatches *watches = g_new0(FdWatches, 1);
+
+        watches->context = context;
+        return watches;
+}
+
+void fd_watches_free(FdWatches *watches) {
+        if (!watches)
+                return;
+
+        assert(watches->n_watches == 0);
+        g_free(watches);
+}
+
+int fd_watch_new(FdWatches *watches, int fd, FdReady ready, void *userdata, FdWatch **ret_watch) {
         g_autofree FdWatch *watch = g_new(FdWatch, 1);
         struct epoll_event event = { .events = EPOLLIN, .data.ptr = watch };
         int r;
 
-        *watch = (FdWatch){ .fd = fd, .ready = ready, .userdata = userdata };
+        *watch = (FdWatch){ .watches = watches, .fd = fd, .ready = ready, .userdata = userdata };
 
-        r = epoll_ensure();
+        r = open_epoll(watches);
         if (r < 0)
                 return r;
 
-        if (epoll_ctl(the_epoll->fd, EPOLL_CTL_ADD, fd, &event) < 0) {
+        if (epoll_ctl(watches->epoll->fd, EPOLL_CTL_ADD, fd, &event) < 0) {
                 r = -errno;
-                epoll_drop_unused();
+                drop_unused_epoll(watches);
                 return r;
         }
 
-        the_epoll->n_watches++;
+        watches->n_watches++;
         *ret_watch = g_steal_pointer(&watch);
         return 0;
 }
 
 void fd_watch_free(FdWatch *watch) {
+        FdWatches *watches;
+
         if (!watch)
                 return;
 
         /* Closing the descriptor is not enough while a child before its exec has it, too. */
-        (void) epoll_ctl(the_epoll->fd, EPOLL_CTL_DEL, watch->fd, NULL);
-        the_epoll->n_watches--;
-        epoll_drop_unused();
+        watches = watch->watches;
+        (void) epoll_ctl(watches->epoll->fd, EPOLL_CTL_DEL, watch->fd, NULL);
+        watches->n_watches--;
+        drop_unused_epoll(watches);
         g_free(watch);
 }

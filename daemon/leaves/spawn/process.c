@@ -29,7 +29,7 @@
 
 #define STACK_SIZE (64 * 1024u)
 
-/* Where user ids had 16 bits once, the call that takes all bits has another name. */
+/* On architectures that once had 16-bit user IDs, the calls for 32-bit IDs have other names. */
 #ifdef SYS_setresuid32
 #define SETGROUPS SYS_setgroups32
 #define SETRESGID SYS_setresgid32
@@ -133,7 +133,7 @@ static char *failure_describe(const ProcessSpec *spec, const Failure *failure) {
 
         switch (failure->step) {
         case STEP_GROUP:
-                return g_strdup_printf("cannot make a process group: %s", reason);
+                return g_strdup_printf("cannot create a process group: %s", reason);
         case STEP_FDS:
                 return g_strdup_printf("cannot set up standard input and output: %s", reason);
         case STEP_USER:
@@ -169,7 +169,7 @@ static int start_with(const Start *start, pid_t *ret_pid, int *ret_pidfd, char *
         pid_t pid = clone_blocked(start, &pidfd);
 
         if (pid < 0) {
-                *ret_error = g_strdup_printf("cannot make a process: %s", g_strerror(-pid));
+                *ret_error = g_strdup_printf("cannot create a process: %s", g_strerror(-pid));
                 return pid;
         }
 

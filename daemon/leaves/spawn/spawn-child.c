@@ -9,19 +9,27 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <syslog.h>
+#include <systemd/sd-journal.h>
+#include <unistd.h>
 
+#include "basic/log.h"
 #include "basic/timers.h"
 #include "basic/workers.h"
 #include "leaves/spawn/fd-watch.h"
 #include "leaves/spawn/process.h"
 #include "leaves/spawn/spawn-child.h"
+#include "leaves/spawn/spawn-unit.h"
 
 typedef struct Start {
         GStrv argv, env;
         char *cwd, *user, *group;
+        char *identifier; /* of its output in the journal; NULL: its output goes where that of btd goes */
         int fds[3];
         /* The result. */
         char *program; /* NULL: it was not found */
@@ -37,6 +45,7 @@ struct SpawnChild {
         FdWatch *watch;
         char *program;
         Timers *timers;
+        FdWatches *fd_watches;
         int kill_signal;
         uint64_t kill_timeout;
         Timer *killing;
@@ -76,7 +85,7 @@ static void child_ask_to_end(SpawnChild *child) {
         child->killing = timer_new(child->timers, child->kill_timeout, on_kill_timeout, child);
 }
 
-/* A process that is being started is asked as soon as it has started. */
+/* If the process is still being started, it is asked to end as soon as it has started. */
 void spawn_child_stop(SpawnChild *child) {
         child->stopping = true;
         if (!child->work)
@@ -133,6 +142,30 @@ static void start_close_fds(Start *start) {
         }
 }
 
+/* Lines in the journal then say which node started the process, see client/view/run-log.c. The child is told which
+ * stream that is, as by the service manager. */
+static GStrv open_log(Start *start, GStrv env) {
+        g_autofree char *stream = NULL;
+        struct stat status;
+        int fd;
+
+        if (!start->identifier || (start->fds[STDOUT_FILENO] >= 0 && start->fds[STDERR_FILENO] >= 0))
+                return env;
+
+        fd = sd_journal_stream_fd(start->identifier, LOG_INFO, true);
+        if (fd < 0)
+                return env;
+
+        if (fstat(fd, &status) == 0)
+                stream = g_strdup_printf("%ju:%ju", (uintmax_t) status.st_dev, (uintmax_t) status.st_ino);
+        if (start->fds[STDOUT_FILENO] < 0)
+                start->fds[STDOUT_FILENO] = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (start->fds[STDERR_FILENO] < 0)
+                start->fds[STDERR_FILENO] = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        close(fd);
+        return stream ? g_environ_setenv(env, "JOURNAL_STREAM", stream, true) : env;
+}
+
 static void start_run(Work *work, Start *start) {
         g_auto(ProcessUser) user = {};
         g_auto(GStrv) env = NULL;
@@ -145,7 +178,7 @@ static void start_run(Work *work, Start *start) {
         if (work && work_is_dropped(work))
                 return;
 
-        env = make_env(start, changes_user ? &user : NULL);
+        env = open_log(start, make_env(start, changes_user ? &user : NULL));
         spec.program = start->program;
         spec.env = (const char *const *) env;
         /* Changing to the own user needs no privileges, but changing the groups would. */
@@ -160,7 +193,7 @@ static void start_work(Work *work, void *data) {
         start_close_fds(data);
 }
 
-/* Nothing is left alive of a process that the child has not taken. */
+/* Kills a process that the child has not taken over. */
 static void start_free(void *data) {
         Start *start = data;
         siginfo_t info;
@@ -177,6 +210,7 @@ static void start_free(void *data) {
         g_free(start->cwd);
         g_free(start->user);
         g_free(start->group);
+        g_free(start->identifier);
         g_free(start->program);
         g_free(start->error);
         g_free(start);
@@ -198,7 +232,7 @@ static void start_done(void *data, void *userdata) {
         }
 
         if (!start->error)
-                r = fd_watch_new(child->pidfd, on_ended, child, &child->watch);
+                r = fd_watch_new(child->fd_watches, child->pidfd, on_ended, child, &child->watch);
         if (r < 0)
                 start->error = g_strdup_printf("cannot watch the process: %s", g_strerror(-r));
         if (start->error)
@@ -227,10 +261,16 @@ SpawnChild *spawn_child_new(const SpawnRequest *request, SpawnEnded ended, void 
                 .group = g_strdup(params->group),
                 .pidfd = -1,
         };
+        if (log_goes_to_journal()) {
+                g_autofree char *name = spawn_name_format(request->leaf, request->repetition);
+
+                start->identifier = g_strconcat(SPAWN_UNIT_PREFIX, name, NULL);
+        }
         memcpy(start->fds, request->fds, sizeof(request->fds));
         child->pidfd = -1;
         child->program = g_strdup(params->argv[0]);
         child->timers = request->leaf->services->timers;
+        child->fd_watches = request->leaf->services->fd_watches;
         child->kill_signal = request->kill_signal;
         child->kill_timeout = request->params->kill_timeout;
         child->ended = ended;

@@ -5,14 +5,14 @@
  * Runs a process as a child of the daemon, in a process group of its own, for an execution.
  */
 
-#include "leaves/spawn/spawn.h"
+#include "leaves/spawn/spawn-request.h"
 
 typedef struct SpawnChild SpawnChild;
 
 /* A thread starts the process; if that fails, the child ends with an error. The child takes the file descriptors of the
  * request. */
 SpawnChild *spawn_child_new(const SpawnRequest *request, SpawnEnded ended, void *userdata);
-/* Leaves no process of it alive. */
+/* Kills all processes of the group. */
 void spawn_child_free(SpawnChild *child);
 
 /* Asks it to end, and kills it after its grace time. */

@@ -1,33 +1,322 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Runs a program for a leaf. First it checks for systemd, unless the process must be a child, or the system was not
- * booted with systemd. A systemd that was there before will come back, and the unit waits for it. */
+/*
+ * Runs a program for a leaf. First it checks for systemd, unless the process must be a child, or the system was not
+ * booted with systemd. A systemd that was there before will come back, and the unit waits for it.
+ *
+ * An output of the process is captured through a pipe; or, if the process may outlive the daemon, in a file for the
+ * next daemon. Data beyond the limit is dropped (in a file, it leaves a hole), so that a full pipe does not block the
+ * process, and a file does not fill the memory.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <systemd/sd-daemon.h>
 
 #include "basic/cleanup.h"
+#include "basic/log.h"
 #include "bus/buses.h"
 #include "leaves/dbus/dbus-leaf.h"
-#include "leaves/spawn/exit-status.h"
+#include "leaves/path/path-watch.h"
+#include "leaves/spawn/fd-watch.h"
 #include "leaves/spawn/spawn-child.h"
 #include "leaves/spawn/spawn-execution.h"
-#include "leaves/spawn/spawn-name.h"
-#include "leaves/spawn/spawn-output.h"
 #include "leaves/spawn/spawn-unit.h"
 #include "leaves/unit/systemd.h"
+#include "leaves/unit/unit-cause.h"
+
+#define READ_SIZE (16 * 1024u)
+#define BLOCK_SIZE 4096u
+#define LINE_MAX_QUOTED 200u
+
+/* How much a file may exceed the limit before the excess is dropped. */
+#define EXCESS (1024 * 1024u)
+
+/* A pipe holds no more than this at once: see pipe(7), pipe-max-size. */
+#define PIPE_SIZE_MAX (1024 * 1024u)
+
+typedef struct Output {
+        const char *what; /* "stdout" or "stderr", for messages */
+        LogSubject subject;
+        char *path;         /* of the file; NULL: it is a pipe */
+        char *directory;    /* of that */
+        int fd;             /* to read from; -1: the other end was closed */
+        FdWatch *watch;     /* of a pipe */
+        FileWatch *changes; /* of a file */
+        GString *text;
+        size_t limit;
+        bool exceeded;
+        bool was_full; /* the file system */
+} Output;
+
+static void output_close(Output *output) {
+        g_clear_pointer(&output->watch, fd_watch_free);
+        g_clear_pointer(&output->changes, file_watch_free);
+        if (output->fd >= 0)
+                close(output->fd);
+        output->fd = -1;
+}
+
+/* Keeps the file. */
+static void output_abandon(Output *output) {
+        if (!output)
+                return;
+
+        output_close(output);
+        g_string_free(output->text, true);
+        g_free(output->directory);
+        g_free(output->path);
+        g_free(output);
+}
+
+/* Removes the file, too. */
+static void output_free(Output *output) {
+        if (!output)
+                return;
+
+        if (output->path)
+                (void) unlink(output->path);
+        output_abandon(output);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Output, output_free)
+
+static void output_tell_exceeded(Output *output) {
+        if (output->exceeded)
+                return;
+
+        output->exceeded = true;
+        log_message(LOG_WARNING, &output->subject, "%s is longer than %zu bytes (output_limit), the rest is dropped",
+                    output->what, output->limit);
+}
+
+static void output_keep(Output *output, const char *data, size_t length) {
+        size_t room = output->limit - output->text->len;
+
+        g_string_append_len(output->text, data, (gssize) MIN(length, room));
+        if (length > room)
+                output_tell_exceeded(output);
+}
+
+/* False: there is no more data now, or ever. */
+static bool output_read(Output *output) {
+        char data[READ_SIZE];
+        ssize_t n;
+
+        if (output->fd < 0)
+                return false;
+
+        n = read(output->fd, data, sizeof(data));
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return false;
+        if (n <= 0) {
+                output_close(output);
+                return false;
+        }
+
+        output_keep(output, data, (size_t) n);
+        return true;
+}
+
+static void on_readable(void *userdata) {
+        (void) output_read(userdata);
+}
+
+static Output *output_new(const Leaf *leaf, const char *what, size_t limit) {
+        Output *output = g_new(Output, 1);
+
+        *output = (Output){
+                .what = what,
+                .limit = limit,
+                .subject = leaf_log_subject(leaf),
+                .text = g_string_new(NULL),
+                .fd = -1,
+        };
+        return output;
+}
+
+/* ret_fd: the end for the process, to be closed by the caller. */
+static int output_new_pipe(const Leaf *leaf, const char *what, size_t limit, Output **ret_output, int *ret_fd) {
+        g_autoptr(Output) output = output_new(leaf, what, limit);
+        g_auto(AutoFd) other = -1;
+        int fds[2], r;
+
+        if (pipe2(fds, O_CLOEXEC) < 0)
+                return -errno;
+        output->fd = fds[0];
+        other = fds[1];
+
+        /* The end of the pipe that the process gets must be blocking, as processes expect. */
+        if (fcntl(output->fd, F_SETFL, O_NONBLOCK) < 0)
+                return -errno;
+
+        r = fd_watch_new(leaf->services->fd_watches, output->fd, on_readable, output, &output->watch);
+        if (r < 0)
+                return r;
+
+        *ret_output = g_steal_pointer(&output);
+        *ret_fd = other;
+        other = -1;
+        return 0;
+}
+
+/* Some file systems have no size, such as ramfs. */
+static void output_check_room(Output *output) {
+        struct statvfs st;
+
+        if (fstatvfs(output->fd, &st) >= 0 && st.f_blocks > 0 && st.f_bavail == 0)
+                output->was_full = true;
+}
+
+/* Only whole blocks can be turned into a hole. */
+static void on_file_changed(void *userdata) {
+        Output *output = userdata;
+        off_t end = (off_t) ((output->limit / BLOCK_SIZE + 1) * BLOCK_SIZE);
+        struct stat st;
+
+        /* A write that fails for lack of room is not reported; the last write that succeeded is. */
+        output_check_room(output);
+        if (fstat(output->fd, &st) < 0 || st.st_size <= end)
+                return;
+
+        (void) fallocate(output->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, end, st.st_size - end);
+        output_tell_exceeded(output);
+}
+
+/* Does the file system have room for the output? Otherwise the process would fail. Some file systems have no size, such
+ * as ramfs. */
+static bool has_room(int fd, size_t limit) {
+        struct statvfs st;
+
+        return fstatvfs(fd, &st) < 0 || st.f_blocks == 0 ||
+               (uint64_t) st.f_bavail * st.f_frsize >= (uint64_t) limit + EXCESS;
+}
+
+static int open_new(const char *path, size_t limit, int *ret_fd) {
+        g_autofree char *directory = g_path_get_dirname(path);
+        g_auto(AutoFd) fd = -1;
+
+        (void) g_mkdir_with_parents(directory, 0700);
+        fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0)
+                return -errno;
+        if (!has_room(fd, limit)) {
+                (void) unlink(path);
+                return -ENOSPC;
+        }
+
+        *ret_fd = fd;
+        fd = -1;
+        return 0;
+}
+
+static int open_again(const char *path, int *ret_fd) {
+        int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+
+        if (fd < 0)
+                return -errno;
+
+        *ret_fd = fd;
+        return 0;
+}
+
+/* The same in a file. fresh: the file is created or emptied, and -ENOSPC is also returned if the file system is nearly
+ * full; otherwise the file must exist. */
+static int output_new_file(const Leaf *leaf, const char *what, size_t limit, const char *path, bool fresh,
+                           Output **ret_output, int *ret_fd) {
+        g_autoptr(Output) output = output_new(leaf, what, limit);
+        g_auto(AutoFd) other = -1;
+        int r;
+
+        r = fresh ? open_new(path, limit, &other) : open_again(path, &other);
+        if (r < 0)
+                return r;
+
+        output->path = g_strdup(path);
+        output->directory = g_path_get_dirname(path);
+        output->fd = open(path, O_RDWR | O_CLOEXEC);
+        if (output->fd < 0)
+                return -errno;
+
+        r = file_watch_new(leaf->services->path_watches, path, on_file_changed, output, &output->changes);
+        if (r < 0)
+                return r;
+
+        *ret_output = g_steal_pointer(&output);
+        *ret_fd = other;
+        other = -1;
+        return 0;
+}
+
+static void read_file(Output *output) {
+        char data[READ_SIZE];
+        ssize_t n;
+
+        for (off_t offset = 0; !output->exceeded || output->text->len < output->limit; offset += n) {
+                n = pread(output->fd, data, sizeof(data), offset);
+                if (n <= 0)
+                        return;
+
+                output_keep(output, data, (size_t) n);
+        }
+}
+
+/* Reads the rest of the pipe. Other processes may have the other end, so this does not wait for it to be closed. */
+static void output_finish(Output *output) {
+        if (output->path) {
+                read_file(output);
+                output_check_room(output);
+                output_close(output);
+                return;
+        }
+
+        /* A process that writes forever must not block this. */
+        for (size_t n = 0; n < PIPE_SIZE_MAX / READ_SIZE && output_read(output); n++)
+                ;
+        output_close(output);
+}
+
+/* A directory whose file system was full, so that the process may not have been able to write; borrowed. NULL: there
+ * was room. */
+static const char *output_lacked_room(const Output *output) {
+        return output->was_full ? output->directory : NULL;
+}
+
+static size_t length_without_newline(const Output *output) {
+        const GString *text = output->text;
+
+        return text->len > 0 && text->str[text->len - 1] == '\n' ? text->len - 1 : text->len;
+}
+
+/* The output as text, without a newline at the end; invalid UTF-8 is replaced. */
+static json_object *output_to_json(const Output *output) {
+        g_autofree char *valid = g_utf8_make_valid(output->text->str, (gssize) length_without_newline(output));
+
+        return json_object_new_string(valid);
+}
+
+/* The last line, if it is short enough to be quoted, or NULL. To be freed. */
+static char *output_last_line(const Output *output) {
+        size_t length = length_without_newline(output);
+        const char *text = output->text->str, *newline = memrchr(text, '\n', length);
+        const char *line = newline ? newline + 1 : text;
+        size_t n = (size_t) (text + length - line);
+
+        return n > 0 && n <= LINE_MAX_QUOTED ? g_utf8_make_valid(line, (gssize) n) : NULL;
+}
 
 struct Execution {
         Leaf *leaf;
         const SpawnParams *params;
         unsigned repetition;
         ExecutionEnded ended;
-        Call *looking; /* the query whether there is a systemd */
-        SpawnOutput *output, *error;
+        Call *query; /* whether there is a systemd */
+        Output *output, *error;
         SpawnChild *child;
         SpawnUnit *unit;
         bool stopping, has_run;
@@ -48,11 +337,11 @@ static bool is_success(const SpawnParams *params, const SpawnEnd *end) {
         return false;
 }
 
-/* Which of its outputs the process may not have been able to write, and where: it has got an error then, as where any
- * file system is full. */
+/* Describes which of its outputs the process may not have been able to write because the file system was full, and
+ * where. The process has then got an error from write(). */
 static char *describe_lack_of_room(const Execution *execution) {
-        const char *output = execution->output ? spawn_output_lacked_room(execution->output) : NULL,
-                   *error = execution->error ? spawn_output_lacked_room(execution->error) : NULL;
+        const char *output = execution->output ? output_lacked_room(execution->output) : NULL,
+                   *error = execution->error ? output_lacked_room(execution->error) : NULL;
 
         if (!output && !error)
                 return NULL;
@@ -70,7 +359,7 @@ static char *end_describe(const Execution *execution, const SpawnEnd *end) {
         how = exit_status_describe(end->code, end->status);
         if (end->result)
                 return g_strdup_printf("%s (result '%s')", how, end->result);
-        if (execution->error && (line = spawn_output_last_line(execution->error)))
+        if (execution->error && (line = output_last_line(execution->error)))
                 return g_strdup_printf("%s: %s", how, line);
 
         return g_steal_pointer(&how);
@@ -97,12 +386,12 @@ static void set_cause(const Execution *execution, const SpawnEnd *end) {
         leaf_set_cause_of(execution->leaf, end_kind(end), facts, "%s", text);
 }
 
-static void set_output(Leaf *leaf, const char *key, SpawnOutput *output) {
+static void set_output(Leaf *leaf, const char *key, Output *output) {
         if (!output)
                 return;
 
-        spawn_output_finish(output);
-        leaf_set_output(leaf, key, spawn_output_to_json(output));
+        output_finish(output);
+        leaf_set_output(leaf, key, output_to_json(output));
 }
 
 static void execution_end(Execution *execution, Status status) {
@@ -111,11 +400,11 @@ static void execution_end(Execution *execution, Status status) {
 
 /* The process has succeeded, but its output may be incomplete. */
 static void warn_of_lack_of_room(const Execution *execution) {
-        const Leaf *leaf = execution->leaf;
+        const LogSubject subject = leaf_log_subject(execution->leaf);
         g_autofree char *room = describe_lack_of_room(execution);
 
         if (room)
-                log_message(LOG_WARNING, &(LogSubject){ leaf->tree, leaf->run, leaf->name }, "succeeded, but %s", room);
+                log_message(LOG_WARNING, &subject, "succeeded, but %s", room);
 }
 
 static void on_ended(const SpawnEnd *end, void *userdata) {
@@ -140,7 +429,7 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
                 execution_end(execution, STATUS_FAILURE);
         } else if (execution->lost) {
                 leaf_set_cause_of(execution->leaf, CAUSE_LOST, NULL,
-                                  "it succeeded, but the daemon was restarted meanwhile, and its %s was not kept",
+                                  "it succeeded, but btd was restarted meanwhile, and its %s was not kept",
                                   execution->lost);
                 execution_end(execution, STATUS_FAILURE);
         } else {
@@ -177,8 +466,8 @@ static int input_open(const char *text, int *ret_fd) {
         return 0;
 }
 
-/* Does it outlive the daemon? Conditions start again. */
-static bool is_lasting(const Execution *execution, bool as_unit) {
+/* Conditions start again. */
+static bool outlives_daemon(const Execution *execution, bool as_unit) {
         const Leaf *leaf = execution->leaf;
 
         return as_unit && leaf->durable && leaf->type->class == NODE_ACTION;
@@ -191,18 +480,18 @@ static char *output_path(const Execution *execution, const char *what) {
 }
 
 /* If there can be no file, a pipe is used. */
-static int open_output(Execution *execution, const char *what, bool lasting, SpawnOutput **ret_output, int *ret_fd) {
+static int open_output(Execution *execution, const char *what, bool outlives, Output **ret_output, int *ret_fd) {
         const Leaf *leaf = execution->leaf;
-        const LogSubject subject = { .tree = leaf->tree, .run = leaf->run, .node = leaf->name };
+        const LogSubject subject = leaf_log_subject(leaf);
         size_t limit = (size_t) execution->params->output_limit;
         g_autofree char *path = NULL;
         int r;
 
-        if (!leaf->services->outputs || !(lasting || execution->recovering))
-                return spawn_output_new(what, limit, &subject, ret_output, ret_fd);
+        if (!leaf->services->outputs || !(outlives || execution->recovering))
+                return output_new_pipe(leaf, what, limit, ret_output, ret_fd);
 
         path = output_path(execution, what);
-        r = spawn_output_new_file(what, limit, &subject, path, !execution->recovering, ret_output, ret_fd);
+        r = output_new_file(leaf, what, limit, path, !execution->recovering, ret_output, ret_fd);
         if (r >= 0)
                 return r;
 
@@ -210,35 +499,35 @@ static int open_output(Execution *execution, const char *what, bool lasting, Spa
                 execution->lost = what;
         else
                 log_message(LOG_WARNING, &subject,
-                            "a restart of the daemon would lose its %s, since %s is not available: %s", what, path,
+                            "a restart of btd would lose its %s, because %s is not available: %s", what, path,
                             g_strerror(-r));
-        return spawn_output_new(what, limit, &subject, ret_output, ret_fd);
+        return output_new_pipe(leaf, what, limit, ret_output, ret_fd);
 }
 
-static int open_fds(Execution *execution, bool lasting, int fds[static 3]) {
+static int open_fds(Execution *execution, bool outlives, int fds[static 3]) {
         const SpawnParams *params = execution->params;
         int r = 0;
 
         if (params->input)
                 r = input_open(params->input, &fds[STDIN_FILENO]);
         if (r >= 0 && params->stdout_key)
-                r = open_output(execution, "stdout", lasting, &execution->output, &fds[STDOUT_FILENO]);
+                r = open_output(execution, "stdout", outlives, &execution->output, &fds[STDOUT_FILENO]);
         if (r >= 0 && params->stderr_key)
-                r = open_output(execution, "stderr", lasting, &execution->error, &fds[STDERR_FILENO]);
+                r = open_output(execution, "stderr", outlives, &execution->error, &fds[STDERR_FILENO]);
 
         return r;
 }
 
 /* The memo for the next daemon: whether to look for a unit or a child. */
-static void remember(const Execution *execution, bool as_unit) {
-        json_object *memory;
+static void record_memo(const Execution *execution, bool as_unit) {
+        json_object *memo;
 
         if (execution->leaf->type->class != NODE_ACTION)
                 return;
 
-        memory = json_object_new_object();
-        json_object_object_add(memory, as_unit ? "unit" : "child", json_object_new_boolean(true));
-        leaf_set_memo(execution->leaf, memory);
+        memo = json_object_new_object();
+        json_object_object_add(memo, as_unit ? "unit" : "child", json_object_new_boolean(true));
+        leaf_set_memo(execution->leaf, memo);
 }
 
 static int begin_with(Execution *execution, Connection *connection, int fds[static 3], char **ret_error) {
@@ -264,11 +553,11 @@ static int begin(Execution *execution, Connection *connection) {
         g_autofree char *error = NULL;
         int fds[3] = { -1, -1, -1 }, r;
 
-        r = open_fds(execution, is_lasting(execution, connection), fds);
+        r = open_fds(execution, outlives_daemon(execution, connection), fds);
         if (r < 0) {
-                error = g_strdup_printf("cannot make pipes to the process: %s", g_strerror(-r));
+                error = g_strdup_printf("cannot create pipes to the process: %s", g_strerror(-r));
         } else {
-                remember(execution, connection);
+                record_memo(execution, connection);
                 r = begin_with(execution, connection, fds, &error);
         }
 
@@ -286,7 +575,7 @@ static bool can_be_child(const SpawnParams *params) {
         return params->as == SPAWN_AS_CHILD || (params->as == SPAWN_AS_AUTO && !params->properties);
 }
 
-static void on_looked(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+static void on_systemd_known(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Execution *execution = userdata;
         Connection *connection = NULL;
         int there = false;
@@ -299,18 +588,18 @@ static void on_looked(sd_bus_message *reply, const sd_bus_error *error, void *us
 
         if (!connection && !can_be_child(execution->params)) {
                 leaf_set_cause_of(execution->leaf, error ? dbus_error_kind(error) : CAUSE_FAILED,
-                                  error ? dbus_error_facts(error) : NULL, "cannot make a unit: %s",
+                                  error ? dbus_error_facts(error) : NULL, "cannot create a unit: %s",
                                   error ? error->message : "there is no systemd on this bus");
                 execution_end(execution, STATUS_FAILURE);
                 return;
         }
 
-        g_clear_pointer(&execution->looking, call_free);
+        g_clear_pointer(&execution->query, call_free);
         if (begin(execution, connection) < 0)
                 execution_end(execution, STATUS_FAILURE);
 }
 
-static int look_for_systemd(Execution *execution) {
+static int begin_by_systemd(Execution *execution) {
         g_autofree char *error = NULL;
         Connection *connection;
         int r;
@@ -324,7 +613,7 @@ static int look_for_systemd(Execution *execution) {
         if (systemd_is_expected(connection))
                 return begin(execution, connection);
 
-        execution->looking = systemd_look(connection, on_looked, execution);
+        execution->query = systemd_query_presence(connection, on_systemd_known, execution);
         return 0;
 }
 
@@ -333,7 +622,7 @@ int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, Ex
         g_autoptr(Execution) execution = NULL;
         int r;
 
-        /* That of a file is found when it is loaded. */
+        /* An error of the file itself was found when it was loaded. */
         if (params->properties && params->as == SPAWN_AS_CHILD) {
                 leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL,
                                   "properties: cannot be given together with \"as\": \"child\"; only a unit has "
@@ -347,7 +636,7 @@ int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, Ex
         if (can_be_child(params) && (params->as == SPAWN_AS_CHILD || sd_booted() <= 0))
                 r = begin(execution, NULL);
         else
-                r = look_for_systemd(execution);
+                r = begin_by_systemd(execution);
         if (r < 0)
                 return r;
 
@@ -389,16 +678,16 @@ void execution_free(Execution *execution) {
         if (!execution)
                 return;
 
-        call_free(execution->looking);
+        call_free(execution->query);
         spawn_child_free(execution->child);
-        if (execution->leaf->abandoned && is_lasting(execution, execution->unit)) {
+        if (execution->leaf->abandoned && outlives_daemon(execution, execution->unit)) {
                 spawn_unit_abandon(execution->unit);
-                spawn_output_abandon(execution->output);
-                spawn_output_abandon(execution->error);
+                output_abandon(execution->output);
+                output_abandon(execution->error);
         } else {
                 spawn_unit_free(execution->unit);
-                spawn_output_free(execution->output);
-                spawn_output_free(execution->error);
+                output_free(execution->output);
+                output_free(execution->error);
         }
         g_free(execution);
 }

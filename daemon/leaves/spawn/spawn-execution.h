@@ -2,21 +2,21 @@
 #pragma once
 
 /*
- * One execution of a program for Spawn or Command: as a transient unit if there is a systemd, else as a child; with its
- * outputs and its result.
+ * Owns one execution of a program for Spawn or Command: as a transient unit if there is a systemd, else as a child;
+ * with its outputs and its result.
  */
 
-#include "leaves/spawn/spawn.h"
+#include "leaves/spawn/spawn-request.h"
 
 typedef struct Execution Execution;
 
-/* Called once, from the main loop, when nothing of it is running any more: SUCCESS, or FAILURE and the leaf has its
- * cause; after execution_stop() FAILURE without one. What it has written is on the blackboard. It may free the
+/* Called once, from the main loop, when no process of it is running any more: SUCCESS, or FAILURE and the leaf has its
+ * cause; after execution_stop() FAILURE without a cause. The output is on the blackboard. The callback may free the
  * execution. */
 typedef void (*ExecutionEnded)(Status status, Leaf *leaf);
 
-/* repetition: 0 for the only one of a start of the leaf, else its number, so that it has a name of its own. -EINVAL:
- * it cannot be started, and the leaf has its cause. */
+/* Borrows the leaf and the params. repetition: 0 for the only one of a start of the leaf, else its number, so that it
+ * has a name of its own. -EINVAL: it cannot be started, and the leaf has its cause. */
 int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, ExecutionEnded ended,
                   Execution **ret_execution);
 /* Continues a unit that the previous daemon started, whatever its state is now. */

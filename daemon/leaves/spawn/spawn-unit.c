@@ -8,24 +8,256 @@
  * If the bus is lost before the reply to the request, or the daemon was restarted meanwhile, the unit is requested
  * again; if it exists then, it is the requested one. In all other cases, a unit of that name was left behind by a
  * daemon that was killed, and is stopped first.
+ *
+ * What a child would get, a unit gets, too, also after systemd was reloaded. Arguments that systemd would change go
+ * through btd-exec, see leaf-types/spawn-handover.c. There is ExecStartEx with "no-env-expand" for the "$", but systemd
+ * 252 cannot read that again when it is reloaded, and then refuses to start the unit.
  */
 
+#include <glib/gstdio.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
-#include "leaf-types/spawn-handover.h"
-#include "leaf-types/unit-name.h"
-#include "leaves/spawn/exit-status.h"
-#include "leaves/spawn/spawn-name.h"
-#include "leaves/spawn/spawn-transient.h"
+#include "leaf-types/spawn.h"
+#include "leaf-types/unit.h"
 #include "leaves/spawn/spawn-unit.h"
 #include "leaves/unit/systemd-job.h"
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-cause.h"
-#include "leaves/unit/unit-watch.h"
+#include "leaves/unit/unit-facts.h"
+
+/* Appends each variable as a property of its own: a line with all of them could be too long for systemd's unit file. */
+static int append_variable(sd_bus_message *message, const char *variable) {
+        return sd_bus_message_append(message, "(sv)", "Environment", "as", 1, variable);
+}
+
+static int append_string(sd_bus_message *message, const char *name, const char *value) {
+        return value ? sd_bus_message_append(message, "(sv)", name, "s", value) : 0;
+}
+
+/* A list of one command: its path, its arguments, and whether a failure of it is to be ignored. */
+static int append_command(sd_bus_message *message, const char *const *argv) {
+        int r;
+
+        r = sd_bus_message_open_container(message, 'r', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", "ExecStart");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'v', "a(sasb)");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "(sasb)");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'r', "sasb");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", argv[0]);
+        if (r >= 0)
+                r = sd_bus_message_append_strv(message, (char **) argv);
+        if (r >= 0)
+                r = sd_bus_message_append(message, "b", false);
+        for (int i = 0; i < 4 && r >= 0; i++)
+                r = sd_bus_message_close_container(message);
+
+        return r;
+}
+
+static int append_fds(sd_bus_message *message, const int fds[static 3]) {
+        static const char *const names[] = {
+                "StandardInputFileDescriptor",
+                "StandardOutputFileDescriptor",
+                "StandardErrorFileDescriptor",
+        };
+        int r = 0;
+
+        for (int i = 0; i < 3 && r >= 0; i++)
+                if (fds[i] >= 0)
+                        r = sd_bus_message_append(message, "(sv)", names[i], "h", fds[i]);
+
+        /* Without this, systemd would send standard error to the descriptor of standard output. It does not do so if
+         * the two settings differ. The setting of standard output has no other effect, because there is a descriptor
+         * for it. */
+        if (r >= 0 && fds[STDOUT_FILENO] >= 0 && fds[STDERR_FILENO] < 0)
+                r = sd_bus_message_append(message, "(sv)(sv)", "StandardOutput", "s", "null", "StandardError", "s",
+                                          "journal");
+
+        return r;
+}
+
+/* When systemd is reloaded, it reads the text after a blank as another field, even in quotes, because it has escaped
+ * the quotes. An escaped blank is read back unchanged. */
+static char *log_field(const char *name, const char *value) {
+        GString *field = g_string_new(name);
+
+        for (const char *p = value; *p; p++)
+                if (*p == ' ')
+                        g_string_append(field, "\\x20");
+                else
+                        g_string_append_c(field, *p);
+        return g_string_free(field, FALSE);
+}
+
+/* Messages of the process in the journal get the same fields as messages of btd. */
+static int append_log_fields(sd_bus_message *message, const Leaf *leaf) {
+        const char *const fields[][2] = {
+                { "BTD_TREE=", leaf->tree },
+                { "BTD_RUN=", leaf->run },
+                { "BTD_NODE=", leaf->name },
+        };
+        int r;
+
+        r = sd_bus_message_open_container(message, 'r', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", "LogExtraFields");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'v', "aay");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "ay");
+        for (size_t i = 0; i < G_N_ELEMENTS(fields) && r >= 0; i++) {
+                g_autofree char *field = log_field(fields[i][0], fields[i][1]);
+
+                r = sd_bus_message_append_array(message, 'y', field, strlen(field));
+        }
+        for (int i = 0; i < 3 && r >= 0; i++)
+                r = sd_bus_message_close_container(message);
+
+        return r;
+}
+
+/* Without this, systemd would log a failure for these exit statuses. */
+static int append_success(sd_bus_message *message, json_object *success) {
+        g_autofree int *statuses = NULL;
+        size_t n;
+        int r;
+
+        if (!success)
+                return 0;
+
+        n = json_object_array_length(success);
+        statuses = g_new(int, n);
+        for (size_t i = 0; i < n; i++)
+                statuses[i] = json_object_get_int(json_object_array_get_idx(success, i));
+
+        r = sd_bus_message_open_container(message, 'r', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", "SuccessExitStatus");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'v', "(aiai)");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'r', "aiai");
+        if (r >= 0)
+                r = sd_bus_message_append_array(message, 'i', statuses, n * sizeof(int));
+        if (r >= 0)
+                r = sd_bus_message_append(message, "ai", 0);
+        for (int i = 0; i < 3 && r >= 0; i++)
+                r = sd_bus_message_close_container(message);
+
+        return r;
+}
+
+/* The properties that make a unit suitable for Spawn. */
+static int append_nature(sd_bus_message *message, const SpawnRequest *request) {
+        const SpawnParams *params = request->params;
+        const Leaf *leaf = request->leaf;
+        g_autofree char *description = g_strdup_printf("%s of %s", leaf->name, leaf->run);
+        /* systemd takes 0 for infinity. */
+        uint64_t kill_timeout = MAX(params->kill_timeout, 1);
+        int r;
+
+        r = append_string(message, "Description", description);
+        if (r >= 0)
+                r = append_string(message, "Type", "exec");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "(sv)(sv)(sv)", "RemainAfterExit", "b", true, "KillSignal", "i",
+                                          request->kill_signal, "TimeoutStopUSec", "t", kill_timeout);
+        if (r >= 0)
+                r = append_success(message, params->success_exit);
+
+        return r < 0 ? r : append_log_fields(message, leaf);
+}
+
+static int append_plain_command(sd_bus_message *message, const SpawnParams *params) {
+        int r = append_command(message, params->argv);
+
+        for (size_t i = 0; params->env && params->env[i] && r >= 0; i++)
+                r = append_variable(message, params->env[i]);
+
+        return r < 0 ? r : append_string(message, "WorkingDirectory", params->cwd);
+}
+
+/* btd-exec tells the service manager whether it could execute the program, see unit_failed_to_start(). */
+static int append_handed_command(sd_bus_message *message, const SpawnParams *params) {
+        static const char *const argv[] = { BTD_EXEC, NULL };
+        g_auto(GStrv) variables = spawn_handover_variables(params);
+        g_autofree char *identifier = spawn_handover_identifier(params);
+        int r;
+
+        r = append_command(message, argv);
+        if (r >= 0)
+                r = append_string(message, "NotifyAccess", "main");
+        if (r >= 0)
+                r = append_string(message, "SyslogIdentifier", identifier);
+        for (size_t i = 0; variables[i] && r >= 0; i++)
+                r = append_variable(message, variables[i]);
+        for (size_t i = 0; params->env && params->env[i] && r >= 0; i++)
+                if (!spawn_handover_has_variable(params->env[i]))
+                        r = append_variable(message, params->env[i]);
+        if (r >= 0 && !spawn_handover_has_directory(params))
+                r = append_string(message, "WorkingDirectory", params->cwd);
+
+        return r;
+}
+
+/* The properties from the parameters of the user. */
+static int append_process(sd_bus_message *message, const SpawnRequest *request) {
+        const SpawnParams *params = request->params;
+        int r;
+
+        r = spawn_handover_reason(params) ? append_handed_command(message, params)
+                                          : append_plain_command(message, params);
+        if (r >= 0)
+                r = append_string(message, "User", params->user);
+        if (r >= 0)
+                r = append_string(message, "Group", params->group);
+
+        return r < 0 ? r : append_fds(message, request->fds);
+}
+
+/* StartTransientUnit(name, mode, a(sv) properties, a(sa(sv)) other units). A negative errno with an error message. */
+static int make_start_message(Connection *connection, const SpawnRequest *request, const char *unit,
+                              sd_bus_message **ret_message, char **ret_error) {
+        g_autoptr(sd_bus_message) message = systemd_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
+                                                            "StartTransientUnit", "ss", unit, "fail");
+        int r;
+
+        r = sd_bus_message_open_container(message, 'a', "(sv)");
+        if (r >= 0)
+                r = append_nature(message, request);
+        if (r >= 0)
+                r = append_process(message, request);
+        if (r >= 0 && request->params->properties) {
+                r = spawn_properties_append(message, request->params->properties, ret_error);
+                if (r < 0)
+                        return r;
+        }
+        if (r >= 0)
+                r = sd_bus_message_close_container(message);
+        if (r >= 0)
+                r = sd_bus_message_append(message, "a(sa(sv))", 0);
+        if (r < 0) {
+                *ret_error = g_strdup_printf("cannot ask systemd for a unit: %s", g_strerror(-r));
+                return r;
+        }
+
+        *ret_message = g_steal_pointer(&message);
+        return 0;
+}
+
+/* The name under which a connection keeps the names of its units that are in use, a set. */
+#define KEPT "spawn-units"
 
 typedef enum Phase {
         PHASE_WAITING, /* for the service manager */
@@ -49,8 +281,6 @@ struct SpawnUnit {
         SpawnEnded ended;
         void *userdata;
 };
-
-static GHashTable *all_units; /* names of all units that are in use; NULL: none */
 
 static void unit_ask_start(SpawnUnit *unit);
 static void unit_ask_stop(SpawnUnit *unit, JobDone done);
@@ -78,16 +308,17 @@ static void unit_end_with(SpawnUnit *unit, const char *error) {
         unit_end(unit, &(SpawnEnd){ .error = error, .unit = unit->name });
 }
 
-/* The statuses are systemd's, for what it could not do before it executed the program; btd-exec has the same. */
+/* systemd has exit statuses for what it could not do before it executed the program; btd-exec uses the same ones. */
 static char *describe_failed_start(const SpawnUnit *unit, const UnitFacts *facts) {
         const SpawnParams *params = unit->params;
         const char *reason = spawn_handover_reason(params);
 
         if (reason && facts->exec_main_code == CLD_EXITED && facts->exec_main_status == 203 &&
             is(facts->status_text ?: "", ""))
-                return g_strdup_printf("cannot execute %s (status 203/EXEC), which is to execute %s: %s, and systemd "
-                                       "would change that when it is reloaded",
-                                       BTD_EXEC, params->argv[0], reason);
+                return g_strdup_printf(
+                        "cannot execute %s (status 203/EXEC), which is needed to execute %s, because %s, "
+                        "which systemd changes when it is reloaded",
+                        BTD_EXEC, params->argv[0], reason);
 
         switch (facts->exec_main_code == CLD_EXITED ? facts->exec_main_status : 0) {
         case 200:
@@ -99,7 +330,7 @@ static char *describe_failed_start(const SpawnUnit *unit, const UnitFacts *facts
         case 217:
                 return g_strdup_printf("cannot become user %s (status 217/USER)", params->user ?: "root");
         default:
-                return unit_cause(unit->name, UNIT_START, unit->result, facts);
+                return unit_cause(unit->name, UNIT_START, unit->result, facts, false);
         }
 }
 
@@ -301,6 +532,17 @@ static char *unit_name(const SpawnRequest *request) {
         return g_strconcat(SPAWN_UNIT_PREFIX, name, SPAWN_UNIT_SUFFIX, NULL);
 }
 
+static GHashTable *names_in_use(Connection *connection) {
+        GHashTable *names = connection_data(connection, KEPT);
+
+        if (!names) {
+                names = g_hash_table_new(g_str_hash, g_str_equal);
+                connection_set_data(connection, KEPT, names, (GDestroyNotify) g_hash_table_unref);
+        }
+
+        return names;
+}
+
 int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnEnded ended, void *userdata,
                    SpawnUnit **ret_unit, char **ret_error) {
         static const UnitWatchCallbacks callbacks = {
@@ -313,7 +555,7 @@ int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnEnd
         SpawnUnit *unit;
         int r;
 
-        r = spawn_transient_message(connection, request, name, &message, ret_error);
+        r = make_start_message(connection, request, name, &message, ret_error);
         if (r < 0)
                 return r;
 
@@ -328,9 +570,7 @@ int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnEnd
         unit->userdata = userdata;
         unit->watch = unit_watch_new(connection, path, &callbacks, unit);
 
-        if (!all_units)
-                all_units = g_hash_table_new(g_str_hash, g_str_equal);
-        g_hash_table_add(all_units, unit->name);
+        g_hash_table_add(names_in_use(connection), unit->name);
         *ret_unit = unit;
         return 0;
 }
@@ -364,20 +604,13 @@ void spawn_unit_abandon(SpawnUnit *unit) {
         if (!unit)
                 return;
 
-        g_hash_table_remove(all_units, unit->name);
-        if (g_hash_table_size(all_units) == 0)
-                g_clear_pointer(&all_units, g_hash_table_unref);
-
+        g_hash_table_remove(names_in_use(unit->connection), unit->name);
         job_free(unit->job);
         unit_watch_free(unit->watch);
         sd_bus_message_unref(unit->start);
         g_free(unit->result);
         g_free(unit->name);
         g_free(unit);
-}
-
-bool spawn_unit_is_watched(const char *name) {
-        return all_units && g_hash_table_contains(all_units, name);
 }
 
 bool spawn_unit_stop(SpawnUnit *unit) {
@@ -391,4 +624,156 @@ bool spawn_unit_stop(SpawnUnit *unit) {
 
 void spawn_unit_describe(const SpawnUnit *unit, GString *text) {
         g_string_append_printf(text, "unit %s%s", unit->name, unit->phase == PHASE_STOPPING ? " to end" : "");
+}
+
+/* Numbers in the name of a process. */
+#define NUMBERS_MAX 4u
+
+char *spawn_name_format(const Leaf *leaf, unsigned repetition) {
+        if (repetition == 0)
+                return g_strdup_printf("%s-%u-%u", leaf->run, leaf->node, leaf->attempt);
+
+        return g_strdup_printf("%s-%u-%u-%u", leaf->run, leaf->node, leaf->attempt, repetition);
+}
+
+/* "3-12-1": how many numbers; 0: it is something else. */
+static unsigned parse_numbers(const char *text, uint64_t numbers[static NUMBERS_MAX]) {
+        g_auto(GStrv) parts = g_strsplit(text, "-", NUMBERS_MAX + 1);
+        unsigned n = g_strv_length(parts);
+
+        for (unsigned i = 0; i < n; i++)
+                if (i == NUMBERS_MAX ||
+                    !g_ascii_string_to_unsigned(parts[i], 10, 0, i == 0 ? UINT64_MAX : NODE_NONE - 1, &numbers[i],
+                                                NULL))
+                        return 0;
+
+        return n;
+}
+
+/* The name of a tree can contain the same characters as the numbers after it, so the last dot is the one before the
+ * number of the run. */
+bool spawn_name_parse(const char *text, const char *prefix, const char *suffix, SpawnName *ret_name) {
+        g_autofree char *name = NULL;
+        uint64_t numbers[NUMBERS_MAX];
+        const char *dot;
+        unsigned n;
+
+        if (!g_str_has_prefix(text, prefix) || !g_str_has_suffix(text, suffix) ||
+            strlen(text) < strlen(prefix) + strlen(suffix))
+                return false;
+
+        name = g_strndup(text + strlen(prefix), strlen(text) - strlen(prefix) - strlen(suffix));
+        dot = strrchr(name, '.');
+        n = dot ? parse_numbers(dot + 1, numbers) : 0;
+        if (n < NUMBERS_MAX - 1)
+                return false;
+
+        *ret_name = (SpawnName){
+                .run = g_strndup(name, (size_t) (strchr(dot, '-') - name)),
+                .node = (NodeId) numbers[1],
+                .attempt = (uint32_t) numbers[2],
+                .repetition = n == NUMBERS_MAX ? (unsigned) numbers[3] : 0,
+        };
+        return true;
+}
+
+void spawn_name_clear(SpawnName *name) {
+        g_free(name->run);
+        *name = (SpawnName){};
+}
+
+/*
+ * Finds and removes the units that remain of ended processes. Such a unit stays active, or failed, until it is stopped
+ * or reset. That request is lost if systemd re-executes at that moment, or the bus is lost: so this is done each time
+ * that systemd is back.
+ */
+struct SpawnSweep {
+        Connection *connection;
+        Follower systemd;
+        SpawnAwaited awaited;
+        void *userdata;
+        Call *call;
+};
+
+/* If a leaf repeats its program, it waits only for the last process, which is watched. */
+static bool is_left(const SpawnSweep *sweep, const char *text, const char *prefix, const char *suffix) {
+        g_auto(SpawnName) name = {};
+
+        return spawn_name_parse(text, prefix, suffix, &name) &&
+               !g_hash_table_contains(names_in_use(sweep->connection), text) &&
+               (name.repetition > 0 || !sweep->awaited(&name, sweep->userdata));
+}
+
+static void sweep_outputs(const SpawnSweep *sweep, const char *outputs) {
+        g_autoptr(GDir) directory = g_dir_open(outputs, 0, NULL);
+        const char *file;
+
+        while (directory && (file = g_dir_read_name(directory)))
+                if (is_left(sweep, file, "", ".stdout") || is_left(sweep, file, "", ".stderr")) {
+                        g_autofree char *path = g_build_filename(outputs, file, NULL);
+
+                        g_unlink(path);
+                }
+}
+
+static void sweep_unit(const SpawnSweep *sweep, const char *unit, bool failed) {
+        g_autoptr(sd_bus_message) message =
+                failed ? systemd_message(sweep->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ResetFailedUnit",
+                                         "s", unit)
+                       : systemd_message(sweep->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "StopUnit", "ss",
+                                         unit, "replace");
+
+        if (is_left(sweep, unit, SPAWN_UNIT_PREFIX, SPAWN_UNIT_SUFFIX))
+                systemd_send(sweep->connection, message);
+}
+
+static void on_listed(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        const SpawnSweep *sweep = userdata;
+        const char *unit, *active, *sub;
+
+        if (!reply || sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(ssssssouso)") < 0)
+                return;
+
+        while (sd_bus_message_read(reply, "(ssssssouso)", &unit, NULL, NULL, &active, &sub, NULL, NULL, NULL, NULL,
+                                   NULL) > 0) {
+                bool failed = g_str_equal(active, "failed");
+
+                if (failed || g_str_equal(sub, "exited"))
+                        sweep_unit(sweep, unit, failed);
+        }
+}
+
+static void sweep_units(void *userdata) {
+        SpawnSweep *sweep = userdata;
+        g_autoptr(sd_bus_message) message =
+                systemd_message(sweep->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ListUnitsByPatterns", "asas",
+                                0, 1, SPAWN_UNIT_PREFIX "*" SPAWN_UNIT_SUFFIX);
+
+        call_free(sweep->call);
+        sweep->call = systemd_query(sweep->connection, message, on_listed, sweep);
+}
+
+SpawnSweep *spawn_sweep_new(Connection *connection, const char *outputs, SpawnAwaited awaited, void *userdata) {
+        SpawnSweep *sweep = g_new(SpawnSweep, 1);
+
+        *sweep = (SpawnSweep){
+                .connection = connection,
+                .systemd = { .changed = sweep_units, .userdata = sweep },
+                .awaited = awaited,
+                .userdata = userdata,
+        };
+        if (outputs)
+                sweep_outputs(sweep, outputs);
+        systemd_follow(connection, &sweep->systemd);
+        sweep_units(sweep);
+        return sweep;
+}
+
+void spawn_sweep_free(SpawnSweep *sweep) {
+        if (!sweep)
+                return;
+
+        systemd_unfollow(sweep->connection, &sweep->systemd);
+        call_free(sweep->call);
+        g_free(sweep);
 }

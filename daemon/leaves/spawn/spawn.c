@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Spawn: runs a program; its exit status decides the outcome. */
+/*
+ * Spawn runs a program; its exit status decides the outcome. Command is a condition on the exit status of a program
+ * that runs again and again.
+ */
 
-#include "leaves/spawn/spawn.h"
+#include "basic/span.h"
+#include "basic/timers.h"
+#include "leaf-types/leaf-types.h"
 #include "leaves/kinds.h"
 #include "leaves/spawn/spawn-execution.h"
 
@@ -10,14 +15,15 @@ typedef struct Spawn {
         Execution *execution;
 } Spawn;
 
-static void on_ended(Status status, Leaf *leaf) {
+static void on_spawn_ended(Status status, Leaf *leaf) {
         leaf_end(leaf, status);
 }
 
 static Status spawn_start(Leaf *leaf) {
         Spawn *op = leaf->op;
 
-        return execution_new(leaf, leaf->params, 0, on_ended, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
+        return execution_new(leaf, leaf->params, 0, on_spawn_ended, &op->execution) < 0 ? STATUS_FAILURE
+                                                                                        : STATUS_RUNNING;
 }
 
 /* A unit outlives the daemon, a child does not. */
@@ -28,7 +34,8 @@ static Status spawn_recover(Leaf *leaf) {
         if (!json_object_object_get_ex(leaf->memo, "unit", &unit))
                 return STATUS_IDLE;
 
-        return execution_recover(leaf, leaf->params, on_ended, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
+        return execution_recover(leaf, leaf->params, on_spawn_ended, &op->execution) < 0 ? STATUS_FAILURE
+                                                                                         : STATUS_RUNNING;
 }
 
 static bool spawn_halt(Leaf *leaf) {
@@ -56,4 +63,104 @@ const LeafKind spawn_kind = {
         .release = spawn_release,
         .describe = spawn_describe,
         .recover = spawn_recover,
+};
+
+typedef struct Command {
+        Execution *execution; /* NULL: between two executions */
+        unsigned n_executions;
+        Timer *timer; /* limits the execution, or the pause until the next one */
+        bool timed_out;
+} Command;
+
+static void wait_for_next(Leaf *leaf);
+
+static void set_timer(Leaf *leaf, uint64_t usec, TimerCallback callback) {
+        Command *op = leaf->op;
+
+        g_clear_pointer(&op->timer, timer_free);
+        if (usec != SPAN_INFINITY)
+                op->timer = timer_new_on(leaf->services->timers, leaf->clock,
+                                         timers_now(leaf->services->timers, leaf->clock) + usec, callback, leaf);
+}
+
+static void set_timeout_cause(Leaf *leaf) {
+        const SpawnParams *params = leaf->params;
+        g_autofree char *span = span_format(params->timeout), *where = g_strdup_printf("timeout of %s", leaf->name);
+        json_object *facts = facts_new("limit", fact_text(span), "limit_usec", json_object_new_uint64(params->timeout),
+                                       "where", fact_text(where), NULL);
+
+        leaf_set_cause_of(leaf, CAUSE_TIMEOUT, facts, "timed out after %s", span);
+}
+
+/* May free the leaf. */
+static void on_command_ended(Status status, Leaf *leaf) {
+        const SpawnParams *params = leaf->params;
+        Command *op = leaf->op;
+
+        if (op->timed_out)
+                set_timeout_cause(leaf);
+        else if (status == STATUS_FAILURE && !execution_has_run(op->execution))
+                status = unknown_status(params->unknown);
+        g_clear_pointer(&op->execution, execution_free);
+
+        wait_for_next(leaf);
+        leaf_set_value(leaf, status);
+}
+
+static void on_timeout(void *userdata) {
+        Leaf *leaf = userdata;
+        Command *op = leaf->op;
+
+        op->timed_out = true;
+        if (execution_stop(op->execution))
+                on_command_ended(STATUS_FAILURE, leaf);
+}
+
+static Status execute(Leaf *leaf) {
+        const SpawnParams *params = leaf->params;
+        Command *op = leaf->op;
+
+        op->timed_out = false;
+        if (execution_new(leaf, params, ++op->n_executions, on_command_ended, &op->execution) < 0) {
+                wait_for_next(leaf);
+                return unknown_status(params->unknown);
+        }
+
+        set_timer(leaf, params->timeout, on_timeout);
+        return STATUS_RUNNING;
+}
+
+static void on_due(void *userdata) {
+        Leaf *leaf = userdata;
+        Status status = execute(leaf);
+
+        if (!((Command *) leaf->op)->execution)
+                leaf_set_value(leaf, status);
+}
+
+static void wait_for_next(Leaf *leaf) {
+        const SpawnParams *params = leaf->params;
+
+        set_timer(leaf, params->interval, on_due);
+}
+
+static void command_release(Leaf *leaf) {
+        Command *op = leaf->op;
+
+        timer_free(op->timer);
+        execution_free(op->execution);
+}
+
+static void command_describe(Leaf *leaf, GString *text) {
+        const Command *op = leaf->op;
+
+        if (op->execution)
+                execution_describe(op->execution, text);
+}
+
+const LeafKind command_kind = {
+        .op_size = sizeof(Command),
+        .start = execute,
+        .release = command_release,
+        .describe = command_describe,
 };

@@ -11,9 +11,12 @@
 #include "basic/cleanup.h"
 #include "leaves/unit/systemd.h"
 
-/* With two references for each place while another daemon takes over, and the rules that systemd has for itself. */
+/* With two references for each permit while another daemon takes over, and the rules that systemd has for itself. */
 #define JOBS_MAX 250u
-#define PLACES_MAX 100u
+#define PERMITS_MAX 100u
+
+/* The name under which a connection keeps its Jobs, while there are some. */
+#define KEPT "jobs"
 
 static const SignalPattern removed_pattern = {
         .sender = SYSTEMD_NAME,
@@ -27,16 +30,16 @@ typedef struct Jobs {
         Match *removed;
         Follower systemd;
         Listener *listener;
-        bool hearing;
+        bool match_ready;
         GQueue waiting;   /* not asked for yet */
         unsigned n_asked; /* whose reply is outstanding */
         unsigned n_queued;
-        unsigned n_places;  /* that are taken */
-        GQueue places;      /* waited for */
+        unsigned n_permits; /* that are acquired */
+        GQueue permits;     /* waited for */
         GSource *turn;      /* of those who wait; NULL: there is no room for them */
         GHashTable *early;  /* results of jobs that were removed meanwhile, by path */
         GHashTable *queued; /* GQueue of those who wait for it, by path */
-        GPtrArray *looks;   /* of Look: whether they are there yet */
+        GPtrArray *checks;  /* of Check */
         unsigned n_jobs;
 } Jobs;
 
@@ -62,10 +65,8 @@ struct Job {
 
 static void jobs_unref(Jobs *jobs);
 
-static GHashTable *all_jobs; /* Jobs by connection; NULL: there are none */
-
 static bool jobs_have_room(const Jobs *jobs) {
-        return jobs->hearing && jobs->n_asked + jobs->n_queued < JOBS_MAX;
+        return jobs->match_ready && jobs->n_asked + jobs->n_queued < JOBS_MAX;
 }
 
 static void job_ask(Job *job);
@@ -77,21 +78,21 @@ static gboolean on_turn(void *userdata) {
         jobs->n_jobs++;
         while (jobs->waiting.length > 0 && jobs_have_room(jobs))
                 job_ask(jobs->waiting.head->data);
-        while (jobs->places.length > 0 && jobs->n_places < PLACES_MAX) {
-                JobPlace *place = g_queue_pop_head_link(&jobs->places)->data;
+        while (jobs->permits.length > 0 && jobs->n_permits < PERMITS_MAX) {
+                JobPermit *permit = g_queue_pop_head_link(&jobs->permits)->data;
 
-                jobs->n_places++;
-                place->taken = true;
-                place->given(place->userdata);
+                jobs->n_permits++;
+                permit->acquired = true;
+                permit->granted(permit->userdata);
         }
         jobs_unref(jobs);
         return G_SOURCE_REMOVE;
 }
 
-/* From the main loop, since room is made in the middle of other work. */
+/* Called from the main loop, because a permit can be released in the middle of other work. */
 static void jobs_plan_turn(Jobs *jobs) {
         bool wanted = (jobs->waiting.length > 0 && jobs_have_room(jobs)) ||
-                      (jobs->places.length > 0 && jobs->n_places < PLACES_MAX);
+                      (jobs->permits.length > 0 && jobs->n_permits < PERMITS_MAX);
 
         if (!wanted || jobs->turn)
                 return;
@@ -211,7 +212,7 @@ static void on_asked(sd_bus_message *reply, const sd_bus_error *error, void *use
         job->path = g_strdup(path);
         job_leave(job);
         job_enter(job, JOB_QUEUED);
-        job_step(job, JOB_HEARD);
+        job_step(job, JOB_CONFIRMED);
         if (!job->cancelled)
                 return;
 
@@ -232,10 +233,10 @@ static void job_ask(Job *job) {
         g_clear_pointer(&job->request, sd_bus_message_unref);
 }
 
-static void on_hearing(void *userdata) {
+static void on_match_ready(void *userdata) {
         Jobs *jobs = userdata;
 
-        jobs->hearing = true;
+        jobs->match_ready = true;
         while (jobs->waiting.length > 0 && jobs_have_room(jobs))
                 job_ask(jobs->waiting.head->data);
 }
@@ -244,13 +245,10 @@ static void jobs_unref(Jobs *jobs) {
         if (--jobs->n_jobs > 0)
                 return;
 
-        g_hash_table_remove(all_jobs, jobs->connection);
-        if (g_hash_table_size(all_jobs) == 0)
-                g_clear_pointer(&all_jobs, g_hash_table_unref);
-
+        connection_set_data(jobs->connection, KEPT, NULL, NULL);
         match_free(jobs->removed);
         systemd_unfollow(jobs->connection, &jobs->systemd);
-        g_ptr_array_unref(jobs->looks);
+        g_ptr_array_unref(jobs->checks);
         listener_free(jobs->listener);
         if (jobs->turn) {
                 g_source_destroy(jobs->turn);
@@ -289,7 +287,7 @@ static void on_lost(Connection *connection, void *userdata) {
         g_auto(GStrv) paths = NULL;
         Jobs *jobs = userdata;
 
-        jobs->hearing = false;
+        jobs->match_ready = false;
         sd_bus_error_setf(&error, SD_BUS_ERROR_DISCONNECTED,
                           "the connection to the bus '%s' was lost before the job had ended",
                           connection_name(connection));
@@ -304,32 +302,32 @@ static void on_lost(Connection *connection, void *userdata) {
         jobs_unref(jobs);
 }
 
-/* Whether a job is there yet. */
-typedef struct Look {
+/* A query whether a job is still in the queue. */
+typedef struct Check {
         Jobs *jobs;
         char *path;
         Call *call;
-} Look;
+} Check;
 
-static void look_free(void *data) {
-        Look *look = data;
+static void check_free(void *data) {
+        Check *check = data;
 
-        call_free(look->call);
-        g_free(look->path);
-        g_free(look);
+        call_free(check->call);
+        g_free(check->path);
+        g_free(check);
 }
 
-static void on_looked(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        static const sd_bus_error unheard = SD_BUS_ERROR_MAKE_CONST(
+static void on_checked(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        static const sd_bus_error unknown = SD_BUS_ERROR_MAKE_CONST(
                 SD_BUS_ERROR_DISCONNECTED, "systemd was re-executed meanwhile, so the result of the job is not known");
-        Look *look = userdata;
-        Jobs *jobs = look->jobs;
-        g_autofree char *path = g_strdup(look->path);
+        Check *check = userdata;
+        Jobs *jobs = check->jobs;
+        g_autofree char *path = g_strdup(check->path);
 
-        g_ptr_array_remove(jobs->looks, look);
+        g_ptr_array_remove(jobs->checks, check);
         if (error && sd_bus_error_has_names(error, SD_BUS_ERROR_UNKNOWN_OBJECT, SD_BUS_ERROR_UNKNOWN_INTERFACE,
                                             SD_BUS_ERROR_UNKNOWN_METHOD))
-                jobs_finish_queued(jobs, path, NULL, &unheard);
+                jobs_finish_queued(jobs, path, NULL, &unknown);
 }
 
 /* A job that ended before its signal could be received is no longer in the queue. */
@@ -338,14 +336,14 @@ static void on_systemd_back(void *userdata) {
         GHashTableIter iter;
         void *path;
 
-        g_ptr_array_set_size(jobs->looks, 0);
+        g_ptr_array_set_size(jobs->checks, 0);
         g_hash_table_iter_init(&iter, jobs->queued);
         while (g_hash_table_iter_next(&iter, &path, NULL)) {
-                Look *look = g_new(Look, 1);
+                Check *check = g_new(Check, 1);
 
-                *look = (Look){ .jobs = jobs, .path = g_strdup(path) };
-                g_ptr_array_add(jobs->looks, look);
-                look->call = systemd_get(jobs->connection, path, SYSTEMD_JOB, "State", on_looked, look);
+                *check = (Check){ .jobs = jobs, .path = g_strdup(path) };
+                g_ptr_array_add(jobs->checks, check);
+                check->call = systemd_get(jobs->connection, path, SYSTEMD_JOB, "State", on_checked, check);
         }
 }
 
@@ -355,23 +353,19 @@ static void queue_free(void *queue) {
 
 static Jobs *jobs_ref(Connection *connection) {
         static const ListenerCallbacks callbacks = { .lost = on_lost };
-        Jobs *jobs;
+        Jobs *jobs = connection_data(connection, KEPT);
 
-        if (!all_jobs)
-                all_jobs = g_hash_table_new(NULL, NULL);
-
-        jobs = g_hash_table_lookup(all_jobs, connection);
         if (!jobs) {
                 jobs = g_new0(Jobs, 1);
                 jobs->connection = connection;
                 jobs->early = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
                 jobs->queued = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, queue_free);
-                jobs->looks = g_ptr_array_new_with_free_func(look_free);
-                jobs->removed = connection_match(connection, &removed_pattern, on_removed, on_hearing, jobs);
+                jobs->checks = g_ptr_array_new_with_free_func(check_free);
+                jobs->removed = connection_match(connection, &removed_pattern, on_removed, on_match_ready, jobs);
                 jobs->systemd = (Follower){ .changed = on_systemd_back, .userdata = jobs };
                 systemd_follow(connection, &jobs->systemd);
                 jobs->listener = connection_listen(connection, &callbacks, jobs);
-                g_hash_table_insert(all_jobs, connection, jobs);
+                connection_set_data(connection, KEPT, jobs, NULL);
         }
 
         jobs->n_jobs++;
@@ -394,40 +388,40 @@ Job *job_new(Connection *connection, sd_bus_message *request, JobStepped stepped
         return job;
 }
 
-static void place_ask(JobPlace *place, Connection *connection, bool taken) {
-        place->jobs = jobs_ref(connection);
-        place->link.data = place;
-        place->taken = taken;
-        if (taken)
-                place->jobs->n_places++;
+static void permit_request(JobPermit *permit, Connection *connection, bool acquired) {
+        permit->jobs = jobs_ref(connection);
+        permit->link.data = permit;
+        permit->acquired = acquired;
+        if (acquired)
+                permit->jobs->n_permits++;
         else
-                g_queue_push_tail_link(&place->jobs->places, &place->link);
+                g_queue_push_tail_link(&permit->jobs->permits, &permit->link);
 }
 
-bool job_place_take(JobPlace *place, Connection *connection, void (*given)(void *userdata), void *userdata) {
+bool job_permit_acquire(JobPermit *permit, Connection *connection, void (*granted)(void *userdata), void *userdata) {
         Jobs *jobs = jobs_ref(connection);
 
-        place->given = given;
-        place->userdata = userdata;
-        place_ask(place, connection, jobs->places.length == 0 && jobs->n_places < PLACES_MAX);
+        permit->granted = granted;
+        permit->userdata = userdata;
+        permit_request(permit, connection, jobs->permits.length == 0 && jobs->n_permits < PERMITS_MAX);
         jobs_unref(jobs);
-        return place->taken;
+        return permit->acquired;
 }
 
-void job_place_keep(JobPlace *place, Connection *connection) {
-        place_ask(place, connection, true);
+void job_permit_adopt(JobPermit *permit, Connection *connection) {
+        permit_request(permit, connection, true);
 }
 
-void job_place_leave(JobPlace *place) {
-        Jobs *jobs = g_steal_pointer(&place->jobs);
+void job_permit_release(JobPermit *permit) {
+        Jobs *jobs = g_steal_pointer(&permit->jobs);
 
         if (!jobs)
                 return;
 
-        if (place->taken)
-                jobs->n_places--;
+        if (permit->acquired)
+                jobs->n_permits--;
         else
-                g_queue_unlink(&jobs->places, &place->link);
+                g_queue_unlink(&jobs->permits, &permit->link);
         jobs_plan_turn(jobs);
         jobs_unref(jobs);
 }
@@ -464,4 +458,165 @@ void job_free(Job *job) {
         g_free(job->path);
         jobs_unref(job->jobs);
         g_free(job);
+}
+
+/*
+ * Searches the order of jobs, with one query at a time: the nearest jobs first, each job once. So the result is a
+ * shortest path.
+ */
+#define JOB_PREFIX "/org/freedesktop/systemd1/job/"
+#define NOBODY UINT_MAX
+
+/* A job, and which of those that were found before waits for it. */
+typedef struct Step {
+        uint32_t id;
+        char *unit;
+        unsigned waiting;
+} Step;
+
+struct JobOrder {
+        Leaf *leaf;
+        Connection *connection;
+        const char *type; /* of the first job */
+        JobOrderFound found;
+        GArray *steps; /* of Step, in the order in which they were found */
+        unsigned next; /* whose jobs before it are asked for */
+        Call *call;
+};
+
+static void on_step_dropped(void *step) {
+        g_free(((Step *) step)->unit);
+}
+
+static bool is_known(const JobOrder *order, uint32_t id) {
+        for (unsigned i = 0; i < order->steps->len; i++)
+                if (g_array_index(order->steps, Step, i).id == id)
+                        return true;
+
+        return false;
+}
+
+static void add(JobOrder *order, uint32_t id, const char *unit, unsigned waiting) {
+        Step step = { .id = id, .unit = g_strdup(unit), .waiting = waiting };
+
+        g_array_append_val(order->steps, step);
+}
+
+/* A restart is a stop until the unit is down; then systemd turns it into a start. */
+static bool is_awaited(const JobOrder *order, const char *unit, const char *type) {
+        bool starts = g_str_equal(type, "start"), stops = g_str_equal(type, "stop") || g_str_equal(type, "restart");
+
+        return (starts && leaf_is_awaited_by(order->leaf, unit, false)) ||
+               (stops && leaf_is_awaited_by(order->leaf, unit, true));
+}
+
+/* The names of the units from the leaf's own to the one that waits for the run. */
+static GPtrArray *units_to(const JobOrder *order, unsigned last) {
+        GPtrArray *units = g_ptr_array_new();
+
+        for (unsigned i = last; i != NOBODY; i = g_array_index(order->steps, Step, i).waiting)
+                g_ptr_array_insert(units, 0, g_array_index(order->steps, Step, i).unit);
+        return units;
+}
+
+/* "the job for app.service waits for net.service, which waits for btd-run@boot.service, which waits for this run" */
+static void tell(JobOrder *order, unsigned last) {
+        g_autoptr(GPtrArray) units = units_to(order, last);
+        g_autoptr(GString) text = g_string_new("the job for ");
+
+        for (unsigned i = 0; i < units->len; i++)
+                g_string_append_printf(text, "%s%s",
+                                       i == 0   ? ""
+                                       : i == 1 ? " waits for "
+                                                : ", which waits for ",
+                                       (const char *) units->pdata[i]);
+        g_string_append_printf(text, "%s this run, so it would never end",
+                               units->len > 1 ? ", which waits for" : " waits for");
+
+        order->found(cause_new(CAUSE_UNIT_RESULT,
+                               facts_new("unit", fact_text(units->pdata[0]), "result", fact_text("deadlock"),
+                                         "waits_for", fact_text(units->pdata[units->len - 1]), NULL),
+                               text->str),
+                     order->leaf);
+}
+
+static void ask_next(JobOrder *order);
+
+/* The step of a job that waits for the run, or NOBODY. */
+static unsigned read_jobs(JobOrder *order, sd_bus_message *reply, unsigned waiting) {
+        const char *unit, *type;
+        uint32_t id;
+
+        if (sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(usssoo)") < 0)
+                return NOBODY;
+
+        while (sd_bus_message_read(reply, "(usssoo)", &id, &unit, &type, NULL, NULL, NULL) > 0) {
+                if (is_known(order, id))
+                        continue;
+                add(order, id, unit, waiting);
+                if (is_awaited(order, unit, type))
+                        return order->steps->len - 1;
+        }
+
+        return NOBODY;
+}
+
+/* No job waits for a job that has ended meanwhile. */
+static void on_answered(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        JobOrder *order = userdata;
+        unsigned found = reply ? read_jobs(order, reply, order->next) : NOBODY;
+
+        g_clear_pointer(&order->call, call_free);
+        if (found == NOBODY && order->next == 0 &&
+            is_awaited(order, g_array_index(order->steps, Step, 0).unit, order->type))
+                found = 0;
+        if (found != NOBODY) {
+                tell(order, found);
+                return;
+        }
+
+        order->next++;
+        ask_next(order);
+}
+
+static void ask_next(JobOrder *order) {
+        g_autoptr(sd_bus_message) message = NULL;
+
+        if (order->next >= order->steps->len)
+                return;
+
+        message = systemd_message(order->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "GetJobBefore", "u",
+                                  g_array_index(order->steps, Step, order->next).id);
+        order->call = systemd_query(order->connection, message, on_answered, order);
+}
+
+JobOrder *job_order_new(Leaf *leaf, Connection *connection, const char *job, const char *unit, const char *type,
+                        JobOrderFound found) {
+        JobOrder *order = g_new(JobOrder, 1);
+        guint64 id = 0;
+
+        *order = (JobOrder){
+                .leaf = leaf,
+                .connection = connection,
+                .type = type,
+                .found = found,
+                .steps = g_array_new(FALSE, FALSE, sizeof(Step)),
+        };
+        g_array_set_clear_func(order->steps, on_step_dropped);
+        if (g_str_has_prefix(job, JOB_PREFIX) &&
+            g_ascii_string_to_unsigned(job + strlen(JOB_PREFIX), 10, 0, UINT32_MAX, &id, NULL)) {
+                add(order, (uint32_t) id, unit, NOBODY);
+                ask_next(order);
+        }
+
+        return order;
+}
+
+void job_order_free(JobOrder *order) {
+        if (!order)
+                return;
+
+        call_free(order->call);
+        g_array_unref(order->steps);
+        g_free(order);
 }

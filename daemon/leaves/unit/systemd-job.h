@@ -13,25 +13,26 @@
 #include <stdbool.h>
 
 #include "bus/connection.h"
+#include "run/leaf.h"
 
 typedef struct Job Job;
 
-/* Of a leaf that holds references and whose jobs may last: there are fewer of these than jobs, so that jobs that do not
- * last always find room. */
-typedef struct JobPlace {
-        struct Jobs *jobs; /* NULL: it was not asked for */
+/* A leaf that holds references, and whose jobs may last, needs a permit. There are fewer permits than jobs, so that
+ * jobs that do not last always find room. */
+typedef struct JobPermit {
+        struct Jobs *jobs; /* NULL: it was not requested */
         GList link;
-        bool taken;
-        void (*given)(void *userdata);
+        bool acquired;
+        void (*granted)(void *userdata);
         void *userdata;
-} JobPlace;
+} JobPermit;
 
-/* True: it is taken. False: given will be called from the main loop. */
-bool job_place_take(JobPlace *place, Connection *connection, void (*given)(void *userdata), void *userdata);
+/* True: it is acquired. False: granted will be called from the main loop. */
+bool job_permit_acquire(JobPermit *permit, Connection *connection, void (*granted)(void *userdata), void *userdata);
 /* For a job that the previous daemon requested. */
-void job_place_keep(JobPlace *place, Connection *connection);
-/* Taken, waited for or neither. */
-void job_place_leave(JobPlace *place);
+void job_permit_adopt(JobPermit *permit, Connection *connection);
+/* Acquired, waited for or neither. */
+void job_permit_release(JobPermit *permit);
 
 /* Called once. result: "done", "failed", "canceled", ...; or error: it could not be had or followed. */
 typedef void (*JobDone)(const char *result, const sd_bus_error *error, void *userdata);
@@ -39,7 +40,7 @@ typedef void (*JobDone)(const char *result, const sd_bus_error *error, void *use
 /* Called at the steps of the request, so that the owner can record them; must not free the job. */
 typedef enum JobStep {
         JOB_SENDING, /* next, perhaps once more */
-        JOB_HEARD,
+        JOB_CONFIRMED,
 } JobStep;
 typedef void (*JobStepped)(JobStep step, void *userdata);
 
@@ -59,4 +60,20 @@ bool job_cancel(Job *job);
 /* Does not cancel the job. */
 void job_free(Job *job);
 
+/*
+ * Finds out whether a job in systemd's queue waits, over other jobs, for the run of the leaf that requested it: then it
+ * would never end. systemd reports the jobs that are ordered before a job.
+ */
+typedef struct JobOrder JobOrder;
+
+/* The job waits for the run. cause: says over which units; taken. Called once at most, and not from within
+ * job_order_new(); it may free the search. */
+typedef void (*JobOrderFound)(Cause *cause, Leaf *leaf);
+
+/* job: its path, unit: its unit, type: its type, "start", which has to stay. */
+JobOrder *job_order_new(Leaf *leaf, Connection *connection, const char *job, const char *unit, const char *type,
+                        JobOrderFound found);
+void job_order_free(JobOrder *order);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Job, job_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(JobOrder, job_order_free)

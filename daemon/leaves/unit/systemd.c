@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "basic/cleanup.h"
+#include "basic/log.h"
 #include "bus/names.h"
 #include "leaves/unit/systemd.h"
 
@@ -24,6 +25,9 @@
 #define RELOADING_MSEC (30 * 1000u)
 #define RETURNING_MSEC (2 * 1000u)
 
+/* How long to wait at start: enough, because the bus is running already. */
+#define WAIT_USEC (5 * UINT64_C(1000) * 1000)
+
 static const SignalPattern reloading_pattern = {
         .sender = SYSTEMD_NAME,
         .path = SYSTEMD_MANAGER_PATH,
@@ -31,11 +35,11 @@ static const SignalPattern reloading_pattern = {
         .member = "Reloading",
 };
 
-typedef enum Belief {
-        BELIEF_FULL,
-        BELIEF_RELOADING, /* until it reports the end of the reload */
-        BELIEF_RETURNING, /* until it is back on the bus */
-} Belief;
+typedef enum Trust {
+        TRUST_FULL,
+        TRUST_RELOADING, /* until it reports the end of the reload */
+        TRUST_RETURNING, /* until it is back on the bus */
+} Trust;
 
 typedef struct Systemd {
         Connection *connection;
@@ -44,11 +48,11 @@ typedef struct Systemd {
         char *owner; /* of the name, as far as was seen; NULL: none */
         Match *reloading;
         bool expected, given_up;
-        Belief belief;
-        GSource *patience;
+        Trust trust;
+        GSource *trust_timer;
         Call *call;       /* of Subscribe */
         char *subscribed; /* the owner that has answered it; NULL: none */
-        bool active;      /* and is believed */
+        bool active;      /* and its answers are trusted */
         GQueue subscriptions;
         GList *next; /* the next one to be called; if it is freed, this moves to the one after it */
         Audience audience;
@@ -98,7 +102,7 @@ Call *systemd_get_all(Connection *connection, const char *path, const char *inte
         return systemd_query(connection, message, done, userdata);
 }
 
-Call *systemd_look(Connection *connection, CallDone done, void *userdata) {
+Call *systemd_query_presence(Connection *connection, CallDone done, void *userdata) {
         g_autoptr(sd_bus_message) message = NULL;
 
         assert_memory(sd_bus_message_new_method_call(connection_bus(connection), &message, "org.freedesktop.DBus",
@@ -138,7 +142,7 @@ static void systemd_tell_gone(Systemd *systemd) {
 }
 
 static void systemd_subscribe(Systemd *systemd);
-static void systemd_believe(Systemd *systemd, Belief belief);
+static void systemd_set_trust(Systemd *systemd, Trust trust);
 
 static void systemd_back(Systemd *systemd) {
         if (systemd->owner && g_strcmp0(systemd->owner, systemd->subscribed) == 0)
@@ -148,10 +152,10 @@ static void systemd_back(Systemd *systemd) {
         audience_tell(&systemd->audience);
 }
 
-static gboolean on_patience_lost(void *userdata) {
+static gboolean on_trust_timer(void *userdata) {
         Systemd *systemd = userdata;
 
-        systemd_believe(systemd, BELIEF_FULL);
+        systemd_set_trust(systemd, TRUST_FULL);
         if (systemd->owner)
                 systemd_back(systemd);
         else
@@ -160,22 +164,22 @@ static gboolean on_patience_lost(void *userdata) {
 }
 
 /* Also called for each sign of life, to start the time again. */
-static void systemd_believe(Systemd *systemd, Belief belief) {
+static void systemd_set_trust(Systemd *systemd, Trust trust) {
         bool absent = systemd->expected && name_state(&systemd->name) == NAME_ABSENT;
 
-        systemd->belief = belief;
-        systemd->active &= belief == BELIEF_FULL;
-        if (systemd->patience) {
-                g_source_destroy(systemd->patience);
-                g_clear_pointer(&systemd->patience, g_source_unref);
+        systemd->trust = trust;
+        systemd->active &= trust == TRUST_FULL;
+        if (systemd->trust_timer) {
+                g_source_destroy(systemd->trust_timer);
+                g_clear_pointer(&systemd->trust_timer, g_source_unref);
         }
-        if (belief != BELIEF_FULL) {
+        if (trust != TRUST_FULL) {
                 g_clear_pointer(&systemd->call, call_free);
-                systemd->patience = g_timeout_source_new(belief == BELIEF_RELOADING ? RELOADING_MSEC : RETURNING_MSEC);
-                g_source_set_callback(systemd->patience, on_patience_lost, systemd, NULL);
-                g_source_attach(systemd->patience, connection_context(systemd->connection));
+                systemd->trust_timer = g_timeout_source_new(trust == TRUST_RELOADING ? RELOADING_MSEC : RETURNING_MSEC);
+                g_source_set_callback(systemd->trust_timer, on_trust_timer, systemd, NULL);
+                g_source_attach(systemd->trust_timer, connection_context(systemd->connection));
         }
-        connection_set_away(systemd->connection, SYSTEMD_NAME, belief == BELIEF_RELOADING || absent);
+        connection_set_away(systemd->connection, SYSTEMD_NAME, trust == TRUST_RELOADING || absent);
 }
 
 static bool is_absence(const sd_bus_error *error) {
@@ -188,7 +192,7 @@ static void on_subscribed(sd_bus_message *reply, const sd_bus_error *error, void
 
         g_clear_pointer(&systemd->call, call_free);
         if (error && systemd->expected && !systemd->given_up && is_absence(error)) {
-                systemd_believe(systemd, BELIEF_RETURNING);
+                systemd_set_trust(systemd, TRUST_RETURNING);
                 return;
         }
 
@@ -217,7 +221,7 @@ static void on_lost(Connection *connection, void *userdata) {
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
         Systemd *systemd = userdata;
 
-        systemd_believe(systemd, BELIEF_FULL);
+        systemd_set_trust(systemd, TRUST_FULL);
         g_clear_pointer(&systemd->call, call_free);
         g_clear_pointer(&systemd->subscribed, g_free);
         sd_bus_error_setf(&error, SD_BUS_ERROR_DISCONNECTED, "the connection to the bus '%s' was lost",
@@ -231,23 +235,23 @@ static void systemd_came(Systemd *systemd, const char *owner) {
         systemd->given_up = false;
 
         /* A re-executed systemd reports when it has finished. */
-        if (systemd->belief == BELIEF_RELOADING) {
-                systemd_believe(systemd, BELIEF_RELOADING);
+        if (systemd->trust == TRUST_RELOADING) {
+                systemd_set_trust(systemd, TRUST_RELOADING);
                 return;
         }
 
-        systemd_believe(systemd, BELIEF_FULL);
+        systemd_set_trust(systemd, TRUST_FULL);
         systemd->active = false;
         systemd_back(systemd);
 }
 
 static void systemd_left(Systemd *systemd, bool was_there) {
-        if (systemd->belief != BELIEF_FULL) {
-                systemd_believe(systemd, systemd->belief);
+        if (systemd->trust != TRUST_FULL) {
+                systemd_set_trust(systemd, systemd->trust);
         } else if (was_there && systemd->subscriptions.length > 0) {
-                systemd_believe(systemd, BELIEF_RETURNING);
+                systemd_set_trust(systemd, TRUST_RETURNING);
         } else {
-                systemd_believe(systemd, BELIEF_FULL);
+                systemd_set_trust(systemd, TRUST_FULL);
                 systemd_subscribe(systemd);
         }
 }
@@ -275,7 +279,7 @@ static void on_reloading(sd_bus_message *message, void *userdata) {
         if (sd_bus_message_read(message, "b", &begins) < 0)
                 return;
 
-        systemd_believe(systemd, begins ? BELIEF_RELOADING : BELIEF_FULL);
+        systemd_set_trust(systemd, begins ? TRUST_RELOADING : TRUST_FULL);
         if (!begins)
                 systemd_back(systemd);
 }
@@ -285,9 +289,9 @@ static void systemd_free(void *data) {
 
         for (GList *i = systemd->subscriptions.head; i; i = i->next)
                 ((Subscription *) i->data)->systemd = NULL;
-        if (systemd->patience) {
-                g_source_destroy(systemd->patience);
-                g_source_unref(systemd->patience);
+        if (systemd->trust_timer) {
+                g_source_destroy(systemd->trust_timer);
+                g_source_unref(systemd->trust_timer);
         }
         name_leave(&systemd->name);
         match_free(systemd->reloading);
@@ -326,7 +330,7 @@ void systemd_expect(Connection *connection) {
         Systemd *systemd = systemd_of(connection);
 
         systemd->expected = true;
-        systemd_believe(systemd, systemd->belief);
+        systemd_set_trust(systemd, systemd->trust);
 }
 
 bool systemd_is_expected(Connection *connection) {
@@ -352,7 +356,7 @@ Subscription *subscription_new(Connection *connection, const SubscriptionCallbac
         g_queue_push_tail_link(&systemd->subscriptions, &subscription->link);
 
         /* If there is no service manager, this subscription must be told so, too. */
-        if (!systemd->active && !systemd->call && systemd->belief == BELIEF_FULL &&
+        if (!systemd->active && !systemd->call && systemd->trust == TRUST_FULL &&
             name_state(&systemd->name) != NAME_UNKNOWN)
                 systemd_subscribe(systemd);
         return subscription;
@@ -390,4 +394,55 @@ bool subscription_is_active(const Subscription *subscription) {
         const Systemd *systemd = subscription->systemd;
 
         return systemd && systemd->active && connection_is_ready(systemd->connection);
+}
+
+struct SystemdWait {
+        Connection *connection;
+        NameUse name;
+        Timer *timer;
+        void (*done)(void *userdata);
+        void *userdata;
+};
+
+static void wait_finish(SystemdWait *wait) {
+        name_leave(&wait->name);
+        g_clear_pointer(&wait->timer, timer_free);
+        wait->done(wait->userdata);
+}
+
+static void on_awaited(void *userdata) {
+        SystemdWait *wait = userdata;
+
+        if (name_state(&wait->name) == NAME_OWNED)
+                wait_finish(wait);
+}
+
+static void on_wait_over(void *userdata) {
+        SystemdWait *wait = userdata;
+
+        log_warning("systemd has started btd, but is not on bus '%s'; trees cannot use units there yet",
+                    connection_name(wait->connection));
+        wait_finish(wait);
+}
+
+SystemdWait *systemd_wait_new(Connection *connection, Timers *timers, void (*done)(void *userdata), void *userdata) {
+        SystemdWait *wait = g_new0(SystemdWait, 1);
+
+        wait->connection = connection;
+        wait->done = done;
+        wait->userdata = userdata;
+        wait->timer = timer_new(timers, WAIT_USEC, on_wait_over, wait);
+        wait->name.follower = (Follower){ .changed = on_awaited, .userdata = wait };
+        name_use(connection_names(connection), &wait->name, SYSTEMD_NAME);
+        on_awaited(wait);
+        return wait;
+}
+
+void systemd_wait_free(SystemdWait *wait) {
+        if (!wait)
+                return;
+
+        name_leave(&wait->name);
+        timer_free(wait->timer);
+        g_free(wait);
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The service manager on a connection: messages to it, whether its replies can be trusted, and one subscription to the
- * changes of its units. All leaves on the connection share it.
+ * Follows the service manager on a connection: messages to it, whether its replies can be trusted, and one subscription
+ * to the changes of its units. All leaves on the connection share it.
  *
  * During a daemon-reload or a daemon-reexec, systemd sends
  *
@@ -14,6 +14,7 @@
  */
 
 #include "basic/audience.h"
+#include "basic/timers.h"
 #include "bus/connection.h"
 
 #define SYSTEMD_NAME "org.freedesktop.systemd1"
@@ -38,7 +39,7 @@ Call *systemd_get(Connection *connection, const char *path, const char *interfac
 Call *systemd_get_all(Connection *connection, const char *path, const char *interface, CallDone done, void *userdata);
 
 /* Is there a service manager on the bus? A "b". */
-Call *systemd_look(Connection *connection, CallDone done, void *userdata);
+Call *systemd_query_presence(Connection *connection, CallDone done, void *userdata);
 
 /* Declares that there is a systemd, even if it is not on the bus at the moment: calls wait for it. */
 void systemd_expect(Connection *connection);
@@ -56,11 +57,11 @@ void systemd_send(Connection *connection, sd_bus_message *message);
 typedef struct Subscription Subscription;
 
 typedef struct SubscriptionCallbacks {
-        /* From now on changes are signalled: the time to ask how things are. Also each time that the service manager
-         * has read its units again, or it or the bus has come again. */
+        /* From now on, changes are signalled: read the current state now. Called again after each reload of the service
+         * manager, and when it or the bus has come back. */
         void (*subscribed)(void *userdata);
-        /* They are not, and not for a moment only: the bus was lost, or there is no service manager on it; error says
-         * which. */
+        /* Changes are not signalled, because the bus was lost or has no service manager; error says which. Not called
+         * for a short interruption. */
         void (*lost)(const sd_bus_error *error, void *userdata);
 } SubscriptionCallbacks;
 
@@ -70,4 +71,13 @@ void subscription_free(Subscription *subscription);
 /* Are changes signalled already, and can the answers be trusted? If not, the callback will follow. */
 bool subscription_is_active(const Subscription *subscription);
 
+/* Waits at start for the systemd that has started btd. systemd connects to a bus only after it has started the bus. At
+ * the login of a user or early at boot, btd may be on the bus first; but trees must not depend on who is faster. */
+typedef struct SystemdWait SystemdWait;
+
+/* Calls back once, when systemd is on the bus or does not come within a few seconds; perhaps during the call. */
+SystemdWait *systemd_wait_new(Connection *connection, Timers *timers, void (*done)(void *userdata), void *userdata);
+void systemd_wait_free(SystemdWait *wait);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(SystemdWait, systemd_wait_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Subscription, subscription_free)

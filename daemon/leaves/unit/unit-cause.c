@@ -1,16 +1,81 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Describes failed jobs. The terms of systemd are in brackets, so that users can look them up: results of units in
- * systemd.exec(5) under $SERVICE_RESULT, results of jobs in org.freedesktop.systemd1(5) under JobRemoved().
+ * Describes failed jobs and ended processes. The terms of systemd are in brackets, so that users can look them up:
+ * results of units in systemd.exec(5) under $SERVICE_RESULT, results of jobs in org.freedesktop.systemd1(5) under
+ * JobRemoved(). The exit statuses above 200 are systemd's, see systemd.exec(5), "Process Exit Codes".
  */
 
 #include <signal.h>
 #include <string.h>
 
 #include "basic/cause.h"
-#include "leaves/spawn/exit-status.h"
 #include "leaves/unit/unit-cause.h"
+
+static char *signal_describe(int number) {
+        const char *name = sigabbrev_np(number);
+
+        return name ? g_strdup_printf("SIG%s", name) : g_strdup_printf("signal %i", number);
+}
+
+char *exit_status_describe(int code, int status) {
+        g_autofree char *name = NULL;
+
+        if (code == CLD_EXITED)
+                return g_strdup_printf("exited with status %i", status);
+
+        name = signal_describe(status);
+        return g_strdup_printf("was killed by %s%s", name, code == CLD_DUMPED ? " and dumped core" : "");
+}
+
+void exit_status_add_facts(int code, int status, json_object *facts) {
+        g_autofree char *name = NULL;
+
+        if (code == CLD_EXITED) {
+                json_object_object_add(facts, "status", json_object_new_int(status));
+        } else if (code != 0) {
+                name = signal_describe(status);
+                json_object_object_add(facts, "signal", json_object_new_string(name));
+                json_object_object_add(facts, "core_dumped", json_object_new_boolean(code == CLD_DUMPED));
+        }
+}
+
+const char *exit_status_of_exec(int status) {
+        switch (status) {
+        case 200:
+                return "its working directory could not be entered (status 200/CHDIR)";
+        case 202:
+                return "its file descriptors could not be set up (status 202/FDS)";
+        case 203:
+                return "its program could not be executed (status 203/EXEC)";
+        case 208:
+                return "its standard input could not be set up (status 208/STDIN)";
+        case 209:
+                return "its standard output could not be set up (status 209/STDOUT)";
+        case 214:
+                return "its scheduling policy could not be set (status 214/SETSCHEDULER)";
+        case 216:
+                return "its group does not exist or may not be used (status 216/GROUP)";
+        case 217:
+                return "its user does not exist or may not be used (status 217/USER)";
+        case 218:
+                return "its capabilities could not be set (status 218/CAPABILITIES)";
+        case 219:
+                return "its control group could not be set up (status 219/CGROUP)";
+        case 226:
+                return "its mount namespace could not be set up (status 226/NAMESPACE)";
+        case 228:
+                return "its system call filter could not be set up (status 228/SECCOMP)";
+        case 233:
+        case 238:
+        case 239:
+        case 240:
+        case 241:
+                return "its directories could not be created";
+        default:
+                return NULL;
+        }
+}
 
 static const struct {
         const char *bare, *past;
@@ -31,7 +96,7 @@ static const Words unit_results[] = {
         { "core-dump", "one of its commands crashed" },
         { "timeout", "it took longer than its time limits allow" },
         { "watchdog", "it did not notify its watchdog in time" },
-        { "start-limit-hit", "it was started too often in a short time" },
+        { UNIT_RESULT_START_LIMIT, "it was started too often in a short time" },
         { "oom-kill", "memory ran out and it was killed" },
         { "protocol", "it did not report its start as its Type= requires" },
         { "resources", "a resource that it needs was not available" },
@@ -97,7 +162,7 @@ static char *unit_result_describe(const UnitFacts *facts) {
                     : g_strdup_printf("result '%s'", facts->result);
 }
 
-/* The job has done its work, and yet the unit is not there. */
+/* The job is done, but the unit is not in the requested state. */
 static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts *facts) {
         g_autofree char *result = unit_result_describe(facts), *state = unit_facts_describe(facts);
         bool again = g_strcmp0(facts->sub_state, "auto-restart") == 0;
@@ -128,14 +193,25 @@ static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *f
                                verbs[verb].past);
 }
 
-char *unit_cause(const char *unit, UnitVerb verb, const char *result, const UnitFacts *facts) {
+/* Takes the cause. Says what to do if the unit cannot be started for a while. */
+static char *add_advice(char *cause, const char *unit, const UnitFacts *facts, bool user) {
+        g_autofree char *text = cause;
+
+        if (g_strcmp0(facts->result, UNIT_RESULT_START_LIMIT) != 0)
+                return g_steal_pointer(&text);
+
+        return g_strdup_printf("%s; to start it at once, call 'systemctl %sreset-failed %s' first", text,
+                               user ? "--user " : "", unit);
+}
+
+char *unit_cause(const char *unit, UnitVerb verb, const char *result, const UnitFacts *facts, bool user) {
         g_autofree char *known = NULL;
         const char *text;
 
         if (strcmp(result, "done") == 0)
-                return cause_behind_done(unit, verb, facts);
+                return add_advice(cause_behind_done(unit, verb, facts), unit, facts, user);
         if (strcmp(result, "failed") == 0)
-                return cause_of_failed(unit, verb, facts);
+                return add_advice(cause_of_failed(unit, verb, facts), unit, facts, user);
 
         if (strcmp(result, "assert") == 0 && facts->unmet_assert)
                 text = known = g_strdup_printf("its %s was not met", facts->unmet_assert);
@@ -168,7 +244,7 @@ char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *e
             sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
                 return g_strdup_printf("cannot %s %s: there is no systemd on this bus", verbs[verb].bare, unit);
 
-        /* systemd ends its messages with a full stop, ours go on. */
+        /* systemd ends its messages with a full stop; remove it, because our text continues. */
         if (length > 0 && text[length - 1] == '.')
                 text[length - 1] = 0;
 

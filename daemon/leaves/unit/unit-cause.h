@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * Describes why a job did not bring a unit to the requested state. unit-job.c and spawn-unit.c use it.
+ * Describes in a message why a job did not bring a unit to the requested state, how a process ended, and why systemd
+ * could not execute one. The unit leaves and Spawn use it.
  */
 
 #include <json-c/json_object.h>
@@ -16,11 +17,26 @@ typedef enum UnitVerb {
         UNIT_RELOAD,
 } UnitVerb;
 
-/* result: of the job, as systemd calls it; facts: what is known of the unit after it. To be freed. */
-char *unit_cause(const char *unit, UnitVerb verb, const char *result, const UnitFacts *facts);
+/* The result of a unit that systemd does not start, because it was started too often. */
+#define UNIT_RESULT_START_LIMIT "start-limit-hit"
+
+/* result: of the job, as systemd calls it; facts: what is known of the unit after it; user: the unit is of the service
+ * manager of a user. To be freed. */
+char *unit_cause(const char *unit, UnitVerb verb, const char *result, const UnitFacts *facts, bool user);
 
 /* The same as facts. bus: NULL is the default one. */
 json_object *unit_cause_facts(const char *unit, const char *bus, const char *result, const UnitFacts *facts);
 
 /* Describes why systemd refused the job. To be freed. */
 char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *error);
+
+/* code is CLD_EXITED, CLD_KILLED or CLD_DUMPED; status the exit status or the signal, as in siginfo_t:
+ * "exited with status 3", "was killed by SIGSEGV and dumped core". To be freed. */
+char *exit_status_describe(int code, int status);
+
+/* The same as facts: "status", or "signal" and "core_dumped"; none for a code of 0. */
+void exit_status_add_facts(int code, int status, json_object *facts);
+
+/* systemd uses some exit statuses if it cannot execute a program. Returns what this status says then, such as "its
+ * program could not be executed"; NULL if systemd does not use it so. */
+const char *exit_status_of_exec(int status);

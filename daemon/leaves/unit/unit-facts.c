@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Reads the properties of units by a table. The names of these properties are unique over the interfaces of all types
- * of units, so the interface is not checked.
+ * Reads the properties of units by a table, watches a unit, and searches the units that a unit requires. The names of
+ * these properties are unique over the interfaces of all types of units, so the interface is not checked.
  */
 
 #include <string.h>
 #include <systemd/sd-id128.h>
 
+#include "basic/cleanup.h"
+#include "leaf-types/unit.h"
+#include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-facts.h"
 
 typedef int (*FactRead)(sd_bus_message *message, void *fact);
@@ -210,4 +213,259 @@ void unit_facts_clear(UnitFacts *facts) {
 
 char *unit_facts_describe(const UnitFacts *facts) {
         return g_strdup_printf("%s (%s)", facts->active_state ?: "unknown", facts->sub_state ?: "unknown");
+}
+
+/* A match for the object of the unit and a subscription; the watch is ready when the bus and systemd have confirmed
+ * both. */
+struct UnitWatch {
+        Connection *connection;
+        char *path;
+        const UnitWatchCallbacks *callbacks;
+        void *userdata;
+        Subscription *subscription;
+        Match *match;
+        bool matched;
+        Call *read;
+        UnitFacts facts;
+};
+
+static void watch_check_ready(UnitWatch *watch) {
+        if (unit_watch_is_ready(watch))
+                watch->callbacks->ready(watch->userdata);
+}
+
+static void on_matched(void *userdata) {
+        UnitWatch *watch = userdata;
+
+        watch->matched = true;
+        watch_check_ready(watch);
+}
+
+static void on_subscribed(void *userdata) {
+        watch_check_ready(userdata);
+}
+
+static void on_lost(const sd_bus_error *error, void *userdata) {
+        UnitWatch *watch = userdata;
+
+        /* The match outlives a service manager, but not the bus. */
+        if (!connection_is_ready(watch->connection))
+                watch->matched = false;
+        g_clear_pointer(&watch->read, call_free);
+}
+
+static void on_properties_changed(sd_bus_message *message, void *userdata) {
+        UnitWatch *watch = userdata;
+
+        if (!subscription_is_active(watch->subscription))
+                return;
+
+        if (sd_bus_message_skip(message, "s") >= 0 && unit_facts_read(&watch->facts, message) >= 0)
+                watch->callbacks->changed(watch->userdata);
+}
+
+static void on_read(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        UnitWatch *watch = userdata;
+
+        if (error)
+                watch->callbacks->failed(error, watch->userdata);
+        else if (unit_facts_read(&watch->facts, reply) >= 0)
+                watch->callbacks->changed(watch->userdata);
+}
+
+UnitWatch *unit_watch_new(Connection *connection, const char *path, const UnitWatchCallbacks *callbacks,
+                          void *userdata) {
+        static const SubscriptionCallbacks subscription_callbacks = { .subscribed = on_subscribed, .lost = on_lost };
+        SignalPattern pattern = {
+                .sender = SYSTEMD_NAME,
+                .path = path,
+                .interface = "org.freedesktop.DBus.Properties",
+                .member = "PropertiesChanged",
+        };
+        UnitWatch *watch = g_new0(UnitWatch, 1);
+
+        watch->connection = connection;
+        watch->path = g_strdup(path);
+        watch->callbacks = callbacks;
+        watch->userdata = userdata;
+
+        watch->subscription = subscription_new(connection, &subscription_callbacks, watch);
+        watch->match = connection_match(connection, &pattern, on_properties_changed, on_matched, watch);
+        return watch;
+}
+
+void unit_watch_free(UnitWatch *watch) {
+        if (!watch)
+                return;
+
+        call_free(watch->read);
+        match_free(watch->match);
+        subscription_free(watch->subscription);
+        unit_facts_clear(&watch->facts);
+        g_free(watch->path);
+        g_free(watch);
+}
+
+void unit_watch_read(UnitWatch *watch) {
+        call_free(watch->read);
+        watch->read = systemd_get_all(watch->connection, watch->path, "", on_read, watch);
+}
+
+bool unit_watch_is_ready(const UnitWatch *watch) {
+        return watch->matched && subscription_is_active(watch->subscription);
+}
+
+UnitFacts *unit_watch_facts(UnitWatch *watch) {
+        return &watch->facts;
+}
+
+/* This limit is high enough to find the unit in most cases, and prevents that all units of the system are read. */
+#define READ_MAX 32u
+
+struct UnitRequired {
+        Connection *connection;
+        GPtrArray *paths;  /* of the units to read */
+        unsigned n_read;   /* of these */
+        GHashTable *found; /* names of units */
+        Call *call;
+        UnitRequiredKnown known;
+        void *userdata;
+};
+
+static void read_next(UnitRequired *required);
+
+static bool has_failed(const char *active_state, const char *sub_state) {
+        return strcmp(active_state, "failed") == 0 || strcmp(sub_state, "auto-restart") == 0;
+}
+
+/* True: there was one that has failed. */
+static bool read_units(UnitRequired *required, sd_bus_message *reply) {
+        const char *unit, *active_state, *sub_state;
+
+        if (sd_bus_message_enter_container(reply, 'a', "(ssssssouso)") < 0)
+                return false;
+
+        while (sd_bus_message_read(reply, "(ssssssouso)", &unit, NULL, NULL, &active_state, &sub_state, NULL, NULL,
+                                   NULL, NULL, NULL) > 0) {
+                if (has_failed(active_state, sub_state)) {
+                        required->known(unit, required->userdata);
+                        return true;
+                }
+                if (strcmp(active_state, "inactive") == 0 && g_hash_table_add(required->found, g_strdup(unit)))
+                        g_ptr_array_add(required->paths, unit_name_path(unit));
+        }
+
+        return false;
+}
+
+static void on_units(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        UnitRequired *required = userdata;
+
+        if (!reply || !read_units(required, reply))
+                read_next(required);
+}
+
+static bool is_requirement(const char *property) {
+        static const char *const requirements[] = { "Requires", "Requisite", "BindsTo", NULL };
+
+        return g_strv_contains(requirements, property);
+}
+
+static void add_names(GPtrArray *names, sd_bus_message *reply) {
+        const char *name;
+
+        if (sd_bus_message_enter_container(reply, 'v', "as") < 0 || sd_bus_message_enter_container(reply, 'a', "s") < 0)
+                return;
+
+        while (sd_bus_message_read(reply, "s", &name) > 0)
+                g_ptr_array_add(names, (char *) name);
+        (void) sd_bus_message_exit_container(reply);
+        (void) sd_bus_message_exit_container(reply);
+}
+
+/* The names are borrowed. */
+static GPtrArray *read_requirements(sd_bus_message *reply) {
+        GPtrArray *names = g_ptr_array_new();
+        const char *property;
+
+        if (sd_bus_message_enter_container(reply, 'a', "{sv}") < 0)
+                return names;
+
+        while (sd_bus_message_enter_container(reply, 'e', "sv") > 0) {
+                if (sd_bus_message_read(reply, "s", &property) < 0)
+                        break;
+                if (is_requirement(property))
+                        add_names(names, reply);
+                else if (sd_bus_message_skip(reply, "v") < 0)
+                        break;
+                if (sd_bus_message_exit_container(reply) < 0)
+                        break;
+        }
+
+        return names;
+}
+
+/* The units that the unit with these properties requires; NULL: none. */
+static sd_bus_message *units_message(const UnitRequired *required, sd_bus_message *properties) {
+        g_autoptr(sd_bus_message) message = NULL;
+        g_autoptr(GPtrArray) names = read_requirements(properties);
+
+        if (names->len == 0)
+                return NULL;
+
+        g_ptr_array_add(names, NULL);
+        message =
+                systemd_message(required->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ListUnitsByNames", NULL);
+        return sd_bus_message_append_strv(message, (char **) names->pdata) < 0 ? NULL : g_steal_pointer(&message);
+}
+
+static void on_properties(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        UnitRequired *required = userdata;
+        g_autoptr(sd_bus_message) message = reply ? units_message(required, reply) : NULL;
+
+        if (!message) {
+                read_next(required);
+                return;
+        }
+
+        call_free(required->call);
+        required->call = systemd_query(required->connection, message, on_units, required);
+}
+
+static void read_next(UnitRequired *required) {
+        const char *path;
+
+        if (required->n_read >= MIN(required->paths->len, READ_MAX)) {
+                required->known(NULL, required->userdata);
+                return;
+        }
+
+        path = g_ptr_array_index(required->paths, required->n_read++);
+        call_free(required->call);
+        required->call = systemd_get_all(required->connection, path, SYSTEMD_UNIT, on_properties, required);
+}
+
+UnitRequired *unit_required_new(Connection *connection, const char *path, UnitRequiredKnown known, void *userdata) {
+        UnitRequired *required = g_new(UnitRequired, 1);
+
+        *required = (UnitRequired){
+                .connection = connection,
+                .paths = g_ptr_array_new_with_free_func(g_free),
+                .found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                .known = known,
+                .userdata = userdata,
+        };
+        g_ptr_array_add(required->paths, g_strdup(path));
+        read_next(required);
+        return required;
+}
+
+void unit_required_free(UnitRequired *required) {
+        if (!required)
+                return;
+
+        call_free(required->call);
+        g_ptr_array_unref(required->paths);
+        g_hash_table_unref(required->found);
+        g_free(required);
 }

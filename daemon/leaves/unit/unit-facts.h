@@ -2,12 +2,15 @@
 #pragma once
 
 /*
- * The properties of a unit that leaves use, as last read from systemd.
+ * Reads the properties of a unit that leaves use from systemd, follows them by systemd's signals, and searches for the
+ * failed unit that kept another one from being started.
  */
 
 #include <glib.h>
 #include <stdbool.h>
 #include <systemd/sd-bus.h>
+
+#include "bus/connection.h"
 
 /* Properties that were not read are NULL or 0. */
 typedef struct UnitFacts {
@@ -53,4 +56,45 @@ void unit_facts_set(char **fact, const char *value);
 /* "active (running)" */
 char *unit_facts_describe(const UnitFacts *facts);
 
+typedef struct UnitWatch UnitWatch;
+
+/* Each may free the watch. */
+typedef struct UnitWatchCallbacks {
+        /* From now on, no change is missed: read the current state now. Called again after a reload of the service
+         * manager, and after it or the bus was lost. */
+        void (*ready)(void *userdata);
+        /* The facts have changed, or have been read. */
+        void (*changed)(void *userdata);
+        /* They could not be read. */
+        void (*failed)(const sd_bus_error *error, void *userdata);
+} UnitWatchCallbacks;
+
+/* path: the object of the unit, which need not exist yet. */
+UnitWatch *unit_watch_new(Connection *connection, const char *path, const UnitWatchCallbacks *callbacks,
+                          void *userdata);
+void unit_watch_free(UnitWatch *watch);
+
+/* Was ready called, and is it still valid? */
+bool unit_watch_is_ready(const UnitWatch *watch);
+
+/* Reads all properties that the signals report changes of. */
+void unit_watch_read(UnitWatch *watch);
+
+/* The owner may correct facts that it knows better. */
+UnitFacts *unit_watch_facts(UnitWatch *watch);
+
+/*
+ * If a required unit has failed, systemd reports only that there is one. So the units that the unit requires are read
+ * and, if these were not started either, those that they require.
+ */
+typedef struct UnitRequired UnitRequired;
+
+/* unit: borrowed; NULL: none has failed, or it has recovered. May free the UnitRequired. */
+typedef void (*UnitRequiredKnown)(const char *unit, void *userdata);
+
+UnitRequired *unit_required_new(Connection *connection, const char *path, UnitRequiredKnown known, void *userdata);
+void unit_required_free(UnitRequired *required);
+
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UnitFacts, unit_facts_clear)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitWatch, unit_watch_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitRequired, unit_required_free)

@@ -2,7 +2,11 @@
 
 /*
  * StartUnit, StopUnit, RestartUnit and ReloadUnit: actions that request a job for a unit and, when it has ended, verify
- * the unit.
+ * that the unit is in the requested state, or read why not.
+ *
+ * A job that starts a unit is "done" also when a condition of the unit was not met, and as soon as the process of a
+ * Type=simple service was forked. So the state of the unit is read, and if systemd cannot know whether the program of a
+ * service could be executed, the service must stay up for a moment.
  *
  * systemd forgets a unit that nobody needs as soon as it has ended, and its result, too. A reference prevents that. It
  * is taken before the job and held until the end of the leaf. The connection that holds it outlives btd, so the next
@@ -12,17 +16,18 @@
 
 #include "basic/cleanup.h"
 #include "leaf-types/leaf-types.h"
-#include "leaf-types/unit-name.h"
 #include "leaf-types/unit.h"
 #include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
-#include "leaves/unit/job-order.h"
 #include "leaves/unit/systemd-job.h"
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-cause.h"
+#include "leaves/unit/unit-facts.h"
 #include "leaves/unit/unit-recovery.h"
-#include "leaves/unit/unit-verify.h"
 #include "run/leaf.h"
+
+/* How long a Type=simple service must last to count as started. */
+#define SETTLE_USEC (100 * 1000u)
 
 static UnitVerb unit_job_verb(const NodeType *type) {
         if (type == &start_unit_type)
@@ -33,36 +38,71 @@ static UnitVerb unit_job_verb(const NodeType *type) {
         return type == &restart_unit_type ? UNIT_RESTART : UNIT_RELOAD;
 }
 
+/* Reads properties of the unit after its job, in steps: each decides or starts the next. */
+typedef struct Verify {
+        Call *call, *second;
+        unsigned n_awaited;     /* answers of both */
+        bool good;              /* the job is done */
+        bool dependent;         /* it has failed because a job of another unit has failed */
+        UnitRequired *required; /* which it was */
+        bool end_read;          /* the properties that show that it did its work */
+        bool detailed;          /* all facts have been read */
+        Timer *settling;        /* or it has settled */
+} Verify;
+
 typedef struct UnitJob {
         UnitVerb verb;
         char *unit, *path;
         Connection *connection;   /* for requests and signals */
-        JobPlace place;           /* before anything is asked */
+        JobPermit permit;         /* before anything is asked */
         Connection *keeper;       /* over which the reference is held */
         Call *reference;          /* is being asked for */
         char *holder;             /* unique name of the connection that requested or has the reference; NULL: none */
         Inheritance *inheritance; /* holds a reference as long as this one does not */
         bool away;                /* systemd has left before it was asked */
-        json_object *memo;        /* of a request without a reply, or NULL */
-        UnitRecovery *recovery;   /* finds out what became of that */
+        json_object *memo;        /* the memo of a request without a reply, or NULL */
+        UnitRecovery *recovery;   /* finds out what happened to that request */
         bool recovered;           /* the previous daemon sent the request */
         bool dropped;             /* ... and the request had no effect */
         bool halted;              /* the job is not wanted any more */
         Job *job;
-        JobOrder *order; /* whom the job waits for, where somebody waits for the run */
-        Timer *look;     /* at that again; NULL: not due */
-        unsigned n_looks;
-        Cause *deadlock; /* it waits for the run itself, so it is being cancelled */
-        UnitVerify *verify;
+        JobOrder *order;     /* which jobs the job waits for, if a unit waits for the run */
+        Timer *order_timer;  /* searches the order again; NULL: not due */
+        unsigned n_searches; /* so far; the time between them grows */
+        Cause *deadlock;     /* it waits for the run itself, so it is being cancelled */
+        Verify verify;
         char *result; /* of the job, once it has ended */
         UnitFacts facts;
 } UnitJob;
 
+static bool is(const char *fact, const char *value) {
+        return g_strcmp0(fact, value) == 0;
+}
+
+/* If a unit has failed before, systemd does not set its result when it refuses to start it because of its start limit.
+ * But then the unit was down before the job, and the job has not begun to start it; only a lack of resources looks the
+ * same. Another machine has another clock. */
+static bool unit_job_hit_start_limit(const Leaf *leaf) {
+        const UnitJobParams *params = leaf->params;
+        const UnitJob *op = leaf->op;
+        const UnitFacts *facts = &op->facts;
+
+        return (op->verb == UNIT_START || op->verb == UNIT_RESTART) && !params->bus && is(op->result, "failed") &&
+               is(facts->active_state, "failed") && !is(facts->result, "resources") && facts->left_inactive > 0 &&
+               facts->left_inactive <= leaf->started && facts->became_inactive > 0 &&
+               facts->became_inactive <= leaf->started;
+}
+
 static void unit_job_fail(Leaf *leaf) {
         UnitJob *op = leaf->op;
         const UnitJobParams *params = leaf->params;
-        g_autofree char *text = unit_cause(op->unit, op->verb, op->result, &op->facts);
+        bool user = params->bus ? is(params->bus, "session") : leaf->services->user;
+        g_autofree char *text = NULL;
 
+        if (unit_job_hit_start_limit(leaf))
+                unit_facts_set(&op->facts.result, UNIT_RESULT_START_LIMIT);
+
+        text = unit_cause(op->unit, op->verb, op->result, &op->facts, user);
         leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT, unit_cause_facts(op->unit, params->bus, op->result, &op->facts),
                           "%s", text);
         leaf_end(leaf, STATUS_FAILURE);
@@ -78,10 +118,6 @@ static void unit_job_fail_with(Leaf *leaf, const sd_bus_error *error) {
         leaf_end(leaf, STATUS_FAILURE);
 }
 
-static bool is(const char *fact, const char *value) {
-        return g_strcmp0(fact, value) == 0;
-}
-
 static bool is_to_be_held(const UnitJob *op) {
         return op->verb == UNIT_START || op->verb == UNIT_RESTART;
 }
@@ -90,7 +126,7 @@ static void unit_job_hold(Leaf *leaf);
 
 /* systemd or the bus was restarted meanwhile. Both come back on the daemon's own bus, and the state of the unit can
  * be read then. A leaf that ends with the daemon does not wait for another bus. */
-static bool goes_unheard(const Leaf *leaf, const sd_bus_error *error) {
+static bool reply_is_lost(const Leaf *leaf, const sd_bus_error *error) {
         const UnitJobParams *params = leaf->params;
         const UnitJob *op = leaf->op;
         bool lost = sd_bus_error_has_names(error, SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_DISCONNECTED),
@@ -102,9 +138,17 @@ static bool goes_unheard(const Leaf *leaf, const sd_bus_error *error) {
         return lost || (away && systemd_is_expected(op->connection));
 }
 
-static void unit_job_stop_looking(UnitJob *op) {
+static void unit_job_stop_search(UnitJob *op) {
         g_clear_pointer(&op->order, job_order_free);
-        g_clear_pointer(&op->look, timer_free);
+        g_clear_pointer(&op->order_timer, timer_free);
+}
+
+static void verify_clear(Verify *verify) {
+        unit_required_free(verify->required);
+        call_free(verify->call);
+        call_free(verify->second);
+        timer_free(verify->settling);
+        *verify = (Verify){};
 }
 
 /* Records the memo of the request, if there is one. */
@@ -112,14 +156,14 @@ static void unit_job_begin_again(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
         op->away = true;
-        unit_job_stop_looking(op);
+        unit_job_stop_search(op);
         g_clear_pointer(&op->job, job_free);
-        g_clear_pointer(&op->verify, unit_verify_free);
+        verify_clear(&op->verify);
         g_clear_pointer(&op->result, g_free);
         unit_job_hold(leaf);
 }
 
-static void unit_job_remember(Leaf *leaf, bool heard) {
+static void unit_job_record(Leaf *leaf, bool heard) {
         UnitJob *op = leaf->op;
         g_autofree char *bus = connection_bus_id(op->connection);
         const char *asker = "";
@@ -141,53 +185,205 @@ static void unit_job_lose(Leaf *leaf, char *how) {
         leaf_end(leaf, STATUS_FAILURE);
 }
 
-/* A unit of which systemd has forgotten whether its conditions were met may not have been started. */
-static void on_behind_done(void *userdata) {
-        const UnitJob *op = ((Leaf *) userdata)->op;
+/* If systemd has forgotten whether the conditions of the unit were met, the unit may not have been started. */
+static void verify_succeed(Leaf *leaf) {
+        const UnitJob *op = leaf->op;
 
         if (!op->holder && op->facts.conditional && op->facts.tested_conditions == 0)
-                unit_job_lose(userdata,
+                unit_job_lose(leaf,
                               g_strdup_printf("systemd refused btd a reference to %s and has forgotten it", op->unit));
         else
-                leaf_end(userdata, STATUS_SUCCESS);
+                leaf_end(leaf, STATUS_SUCCESS);
 }
 
-/* Of a job that was dropped, only that can be seen. */
-static void on_behind_failed(const sd_bus_error *error, void *userdata) {
-        UnitJob *op = ((Leaf *) userdata)->op;
+/* The facts have the reason; with an error: the unit could not be read. A job that was dropped left no other trace. */
+static void verify_fail(Leaf *leaf, const sd_bus_error *error) {
+        UnitJob *op = leaf->op;
 
         if (op->dropped && !op->facts.failed_required)
                 unit_facts_set(&op->result, "canceled");
         if (error)
-                unit_job_fail_with(userdata, error);
+                unit_job_fail_with(leaf, error);
         else
-                unit_job_fail(userdata);
+                unit_job_fail(leaf);
 }
 
-static bool on_behind_lost(const sd_bus_error *error, void *userdata) {
-        bool unheard = goes_unheard(userdata, error);
+/* True: the query got no answer, and the leaf begins again. */
+static bool verify_lost(Leaf *leaf, const sd_bus_error *error) {
+        bool lost = error && reply_is_lost(leaf, error);
 
-        if (unheard)
-                unit_job_begin_again(userdata);
+        if (lost)
+                unit_job_begin_again(leaf);
 
-        return unheard;
+        return lost;
 }
 
-static UnitVerify *unit_job_look_behind(Leaf *leaf) {
-        static const UnitVerifyCallbacks callbacks = {
-                .done = on_behind_done,
-                .failed = on_behind_failed,
-                .lost = on_behind_lost,
-        };
+static void verify_decide(Leaf *leaf);
+
+static void on_required(const char *unit, void *userdata) {
+        UnitJob *op = ((Leaf *) userdata)->op;
+
+        unit_facts_set(&op->facts.failed_required, unit);
+        verify_fail(userdata, NULL);
+}
+
+/* If the details could not be read, the cause is made from what is known. */
+static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
+        UnitJob *op = leaf->op;
+        Verify *verify = &op->verify;
+
+        if (verify_lost(leaf, error))
+                return;
+
+        verify->detailed = true;
+        if (reply)
+                (void) unit_facts_read(&op->facts, reply);
+
+        if (reply && verify->good)
+                verify_decide(leaf);
+        else if (verify->dependent)
+                verify->required = unit_required_new(op->connection, op->path, on_required, leaf);
+        else
+                verify_fail(leaf, NULL);
+}
+
+static void verify_read_details(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
-        op->verify = unit_verify_new(leaf->services->timers, op->connection, op->unit, op->path, &op->facts, &callbacks,
-                                     leaf);
-        return op->verify;
+        call_free(op->verify.call);
+        op->verify.call = systemd_get_all(op->connection, op->path, "", on_details, leaf);
 }
 
-/* systemd answers as soon as it has read a request: if it has left the bus without, it has not read it. */
-static void on_job_unheard(Leaf *leaf, const sd_bus_error *error) {
+static void on_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
+        UnitJob *op = leaf->op;
+        const char *state;
+
+        if (verify_lost(leaf, error))
+                return;
+        if (error) {
+                verify_fail(leaf, error);
+                return;
+        }
+
+        if (sd_bus_message_read(reply, "v", "s", &state) >= 0)
+                unit_facts_set(&op->facts.active_state, state);
+        verify_decide(leaf);
+}
+
+static void verify_read_state(void *userdata) {
+        Leaf *leaf = userdata;
+        UnitJob *op = leaf->op;
+
+        call_free(op->verify.call);
+        op->verify.call = systemd_get(op->connection, op->path, SYSTEMD_UNIT, "ActiveState", on_state, leaf);
+}
+
+static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
+        UnitJob *op = leaf->op;
+        const char *type;
+
+        if (verify_lost(leaf, error))
+                return;
+
+        if (error)
+                verify_fail(leaf, error);
+        else if (sd_bus_message_read(reply, "v", "s", &type) >= 0 && (is(type, "simple") || is(type, "idle")))
+                op->verify.settling = timer_new(leaf->services->timers, SETTLE_USEC, verify_read_state, leaf);
+        else
+                verify_succeed(leaf);
+}
+
+/* A oneshot service is inactive when it has done its work, and another service can be, if it has nothing more to do. If
+ * nobody holds a reference to it, systemd may have forgotten its results; then it reports that no conditions were
+ * tested. */
+static bool is_good(const UnitJob *op) {
+        const UnitFacts *facts = &op->facts;
+        bool met = facts->condition_result || (op->verify.detailed && facts->tested_conditions == 0);
+
+        return is(facts->active_state, "active") || is(facts->active_state, "reloading") ||
+               (is(facts->active_state, "inactive") && met && !is(facts->result, "exec-condition"));
+}
+
+static void on_end(Leaf *leaf, const char *property, sd_bus_message *reply, const sd_bus_error *error) {
+        UnitJob *op = leaf->op;
+
+        if (verify_lost(leaf, error))
+                return;
+        if (error) {
+                verify_fail(leaf, error);
+                return;
+        }
+
+        (void) unit_facts_read_one(&op->facts, property, reply);
+        if (--op->verify.n_awaited == 0)
+                verify_decide(leaf);
+}
+
+static void on_condition_result(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        on_end(userdata, "ConditionResult", reply, error);
+}
+
+static void on_result(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        on_end(userdata, "Result", reply, error);
+}
+
+/* Reads only what shows that the unit did its work, because systemd takes long to send all details of many units. */
+static void verify_read_end(Leaf *leaf) {
+        UnitJob *op = leaf->op;
+        Verify *verify = &op->verify;
+        bool service = g_str_has_suffix(op->unit, ".service");
+
+        call_free(verify->call);
+        verify->end_read = true;
+        verify->n_awaited = service ? 2 : 1;
+        verify->call =
+                systemd_get(op->connection, op->path, SYSTEMD_UNIT, "ConditionResult", on_condition_result, leaf);
+        if (service)
+                verify->second = systemd_get(op->connection, op->path, SYSTEMD_SERVICE, "Result", on_result, leaf);
+}
+
+static void verify_decide(Leaf *leaf) {
+        UnitJob *op = leaf->op;
+        Verify *verify = &op->verify;
+        bool good = is_good(op), ended = is(op->facts.active_state, "inactive"),
+             lasts = is(op->facts.active_state, "active") && g_str_has_suffix(op->unit, ".service");
+
+        if (!good && verify->detailed) {
+                verify_fail(leaf, NULL);
+        } else if (ended && !verify->detailed && !verify->end_read) {
+                verify_read_end(leaf);
+        } else if (!good) {
+                verify_read_details(leaf);
+        } else if (!lasts || verify->settling) {
+                verify_succeed(leaf);
+        } else {
+                call_free(verify->call);
+                verify->call = systemd_get(op->connection, op->path, SYSTEMD_SERVICE, "Type", on_type, leaf);
+        }
+}
+
+/* The job has failed with this result: reads why. */
+static void unit_job_explain(Leaf *leaf, const char *result) {
+        UnitJob *op = leaf->op;
+
+        op->verify.dependent = is(result, "dependency");
+        verify_read_details(leaf);
+}
+
+/* The job is done. */
+static void unit_job_verify(Leaf *leaf) {
+        UnitJob *op = leaf->op;
+
+        op->verify.good = true;
+        verify_read_state(leaf);
+}
+
+/* systemd replies as soon as it has read a request. So if it has left the bus without a reply, it has not read the
+ * request. */
+static void on_job_reply_lost(Leaf *leaf, const sd_bus_error *error) {
         UnitJob *op = leaf->op;
 
         if (!job_was_queued(op->job) && !sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED))
@@ -202,34 +398,10 @@ static void unit_job_fail_for_deadlock(Leaf *leaf) {
         leaf_end(leaf, STATUS_FAILURE);
 }
 
-/* A restart is a stop until the unit is down; then systemd turns it into a start. */
-static bool is_awaited_job(const char *unit, const char *type, void *userdata) {
-        return (is(type, "start") && leaf_is_awaited_by(userdata, unit, false)) ||
-               ((is(type, "stop") || is(type, "restart")) && leaf_is_awaited_by(userdata, unit, true));
-}
-
-/* "the job for app.service waits for net.service, which waits for btd-run@boot.service, which waits for this run" */
-static void on_deadlock(const char *const *units, void *userdata) {
-        Leaf *leaf = userdata;
+static void on_deadlock(Cause *cause, Leaf *leaf) {
         UnitJob *op = leaf->op;
-        g_autoptr(GString) text = g_string_new("the job for ");
-        const char *last = NULL;
 
-        for (size_t i = 0; units[i]; i++) {
-                g_string_append_printf(text, "%s%s",
-                                       i == 0   ? ""
-                                       : i == 1 ? " waits for "
-                                                : ", which waits for ",
-                                       units[i]);
-                last = units[i];
-        }
-        g_string_append_printf(text, "%s this run, so it would never end",
-                               units[1] ? ", which waits for" : " waits for");
-
-        op->deadlock = cause_new(CAUSE_UNIT_RESULT,
-                                 facts_new("unit", fact_text(op->unit), "result", fact_text("deadlock"), "waits_for",
-                                           fact_text(last), NULL),
-                                 text->str);
+        op->deadlock = cause;
         /* A stop stays in the queue: the unit is stopped when the run has ended. Others may have requested it, too, as
          * systemd does when it shuts down. */
         if (op->verb == UNIT_STOP)
@@ -240,7 +412,7 @@ static void on_deadlock(const char *const *units, void *userdata) {
                 unit_job_fail_for_deadlock(leaf);
 }
 
-/* NULL: none is in the queue, as far as is known. */
+/* The path of the job in the queue; NULL: none is known. */
 static const char *unit_job_queued(const UnitJob *op) {
         if (op->result || op->deadlock)
                 return NULL;
@@ -255,27 +427,26 @@ static bool unit_job_is_awaited(const Leaf *leaf) {
         return leaf_is_awaited_by(leaf, NULL, true) || (op->verb != UNIT_STOP && leaf_is_awaited_by(leaf, NULL, false));
 }
 
-static void unit_job_look_ahead(Leaf *leaf);
+static void unit_job_search_order(Leaf *leaf);
 
-static void on_look(void *userdata) {
-        unit_job_look_ahead(userdata);
+static void on_order_timer(void *userdata) {
+        unit_job_search_order(userdata);
 }
 
-/* Another job that is queued later can close a circle. To follow that by signals, btd would get one for every job that
- * systemd queues; so the order is searched again after a while. */
-static void unit_job_plan_look(Leaf *leaf) {
+/* A job that is queued later can complete a deadlock. To notice this by signals, btd would have to receive one for each
+ * job that systemd queues. So it searches the order again after a while. */
+static void unit_job_plan_search(Leaf *leaf) {
         static const uint64_t usecs[] = { 1000000, 5000000, 30000000 };
         UnitJob *op = leaf->op;
 
-        op->look = timer_new(leaf->services->timers, usecs[op->n_looks], on_look, leaf);
-        if (op->n_looks + 1 < G_N_ELEMENTS(usecs))
-                op->n_looks++;
+        op->order_timer = timer_new(leaf->services->timers, usecs[op->n_searches], on_order_timer, leaf);
+        if (op->n_searches + 1 < G_N_ELEMENTS(usecs))
+                op->n_searches++;
 }
 
-/* If no unit waits for the run, there is nothing to search. A unit can begin to wait when the job is already in the
- * queue, for example for a tree with "autostart": see unit_job_awaited(). */
-static void unit_job_look_ahead(Leaf *leaf) {
-        static const JobOrderCallbacks callbacks = { .is_wanted = is_awaited_job, .found = on_deadlock };
+/* Searches a deadlock. If no unit waits for the run, there is none. A unit can begin to wait when the job is already
+ * in the queue, for example for a tree with "autostart": see unit_job_awaited(). */
+static void unit_job_search_order(Leaf *leaf) {
         static const char *const types[] = {
                 [UNIT_START] = "start",
                 [UNIT_STOP] = "stop",
@@ -289,29 +460,29 @@ static void unit_job_look_ahead(Leaf *leaf) {
         if (!job || op->halted || params->bus || !unit_job_is_awaited(leaf))
                 return;
 
-        unit_job_stop_looking(op);
-        op->order = job_order_new(op->connection, job, op->unit, types[op->verb], &callbacks, leaf);
-        unit_job_plan_look(leaf);
+        unit_job_stop_search(op);
+        op->order = job_order_new(leaf, op->connection, job, op->unit, types[op->verb], on_deadlock);
+        unit_job_plan_search(leaf);
 }
 
 static void unit_job_awaited(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
-        op->n_looks = 0;
-        unit_job_look_ahead(leaf);
+        op->n_searches = 0;
+        unit_job_search_order(leaf);
 }
 
 static void on_job_done(const char *result, const sd_bus_error *error, void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
 
-        unit_job_stop_looking(op);
+        unit_job_stop_search(op);
         if (op->deadlock && (error || !is(result, "done"))) {
                 unit_job_fail_for_deadlock(leaf);
                 return;
         }
-        if (error && goes_unheard(leaf, error)) {
-                on_job_unheard(leaf, error);
+        if (error && reply_is_lost(leaf, error)) {
+                on_job_reply_lost(leaf, error);
                 return;
         }
         if (error) {
@@ -323,9 +494,9 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
                 json_object_object_add(op->memo, "heard", json_object_new_boolean(true));
         op->result = g_strdup(result);
         if (!is(result, "done"))
-                unit_verify_explain(unit_job_look_behind(leaf), result);
+                unit_job_explain(leaf, result);
         else if (is_to_be_held(op))
-                unit_verify_check(unit_job_look_behind(leaf));
+                unit_job_verify(leaf);
         else
                 leaf_end(leaf, STATUS_SUCCESS);
 }
@@ -340,10 +511,10 @@ static void unit_job_leave_inheritance(UnitJob *op) {
 static void on_stepped(JobStep step, void *userdata) {
         Leaf *leaf = userdata;
 
-        unit_job_remember(leaf, step == JOB_HEARD);
+        unit_job_record(leaf, step == JOB_CONFIRMED);
         unit_job_leave_inheritance(leaf->op);
-        if (step == JOB_HEARD)
-                unit_job_look_ahead(leaf);
+        if (step == JOB_CONFIRMED)
+                unit_job_search_order(leaf);
 }
 
 static void unit_job_ask(Leaf *leaf) {
@@ -362,13 +533,13 @@ static void unit_job_ask(Leaf *leaf) {
         op->job = job_new(op->connection, request, on_stepped, on_job_done, leaf);
 }
 
-static void unit_job_look_back(Leaf *leaf);
+static void unit_job_recover_request(Leaf *leaf);
 
-static void unit_job_go_on(Leaf *leaf) {
+static void unit_job_request(Leaf *leaf) {
         const UnitJob *op = leaf->op;
 
         if (op->memo || op->away)
-                unit_job_look_back(leaf);
+                unit_job_recover_request(leaf);
         else
                 unit_job_ask(leaf);
 }
@@ -389,21 +560,22 @@ static void on_referencing(void *userdata) {
                 op->holder = g_strdup(name);
 }
 
-/* The bus may allow starting units, but not references; then the leaf does without. */
+/* The bus may permit to start units, but not to hold references; then the leaf continues without a reference. */
 static void on_referenced(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
-        bool unheard = error && goes_unheard(leaf, error);
+        bool lost = error && reply_is_lost(leaf, error);
 
         g_clear_pointer(&op->reference, call_free);
         if (error)
                 g_clear_pointer(&op->holder, g_free);
-        op->away |= unheard;
+        op->away |= lost;
         if (op->keeper != op->connection)
-                unit_job_go_on(leaf);
+                unit_job_request(leaf);
 }
 
-/* Over one connection, systemd gets the reference before the request; over two, it has to be waited for. */
+/* Over one connection, systemd gets the reference before the request. Over two connections, the leaf has to wait for
+ * the reference. */
 static void unit_job_hold(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
@@ -416,7 +588,7 @@ static void unit_job_hold(Leaf *leaf) {
                         return;
         }
 
-        unit_job_go_on(leaf);
+        unit_job_request(leaf);
 }
 
 static Status unit_job_prepare(Leaf *leaf) {
@@ -436,7 +608,7 @@ static Status unit_job_prepare(Leaf *leaf) {
         return STATUS_RUNNING;
 }
 
-static void on_place_given(void *userdata) {
+static void on_permit_granted(void *userdata) {
         unit_job_hold(userdata);
 }
 
@@ -444,7 +616,7 @@ static Status unit_job_start(Leaf *leaf) {
         UnitJob *op = leaf->op;
         Status status = unit_job_prepare(leaf);
 
-        if (status == STATUS_RUNNING && job_place_take(&op->place, op->connection, on_place_given, leaf))
+        if (status == STATUS_RUNNING && job_permit_acquire(&op->permit, op->connection, on_permit_granted, leaf))
                 unit_job_hold(leaf);
 
         return status;
@@ -457,16 +629,18 @@ static void unit_job_take_result(Leaf *leaf, const char *result, UnitFacts *fact
         unit_facts_clear(&op->facts);
         op->facts = *facts;
         *facts = (UnitFacts){};
-        if (is(result, "done"))
-                unit_verify_decide(unit_job_look_behind(leaf));
-        else if (is(result, "dependency"))
-                unit_verify_explain(unit_job_look_behind(leaf), result);
-        else
+        if (is(result, "done")) {
+                op->verify.good = op->verify.detailed = true;
+                verify_decide(leaf);
+        } else if (is(result, "dependency")) {
+                unit_job_explain(leaf, result);
+        } else {
                 unit_job_fail(leaf);
+        }
 }
 
 /* Records the new holder before the previous one releases the unit. */
-static void on_past_kept(void *userdata) {
+static void on_recovery_kept(void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
         json_object *memo;
@@ -481,16 +655,16 @@ static void on_past_kept(void *userdata) {
         unit_job_leave_inheritance(op);
 }
 
-static void on_past_queued(void *userdata) {
-        unit_job_look_ahead(userdata);
+static void on_recovery_queued(void *userdata) {
+        unit_job_search_order(userdata);
 }
 
-static void on_past_known(UnitRecoveryVerdict verdict, const char *result, UnitFacts *facts, void *userdata) {
+static void on_recovery_known(UnitRecoveryVerdict verdict, const char *result, UnitFacts *facts, void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
         g_autoptr(UnitRecovery) recovery G_GNUC_UNUSED = g_steal_pointer(&op->recovery);
 
-        unit_job_stop_looking(op);
+        unit_job_stop_search(op);
         if (op->deadlock) {
                 unit_job_fail_for_deadlock(leaf);
                 return;
@@ -519,23 +693,23 @@ static void on_past_known(UnitRecoveryVerdict verdict, const char *result, UnitF
                 break;
         case UNIT_RECOVERY_UNKNOWN:
                 unit_job_lose(leaf, g_strdup_printf("%s meanwhile, and systemd has forgotten %s",
-                                                    op->recovered ? "the daemon was restarted"
+                                                    op->recovered ? "btd was restarted"
                                                                   : "the connection to systemd was lost",
                                                     op->unit));
                 break;
         }
 }
 
-static void on_past_failed(const sd_bus_error *error, void *userdata) {
+static void on_recovery_failed(const sd_bus_error *error, void *userdata) {
         unit_job_fail_with(userdata, error);
 }
 
-static void unit_job_look_back(Leaf *leaf) {
+static void unit_job_recover_request(Leaf *leaf) {
         static const UnitRecoveryCallbacks callbacks = {
-                .kept = on_past_kept,
-                .queued = on_past_queued,
-                .known = on_past_known,
-                .failed = on_past_failed,
+                .kept = on_recovery_kept,
+                .queued = on_recovery_queued,
+                .known = on_recovery_known,
+                .failed = on_recovery_failed,
         };
         UnitJob *op = leaf->op;
 
@@ -555,7 +729,7 @@ static Status unit_job_recover(Leaf *leaf) {
         if (status != STATUS_RUNNING)
                 return status;
 
-        job_place_keep(&op->place, op->connection);
+        job_permit_adopt(&op->permit, op->connection);
         op->recovered = true;
         op->memo = json_object_get(leaf->memo);
         op->inheritance = is_to_be_held(op) ? leaf->services->inheritance : NULL;
@@ -565,12 +739,12 @@ static Status unit_job_recover(Leaf *leaf) {
         return STATUS_RUNNING;
 }
 
-/* What has been started stays as it is; only a job that is still in the queue is taken out of it. */
+/* A halt does not undo what was started: it only cancels a job that is still in the queue. */
 static bool unit_job_halt(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
         op->halted = true;
-        unit_job_stop_looking(op);
+        unit_job_stop_search(op);
         if (op->deadlock)
                 return false;
         if (op->job)
@@ -598,12 +772,12 @@ static void unit_job_release(Leaf *leaf) {
                 unit_job_leave_inheritance(op);
 
         call_free(op->reference);
-        unit_job_stop_looking(op);
+        unit_job_stop_search(op);
         job_free(op->job);
-        job_place_leave(&op->place);
+        job_permit_release(&op->permit);
         cause_unref(op->deadlock);
         unit_recovery_free(op->recovery);
-        unit_verify_free(op->verify);
+        verify_clear(&op->verify);
         unit_facts_clear(&op->facts);
         json_object_put(op->memo);
         g_free(op->holder);

@@ -15,7 +15,6 @@
 #include "basic/cleanup.h"
 #include "bus/names.h"
 #include "leaves/unit/systemd.h"
-#include "leaves/unit/unit-watch.h"
 
 struct UnitRecovery {
         Connection *connection;
@@ -24,9 +23,9 @@ struct UnitRecovery {
         bool begun; /* systemd was asked, or about to be */
         bool heard;
         char *bus, *holder;
-        bool asked_here; /* over a connection whose unique name shows when it is closed */
+        bool asked_here; /* over a connection; when its unique name has no owner, it is closed */
         NameUse asker;
-        bool looked_at;
+        bool was_read;
         bool cancelled;  /* the job is not wanted any more */
         uint32_t queued; /* the last job that was reported */
         UnitWatch *watch;
@@ -75,7 +74,8 @@ static bool is_down(const UnitFacts *facts) {
         return is(facts->active_state, "inactive") || is(facts->active_state, "failed");
 }
 
-/* What was asked for came later than the beginning; at that very moment, it was what was asked for before. */
+/* Anything that the leaf requested happened after its start. A time that is equal to the start belongs to an earlier
+ * request. */
 static bool is_since(const UnitRecovery *recovery, uint64_t time) {
         return time > recovery->since;
 }
@@ -100,7 +100,8 @@ static bool asserts_failed(const UnitRecovery *recovery, const UnitFacts *facts)
         return is_since(recovery, facts->tested_asserts) && !facts->assert_result;
 }
 
-/* systemd keeps what has failed, so what it has forgotten has done its work, unless it was not to begin with it. */
+/* systemd keeps failed units. So a unit that it has forgotten has succeeded, unless a condition kept it from being
+ * started. */
 static UnitRecoveryVerdict judge_forgotten(const UnitFacts *facts) {
         return is(facts->load_state, "loaded") && !facts->conditional && is(facts->collect_mode, "inactive")
                        ? UNIT_RECOVERY_SUCCEEDED
@@ -119,7 +120,7 @@ static UnitRecoveryVerdict judge_start(const UnitRecovery *recovery, const UnitF
         if (!kept)
                 return judge_forgotten(facts);
 
-        /* The unit was up already, or the job of another for the same unit was under way: it has come to its end since.
+        /* The unit was already active, or the job of another client for it was running; the unit has ended since.
          */
         return recovery->verb == UNIT_START && is_since(recovery, facts->became_inactive) ? UNIT_RECOVERY_ENDED
                                                                                           : UNIT_RECOVERY_DROPPED;
@@ -170,22 +171,22 @@ static bool may_be_on_its_way(const UnitRecovery *recovery) {
         return recovery->asked_here && name_state(&recovery->asker) != NAME_ABSENT && is_same_bus(recovery);
 }
 
-static void look(UnitRecovery *recovery) {
+static void read_unit(UnitRecovery *recovery) {
         if (unit_watch_is_ready(recovery->watch) && !may_be_on_its_way(recovery))
                 unit_watch_read(recovery->watch);
 }
 
-/* What was read before has become old. */
+/* Discard the facts that were read before. */
 static void on_ready(void *userdata) {
         UnitRecovery *recovery = userdata;
 
-        recovery->looked_at = false;
+        recovery->was_read = false;
         unit_facts_clear(unit_watch_facts(recovery->watch));
-        look(recovery);
+        read_unit(recovery);
 }
 
 static void on_asker_changed(void *userdata) {
-        look(userdata);
+        read_unit(userdata);
 }
 
 static void cancel_job(const UnitRecovery *recovery) {
@@ -196,7 +197,7 @@ static void cancel_job(const UnitRecovery *recovery) {
         systemd_send(recovery->connection, message);
 }
 
-/* Signals may come before all of it has been read. */
+/* Signals may come before all properties have been read. */
 static void on_changed(void *userdata) {
         UnitRecovery *recovery = userdata;
         UnitFacts *facts = unit_watch_facts(recovery->watch);
@@ -204,9 +205,9 @@ static void on_changed(void *userdata) {
         if (!facts->load_state)
                 return;
 
-        if (!recovery->looked_at && recovery->begun && was_kept(recovery, facts))
+        if (!recovery->was_read && recovery->begun && was_kept(recovery, facts))
                 recovery->callbacks->kept(recovery->userdata);
-        recovery->looked_at = true;
+        recovery->was_read = true;
         if (facts->job == 0) {
                 recovery->callbacks->known(judge(recovery, facts), result_of(recovery, facts), facts,
                                            recovery->userdata);
@@ -218,7 +219,7 @@ static void on_changed(void *userdata) {
         }
 }
 
-/* A lost bus or systemd comes back, and the watch reports it. */
+/* Ignore that the bus or systemd was lost: the watch reports when it is back. */
 static void on_failed(const sd_bus_error *error, void *userdata) {
         const UnitRecovery *recovery = userdata;
 
@@ -227,7 +228,7 @@ static void on_failed(const sd_bus_error *error, void *userdata) {
                 recovery->callbacks->failed(error, recovery->userdata);
 }
 
-/* Over the connection of the moment, all comes in order. */
+/* Messages over the current connection stay in order. */
 static bool is_own_name(Connection *connection, const char *name) {
         const char *own;
 

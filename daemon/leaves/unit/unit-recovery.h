@@ -48,7 +48,7 @@ typedef struct UnitRecoveryCallbacks {
         void (*failed)(const sd_bus_error *error, void *userdata);
 } UnitRecoveryCallbacks;
 
-/* since: when the leaf began, CLOCK_MONOTONIC µs. memo: borrowed for the moment; NULL: systemd was not asked for
+/* since: when the leaf began, CLOCK_MONOTONIC µs. memo: borrowed during the call; NULL: systemd was not asked for
  * anything, so this only waits for it. */
 UnitRecovery *unit_recovery_new(Connection *connection, const char *path, UnitVerb verb, uint64_t since,
                                 json_object *memo, const UnitRecoveryCallbacks *callbacks, void *userdata);

@@ -1,20 +1,231 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* UnitState: a condition on the states of a unit. */
+/*
+ * UnitState: a condition on the states of a unit. Leaves for the same unit of the same service manager share a Unit,
+ * which reads the state and follows it by systemd's signals, through restarts of systemd and of the bus.
+ *
+ * systemd unloads a unit that nobody needs. Reading it would load it again, systemd would signal that, and so on. So a
+ * unit that was unloaded counts as inactive, which it is, and is not read. The exception is a reload, which unloads all
+ * units and loads them again.
+ *
+ * The unit is read when the watch begins and after each reload; the signals report all other changes. Until the reply
+ * comes, the last state stays.
+ */
 
+#include "basic/audience.h"
 #include "basic/cleanup.h"
 #include "leaf-types/leaf-types.h"
-#include "leaf-types/unit-name.h"
 #include "leaf-types/unit.h"
 #include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
 #include "leaves/live-test.h"
-#include "leaves/unit/unit-status.h"
+#include "leaves/unit/systemd.h"
+#include "leaves/unit/unit-facts.h"
 #include "run/leaf.h"
 
+/* The name under which a connection keeps its units, a hash table of Unit by name. */
+#define KEPT "units"
+
+typedef struct Unit {
+        char *name;
+        Connection *connection;
+        Subscription *subscription;
+        Call *load;       /* which object is it? The name may be an alias */
+        char *path;       /* once that is known */
+        UnitWatch *watch; /* of that object */
+        Match *removed;   /* its being unloaded */
+        char *problem;
+        char *told; /* the states that the audience was told of last; NULL: none */
+        Audience audience;
+} Unit;
+
+static bool is(const char *fact, const char *value) {
+        return g_strcmp0(fact, value) == 0;
+}
+
+static const UnitFacts *unit_facts(const Unit *unit) {
+        const UnitFacts *facts = unit->watch ? unit_watch_facts(unit->watch) : NULL;
+
+        return facts && facts->load_state ? facts : NULL;
+}
+
+static void unit_drop_unused(Unit *unit) {
+        if (!audience_is_unused(&unit->audience))
+                return;
+
+        g_hash_table_remove(connection_data(unit->connection, KEPT), unit->name);
+        call_free(unit->load);
+        match_free(unit->removed);
+        unit_watch_free(unit->watch);
+        subscription_free(unit->subscription);
+        g_free(unit->told);
+        g_free(unit->problem);
+        g_free(unit->path);
+        g_free(unit->name);
+        g_free(unit);
+}
+
+/* May free the unit. */
+static void unit_tell(Unit *unit) {
+        audience_tell(&unit->audience);
+        unit_drop_unused(unit);
+}
+
+/* Ignore signals about other properties. */
+static void unit_known(Unit *unit, const UnitFacts *facts) {
+        g_autofree char *states = g_strjoin(" ", facts->load_state, facts->active_state ?: "", facts->sub_state ?: "",
+                                            facts->result ?: "", NULL);
+
+        g_clear_pointer(&unit->problem, g_free);
+        if (is(unit->told, states))
+                return;
+
+        g_free(unit->told);
+        unit->told = g_steal_pointer(&states);
+        unit_tell(unit);
+}
+
+/* Signals before the next reply do not give the complete state. */
+static void unit_forget(Unit *unit) {
+        g_clear_pointer(&unit->told, g_free);
+        if (unit->watch)
+                unit_facts_clear(unit_watch_facts(unit->watch));
+}
+
+static void unit_unknown(Unit *unit, const sd_bus_error *error) {
+        unit_forget(unit);
+        g_free(unit->problem);
+        unit->problem = g_strdup(error->message ?: error->name);
+        unit_tell(unit);
+}
+
+static void unit_read(void *userdata) {
+        const Unit *unit = userdata;
+
+        unit_watch_read(unit->watch);
+}
+
+static void on_failed(const sd_bus_error *error, void *userdata) {
+        unit_unknown(userdata, error);
+}
+
+static void on_changed(void *userdata) {
+        Unit *unit = userdata;
+        const UnitFacts *facts = unit_facts(unit);
+
+        if (!facts)
+                return;
+
+        /* A unit that was not there and is up must have been loaded meanwhile. While it is up it stays loaded, so
+         * reading it loads nothing. */
+        if (!is(facts->load_state, "loaded") && !is(facts->active_state, "inactive"))
+                unit_watch_read(unit->watch);
+
+        unit_known(unit, facts);
+}
+
+static void on_removed(sd_bus_message *message, void *userdata) {
+        Unit *unit = userdata;
+        UnitFacts *facts = unit_watch_facts(unit->watch);
+
+        if (!facts->load_state || !subscription_is_active(unit->subscription))
+                return;
+
+        unit_facts_set(&facts->active_state, "inactive");
+        unit_facts_set(&facts->sub_state, "dead");
+        if (facts->result)
+                unit_facts_set(&facts->result, "success");
+        unit_known(unit, facts);
+}
+
+static Match *match_removed(Unit *unit, const char *path) {
+        SignalPattern pattern = {
+                .sender = SYSTEMD_NAME,
+                .interface = SYSTEMD_MANAGER,
+                .member = "UnitRemoved",
+                .arg = path,
+                .arg_number = 1,
+                .arg_is_path = true,
+        };
+
+        return connection_match(unit->connection, &pattern, on_removed, NULL, unit);
+}
+
+static void unit_watch(Unit *unit, const char *path) {
+        static const UnitWatchCallbacks callbacks = {
+                .ready = unit_read,
+                .changed = on_changed,
+                .failed = on_failed,
+        };
+
+        if (is(unit->path, path)) {
+                unit_read(unit);
+                return;
+        }
+
+        unit_facts_set(&unit->path, path);
+        match_free(unit->removed);
+        unit_watch_free(unit->watch);
+        unit->removed = match_removed(unit, path);
+        unit->watch = unit_watch_new(unit->connection, path, &callbacks, unit);
+}
+
+static void on_loaded(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        const char *path;
+
+        if (error)
+                unit_unknown(userdata, error);
+        else if (sd_bus_message_read(reply, "o", &path) >= 0)
+                unit_watch(userdata, path);
+}
+
+static void unit_load(void *userdata) {
+        Unit *unit = userdata;
+        g_autoptr(sd_bus_message) message =
+                systemd_message(unit->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "LoadUnit", "s", unit->name);
+
+        call_free(unit->load);
+        unit->load = systemd_query(unit->connection, message, on_loaded, unit);
+}
+
+static void on_lost(const sd_bus_error *error, void *userdata) {
+        unit_unknown(userdata, error);
+}
+
+static GHashTable *units_of(Connection *connection) {
+        GHashTable *units = connection_data(connection, KEPT);
+
+        if (!units) {
+                units = g_hash_table_new(g_str_hash, g_str_equal);
+                connection_set_data(connection, KEPT, units, (GDestroyNotify) g_hash_table_unref);
+        }
+
+        return units;
+}
+
+/* name: complete. */
+static Unit *unit_get(Connection *connection, const char *name) {
+        static const SubscriptionCallbacks callbacks = { .subscribed = unit_load, .lost = on_lost };
+        GHashTable *units = units_of(connection);
+        Unit *unit = g_hash_table_lookup(units, name);
+
+        if (unit)
+                return unit;
+
+        unit = g_new0(Unit, 1);
+        unit->name = g_strdup(name);
+        unit->connection = connection;
+        unit->subscription = subscription_new(connection, &callbacks, unit);
+        if (subscription_is_active(unit->subscription))
+                unit_load(unit);
+
+        g_hash_table_insert(units, unit->name, unit);
+        return unit;
+}
+
 typedef struct UnitState {
-        char *unit;
-        UnitStatus *status;
+        Unit *unit; /* NULL: the parameters were wrong */
+        Follower follower;
         LiveTest *test; /* NULL: none */
         Status value;
 } UnitState;
@@ -34,28 +245,28 @@ static bool is_one_of(const char *fact, const char *const *wanted) {
 /* What is wrong with the unit, or NULL. */
 static char *state_complaint(const char *unit, const UnitStateParams *params, const UnitFacts *facts) {
         const char *const *wanted = NULL;
-        g_autofree char *is = NULL, *list = NULL;
+        g_autofree char *actual = NULL, *list = NULL;
         const char *hint = "";
 
         if (!is_one_of(facts->load_state, params->load_state)) {
                 wanted = params->load_state;
-                is = g_strdup_printf("is %s", facts->load_state);
+                actual = g_strdup_printf("is %s", facts->load_state);
         } else if (!is_one_of(facts->active_state, wanted_state(params))) {
                 wanted = wanted_state(params);
-                is = g_strdup_printf("is %s (%s)", facts->active_state, facts->sub_state);
+                actual = g_strdup_printf("is %s (%s)", facts->active_state, facts->sub_state);
                 hint = g_str_equal(facts->load_state, "not-found") ? ": there is no such unit" : "";
         } else if (!is_one_of(facts->sub_state, params->sub_state)) {
                 wanted = params->sub_state;
-                is = g_strdup_printf("is %s (%s)", facts->active_state, facts->sub_state);
+                actual = g_strdup_printf("is %s (%s)", facts->active_state, facts->sub_state);
         } else if (!is_one_of(facts->result, params->result)) {
                 wanted = params->result;
-                is = g_strdup_printf("has the result %s", facts->result ?: "of no service");
+                actual = g_strdup_printf("has the result %s", facts->result ?: "of no service");
         } else {
                 return NULL;
         }
 
         list = g_strjoinv(" or ", (char **) wanted);
-        return g_strdup_printf("%s %s, not %s%s", unit, is, list, hint);
+        return g_strdup_printf("%s %s, not %s%s", unit, actual, list, hint);
 }
 
 /* One as itself, more as an array. */
@@ -84,27 +295,27 @@ static void set_cause(Leaf *leaf, const UnitFacts *facts, const char *text) {
                                         wanted_to_json(wanted_state(params)), "sub_state",
                                         wanted_to_json(params->sub_state), "result", wanted_to_json(params->result),
                                         NULL),
-                    *json = facts_new("unit", fact_text(op->unit), "wanted", wanted, NULL);
+                    *json = facts_new("unit", fact_text(op->unit->name), "wanted", wanted, NULL);
 
         json_object_object_add(json, "seen", facts ? seen_to_json(facts) : NULL);
         leaf_set_cause_of(leaf, CAUSE_CONDITION, json, "%s", text);
 }
 
-static Status look_at_unknown(Leaf *leaf) {
+static Status evaluate_unknown(Leaf *leaf) {
         const UnitStateParams *params = leaf->params;
         const UnitState *op = leaf->op;
-        const char *problem = unit_status_problem(op->status);
+        const char *problem = op->unit->problem;
         Status status = problem ? unknown_status(params->unknown) : STATUS_RUNNING;
 
         if (status == STATUS_FAILURE) {
-                g_autofree char *text = g_strdup_printf("the state of %s is not known: %s", op->unit, problem);
+                g_autofree char *text = g_strdup_printf("the state of %s is not known: %s", op->unit->name, problem);
 
                 set_cause(leaf, NULL, text);
         }
         return status;
 }
 
-static Status look_at_test(Leaf *leaf, const UnitFacts *facts) {
+static Status evaluate_test(Leaf *leaf, const UnitFacts *facts) {
         const UnitState *op = leaf->op;
         g_autoptr(json_object) value =
                 facts_new("active_state", fact_text(facts->active_state), "sub_state", fact_text(facts->sub_state),
@@ -113,44 +324,44 @@ static Status look_at_test(Leaf *leaf, const UnitFacts *facts) {
         return live_test_evaluate(op->test, unit_state_test_names, &value);
 }
 
-static Status look_at(Leaf *leaf, const UnitFacts *facts) {
+static Status evaluate_facts(Leaf *leaf, const UnitFacts *facts) {
         const UnitState *op = leaf->op;
-        g_autofree char *complaint = state_complaint(op->unit, leaf->params, facts);
+        g_autofree char *complaint = state_complaint(op->unit->name, leaf->params, facts);
 
         if (!complaint)
-                return op->test ? look_at_test(leaf, facts) : STATUS_SUCCESS;
+                return op->test ? evaluate_test(leaf, facts) : STATUS_SUCCESS;
 
         set_cause(leaf, facts, complaint);
         return STATUS_FAILURE;
 }
 
-static Status look(Leaf *leaf) {
+static Status evaluate(Leaf *leaf) {
         UnitState *op = leaf->op;
-        const UnitFacts *facts = unit_status_facts(op->status);
+        const UnitFacts *facts = unit_facts(op->unit);
 
-        op->value = facts ? look_at(leaf, facts) : look_at_unknown(leaf);
+        op->value = facts ? evaluate_facts(leaf, facts) : evaluate_unknown(leaf);
         return op->value;
 }
 
-static void on_changed(void *userdata) {
-        leaf_set_value(userdata, look(userdata));
+static void on_state_changed(void *userdata) {
+        leaf_set_value(userdata, evaluate(userdata));
 }
 
 static Status unit_state_evaluate(Leaf *leaf) {
         UnitState *op = leaf->op;
 
-        return op->test && live_test_is_stale(op->test) ? look(leaf) : op->value;
+        return op->test && live_test_is_stale(op->test) ? evaluate(leaf) : op->value;
 }
 
-/* In a list that no unit could ever be right for. */
+/* An empty list would match no unit. */
 static Status unit_state_start(Leaf *leaf) {
         const UnitStateParams *params = leaf->params;
         UnitState *op = leaf->op;
-        g_autofree char *error = NULL;
+        g_autofree char *unit = NULL, *error = NULL;
         Connection *connection;
 
         op->value = STATUS_FAILURE;
-        if (unit_name_complete(params->unit, &op->unit, &error) < 0 ||
+        if (unit_name_complete(params->unit, &unit, &error) < 0 ||
             dbus_bus_get(leaf, params->bus, &connection, &error) < 0) {
                 leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return op->value;
@@ -158,23 +369,28 @@ static Status unit_state_start(Leaf *leaf) {
 
         if (params->test)
                 op->test = live_test_new(leaf, params->test);
-        op->status = unit_status_new(connection, op->unit, on_changed, leaf);
-        return look(leaf);
+        op->unit = unit_get(connection, unit);
+        op->follower = (Follower){ .changed = on_state_changed, .userdata = leaf };
+        audience_join(&op->unit->audience, &op->follower);
+        return evaluate(leaf);
 }
 
 static void unit_state_release(Leaf *leaf) {
         UnitState *op = leaf->op;
 
         live_test_free(op->test);
-        unit_status_free(op->status);
-        g_free(op->unit);
+        if (!op->unit)
+                return;
+
+        audience_leave(&op->unit->audience, &op->follower);
+        unit_drop_unused(op->unit);
 }
 
 static void unit_state_describe(Leaf *leaf, GString *text) {
-        UnitState *op = leaf->op;
-        const char *problem = unit_status_problem(op->status);
+        const UnitState *op = leaf->op;
+        const char *problem = op->unit->problem;
 
-        g_string_append_printf(text, "state of %s%s%s", op->unit, problem ? ": " : "", problem ?: "");
+        g_string_append_printf(text, "state of %s%s%s", op->unit->name, problem ? ": " : "", problem ?: "");
 }
 
 const LeafKind unit_state_kind = {

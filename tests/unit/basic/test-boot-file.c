@@ -72,10 +72,11 @@ static char *write_in_vain(const Fixture *fixture) {
         return text;
 }
 
-#define WARNING "test-boot-file: warning: State for the next btd cannot be stored: "
+#define WARNING "test-boot-file: warning: state for the next btd cannot be stored"
 
 static void test_not_replaced(Fixture *fixture, gconstpointer data) {
-        g_autofree char *expected = g_strdup_printf(WARNING "%s cannot be replaced: Is a directory\n", fixture->path),
+        g_autofree char *expected = g_strdup_printf(WARNING ", because %s cannot be replaced: Is a directory\n",
+                                                    fixture->path),
                         *text = NULL;
 
         g_assert_cmpint(g_mkdir(fixture->path, 0700), ==, 0);
@@ -89,7 +90,7 @@ static void test_not_written(Fixture *fixture, gconstpointer data) {
 
         g_assert_cmpint(g_mkdir(fixture->new, 0700), ==, 0);
         text = write_in_vain(fixture);
-        g_assert_true(g_str_has_prefix(text, WARNING));
+        g_assert_true(g_str_has_prefix(text, WARNING ": "));
         g_assert_nonnull(strstr(text, fixture->new));
         g_assert_true(g_str_has_suffix(text, ": Is a directory\n"));
 }

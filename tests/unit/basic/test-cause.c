@@ -100,8 +100,8 @@ static void test_patterns(void) {
                 { "child", "'child' is neither a kind of cause nor the name of a D-Bus error" },
                 { "", "'' is neither a kind of cause nor the name of a D-Bus error" },
                 { "org.example error", "'org.example error' is neither a kind of cause nor the name of a D-Bus error" },
-                { "timeout:5s", "the kind 'timeout' has nothing to compare behind ':'" },
-                { "exit-status:", "there is nothing behind ':' to compare the status with" },
+                { "timeout:5s", "the kind 'timeout' takes no value after ':'" },
+                { "exit-status:", "the status to compare with is missing after ':'" },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

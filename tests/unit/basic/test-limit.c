@@ -18,6 +18,7 @@ static void test_set(void) {
         g_assert_cmpuint(limits.max[LIMIT_RUNS], ==, 1);
         g_assert_cmpuint(limits.max[LIMIT_SUBSCRIBERS_OF_A_CALLER], ==, 1000000);
         g_assert_cmpuint(limits.max[LIMIT_TREES], ==, limits_default.max[LIMIT_TREES]);
+        g_assert_cmpuint(limits.max[LIMIT_HISTORY], ==, 1000);
 }
 
 static void test_refused(void) {
@@ -28,14 +29,14 @@ static void test_refused(void) {
                 { "", "there is no limit ''; see LIMITS in btd(8)" },
                 { "=5", "there is no limit ''; see LIMITS in btd(8)" },
                 { "bananas=5", "there is no limit 'bananas'; see LIMITS in btd(8)" },
-                { "runs", "'runs' needs a number from 1 to 1000000, like 'runs=1024'" },
-                { "runs=", "'runs' needs a number from 1 to 1000000, like 'runs=1024'" },
-                { "runs=0", "'runs' needs a number from 1 to 1000000, like 'runs=1024'" },
-                { "trees=1000001", "'trees' needs a number from 1 to 1000000, like 'trees=10000'" },
-                { "runs=-1", "'runs' needs a number from 1 to 1000000, like 'runs=1024'" },
-                { "depth=1001", "'depth' needs a number from 1 to 1000, like 'depth=1000'" },
+                { "runs", "the limit 'runs' needs a number from 1 to 1000000, as in --limit=runs=1024" },
+                { "runs=", "the limit 'runs' needs a number from 1 to 1000000, as in --limit=runs=1024" },
+                { "runs=0", "the limit 'runs' needs a number from 1 to 1000000, as in --limit=runs=1024" },
+                { "trees=1000001", "the limit 'trees' needs a number from 1 to 1000000, as in --limit=trees=10000" },
+                { "runs=-1", "the limit 'runs' needs a number from 1 to 1000000, as in --limit=runs=1024" },
+                { "depth=1001", "the limit 'depth' needs a number from 1 to 1000, as in --limit=depth=1000" },
                 { "history-mb=1", "there is no limit 'history-mb'; did you mean 'history-mib'?" },
-                { "runs=1x", "'runs' needs a number from 1 to 1000000, like 'runs=1024'" },
+                { "runs=1x", "the limit 'runs' needs a number from 1 to 1000000, as in --limit=runs=1024" },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -46,17 +47,6 @@ static void test_refused(void) {
                 g_assert_cmpstr(error, ==, cases[i].error);
                 g_assert_cmpmem(&limits, sizeof(limits), &limits_default, sizeof(limits));
         }
-}
-
-static void test_enforce(void) {
-        Limits limits = limits_default;
-
-        g_assert_cmpuint(limits_in_force(LIMIT_HISTORY), ==, 1000);
-        limits.max[LIMIT_HISTORY] = 5;
-        limits_enforce(&limits);
-        g_assert_cmpuint(limits_in_force(LIMIT_HISTORY), ==, 5);
-        limits_enforce(NULL);
-        g_assert_cmpuint(limits_in_force(LIMIT_HISTORY), ==, 1000);
 }
 
 static void test_size(void) {
@@ -76,7 +66,6 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/limit/set", test_set);
         g_test_add_func("/limit/refused", test_refused);
-        g_test_add_func("/limit/enforce", test_enforce);
         g_test_add_func("/limit/size", test_size);
         g_test_add_func("/limit/bind", test_bind);
         return g_test_run();

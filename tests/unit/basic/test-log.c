@@ -61,9 +61,11 @@ static void test_subject(void) {
         log_message(LOG_WARNING, &(LogSubject){ "boot", "boot.3", "LoadConfig" }, "failed");
         log_message(LOG_INFO, &(LogSubject){ .tree = "boot" }, "loaded");
         log_message(LOG_INFO, &(LogSubject){ .node = "LoadConfig" }, "alone");
+        log_message(LOG_INFO, &(LogSubject){ "boot", "boot.3", "One[2]", "All/One[2: s3]" }, "named");
         capture_end(&capture, "test-log: warning: boot.3/LoadConfig: failed\n"
                               "test-log: boot: loaded\n"
-                              "test-log: LoadConfig: alone\n");
+                              "test-log: LoadConfig: alone\n"
+                              "test-log: boot.3/All/One[2: s3]: named\n");
 }
 
 /* Others write to the same file: each line comes after the one before, whoever wrote it. */
@@ -156,6 +158,7 @@ static void assert_read(Listener *listener, const char *expected) {
         g_assert_cmpstr(text, ==, expected);
 }
 
+/* The field has the name of the node, which is the same for all elements. */
 static void test_journal(void) {
         Listener listener;
         char bytes[512];
@@ -165,6 +168,9 @@ static void test_journal(void) {
         listener_open(&listener);
         log_message(LOG_WARNING, &(LogSubject){ "boot", "boot.3", "a\nb" }, "failed");
         g_assert_cmpmem(bytes, (size_t) recv(listener.fd, bytes, sizeof(bytes), 0), expected, sizeof(expected) - 1);
+        log_message(LOG_INFO, &(LogSubject){ "boot", "boot.3", "One[2]", "All/One[2: s3]" }, "named");
+        assert_read(&listener, "MESSAGE=boot.3/All/One[2: s3]: named\nPRIORITY=6\nSYSLOG_IDENTIFIER=test-log\n"
+                               "BTD_TREE=boot\nBTD_RUN=boot.3\nBTD_NODE=One[2]\n");
         listener_close(&listener);
 }
 
@@ -235,7 +241,7 @@ static unsigned number_of(const char *text, const char *prefix) {
         return (unsigned) g_ascii_strtoull(text + strlen(prefix), NULL, 10);
 }
 
-#define LOST "log messages lost here, since they could not be written in time: "
+#define LOST "log messages lost here, because they could not be written in time: "
 
 /* Whoever comes back has all that was kept, in order, and hears how many were not. */
 static void test_stuck(void) {

@@ -73,10 +73,11 @@ static void test_trusted(void) {
 
 static void test_directory(void) {
         g_autoptr(Yard) yard = yard_new();
-        g_autofree char *way = g_strdup_printf("refused: '%s', on its path, can be written by others than root "
-                                               "(mode 0770); a tree can do anything as root: find out first who put it "
-                                               "there and what it does; if that is right: chmod go-w '%s'",
-                                               yard->outer, yard->outer);
+        g_autofree char *way =
+                g_strdup_printf("is refused, because '%s', on its path, can be written by others than root "
+                                "(mode 0770); a tree can do anything as root, so find out first who put "
+                                "it there and what it does; if you trust it, run: chmod go-w '%s'",
+                                yard->outer, yard->outer);
 
         g_assert_cmpint(g_chmod(yard->outer, 0770), ==, 0);
         assert_refused(yard->tree, way);
@@ -91,13 +92,14 @@ static void test_directory(void) {
 static void test_target(void) {
         g_autoptr(Yard) yard = yard_new();
         g_autofree char
-                *way = g_strdup_printf("refused: '%s', on its path, can be written by others than root "
-                                       "(mode 0777); a tree can do anything as root: find out first who put it there "
-                                       "and what it does; if that is right: chmod go-w '%s'",
+                *way = g_strdup_printf("is refused, because '%s', on its path, can be written by others than root "
+                                       "(mode 0777); a tree can do anything as root, so find out first who put it "
+                                       "there and what it does; if you trust it, run: chmod go-w '%s'",
                                        yard->inner, yard->inner),
                 *file = g_strdup_printf(
-                        "refused: it can be written by others than root (mode 0666); a tree can do anything as root: "
-                        "find out first who put it there and what it does; if that is right: chmod go-w '%s'",
+                        "is refused, because it can be written by others than root (mode 0666); a tree can do anything "
+                        "as root, "
+                        "so find out first who put it there and what it does; if you trust it, run: chmod go-w '%s'",
                         yard->link);
 
         g_assert_cmpint(g_chmod(yard->inner, 0777), ==, 0);
@@ -112,19 +114,20 @@ static void test_target(void) {
 /* Who owns a link can make it lead elsewhere. */
 static void test_owner(void) {
         g_autoptr(Yard) yard = yard_new();
-        g_autofree char *link = g_strdup_printf("refused: '%s', on its path, belongs to UID 65534, not to root; "
-                                                "a tree can do anything as root: find out first who put it there and "
-                                                "what it does; if that is right: chown -h root '%s'",
-                                                yard->way, yard->way),
-                        *directory = g_strdup_printf("refused: '%s', on its path, belongs to UID 65534, not to "
-                                                     "root; a tree can do anything as root: find out first who put it "
-                                                     "there and what it does; if that is right: chown root '%s'",
-                                                     yard->inner, yard->inner),
-                        *file = g_strdup_printf(
-                                "refused: it belongs to UID 65534, not to root; a tree can do anything as root: find "
-                                "out first who put it there and what it does; if that is right: chown root "
-                                "'%s'",
-                                yard->tree);
+        g_autofree char
+                *link = g_strdup_printf("is refused, because '%s', on its path, belongs to UID 65534, not to root; "
+                                        "a tree can do anything as root, so find out first who put it there "
+                                        "and what it does; if you trust it, run: chown -h root '%s'",
+                                        yard->way, yard->way),
+                *directory = g_strdup_printf("is refused, because '%s', on its path, belongs to UID 65534, not to "
+                                             "root; a tree can do anything as root, so find out first who put "
+                                             "it there and what it does; if you trust it, run: chown root '%s'",
+                                             yard->inner, yard->inner),
+                *file = g_strdup_printf(
+                        "is refused, because it belongs to UID 65534, not to root; a tree can do anything as root, so "
+                        "find out first who put it there and what it does; if you trust it, run: chown root "
+                        "'%s'",
+                        yard->tree);
 
         if (geteuid() != 0) {
                 g_test_skip("only root can give files away");
@@ -148,15 +151,16 @@ static void test_changed(void) {
 
         g_assert_cmpint(stat(yard->inner, &st), ==, 0);
         refusal = trust_refusal_on_way(yard->link, &st);
-        g_assert_cmpstr(refusal, ==, "refused: it has changed while it was checked; reload");
+        g_assert_cmpstr(refusal, ==, "is refused, because it has changed while it was checked; reload");
 
         g_clear_pointer(&refusal, g_free);
         g_assert_cmpint(g_remove(yard->link), ==, 0);
         make_link("link.json", yard->link);
         refusal = trust_refusal_on_way(yard->link, &st);
-        round = g_strdup_printf("refused: '%s', on its path, cannot be examined: Too many levels of symbolic "
-                                "links",
-                                yard->link);
+        round = g_strdup_printf(
+                "is refused, because '%s', on its path, cannot be examined: Too many levels of symbolic "
+                "links",
+                yard->link);
         g_assert_cmpstr(refusal, ==, round);
 }
 

@@ -322,7 +322,7 @@ static void test_signatures(void) {
         assert_signature("a{s", "a dictionary needs the type of its values");
         assert_signature("a{sss}", "the values of a dictionary have one type, then comes '}'");
         assert_signature("a{ss", "the values of a dictionary have one type, then comes '}'");
-        assert_signature("ah", "file descriptors ('h') cannot be carried");
+        assert_signature("ah", "file descriptors ('h') are not supported");
         assert_signature(arrays_33, "arrays are nested more than 32 levels deep");
         assert_signature(structs_33, "structures are nested more than 32 levels deep");
         assert_signature(long_256, "it is longer than 255 characters");
@@ -374,7 +374,7 @@ static void test_file_descriptor(void) {
         g_assert_cmpint(sd_bus_message_append(message, "sh", "a", 0), >=, 0);
         message_turn_over(message);
         g_assert_cmpint(value_read_all(message, &values, &error), ==, -EOPNOTSUPP);
-        g_assert_cmpstr(error, ==, "it has a file descriptor, which cannot be carried");
+        g_assert_cmpstr(error, ==, "it has a file descriptor, which is not supported");
         g_assert_null(values);
 }
 

@@ -41,10 +41,11 @@ static const struct {
           "script:1:13: error: there is no leaf 'Nothing'; name one, or give its path: Boot/Load" },
         { "{'leaves': {'A': 'success', 'A': 'failure'}}", "script:1:29: error: 'A' is given twice" },
         { "{'leaves': {'Both': 'success'}}",
-          "script:1:13: error: 'Both' is an action and a condition; give the path of each" },
+          "script:1:13: error: 'Both' names an action and a condition; give the path of each" },
         { "{'leaves': {'A': 5}}", "script:1:18: error: expected " NO_LIST " or a list of such, not 5 (in A)" },
         { "{'leaves': {'A': [['success']]}}", "script:1:19: error: expected " NO_LIST ", not an array (in A)" },
-        { "{'leaves': {'A': []}}", "script:1:18: error: this list is empty; it has an outcome for each start (in A)" },
+        { "{'leaves': {'A': []}}",
+          "script:1:18: error: this list is empty; give an outcome for each execution (in A)" },
         { "{'leaves': {'A': 'sucess'}}", "script:1:18: error: result: \"sucess\" is none of \"success\", \"failure\", "
                                          "\"skipped\"; did you mean \"success\"? (in A)" },
         { "{'leaves': {'S/A': {'result': 'no'}}}",
@@ -58,8 +59,8 @@ static const struct {
         { "{'leaves': {'A': {'outputs': 5}}}",
           "script:1:30: error: outputs: expected an object of variables, not 5 (in A)" },
         { "{'leaves': {'A': {'outputs': {'1st': 5}}}}",
-          "script:1:31: error: outputs: '1st' cannot be the name of a variable: a letter or '_', then letters, digits, "
-          "'_', '-' and '.' (in A)" },
+          "script:1:31: error: outputs: '1st' cannot be the name of a variable (a letter or '_', then letters, digits, "
+          "'_', '-' and '.') (in A)" },
         { "{'leaves': {'A': {'outputs': {'a': 1, 'a': 2}}}}",
           "script:1:39: error: outputs: 'a' is given twice (in A)" },
         { "{'leaves': {'Log': {'after': '1s'}}}",
@@ -79,10 +80,10 @@ static const struct {
         { "{'leaves': {'C': {'changes': [5]}}}",
           "script:1:31: error: changes: expected objects with 'at' and 'result', not 5 (in C)" },
         { "{'leaves': {'C': {'changes': [{'result': 'failure'}]}}}",
-          "script:1:31: error: 'at' is missing: when it happens, from the start of the run on (in C)" },
-        { "{'leaves': {'C': {'changes': [{'at': '1s'}]}}}",
-          "script:1:31: error: 'result' is missing: what the condition is from then on, \"success\" or \"failure\" "
-          "(in C)" },
+          "script:1:31: error: 'at' is missing: when it happens, counted from the start of the run (in C)" },
+        { "{'leaves': {'C': {'changes': [{'at': '1s'}]}}}", "script:1:31: error: 'result' is missing: the outcome of "
+                                                            "the condition from then on, \"success\" or \"failure\" "
+                                                            "(in C)" },
         { "{'leaves': {'C': {'changes': [{'at': '1s', 'to': 5, 'result': 'success'}]}}}",
           "script:1:44: error: unknown key 'to' (a change takes: at, result, cause, cause_kind) (in C)" },
         { "{'leaves': {'C': {'changes': [{'at': '1s', 'result': 'success'}, {'at': '1s', 'result': 'failure'}]}}}",

@@ -23,12 +23,13 @@ static void test_guards(void) {
                         "'name': 'B', 'argv': ['x'], 'success_if': 'battery < 20'}, {'type': 'Spawn', 'name': 'C', "
                         "'argv': ['x'], 'fail_if': 'battery < 20'}")),
               "{}",
+              "   0.000s > run: started\n"
               "   0.000s * S: running\n"
               "   0.000s > S/A: skipped: its skip_if is true: battery < 20 (battery is 15)\n"
               "   0.000s + S/B: success: its success_if is true: battery < 20 (battery is 15)\n"
               "   0.000s x S/C: failure: its fail_if is true: battery < 20 (battery is 15)\n"
-              "   0.000s x S: failure\n"
-              "   0.000s x run: failure\n",
+              "   0.000s x S: failure: C: its fail_if is true: battery < 20 (battery is 15)\n"
+              "   0.000s x run: failure: S/C: its fail_if is true: battery < 20 (battery is 15)\n",
               STATUS_FAILURE);
 }
 
@@ -37,38 +38,48 @@ static void test_while(void) {
         check(TREE("'on': true", NODE("Parallel", "P", "",
                                       "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'while': 'on'}, " SPAWN("B"))),
               "{'leaves': {'A': {'after': '1h', 'halt': '1s'}, 'B': {'after': '2s', 'outputs': {'on': false}}}}",
+              "   0.000s > run: started\n"
               "   0.000s * P: running\n"
               "   0.000s * P/A: running\n"
               "   0.000s * P/B: running\n"
-              "   2.000s * P/A: halting\n"
-              "   2.000s + P/B: success\n"
-              "   3.000s # P/A: halted\n"
+              "   2.000s > P/B: set on=false\n"
+              "   2.000s * P/A: halting, its while is false: on (on is false)\n"
+              "   2.000s + P/B: success after 2s\n"
+              "   3.000s # P/A: halted after 3s\n"
               "   3.000s > P/A: skipped: its while is false: on (on is false)\n"
-              "   3.000s + P: success\n"
-              "   3.000s + run: success\n",
+              "   3.000s + P: success after 3s\n"
+              "   3.000s + run: success after 3s\n",
               STATUS_SUCCESS);
 }
 
-/* The same, whether the elements are equal or not. */
+#define LOOP(list)                                                                                                     \
+        TREE("'e': 0, 'list': " list,                                                                                  \
+             "{'type': 'Loop', 'name': 'L', 'queue': 'list', 'variable': 'e', 'child': " SPAWN("A") "}")
+
+/* The same, whether the elements are equal or not, but only a new value is an event. */
 static void test_loop(void) {
-        static const char *const lists[] = { "[1, 1, 1]", "[1, 2, 3]" };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
-                g_autofree char *tree = g_strdup_printf(
-                        TREE("'e': 0, 'list': %s",
-                             "{'type': 'Loop', 'name': 'L', 'queue': 'list', 'variable': 'e', 'child': " SPAWN(
-                                     "A") "}"),
-                        lists[i]);
-
-                check(tree, "{}",
-                      "   0.000s * L: running\n"
-                      "   0.000s + L/A: success\n"
-                      "   0.000s + L/A: success\n"
-                      "   0.000s + L/A: success\n"
-                      "   0.000s + L: success\n"
-                      "   0.000s + run: success\n",
-                      STATUS_SUCCESS);
-        }
+        check(LOOP("[1, 1, 1]"), "{}",
+              "   0.000s > run: started\n"
+              "   0.000s * L: running\n"
+              "   0.000s > L: set e=1\n"
+              "   0.000s + L/A: success\n"
+              "   0.000s + L/A: success\n"
+              "   0.000s + L/A: success\n"
+              "   0.000s + L: success\n"
+              "   0.000s + run: success\n",
+              STATUS_SUCCESS);
+        check(LOOP("[1, 2, 3]"), "{}",
+              "   0.000s > run: started\n"
+              "   0.000s * L: running\n"
+              "   0.000s > L: set e=1\n"
+              "   0.000s + L/A: success\n"
+              "   0.000s > L: set e=2\n"
+              "   0.000s + L/A: success\n"
+              "   0.000s > L: set e=3\n"
+              "   0.000s + L/A: success\n"
+              "   0.000s + L: success\n"
+              "   0.000s + run: success\n",
+              STATUS_SUCCESS);
 }
 
 /* Also from inside a SubTree. */
@@ -79,8 +90,10 @@ static void test_outputs_for_the_run(void) {
                       "Sequence", "S", "",
                       "{'type': 'SubTree', 'tree': 't'}, {'type': 'Condition', 'test': 'g == 7'}") "}",
               "{'leaves': {'A': {'outputs': {'@g': 7}}}}",
+              "   0.000s > run: started\n"
               "   0.000s * S: running\n"
               "   0.000s * S/t: running\n"
+              "   0.000s > S/t/A: set @g=7\n"
               "   0.000s + S/t/A: success\n"
               "   0.000s + S/t: success\n"
               "   0.000s + S/Condition: success\n"
@@ -97,25 +110,28 @@ static void test_scripts_and_conditions(void) {
                                 NODE("Sequence", "S", "",
                                      "{'type': 'Sleep', 'duration': '1s'}, " SCRIPT("Add", "n = n + 1"))))),
               "{}",
+              "   0.000s > run: started\n"
               "   0.000s * P: running\n"
               "   0.000s * P/W: running\n"
               "   0.000s x P/W/C: failure: n >= 2 is false (n is 0)\n"
               "   0.000s * P/R: running\n"
               "   0.000s * P/R/S: running\n"
               "   0.000s * P/R/S/Sleep: running\n"
-              "   1.000s + P/R/S/Sleep: success\n"
+              "   1.000s + P/R/S/Sleep: success after 1s\n"
+              "   1.000s > P/R/S/Add: set n=1\n"
               "   1.000s + P/R/S/Add: success\n"
-              "   1.000s + P/R/S: success\n"
+              "   1.000s + P/R/S: success after 1s\n"
               "   1.000s * P/R/S: running\n"
               "   1.000s * P/R/S/Sleep: running\n"
-              "   2.000s + P/R/S/Sleep: success\n"
+              "   2.000s + P/R/S/Sleep: success after 1s\n"
+              "   2.000s > P/R/S/Add: set n=2\n"
               "   2.000s + P/R/S/Add: success\n"
-              "   2.000s + P/R/S: success\n"
-              "   2.000s + P/R: success\n"
+              "   2.000s + P/R/S: success after 1s\n"
+              "   2.000s + P/R: success after 2s\n"
               "   2.000s + P/W/C: success\n"
-              "   2.000s + P/W: success\n"
-              "   2.000s + P: success\n"
-              "   2.000s + run: success\n",
+              "   2.000s + P/W: success after 2s\n"
+              "   2.000s + P: success after 2s\n"
+              "   2.000s + run: success after 2s\n",
               STATUS_SUCCESS);
 }
 
@@ -124,13 +140,14 @@ static void test_errors(void) {
                                          SPAWN("A") ", {'type': 'Spawn', 'name': 'B', 'argv': ['x'], "
                                                     "'fail_if': 'level > 20'}")),
               "{'default': {'after': '1s', 'halt': '1s'}}",
+              "   0.000s > run: started\n"
               "   0.000s * P: running\n"
               "   0.000s * P/A: running\n"
               "   0.000s ! P/B: error: level > 20: attempt to compare number with nil (level is null)\n"
-              "   0.000s ! P: error\n"
-              "   0.000s * P/A: halting\n"
-              "   1.000s # P/A: halted\n"
-              "   1.000s ! run: error: P/B: level > 20: attempt to compare number with nil (level is null)\n",
+              "   0.000s ! P: error: B: level > 20: attempt to compare number with nil (level is null)\n"
+              "   0.000s * P/A: halting, stopped by P\n"
+              "   1.000s # P/A: halted after 1s: stopped by P\n"
+              "   1.000s ! run: error after 1s: P/B: level > 20: attempt to compare number with nil (level is null)\n",
               STATUS_ERROR);
 }
 
@@ -147,13 +164,18 @@ static void test_subtree(void) {
               "{'type': "
               "'Log', 'message': '{text}'}]}}",
               "{}",
+              "   0.000s > run: started\n"
               "   0.000s * S: running\n"
               "   0.000s * S/A: running\n"
+              "   0.000s > S/A: set tries=1, unit=\"cam\"\n"
               "   0.000s * S/A/Up: running\n"
               "   0.000s > S/A/Up/Log: log: cam 1\n"
               "   0.000s + S/A/Up/Log: success\n"
+              "   0.000s > S/A/Up/Script: set text=\"cam!\"\n"
               "   0.000s + S/A/Up/Script: success\n"
               "   0.000s + S/A/Up: success\n"
+              "   0.000s > S/A: set text=\"cam!\"\n"
+              "   0.000s > S/A: set text=\"cam!?\"\n"
               "   0.000s + S/A: success\n"
               "   0.000s > S/Log: log: cam!?\n"
               "   0.000s + S/Log: success\n"
@@ -163,9 +185,10 @@ static void test_subtree(void) {
         check("{'btd': 1, 'blackboard': {'who': 5}, " TREES
               ", 'root': {'type': 'SubTree', 'name': 'A', 'tree': 'up', 'inputs': {'unit': '{who}'}}}",
               "{}",
+              "   0.000s > run: started\n"
               "   0.000s * A: running\n"
-              "   0.000s x A: failure: unit: expected a string, but got 5\n"
-              "   0.000s x run: failure\n",
+              "   0.000s x A: failure: expected a string for 'unit', but got 5\n"
+              "   0.000s x run: failure: A: expected a string for 'unit', but got 5\n",
               STATUS_FAILURE);
 }
 
@@ -174,31 +197,79 @@ static void test_for_each(void) {
                    AROUND("ForEach", "F", "'items': '{units}', 'as': 'unit', 'index': 'i', 'concurrency': 2, ",
                           NODE("Sequence", "S", "", SPAWN("A") ", {'type': 'Log', 'message': '{i}: {unit}'}"))),
               "{'leaves': {'A': [{'after': '2s'}, {'after': '1s'}]}}",
+              "   0.000s > run: started\n"
               "   0.000s * F: running\n"
-              "   0.000s * F/S: running\n"
-              "   0.000s * F/S/A: running\n"
-              "   0.000s * F/S: running\n"
-              "   0.000s * F/S/A: running\n"
-              "   2.000s + F/S/A: success\n"
-              "   2.000s > F/S/Log: log: 0: a\n"
-              "   2.000s + F/S/Log: success\n"
-              "   2.000s + F/S: success\n"
-              "   2.000s * F/S: running\n"
-              "   2.000s * F/S/A: running\n"
-              "   2.000s + F/S/A: success\n"
-              "   2.000s > F/S/Log: log: 1: b\n"
-              "   2.000s + F/S/Log: success\n"
-              "   2.000s + F/S: success\n"
-              "   3.000s + F/S/A: success\n"
-              "   3.000s > F/S/Log: log: 2: c\n"
-              "   3.000s + F/S/Log: success\n"
-              "   3.000s + F/S: success\n"
-              "   3.000s + F: success\n"
-              "   3.000s + run: success\n",
+              "   0.000s > F/S[1: a]: set unit=\"a\", i=0\n"
+              "   0.000s * F/S[1: a]: running\n"
+              "   0.000s * F/S[1: a]/A: running\n"
+              "   0.000s > F/S[2: b]: set unit=\"b\", i=1\n"
+              "   0.000s * F/S[2: b]: running\n"
+              "   0.000s * F/S[2: b]/A: running\n"
+              "   2.000s + F/S[1: a]/A: success after 2s\n"
+              "   2.000s > F/S[1: a]/Log: log: 0: a\n"
+              "   2.000s + F/S[1: a]/Log: success\n"
+              "   2.000s + F/S[1: a]: success after 2s\n"
+              "   2.000s > F/S[1: c]: set unit=\"c\", i=2\n"
+              "   2.000s * F/S[1: c]: running\n"
+              "   2.000s * F/S[1: c]/A: running\n"
+              "   2.000s + F/S[2: b]/A: success after 2s\n"
+              "   2.000s > F/S[2: b]/Log: log: 1: b\n"
+              "   2.000s + F/S[2: b]/Log: success\n"
+              "   2.000s + F/S[2: b]: success after 2s\n"
+              "   3.000s + F/S[1: c]/A: success after 1s\n"
+              "   3.000s > F/S[1: c]/Log: log: 2: c\n"
+              "   3.000s + F/S[1: c]/Log: success\n"
+              "   3.000s + F/S[1: c]: success after 1s\n"
+              "   3.000s + F: success after 3s\n"
+              "   3.000s + run: success after 3s\n",
+              STATUS_SUCCESS);
+        /* One after another: the only child is no copy. */
+        check(TREE("'units': ['a', 'b']",
+                   AROUND("ForEach", "F", "'items': '{units}', 'as': 'unit', 'max_failures': 1, ",
+                          NODE("Sequence", "S", "", SPAWN("A")))),
+              "{'leaves': {'F/S/A': [{'after': '2s', 'result': 'failure', 'cause': 'no'}, {'after': '1s'}]}}",
+              "   0.000s > run: started\n"
+              "   0.000s * F: running\n"
+              "   0.000s > F/S[a]: set unit=\"a\"\n"
+              "   0.000s * F/S[a]: running\n"
+              "   0.000s * F/S[a]/A: running\n"
+              "   2.000s x F/S[a]/A: failure after 2s: no\n"
+              "   2.000s x F/S[a]: failure after 2s: A: no\n"
+              "   2.000s > F/S[b]: set unit=\"b\"\n"
+              "   2.000s * F/S[b]: running\n"
+              "   2.000s * F/S[b]/A: running\n"
+              "   3.000s + F/S[b]/A: success after 1s\n"
+              "   3.000s + F/S[b]: success after 1s\n"
+              "   3.000s + F: success after 3s: 1 of 2 elements failed\n"
+              "   3.000s + run: success after 3s\n",
+              STATUS_SUCCESS);
+        /* The copies by their paths, or all of them. */
+        check(TREE("'units': ['a', 'b']", AROUND("ForEach", "F", "'items': '{units}', 'as': 'unit', 'concurrency': 2, ",
+                                                 NODE("Sequence", "S", "", SPAWN("A") ", " SPAWN("B")))),
+              "{'leaves': {'F/S[2]/A': [{'after': '2s'}], 'F/S/B': [{'after': '1s'}]}}",
+              "   0.000s > run: started\n"
+              "   0.000s * F: running\n"
+              "   0.000s > F/S[1: a]: set unit=\"a\"\n"
+              "   0.000s * F/S[1: a]: running\n"
+              "   0.000s + F/S[1: a]/A: success\n"
+              "   0.000s * F/S[1: a]/B: running\n"
+              "   0.000s > F/S[2: b]: set unit=\"b\"\n"
+              "   0.000s * F/S[2: b]: running\n"
+              "   0.000s * F/S[2: b]/A: running\n"
+              "   1.000s + F/S[1: a]/B: success after 1s\n"
+              "   1.000s + F/S[1: a]: success after 1s\n"
+              "   2.000s + F/S[2: b]/A: success after 2s\n"
+              "   2.000s * F/S[2: b]/B: running\n"
+              "   3.000s + F/S[2: b]/B: success after 1s\n"
+              "   3.000s + F/S[2: b]: success after 3s\n"
+              "   3.000s + F: success after 3s\n"
+              "   3.000s + run: success after 3s\n",
               STATUS_SUCCESS);
         check(TREE("'units': 'a'", AROUND("ForEach", "F", "'items': '{units}', 'as': 'unit', ", SPAWN("A"))), "{}",
-              "   0.000s * F: running\n   0.000s x F: failure: items: expected an array, but {units} is \"a\"\n   "
-              "0.000s x run: failure\n",
+              "   0.000s > run: started\n"
+              "   0.000s * F: running\n"
+              "   0.000s x F: failure: items: expected an array, but {units} is \"a\"\n"
+              "   0.000s x run: failure: F: items: expected an array, but {units} is \"a\"\n",
               STATUS_FAILURE);
 }
 
@@ -207,29 +278,33 @@ static void test_lock(void) {
                             "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'lock': 'disk'}, "
                             "{'type': 'Spawn', 'name': 'B', 'argv': ['x'], 'lock': 'disk'}")),
               "{'default': {'after': '1s'}}",
+              "   0.000s > run: started\n"
               "   0.000s * P: running\n"
               "   0.000s * P/A: running\n"
-              "   0.000s * P/B: waiting: for the lock 'disk', which A holds\n"
-              "   1.000s + P/A: success\n"
-              "   1.000s * P/B: running\n"
-              "   2.000s + P/B: success\n"
-              "   2.000s + P: success\n"
-              "   2.000s + run: success\n",
+              "   0.000s * P/B: waiting for the lock 'disk'\n"
+              "   1.000s + P/A: success after 1s\n"
+              "   1.000s . P/B: got the lock 'disk'\n"
+              "   1.000s * P/B: running, waited 1s\n"
+              "   2.000s + P/B: success after 1s\n"
+              "   2.000s + P: success after 2s\n"
+              "   2.000s + run: success after 2s\n",
               STATUS_SUCCESS);
 }
 
 static void test_finally(void) {
         check(TREE("'log': ''", NODE("Finally", "F", "", SPAWN("A") ", " SPAWN("Clean"))),
               "{'leaves': {'A': {'after': '1min', 'halt': '2s'}, 'Clean': {'after': '1s'}}, 'halt': '5s'}",
+              "   0.000s > run: started\n"
               "   0.000s * F: running\n"
               "   0.000s * F/A: running\n"
-              "   5.000s * run: halting\n"
-              "   5.000s * F/A: halting\n"
-              "   7.000s # F/A: halted\n"
+              "   5.000s * run: halting, halted by the script\n"
+              "   5.000s * F/A: halting, halted by the script\n"
+              "   5.000s * F: halting, halted by the script\n"
+              "   7.000s # F/A: halted after 7s by the script\n"
               "   7.000s * F/Clean: running\n"
-              "   8.000s + F/Clean: success\n"
-              "   8.000s # F: halted\n"
-              "   8.000s # run: halted\n",
+              "   8.000s + F/Clean: success after 1s\n"
+              "   8.000s # F: halted after 8s by the script\n"
+              "   8.000s # run: halted after 8s by the script\n",
               STATUS_HALTED);
 }
 
@@ -238,30 +313,37 @@ static void test_uninterruptible(void) {
         check(TREE("", NODE("Sequence", "S", "",
                             "{'type': 'Spawn', 'name': 'A', 'argv': ['x'], 'uninterruptible': true}, " SPAWN("B"))),
               "{'leaves': {'A': {'after': '10s', 'result': 'failure', 'cause': 'no space left'}}, 'halt': '5s'}",
+              "   0.000s > run: started\n"
               "   0.000s * S: running\n"
               "   0.000s * S/A: running\n"
-              "   5.000s * run: halting\n"
-              "  10.000s x S/A: failure: no space left\n"
-              "  10.000s # S: halted\n"
-              "  10.000s # run: halted\n",
+              "   5.000s * run: halting, halted by the script\n"
+              "   5.000s * S/A: halting, halted by the script\n"
+              "   5.000s * S: halting, halted by the script\n"
+              "  10.000s x S/A: failure after 10s: no space left\n"
+              "  10.000s # S: halted after 10s by the script\n"
+              "  10.000s # run: halted after 10s by the script\n",
               STATUS_HALTED);
         check(TREE("'done': false",
                    NODE("Finally", "F", "",
                         NODE("Sequence", "S", "'uninterruptible': true, 'on_success': 'done = true', ",
                              SPAWN("A") ", " SPAWN("B")) ", {'type': 'Log', 'message': 'done: {done}'}")),
               "{'default': {'after': '2s'}, 'halt': '1s'}",
+              "   0.000s > run: started\n"
               "   0.000s * F: running\n"
               "   0.000s * F/S: running\n"
               "   0.000s * F/S/A: running\n"
-              "   1.000s * run: halting\n"
-              "   2.000s + F/S/A: success\n"
+              "   1.000s * run: halting, halted by the script\n"
+              "   1.000s * F/S: halting, halted by the script\n"
+              "   1.000s * F: halting, halted by the script\n"
+              "   2.000s + F/S/A: success after 2s\n"
               "   2.000s * F/S/B: running\n"
-              "   4.000s + F/S/B: success\n"
-              "   4.000s + F/S: success\n"
+              "   4.000s + F/S/B: success after 2s\n"
+              "   4.000s > F/S: set done=true\n"
+              "   4.000s + F/S: success after 4s\n"
               "   4.000s > F/Log: log: done: true\n"
               "   4.000s + F/Log: success\n"
-              "   4.000s # F: halted\n"
-              "   4.000s # run: halted\n",
+              "   4.000s # F: halted after 4s by the script\n"
+              "   4.000s # run: halted after 4s by the script\n",
               STATUS_HALTED);
 }
 
@@ -271,6 +353,7 @@ static void test_on_change(void) {
                                               AROUND("OnChange", "O", "'of': 'mode', ",
                                                      "{'type': 'Log', 'message': '{mode}'}")) ", " SPAWN("B"))),
               "{'leaves': {'B': {'after': '2s', 'outputs': {'mode': 'b'}}}}",
+              "   0.000s > run: started\n"
               "   0.000s * P: running\n"
               "   0.000s * P/R: running\n"
               "   0.000s * P/R/O: running\n"
@@ -279,13 +362,14 @@ static void test_on_change(void) {
               "   0.000s + P/R/O: success\n"
               "   0.000s * P/B: running\n"
               "   0.000s * P/R/O: running\n"
+              "   2.000s > P/B: set mode=\"b\"\n"
               "   2.000s > P/R/O/Log: log: b\n"
               "   2.000s + P/R/O/Log: success\n"
-              "   2.000s + P/R/O: success\n"
-              "   2.000s + P/R: success\n"
-              "   2.000s + P/B: success\n"
-              "   2.000s + P: success\n"
-              "   2.000s + run: success\n",
+              "   2.000s + P/R/O: success after 2s\n"
+              "   2.000s + P/R: success after 2s\n"
+              "   2.000s + P/B: success after 2s\n"
+              "   2.000s + P: success after 2s\n"
+              "   2.000s + run: success after 2s\n",
               STATUS_SUCCESS);
 }
 
@@ -295,6 +379,7 @@ static void test_expressions_of_types(void) {
                    NODE("Sequence", "S", "",
                         AROUND("OnChange", "O", "'of': 'n', 'otherwise': 'skip', ", "{'type': 'AlwaysSuccess'}"))),
               "{}",
+              "   0.000s > run: started\n"
               "   0.000s * S: running\n"
               "   0.000s * S/O: running\n"
               "   0.000s + S/O/AlwaysSuccess: success\n"
@@ -306,22 +391,25 @@ static void test_expressions_of_types(void) {
                    AROUND("Repeat", "R", "'num_cycles': 2, ",
                           AROUND("OnChange", "O", "'of': 'n', 'otherwise': 'skip', ", "{'type': 'AlwaysSuccess'}"))),
               "{}",
+              "   0.000s > run: started\n"
               "   0.000s * R: running\n"
               "   0.000s * R/O: running\n"
               "   0.000s + R/O/AlwaysSuccess: success\n"
               "   0.000s + R/O: success\n"
               "   0.000s * R/O: running\n"
               "   0.000s > R/O: skipped: its value has not changed: n (n is 3)\n"
-              "   0.000s > R: skipped\n"
-              "   0.000s > run: skipped\n",
+              "   0.000s > R: skipped: O: its value has not changed: n (n is 3)\n"
+              "   0.000s > run: skipped: R/O: its value has not changed: n (n is 3)\n",
               STATUS_SKIPPED);
         check(TREE("'n': 3", AROUND("Precondition", "P", "'if': 'n > 3', ", "{'type': 'AlwaysSuccess'}")), "{}",
+              "   0.000s > run: started\n"
               "   0.000s * P: running\n"
               "   0.000s x P: failure: its condition does not hold: n > 3 (n is 3)\n"
-              "   0.000s x run: failure\n",
+              "   0.000s x run: failure: P: its condition does not hold: n > 3 (n is 3)\n",
               STATUS_FAILURE);
         check(TREE("'n': 3", NODE("Switch", "W", "'of': 'n * 2', 'cases': ['6'], ", SPAWN("Six") ", " SPAWN("Else"))),
               "{}",
+              "   0.000s > run: started\n"
               "   0.000s * W: running\n"
               "   0.000s + W/Six: success\n"
               "   0.000s + W: success\n"
@@ -329,6 +417,7 @@ static void test_expressions_of_types(void) {
               STATUS_SUCCESS);
         check(TREE("'n': 'x'", NODE("Switch", "W", "'of': 'n * 2', 'cases': ['6'], ", SPAWN("Six") ", " SPAWN("Else"))),
               "{}",
+              "   0.000s > run: started\n"
               "   0.000s * W: running\n"
               "   0.000s ! W: error: n * 2: attempt to mul a 'string' with a 'number'\n"
               "   0.000s ! run: error: W: n * 2: attempt to mul a 'string' with a 'number'\n",

@@ -154,6 +154,82 @@ static void test_critical_path_of_what_is_slow_to_stop(void) {
         g_assert_nonnull(strstr(svg, "h225\"/>"));
 }
 
+static void assert_well_formed(const char *svg) {
+        static const GMarkupParser parser;
+        GMarkupParseContext *context = g_markup_parse_context_new(&parser, 0, NULL, NULL);
+        g_autoptr(GError) error = NULL;
+
+        g_markup_parse_context_parse(context, svg, -1, &error);
+        g_assert_no_error(error);
+        g_markup_parse_context_end_parse(context, &error);
+        g_assert_no_error(error);
+        g_markup_parse_context_free(context);
+}
+
+/* A: runs up to 3s, of which it is halting for 2s; then B, which waited for it since 1s. */
+static Timeline *timeline_of_halt(const Tree *tree) {
+        Timeline *timeline = timeline_new(tree);
+
+        timeline_change(timeline, BOOT, STATUS_RUNNING, 0, NULL);
+        timeline_change(timeline, A, STATUS_RUNNING, 0, NULL);
+        timeline_halt(timeline, A, SECOND);
+        timeline_wait(timeline, D, SECOND, "for A to stop");
+        timeline_wait(timeline, D, 2 * SECOND, "for the lock 'disk'");
+        timeline_wait(timeline, E, 2 * SECOND, "for <A> to stop");
+        timeline_change(timeline, A, STATUS_HALTED, 3 * SECOND, "stopped by Boot");
+        timeline_change(timeline, D, STATUS_RUNNING, 3 * SECOND, NULL);
+        timeline_change(timeline, D, STATUS_SUCCESS, 5 * SECOND, NULL);
+        timeline_halt(timeline, BOOT, 5 * SECOND);
+        timeline_finish(timeline, 6 * SECOND);
+        return timeline;
+}
+
+static void test_halting_and_waiting(void) {
+        g_autoptr(Tree) tree = tree_example();
+        g_autoptr(Timeline) timeline = timeline_of_halt(tree);
+        g_autofree char *svg = plot_svg(timeline, &title), *trace = plot_trace(timeline, &title);
+
+        g_assert_cmpuint(bar_of(timeline, A)->halting, ==, SECOND);
+        g_assert_cmpuint(bar_of(timeline, A)->end, ==, 3 * SECOND);
+        g_assert_cmpuint(bar_of(timeline, D)->waiting, ==, SECOND);
+        g_assert_cmpuint(bar_of(timeline, D)->begin, ==, 3 * SECOND);
+        g_assert_cmpuint(bar_of(timeline, D)->halting, ==, 5 * SECOND);
+        /* Those that have not ended. */
+        g_assert_cmpuint(bar_of(timeline, E)->begin, ==, 6 * SECOND);
+        g_assert_cmpuint(bar_of(timeline, BOOT)->halting, ==, 5 * SECOND);
+        g_assert_cmpuint(bar_of(timeline, BOOT)->end, ==, 6 * SECOND);
+
+        /* 150 are a second. */
+        assert_well_formed(svg);
+        g_assert_nonnull(strstr(svg, "<title>A: halted, from 0s for 3s, the last 2s halting: stopped by Boot</title>"));
+        g_assert_nonnull(strstr(svg, "<rect class=\"halting\" x=\"150.0\" width=\"300.0\""));
+        g_assert_nonnull(strstr(svg, "<title>D &lt;1&gt;: waiting for A to stop, from 1s for 2s</title>"));
+        g_assert_nonnull(strstr(svg, "<rect class=\"waiting\" x=\"150.0\" width=\"300.0\""));
+        g_assert_nonnull(strstr(svg, "<title>E: waiting for &lt;A&gt; to stop, from 2s for 4s</title>"));
+        g_assert_nonnull(strstr(svg, ">halting</text>"));
+        g_assert_nonnull(strstr(svg, ">waiting</text>"));
+        g_assert_nonnull(strstr(trace, "\"name\":\"halting\",\"cat\":\"halting\",\"ph\":\"X\","
+                                       "\"ts\":1700000001000000,\"dur\":2000000"));
+        g_assert_nonnull(strstr(trace, "\"args\":{\"for\":\"for A to stop\"}"));
+}
+
+/* A lock of another run: while the node waits for it, that is what the run waits for. */
+static void test_critical_path_while_waiting(void) {
+        g_autoptr(Tree) tree = tree_example();
+        g_autoptr(Timeline) timeline = timeline_new(tree);
+
+        timeline_change(timeline, BOOT, STATUS_RUNNING, 0, NULL);
+        timeline_change(timeline, A, STATUS_RUNNING, 0, NULL);
+        timeline_change(timeline, A, STATUS_SUCCESS, SECOND, NULL);
+        timeline_wait(timeline, LOAD, SECOND, "for the lock 'disk'");
+        timeline_change(timeline, LOAD, STATUS_RUNNING, 3 * SECOND, NULL);
+        timeline_change(timeline, LOAD, STATUS_SUCCESS, 4 * SECOND, NULL);
+        timeline_change(timeline, BOOT, STATUS_SUCCESS, 4 * SECOND, NULL);
+        timeline_finish(timeline, 4 * SECOND);
+        g_assert_cmpuint(bar_of(timeline, LOAD)->awaited, ==, SECOND);
+        g_assert_true(bar_of(timeline, A)->critical);
+}
+
 static void test_started_again(void) {
         g_autoptr(Tree) tree = tree_example();
         g_autoptr(Timeline) timeline = timeline_new(tree);
@@ -168,18 +244,6 @@ static void test_started_again(void) {
         g_assert_cmpuint(timeline->bars->len, ==, 4);
         g_assert_cmpuint(bar_of(timeline, A)->begin, ==, 3 * SECOND);
         g_assert_cmpuint(bar_of(timeline, A)->end, ==, 3 * SECOND);
-}
-
-static void assert_well_formed(const char *svg) {
-        static const GMarkupParser parser;
-        GMarkupParseContext *context = g_markup_parse_context_new(&parser, 0, NULL, NULL);
-        g_autoptr(GError) error = NULL;
-
-        g_markup_parse_context_parse(context, svg, -1, &error);
-        g_assert_no_error(error);
-        g_markup_parse_context_end_parse(context, &error);
-        g_assert_no_error(error);
-        g_markup_parse_context_free(context);
 }
 
 static void test_picture(void) {
@@ -201,8 +265,8 @@ static void test_long_names(void) {
 
         g_assert_nonnull(strstr(svg, "<rect class=\"running\" x=\"520\" y=\"10\""));
         g_assert_nonnull(strstr(shorter, "<rect class=\"running\" x=\"356\" y=\"10\""));
-        g_assert_nonnull(strstr(svg, "<clipPath id=\"names\"><rect width=\"352\" height=\"100%\"/></clipPath>\n"
-                                     "<g clip-path=\"url(#names)\">\n<text x=\"16\" y=\"97\">Boot</text>\n"));
+        g_assert_nonnull(strstr(svg, "<clipPath id=\"names\"><rect width=\"21%\" height=\"100%\"/></clipPath>\n"
+                                     "<g clip-path=\"url(#names)\">\n<text x=\"16\" y=\"111\">Boot</text>\n"));
 }
 
 static void test_trace(void) {
@@ -222,6 +286,15 @@ static void test_trace(void) {
         g_assert_cmpuint(json_object_get_uint64(value), ==, 4 * SECOND);
 }
 
+static unsigned count(const char *svg, const char *what) {
+        unsigned n = 0;
+
+        for (const char *p = svg; (p = strstr(p, what)); p++)
+                n++;
+
+        return n;
+}
+
 static Tree *thousand_leaves(void) {
         g_autoptr(TreeBuilder) builder = tree_builder_new(0);
 
@@ -234,11 +307,11 @@ static Tree *thousand_leaves(void) {
         return tree_builder_finish(builder);
 }
 
-/* A row for each of a thousand nodes, in reasonable size. */
+/* Of a thousand nodes, those that have failed are drawn, and the first ones. */
 static void test_large(void) {
         g_autoptr(Tree) tree = thousand_leaves();
         g_autoptr(Timeline) timeline = timeline_new(tree);
-        g_autofree char *svg = NULL;
+        g_autofree char *svg = NULL, *html = NULL;
 
         timeline_change(timeline, 0, STATUS_RUNNING, 0, NULL);
         for (NodeId node = 1; node < 1000; node++) {
@@ -250,17 +323,18 @@ static void test_large(void) {
         timeline_finish(timeline, 1000 * SECOND);
         svg = plot_svg(timeline, &title);
         assert_well_formed(svg);
-        g_assert_cmpuint(strlen(svg), <, 500 * 1024);
-        g_test_message("%zu bytes", strlen(svg));
-}
+        g_assert_cmpuint(strlen(svg), <, 100 * 1024);
+        g_assert_nonnull(strstr(svg, ">Sequence<tspan class=\"d\" dx=\"6\">+800</tspan></text>"));
+        g_assert_nonnull(strstr(svg, ">A leaf with a name of its own: success, from 1min 6s for 1s"));
+        g_assert_null(strstr(svg, ">A leaf with a name of its own: success, from 1min 7s for 1s"));
 
-static unsigned count(const char *svg, const char *what) {
-        unsigned n = 0;
-
-        for (const char *p = svg; (p = strstr(p, what)); p++)
-                n++;
-
-        return n;
+        /* A page has all of them, and the rows below the root are open. */
+        html = plot_html(timeline, &title);
+        g_assert_cmpuint(count(html, "<div class=\"row\">"), ==, 999);
+        g_assert_cmpuint(count(html, "<details"), ==, 1);
+        g_assert_nonnull(strstr(html, "<details open=\"\"><summary class=\"row\"><span class=\"name\" "
+                                      "style=\"padding-left:0px\">Sequence<small>+999, 142 failed</small></span>"));
+        g_assert_nonnull(strstr(html, "aria-label=\"failure, from 16min 34s for 1s\""));
 }
 
 /* A thousand nodes, each with many bars. */
@@ -281,13 +355,12 @@ static void test_rounds(void) {
         timeline_finish(timeline, 8000 * SECOND);
         svg = plot_svg(timeline, &title);
         assert_well_formed(svg);
-        g_test_message("%zu bytes", strlen(svg));
-        g_assert_cmpuint(strlen(svg), <, 500 * 1024);
+        g_assert_cmpuint(strlen(svg), <, 100 * 1024);
 
         /* The bars of a node are joined, at their places. */
-        g_assert_cmpuint(count(svg, "<title>A leaf with a name of its own: 8 times, from "), ==, 999);
+        g_assert_cmpuint(count(svg, "<title>A leaf with a name of its own: 8 times, from "), ==, 199);
         g_assert_nonnull(strstr(svg,
-                                "<path d=\"M356.8 219h1.5m111 0h1.5m111 0h1.5m111 0h1.5m111 0h1.5m111 0h1.5m111 0h1.5"
+                                "<path d=\"M0.8 233h1.5m111 0h1.5m111 0h1.5m111 0h1.5m111 0h1.5m111 0h1.5m111 0h1.5"
                                 "m111 0h1.5\" class=\"b failure\"><title>A leaf with a name of its own: 8 times, "
                                 "from 7s for 1h 56min; last: failure: it says why</title></path>"));
 }
@@ -317,7 +390,103 @@ static void test_near(void) {
                 strstr(svg, "class=\"failure\"><title>A: 20000 times, from 0s for 20s; last: success</title>"));
         g_assert_nonnull(strstr(svg, "class=\"success\"><title>B: success, from 20s for 10s</title>"));
         g_assert_nonnull(strstr(svg, "class=\"failure\"><title>B: failure, from 30s for 1ms: it says why</title>"));
-        g_assert_cmpuint(count(svg, "M"), <, 20);
+        g_assert_cmpuint(count(svg, "M"), <, 24);
+}
+
+/* Calm subtrees are folded first, the deepest first; then any, and at last the root holds children itself. */
+static void test_fold(void) {
+        /* 0 [1 [2 [3, 4], 5], 6 [7, 8], 9] */
+        static const uint32_t parents[] = { 0, 0, 1, 2, 2, 1, 0, 6, 6, 0 };
+        static const struct {
+                uint32_t max, places[10];
+        } cases[] = {
+                { 10, { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 } }, { 9, { 0, 1, 2, 3, 4, 5, 6, 6, 6, 9 } },
+                { 7, { 0, 1, 2, 2, 2, 5, 6, 6, 6, 9 } },  { 5, { 0, 1, 1, 1, 1, 1, 6, 6, 6, 9 } },
+                { 3, { 0, 1, 1, 1, 1, 1, 6, 6, 6, 0 } },  { 1, { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                bool calm[] = { true, true, true, false, true, true, true, true, true, true };
+                g_autofree uint32_t *places = fold_nodes(parents, 10, calm, NULL, cases[i].max);
+
+                for (size_t k = 0; k < 10; k++)
+                        g_assert_cmpuint(places[k], ==, cases[i].places[k]);
+        }
+}
+
+/* Nodes that are never drawn need no room. */
+static void test_fold_without_absent_ones(void) {
+        static const uint32_t parents[] = { 0, 0, 1, 1, 0, 0 }, expected[] = { 0, 1, UINT32_MAX, 3, UINT32_MAX, 5 },
+                              folded[] = { 0, 1, UINT32_MAX, 1, UINT32_MAX, 5 };
+        static const bool absent[] = { false, false, true, false, true, false };
+        g_autofree uint32_t *places = fold_nodes(parents, 6, NULL, absent, 4),
+                            *fewer = fold_nodes(parents, 6, NULL, absent, 3);
+
+        for (size_t k = 0; k < 6; k++) {
+                g_assert_cmpuint(places[k], ==, expected[k]);
+                g_assert_cmpuint(fewer[k], ==, folded[k]);
+        }
+}
+
+/* The scale of a timeline that begins and ends at these times. */
+static char *scale_of(uint64_t begin, uint64_t end) {
+        g_autoptr(Tree) tree = tree_example();
+        g_autoptr(Timeline) timeline = timeline_new(tree);
+        g_autoptr(GArray) ticks = NULL;
+        GString *text = g_string_new(NULL);
+
+        timeline->begin = begin;
+        timeline_finish(timeline, end - begin);
+        ticks = plot_ticks(timeline, &title);
+        for (unsigned i = 0; i < ticks->len && i < 3; i++) {
+                const Tick *tick = &g_array_index(ticks, Tick, i);
+
+                g_string_append_printf(text, "%s (%s), ", tick->span, tick->clock);
+        }
+        g_string_append_printf(text, "%u", ticks->len);
+        return g_string_free(text, false);
+}
+
+static void test_scale(void) {
+        static const struct {
+                uint64_t begin, end;
+                const char *scale;
+        } cases[] = {
+                { 0, 0, "0 (22:13:20.000000), 1" },
+                { 0, 100, "0 (22:13:20.000000), 10us (), 20us (22:13:20.000020), 11" },
+                { 0, 849000, "0 (22:13:20.000), 100ms (), 200ms (22:13:20.200), 9" },
+                { 0, 10 * SECOND, "0 (22:13:20), 1s (22:13:21), 2s (22:13:22), 11" },
+                { 1500000, 4 * SECOND, "1.5s (22:13:20.000), 2s (), 2.5s (22:13:21.000), 6" },
+                { 0, 300 * SECOND, "0 (22:13:20), 30s (22:13:50), 1min (22:14:20), 11" },
+                { 0, 86400 * SECOND, "0 (22:13:20), 3h (01:13:20), 6h (04:13:20), 9" },
+                { 0, 864000 * SECOND, "0 (11-14 22:13), 1d (11-15 22:13), 2d (11-16 22:13), 11" },
+                { 0, 3456000000 * SECOND, "0 (11-14 22:13), 13y 8month (07-23 22:13), 27y 4month (04-01 22:13), 9" },
+        };
+        g_autofree char *day = plot_day(&title);
+
+        g_assert_cmpstr(day, ==, "2023-11-14 UTC");
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *scale = scale_of(cases[i].begin, cases[i].end);
+
+                g_assert_cmpstr(scale, ==, cases[i].scale);
+        }
+}
+
+/* Bars that follow each other at once are drawn apart. */
+static void test_rounds_at_once(void) {
+        g_autoptr(Tree) tree = tree_example();
+        g_autoptr(Timeline) timeline = timeline_new(tree);
+        g_autofree char *svg = NULL;
+
+        timeline_change(timeline, BOOT, STATUS_RUNNING, 0, NULL);
+        for (uint64_t i = 0; i < 3; i++) {
+                timeline_change(timeline, A, STATUS_RUNNING, i * SECOND, NULL);
+                timeline_change(timeline, A, STATUS_SUCCESS, (i + 1) * SECOND, NULL);
+        }
+        timeline_finish(timeline, 3 * SECOND);
+        svg = plot_svg(timeline, &title);
+        g_assert_cmpuint(count(svg, "<rect class=\"gap\""), ==, 2);
+        g_assert_nonnull(strstr(svg, "<rect class=\"gap\" x=\"299.5\" width=\"1.0\""));
 }
 
 static void test_svg_path(void) {
@@ -333,11 +502,14 @@ static void test_svg_path(void) {
 }
 
 int main(int argc, char **argv) {
+        g_setenv("TZ", "UTC", true);
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/timeline/bars", test_bars);
         g_test_add_func("/timeline/critical-path", test_critical_path);
         g_test_add_func("/timeline/critical-path-past-what-was-stopped", test_critical_path_past_what_was_stopped);
         g_test_add_func("/timeline/critical-path-of-what-is-slow-to-stop", test_critical_path_of_what_is_slow_to_stop);
+        g_test_add_func("/timeline/critical-path-while-waiting", test_critical_path_while_waiting);
+        g_test_add_func("/timeline/halting-and-waiting", test_halting_and_waiting);
         g_test_add_func("/timeline/started-again", test_started_again);
         g_test_add_func("/plot/picture", test_picture);
         g_test_add_func("/plot/long-names", test_long_names);
@@ -346,5 +518,9 @@ int main(int argc, char **argv) {
         g_test_add_func("/plot/rounds", test_rounds);
         g_test_add_func("/plot/near", test_near);
         g_test_add_func("/plot/svg-path", test_svg_path);
+        g_test_add_func("/plot/fold", test_fold);
+        g_test_add_func("/plot/fold-without-absent-ones", test_fold_without_absent_ones);
+        g_test_add_func("/plot/scale", test_scale);
+        g_test_add_func("/plot/rounds-at-once", test_rounds_at_once);
         return g_test_run();
 }

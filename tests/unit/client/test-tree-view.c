@@ -8,7 +8,7 @@ typedef struct Row {
         uint32_t parent;
         const char *type, *name, *status;
         uint64_t duration;
-        const char *detail, *title;
+        const char *detail, *title, *element;
 } Row;
 
 #define ROOT NODE_INFO_ROOT
@@ -41,6 +41,7 @@ static GPtrArray *make_nodes(const Row *rows, size_t n_rows) {
                         .duration = rows[i].duration,
                         .detail = g_strdup(rows[i].detail),
                         .title = g_strdup(rows[i].title),
+                        .element = g_strdup(rows[i].element),
                 };
                 g_ptr_array_add(nodes, node);
         }
@@ -56,12 +57,15 @@ static void assert_drawn(const Output *output, const Row *rows, size_t n_rows, c
         g_assert_cmpstr(text->str, ==, expected);
 }
 
-/* A node with a name of its own has no title. */
+/* A node with a name of its own has no title. A copy has its element. */
 static void test_titles(void) {
         static const Row rows[] = {
                 { ROOT, "Sequence", "Sequence", "success", 0, "" },
                 { 0, "StartUnit", "StartUnit", "success", 0, "", "cam.service" },
                 { 0, "StartUnit", "Camera", "success", 0, "", "cam.service" },
+                { 0, "StartUnit", "StartUnit[2]", "success", 0, "", "cam.service", "s3" },
+                { 0, "StartUnit", "Camera[2]", "success", 0, "", "cam.service", "\033[31m" },
+                { 0, "StartUnit", "StartUnit[1]", "idle", 0, "" },
                 { 0, "Log", "Log", "idle", 0, "", "\033[31m" },
         };
 
@@ -69,6 +73,9 @@ static void test_titles(void) {
                      "✓ Sequence\n"
                      "├─ ✓ StartUnit cam.service\n"
                      "├─ ✓ Camera (StartUnit)\n"
+                     "├─ ✓ StartUnit[2: s3] cam.service\n"
+                     "├─ ✓ Camera[2: ?[31m] (StartUnit)\n"
+                     "├─ ○ StartUnit[1]\n"
                      "└─ ○ Log ?[31m\n");
 }
 

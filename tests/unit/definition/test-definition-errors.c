@@ -42,8 +42,8 @@ static void test_bad_header(void) {
                   "t:1:23: error: blackboard: expected an object of variables, not an array" },
                 { "{\"btd\":1,\"blackboard\":{\"a "
                   "b\":1,\"c\":1,\"c\":2,\"d\":{\"e\":1,\"e\":2}},\"root\":{\"type\":\"Plain\"}}",
-                  "t:1:24: error: blackboard: 'a b' cannot be the name of a variable: a letter or '_', then letters, "
-                  "digits, '_', '-' and '.'\nt:1:38: error: blackboard: 'c' is given twice\nt:1:55: error: "
+                  "t:1:24: error: blackboard: 'a b' cannot be the name of a variable (a letter or '_', then letters, "
+                  "digits, '_', '-' and '.')\nt:1:38: error: blackboard: 'c' is given twice\nt:1:55: error: "
                   "blackboard.d: 'e' is given twice" },
                 { "{\"btd\":1,\"root\":{\"type\":\"Plain\"}} x",
                   "t:1:35: error: unexpected text after the end of the file's value" },
@@ -54,9 +54,8 @@ static void test_bad_header(void) {
                 loaded_assert_bad(cases[i].text, strlen(cases[i].text), cases[i].messages);
         }
 
-        loaded_assert_bad(
-                "{\"btd\":2,\"root\":{\"type\":\"Future\"}}", 34,
-                "t:1:8: error: btd: the file is of version 2 of the format, and only version 1 is known here");
+        loaded_assert_bad("{\"btd\":2,\"root\":{\"type\":\"Future\"}}", 34,
+                          "t:1:8: error: btd: the file has version 2 of the format; this btd knows only version 1");
 }
 
 /* Each case is the root of a file that is fine otherwise: column 17 is the root's. */
@@ -129,11 +128,12 @@ static const struct {
 
         /* References where none can be. */
         { "{\"type\":\"Wrapper\",\"delay\":\"{d}\",\"child\":{\"type\":\"Plain\"}}",
-          "t:1:43: error: delay: a variable cannot be used here, since this must be known before the run; write '{{' "
+          "t:1:43: error: delay: a variable cannot be used here, because this must be known before the run; write '{{' "
           "for "
           "a brace (in Wrapper)" },
         { "{\"type\":\"Example\",\"unit\":\"a\",\"output\":\"{x}\"}",
-          "t:1:55: error: output: a variable cannot be used here, since this must be known before the run; write '{{' "
+          "t:1:55: error: output: a variable cannot be used here, because this must be known before the run; write "
+          "'{{' "
           "for a brace (in Example)" },
         { "{\"type\":\"Example\",\"unit\":\"cam-{x\"}",
           "t:1:47: error: unit: the '{' of \"{x\" has no '}'; write '{{' for a brace (in Example)" },

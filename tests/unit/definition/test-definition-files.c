@@ -195,29 +195,30 @@ static void test_bad_includes(void) {
 /* Each is told in its own file, and that the file cannot be used where that is. */
 static void test_errors_of_others(void) {
         assert_messages((const char *[]){ "a.json", USE("b"), "path/b.json", "{'btd':1,\n  'root':5}", NULL }, "a.json",
-                        "a.json:1:42: error: tree: 'path/b.json' cannot be used, since it has errors (in SubTree)\n"
+                        "a.json:1:42: error: tree: 'path/b.json' cannot be used, because it has errors (in SubTree)\n"
                         "path/b.json:2:10: error: expected a node, such as {\"type\": \"Sequence\", ...}, not 5");
         assert_messages((const char *[]){ "a.json", USE("b"), "path/b.json", "{'btd':1,\n  oops", NULL }, "a.json",
-                        "a.json:1:42: error: tree: 'path/b.json' cannot be used, since it has errors (in SubTree)\n"
+                        "a.json:1:42: error: tree: 'path/b.json' cannot be used, because it has errors (in SubTree)\n"
                         "path/b.json:2:3: error: expected a key in double quotes, not 'o'");
-        assert_messages((const char *[]){ "a.json", "{'btd':1,'include':['b'],'root':{'type':'Do'}}", "path/b.json",
-                                          "{'btd':2}", NULL },
-                        "a.json",
-                        "path/b.json:1:8: error: btd: the file is of version 2 of the format, and only version 1 is "
-                        "known here");
+        assert_messages(
+                (const char *[]){ "a.json", "{'btd':1,'include':['b'],'root':{'type':'Do'}}", "path/b.json",
+                                  "{'btd':2}", NULL },
+                "a.json",
+                "path/b.json:1:8: error: btd: the file has version 2 of the format; this btd knows only version "
+                "1");
         assert_messages((const char *[]){ "a.json", USE("b"), "path/b.json", "{'btd':1,'trees':{}}", NULL }, "a.json",
                         "a.json:1:42: error: tree: 'path/b.json' has no root, only trees to be included (in SubTree)");
         assert_messages((const char *[]){ "a.json", USE("b"), "path/b.json", USE("c"), "path/c.json", USE("b"), NULL },
                         "a.json",
-                        "a.json:1:42: error: tree: 'path/b.json' cannot be used, since it has errors (in SubTree)\n"
-                        "path/b.json:1:42: error: tree: 'path/c.json' cannot be used, since it has errors (a uses b) "
+                        "a.json:1:42: error: tree: 'path/b.json' cannot be used, because it has errors (in SubTree)\n"
+                        "path/b.json:1:42: error: tree: 'path/c.json' cannot be used, because it has errors (a uses b) "
                         "(in SubTree)\n"
                         "path/c.json:1:42: error: tree: a tree cannot be part of itself: b uses c uses b (in SubTree)");
         assert_messages((const char *[]){ "path/a.json", USE("a"), NULL }, "path/a.json",
                         "path/a.json:1:42: error: tree: a tree cannot be part of itself: a uses a (in SubTree)");
         assert_messages((const char *[]){ "a.json", USE("b"), "path/b.json", USE("cc"), "path/c.json", LEAF, NULL },
                         "a.json",
-                        "a.json:1:42: error: tree: 'path/b.json' cannot be used, since it has errors (in SubTree)\n"
+                        "a.json:1:42: error: tree: 'path/b.json' cannot be used, because it has errors (in SubTree)\n"
                         "path/b.json:1:42: error: tree: there is no tree 'cc', neither in 'trees' nor on the search "
                         "path (a uses b) (in SubTree)");
         /* Where several include it, once. */
@@ -228,7 +229,7 @@ static void test_errors_of_others(void) {
                                   "path/b.json", "{'btd':1,'include':['i'],'root':{'type':'SubTree','tree':'x'}}",
                                   "path/i.json", "{'btd':1,'trees':{'x':{'root':{'type':'Du'}}}}", NULL },
                 "a.json",
-                "a.json:1:119: error: tree: 'path/b.json' cannot be used, since it has errors (in Sequence/SubTree)\n"
+                "a.json:1:119: error: tree: 'path/b.json' cannot be used, because it has errors (in Sequence/SubTree)\n"
                 "path/i.json:1:39: error: unknown type 'Du'; did you mean 'Do'? (in x: Du)");
 }
 

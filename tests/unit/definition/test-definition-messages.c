@@ -10,12 +10,12 @@
 #include "definition/sources.h"
 #include "engine/tree.h"
 
-typedef struct Limits {
+typedef struct Values {
         uint64_t least, most;
         int64_t seven, few, any;
         const char *shown, *name, *fixed, *checked;
         const NamedScript *results;
-} Limits;
+} Values;
 
 static char *short_problem(const char *text) {
         return strlen(text) > 20 ? g_strdup("it is too long") : NULL;
@@ -24,20 +24,20 @@ static char *short_problem(const char *text) {
 static const TextFormat short_format = { .name = "a short text", .problem = short_problem };
 
 static const Param limits_params[] = {
-        { .name = "least", .kind = PARAM_SPAN, .offset = offsetof(Limits, least), .min = 1000, .doc = "a span" },
-        { .name = "most", .kind = PARAM_SPAN, .offset = offsetof(Limits, most), .max = 5000000, .doc = "a span" },
-        { .name = "seven", .kind = PARAM_INT, .offset = offsetof(Limits, seven), .min = 7, .max = 7, .doc = "7" },
-        { .name = "few", .kind = PARAM_INT, .offset = offsetof(Limits, few), .min = 1, .max = 3, .doc = "a few" },
-        { .name = "any", .kind = PARAM_INT, .offset = offsetof(Limits, any), .doc = "a number" },
-        { .name = "shown", .kind = PARAM_STRING, .offset = offsetof(Limits, shown), .shown = true, .doc = "a text" },
-        { .name = "name", .kind = PARAM_STRING, .offset = offsetof(Limits, name), .reads = true, .doc = "a name" },
-        { .name = "fixed", .kind = PARAM_STRING, .offset = offsetof(Limits, fixed), .literal = true, .doc = "a text" },
+        { .name = "least", .kind = PARAM_SPAN, .offset = offsetof(Values, least), .min = 1000, .doc = "a span" },
+        { .name = "most", .kind = PARAM_SPAN, .offset = offsetof(Values, most), .max = 5000000, .doc = "a span" },
+        { .name = "seven", .kind = PARAM_INT, .offset = offsetof(Values, seven), .min = 7, .max = 7, .doc = "7" },
+        { .name = "few", .kind = PARAM_INT, .offset = offsetof(Values, few), .min = 1, .max = 3, .doc = "a few" },
+        { .name = "any", .kind = PARAM_INT, .offset = offsetof(Values, any), .doc = "a number" },
+        { .name = "shown", .kind = PARAM_STRING, .offset = offsetof(Values, shown), .shown = true, .doc = "a text" },
+        { .name = "name", .kind = PARAM_STRING, .offset = offsetof(Values, name), .reads = true, .doc = "a name" },
+        { .name = "fixed", .kind = PARAM_STRING, .offset = offsetof(Values, fixed), .literal = true, .doc = "a text" },
         { .name = "checked",
           .kind = PARAM_STRING,
-          .offset = offsetof(Limits, checked),
+          .offset = offsetof(Values, checked),
           .format = &short_format,
           .doc = "a short text" },
-        { .name = "results", .kind = PARAM_EXPRESSIONS, .offset = offsetof(Limits, results), .doc = "expressions" },
+        { .name = "results", .kind = PARAM_EXPRESSIONS, .offset = offsetof(Values, results), .doc = "expressions" },
         {},
 };
 
@@ -45,7 +45,7 @@ static const NodeType limits_type = {
         .name = "Limits",
         .class = NODE_ACTION,
         .params = limits_params,
-        .params_size = sizeof(Limits),
+        .params_size = sizeof(Values),
         .summary = "Takes not everything",
 };
 static const NodeType single_type = {
@@ -97,13 +97,13 @@ static const struct {
         { "'type':'Limits','any':1e300", "any: 1e300 is out of range; it must be a 64-bit number (in Limits)" },
         { "'type':'Limits','results':['a']", "results: expected an object of expressions, not [\"a\"] (in Limits)" },
         { "'type':'Limits','shown':'{secret:pass}'",
-          "shown: a secret cannot be used here, since everybody can read this (in Limits)" },
+          "shown: a secret cannot be used here, because everybody can read this (in Limits)" },
         { "'type':'ForEach','items':'{secret:pass}','as':'a','child':{'type':'Limits'}",
           "items: a secret can be used only in the parameters of leaves (in ForEach)" },
         { "'type':'Limits','name':'{x}'", "name: expected the name of a variable as it is, without braces (in {x})" },
-        { "'type':'Limits','fixed':'{x}'",
-          "fixed: a variable cannot be used here, since this must be known before the run; write '{{' for a brace (in "
-          "Limits)" },
+        { "'type':'Limits','fixed':'{x}'", "fixed: a variable cannot be used here, because this must be known before "
+                                           "the run; write '{{' for a brace (in "
+                                           "Limits)" },
         { "'type':'Limits','few':1,'few':2", "'few' is given twice (in Limits)" },
         { "'type':'Limits','lock':'a','lock':'b'", "'lock' is given twice (in Limits)" },
         { "'type':'Limits','lock':''", "lock: it is empty; leave it out, or give a name (in Limits)" },
@@ -140,7 +140,7 @@ static void test_long_name(void) {
 
         text = g_strdup_printf("{'btd':1,'root':{'type':'Some','name':'%s','children':[{'type':'Limits'}]}}", name);
         messages = messages_of(text, NULL);
-        assert_ends(messages, "name: it is longer than 255 bytes; 'description' has room (in Some)");
+        assert_ends(messages, "name: it is longer than 255 bytes; put the rest into 'description' (in Some)");
 }
 
 static void test_variables(void) {
@@ -204,7 +204,7 @@ static void test_includes(void) {
 
         assert_ends(twice, "trees: there is a tree 'a' in 'the tree', too; rename one (the tree includes other.json)");
         g_assert_cmpstr(broken, ==,
-                        "t:1:21: error: include: 'broken.json' cannot be used, since it has errors\n"
+                        "t:1:21: error: include: 'broken.json' cannot be used, because it has errors\n"
                         "broken.json:1:2: error: unexpected end of file: expected a key in double quotes, or '}'; the "
                         "'{' in line 1 is not closed");
 }

@@ -101,6 +101,48 @@ static void test_depth(void) {
                                  "1000 levels (in t0: Sequence/SubTree)");
 }
 
+#define USES_ONE "{'type':'Sequence','children':[{'type':'Do'},{'type':'SubTree','tree':'one'}]}"
+
+/* The limits are those that this load was given. */
+static void test_limits(void) {
+        static const struct {
+                unsigned nodes, levels;
+                const char *root, *message;
+        } cases[] = {
+                { 3, 9, USES_ONE,
+                  "t:1:126: error: too many nodes: a tree has at most 3, counting what each SubTree uses, and the "
+                  "child of a ForEach as often as its 'concurrency' says (in Sequence/SubTree)" },
+                { 9, 2, USES_ONE,
+                  "t:1:126: error: nested too deeply: with the tree that is used here, there are more than 2 levels "
+                  "(in Sequence/SubTree)" },
+                { 4, 3, USES_ONE, "" },
+                { 2, 9, "{'type':'Sequence','children':[{'type':'Do'},{'type':'Do'}]}",
+                  "t:1:101: error: a tree has at most 2 nodes (in Sequence)" },
+                { 9, 2, "{'type':'Inverter','child':{'type':'Inverter','child':{'type':'Do'}}}",
+                  "t:1:110: error: nested too deeply: a tree has at most 2 levels (in Inverter/Inverter)" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *text = g_strdup_printf("{'btd':1,'trees':{'one':{'root':{'type':'Do'}}},'root':%s}",
+                                                        cases[i].root),
+                                *message = NULL;
+                g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
+                g_autoptr(Definition) definition = NULL;
+                Limits limits = limits_default;
+                const DefinitionSources sources = { .limits = &limits };
+
+                g_strdelimit(text, "'", '"');
+                limits.max[LIMIT_NODES] = cases[i].nodes;
+                limits.max[LIMIT_DEPTH] = cases[i].levels;
+                (void) definition_load_text(text, strlen(text), tree_file_tables, &sources, diagnostics, &definition);
+                g_assert_cmpuint(diagnostics_count(diagnostics), <=, 1);
+                message = definition ? g_strdup("") : diagnostics_format(diagnostics, 0);
+                g_assert_cmpstr(message, ==, cases[i].message);
+                if (definition)
+                        g_assert_cmpmem(definition_limits(definition), sizeof(limits), &limits, sizeof(limits));
+        }
+}
+
 /* Ten times as much takes some ten times as long, and more where it no longer fits into caches that others use, too.
  * Quadratic would be a hundred times. */
 static void assert_linear(GString *(*text_for)(unsigned n), unsigned n) {
@@ -227,6 +269,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/definition-size/explosions", test_explosions);
         g_test_add_func("/definition-size/counted-exactly", test_counted_exactly);
         g_test_add_func("/definition-size/depth", test_depth);
+        g_test_add_func("/definition-size/limits", test_limits);
         g_test_add_func("/definition-size/linear", test_linear);
 
         return g_test_run();

@@ -104,7 +104,7 @@ static void test_for_each(void) {
                                                           "{'type':'Do'}]}}");
         const ScopeInfo *scope = definition_scope_info(definition, 2);
 
-        assert_shape(definition, "Sequence(ForEach(Inverter(Do) Inverter(Do) Inverter(Do)) Do)");
+        assert_shape(definition, "Sequence(ForEach(Inverter[1](Do) Inverter[2](Do) Inverter[3](Do)) Do)");
         assert_scopes(definition, "001122330");
         g_assert_cmpint(scope->kind, ==, SCOPE_LOCAL);
         g_assert_cmpuint(scope->node, ==, 4);
@@ -122,7 +122,7 @@ static void test_for_each_nested(void) {
                                "'concurrency':2,'child':{'type':'ForEach','items':[1],'as':'b','concurrency':2,"
                                "'child':{'type':'SubTree','tree':'t'}}}}");
 
-        assert_shape(definition, "ForEach(ForEach(t(t) t(t)) ForEach(t(t) t(t)))");
+        assert_shape(definition, "ForEach(ForEach[1](t[1](t) t[2](t)) ForEach[2](t[1](t) t[2](t)))");
         /* Each inner ForEach is in a scope of the outer, its children in theirs, and what they use in another. */
         assert_scopes(definition, "0123456"
                                   "78910");
@@ -137,7 +137,7 @@ static void test_copies_are_whole(void) {
                 "'always':'y = 1','uninterruptible':true,'halt_timeout':'5s'}}},'root':{'type':'Sequence','children':["
                 "{'type':'SubTree','tree':'t','inputs':{'x':1}},{'type':'SubTree','tree':'t','inputs':{'x':2}}]}}");
         const Tree *tree = definition_tree(definition);
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
 
         blackboard_set(blackboard, "x", json_object_new_string("hello"));
         for (NodeId node = 2; node <= 4; node += 2) {
@@ -168,7 +168,7 @@ static void test_inputs_are_filled_in(void) {
                 tree_file_good("{'btd':1,'inputs':{'n':'int'},'trees':{'t':{'inputs':{'x':'int','y':'string'},"
                                "'root':{'type':'Do','text':'{x}{y}'}}},"
                                "'root':{'type':'SubTree','tree':'t','inputs':{'x':'{n}','y':'a{n}'}}}");
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
         g_autofree char *error = NULL;
         g_auto(Params) params = {};
 
@@ -225,8 +225,8 @@ static const struct {
           "t:1:56: error: unknown type 'SubTre'; did you mean 'SubTree'? (in Sequence/SubTre)\n"
           "t:1:72: error: tree: there is no tree 'x', neither in 'trees' nor on the search path (in Sequence/SubTre)\n"
           "t:1:85: error: unknown type 'ForEac'; did you mean 'ForEach'? (in Sequence/ForEac)\n"
-          "t:1:110: error: as: '9' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' "
-          "and '.' (in Sequence/ForEac)\n"
+          "t:1:110: error: as: '9' cannot be the name of a variable (a letter or '_', then letters, digits, '_', '-' "
+          "and '.') (in Sequence/ForEac)\n"
           "t:1:145: error: unknown type 'Dp'; did you mean 'Do'? (in Sequence/Dp)" },
 
         /* Circles. */
@@ -255,9 +255,9 @@ static const struct {
         { "{'btd':1,'trees':{'a':{'outputs':{'result':'any'},'root':{'type':'Do','writes':'result'}}},"
           "'root':{'type':'SubTree','tree':'a','outputs':{'resul':'x','result':'9','x':'y'}}}",
           "t:1:139: error: outputs: the tree 'a' has no output 'resul'; did you mean 'result'? (in SubTree)\n"
-          "t:1:160: error: outputs.result: '9' cannot be the name of a variable: a letter or '_', then letters, "
+          "t:1:160: error: outputs.result: '9' cannot be the name of a variable (a letter or '_', then letters, "
           "digits, '_', "
-          "'-' and '.' (in SubTree)\n"
+          "'-' and '.') (in SubTree)\n"
           "t:1:164: error: outputs: the tree 'a' has no output 'x' (in SubTree)" },
 };
 

@@ -105,22 +105,22 @@ static const struct {
 
         /* Names. */
         { "{'btd':1,'root':{'type':'Do','writes':'9','reads':'a b','list':['x','-'],'outputs':{'@':'1'}}}",
-          "t:1:39: error: writes: '9' cannot be the name of a variable: a letter or '_', then letters, digits, '_', "
-          "'-' and '.' (in Do)\n"
-          "t:1:51: error: reads: 'a b' cannot be the name of a variable: a letter or '_', then letters, digits, '_', "
-          "'-' and '.' (in Do)\n"
-          "t:1:69: error: list[1]: '-' cannot be the name of a variable: a letter or '_', then letters, digits, '_', "
+          "t:1:39: error: writes: '9' cannot be the name of a variable (a letter or '_', then letters, digits, '_', "
+          "'-' and '.') (in Do)\n"
+          "t:1:51: error: reads: 'a b' cannot be the name of a variable (a letter or '_', then letters, digits, '_', "
+          "'-' and '.') (in Do)\n"
+          "t:1:69: error: list[1]: '-' cannot be the name of a variable (a letter or '_', then letters, digits, '_', "
           "'-' "
-          "and '.' (in Do)\n"
-          "t:1:85: error: outputs: '@' cannot be the name of a variable: a letter or '_', then letters, digits, '_', "
-          "'-' and '.' (in Do)" },
+          "and '.') (in Do)\n"
+          "t:1:85: error: outputs: '@' cannot be the name of a variable (a letter or '_', then letters, digits, '_', "
+          "'-' and '.') (in Do)" },
         { "{'btd':1,'root':{'type':'Do','writes':'{x}'}}",
           "t:1:39: error: writes: expected the name of a variable as it is, without braces (in Do)" },
         { "{'btd':1,'root':{'type':'ForEach','items':[1],'as':'@e','index':'','child':{'type':'Do'}}}",
-          "t:1:52: error: as: '@e' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' "
-          "and '.' (in ForEach)\n"
-          "t:1:65: error: index: '' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' "
-          "and '.' (in ForEach)" },
+          "t:1:52: error: as: '@e' cannot be the name of a variable (a letter or '_', then letters, digits, '_', '-' "
+          "and '.') (in ForEach)\n"
+          "t:1:65: error: index: '' cannot be the name of a variable (a letter or '_', then letters, digits, '_', '-' "
+          "and '.') (in ForEach)" },
 
         /* Declarations. */
         { "{'btd':1,'inputs':[],'outputs':5,'blackboard':'x','root':{'type':'Do'}}",
@@ -137,8 +137,8 @@ static const struct {
           "t:1:73: error: inputs.d.default: expected a whole number, but got \"x\"\n"
           "t:1:96: error: inputs.e: unknown key 'defualt'; did you mean 'default'? (it takes: type, default, "
           "description)\n"
-          "t:1:109: error: inputs: '9' cannot be the name of a variable: a letter or '_', then letters, digits, '_', "
-          "'-' and '.'\n"
+          "t:1:109: error: inputs: '9' cannot be the name of a variable (a letter or '_', then letters, digits, '_', "
+          "'-' and '.')\n"
           "t:1:129: error: inputs: 'g' is given twice\n"
           "t:1:157: error: inputs.h: 'type' is given twice" },
         { "{'btd':1,'outputs':{'a':{'type':'int','default':1},'b':'any','c':'any'},'root':{'type':'Do','writes':'b'}}",
@@ -148,8 +148,8 @@ static const struct {
         { "{'btd':1,'inputs':{'a':'any'},'blackboard':{'a':1,'a':2,'@b':1},'root':{'type':'Do'}}",
           "t:1:20: error: inputs: 'a' is in 'blackboard', too; give it a default here instead\n"
           "t:1:51: error: blackboard: 'a' is given twice\n"
-          "t:1:57: error: blackboard: '@b' cannot be the name of a variable: a letter or '_', then letters, digits, "
-          "'_', '-' and '.'" },
+          "t:1:57: error: blackboard: '@b' cannot be the name of a variable (a letter or '_', then letters, digits, "
+          "'_', '-' and '.')" },
 };
 
 static void test_bad(void) {
@@ -181,16 +181,15 @@ static void test_start(void) {
                 { "{\"unit\":\"a\"}", "" },
                 { "{\"unit\":\"a\",\"n\":5,\"o\":{},\"x\":[1],\"mode\":7}", "" },
                 { "{\"unit\":\"a\",\"n\":5.0,\"o\":null}", "" },
-                { NULL, "the input 'unit' (string) is missing: What to start" },
-                { "{}", "the input 'unit' (string) is missing: What to start" },
-                { "{\"unit\":5}", "unit: expected a string, but got 5" },
-                { "{\"unit\":\"a\",\"n\":null}", "n: expected a whole number, but got null" },
-                { "{\"unit\":\"a\",\"n\":1.5}", "n: expected a whole number, but got 1.5" },
-                { "{\"unit\":\"a\",\"o\":[]}", "o: expected an object, but got []" },
-                { "{\"unit\":\"a\",\"uint\":1}", "the tree has no input 'uint'; did you mean 'unit'?" },
+                { NULL, "the input 'unit' (string, \"What to start\") is missing" },
+                { "{}", "the input 'unit' (string, \"What to start\") is missing" },
+                { "{\"unit\":5}", "expected a string for 'unit', but got 5" },
+                { "{\"unit\":\"a\",\"n\":null}", "expected a whole number for 'n', but got null" },
+                { "{\"unit\":\"a\",\"n\":1.5}", "expected a whole number for 'n', but got 1.5" },
+                { "{\"unit\":\"a\",\"o\":[]}", "expected an object for 'o', but got []" },
+                { "{\"unit\":\"a\",\"uint\":1}", "no input 'uint'; did you mean 'unit'?" },
                 { "{\"unit\":\"a\",\"turnip\":1}",
-                  "the tree has no input 'turnip'; it can only be given what its file declares in 'inputs', or has in "
-                  "'blackboard'" },
+                  "no input 'turnip'; only variables that the file has in 'inputs' or 'blackboard' can be given" },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -207,7 +206,7 @@ static void test_set(void) {
         } cases[] = {
                 { "{}", "" },
                 { "{\"n\":5,\"mode\":7,\"made\":1,\"code\":1,\"out\":null,\"below\":1}", "" },
-                { "{\"n\":1.5}", "n: expected a whole number, but got 1.5" },
+                { "{\"n\":1.5}", "expected a whole number for 'n', but got 1.5" },
                 { "{\"mode\":1,\"mdoe\":7}", "the tree has no variable 'mdoe'; did you mean 'mode'?" },
                 { "{\"maed\":1}", "the tree has no variable 'maed'; did you mean 'made'?" },
                 { "{\"@below\":1}", "the tree has no variable '@below'; did you mean 'below'?" },
@@ -276,7 +275,7 @@ static void test_autostart(void) {
                         *by_hand = tree_file_messages("{'btd':1,'inputs':{'b':'int'},'root':{'type':'Do'}}");
 
         g_assert_cmpstr(messages, ==,
-                        "t:1:22: warning: autostart: the daemon cannot start it, since the input 'b' has no default");
+                        "t:1:22: warning: autostart: btd cannot start it, because the input 'b' has no default");
         g_assert_cmpstr(by_hand, ==, "");
 }
 

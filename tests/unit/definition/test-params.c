@@ -39,7 +39,7 @@ static Blackboard *example_variables(void) {
                 "{\"s\":\"cam\",\"n\":5,\"zero\":0,\"d\":2.5,\"whole\":5.0,\"yes\":true,\"null\":null,\"span\":\"2s\","
                 "\"mode\":\"isolate\",\"list\":[\"a\",\"b\"],\"mixed\":[\"a\",1],\"map\":{\"X\":\"1\"},"
                 "\"inner\":{\"key\":\"k\"},\"nul\":\"a\\u0000b\"}");
-        Blackboard *blackboard = blackboard_new();
+        Blackboard *blackboard = blackboard_new(&limits_default);
 
         json_object_object_foreach(variables, key, value) {
                 blackboard_set(blackboard, key, json_object_get(value));

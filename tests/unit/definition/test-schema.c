@@ -80,8 +80,7 @@ static void test_nodes(void) {
         assert_json(schema, "$defs/Do/properties/test",
                     "{\"$ref\":\"#/$defs/expression\",\"description\":\"an expression\"}");
         assert_json(schema, "$defs/Do/properties/always",
-                    "{\"$ref\":\"#/$defs/code\",\"description\":\"Code that runs after any of these three, as the "
-                    "last\"}");
+                    "{\"$ref\":\"#/$defs/code\",\"description\":\"Code that runs last, after any of these three\"}");
         assert_json(schema, "$defs/Do/properties/reads", "{\"$ref\":\"#/$defs/variable\",\"description\":\"a name\"}");
         assert_json(schema, "$defs/Do/properties/outputs/anyOf",
                     "[{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/variable-or-none\"},\"description\":\"names\"},"

@@ -277,7 +277,7 @@ static void test_deep_value(void) {
         good = faults_of(deepest, 0, &value);
         g_assert_cmpstr(good, ==, "");
         bad = faults_of(deeper, -EINVAL, &none);
-        g_assert_cmpstr(bad, ==, "101: a value is nested at most 100 deep\n");
+        g_assert_cmpstr(bad, ==, "101: nested too deeply: a value has at most 100 levels\n");
 }
 
 /* Every text that is cut off somewhere is an error, never a crash, and never success. */

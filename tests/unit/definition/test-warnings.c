@@ -102,6 +102,31 @@ static void test_reactive_action(void) {
         assert_none(CONTROL("IfThenElse", "", ACT ", " ACT));
 }
 
+/* A condition before the action decides whether it is started again. */
+static void test_reactive_guarded_action(void) {
+        static const char started_again[] =
+                "ReactiveSequence: the action 'Act' is not the last child, so it would be started again and again; use "
+                "a Sequence, or put RunOnce around it";
+
+        assert_none(CONTROL("ReactiveFallback", "", CONTROL("Sequence", "", CHECK ", " ACT) ", " ACT));
+        assert_none(CONTROL("ReactiveFallback", "", CONTROL("ReactiveSequence", "", CHECK ", " ACT) ", " ACT));
+        assert_none(CONTROL("ReactiveSequence", "", CONTROL("Fallback", "", CHECK ", " ACT) ", " ACT));
+        assert_none(
+                CONTROL("ReactiveSequence", "",
+                        CONTROL("Sequence", "", CHECK ", " CONTROL("ReactiveFallback", "", CHECK ", " ACT)) ", " ACT));
+        assert_warning(
+                CONTROL("ReactiveFallback", "", CONTROL("Sequence", "", ACT ", " CHECK) ", " ACT),
+                "ReactiveFallback: the action 'Act' is not the last child, so it would be started again and again; "
+                "use a Fallback, or put RunOnce around it");
+        assert_warning(
+                CONTROL("ReactiveFallback", "", CONTROL("Fallback", "", CHECK ", " ACT) ", " ACT),
+                "ReactiveFallback: the action 'Act' is not the last child, so it would be started again and again; "
+                "use a Fallback, or put RunOnce around it");
+        assert_warning(CONTROL("ReactiveSequence", "", CONTROL("Fallback", "", CHECK ", " ACT) ", " ACT ", " ACT),
+                       started_again);
+        assert_warning(CONTROL("ReactiveSequence", "", CONTROL("Fallback", "", BAD ", " ACT) ", " ACT), started_again);
+}
+
 /* Sequence and the like: what comes after a child that never succeeds. */
 static void test_sequence(void) {
         static const char *const types[] = { "Sequence", "AsyncSequence", "SequenceWithMemory", "ReactiveSequence",
@@ -389,6 +414,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         g_test_add_func("/warnings/reactive-action", test_reactive_action);
+        g_test_add_func("/warnings/reactive-guarded-action", test_reactive_guarded_action);
         g_test_add_func("/warnings/sequence", test_sequence);
         g_test_add_func("/warnings/fallback", test_fallback);
         g_test_add_func("/warnings/parallel", test_parallel);

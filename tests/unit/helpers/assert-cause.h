@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * What programs are told about a failure: its kind, and the facts as JSON ("null": none).
+ * Checks what programs get about a failure: its kind, and the facts as JSON ("null": none).
  */
 
 #include "basic/cause.h"

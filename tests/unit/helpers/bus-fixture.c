@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * A dbus-daemon is started with a configuration file. A dbus-broker is usually started by a launcher that needs
- * systemd; here the test is its controller, over a socket pair, and hands it the listening socket and a policy
- * that allows everything.
+ * Starts a dbus-daemon with a configuration file. A launcher that needs systemd usually starts a dbus-broker; here the
+ * test is its controller, over a socket pair, and hands it the listening socket and a policy that allows everything.
  */
 
 #include <errno.h>

@@ -41,14 +41,14 @@ void camera_stage_add(const char *suite, const char *name, CameraTest test) {
         }
 }
 
-Actor *camera_stage_start(CameraStage *stage, const NodeType *type, const char *rest) {
+TestLeaf *camera_stage_start(CameraStage *stage, const NodeType *type, const char *rest) {
         const NodeType *const types[] = { type, NULL };
         g_autofree char *node = g_strdup_printf("{ \"type\": \"%s\", %s }", type->name, rest);
 
         return leaf_stage_start(stage->leaves, types, node);
 }
 
-Actor *camera_stage_look_at(CameraStage *stage, const char *path, const char *property, const char *rest) {
+TestLeaf *camera_stage_look_at(CameraStage *stage, const char *path, const char *property, const char *rest) {
         g_autofree char *text =
                 g_strdup_printf("\"destination\": \"" CAMERA "\", \"path\": \"%s\", \"interface\": \"" CAMERA
                                 "\", \"property\": \"%s\"%s",
@@ -57,6 +57,6 @@ Actor *camera_stage_look_at(CameraStage *stage, const char *path, const char *pr
         return camera_stage_start(stage, &dbus_property_type, text);
 }
 
-Actor *camera_stage_look(CameraStage *stage, const char *property, const char *rest) {
+TestLeaf *camera_stage_look(CameraStage *stage, const char *property, const char *rest) {
         return camera_stage_look_at(stage, CAMERA_PATH, property, rest);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * A bus with a Camera on it, and a stage for leaves that meet it there: what tests of D-Bus leaves begin with.
+ * Prepares tests of D-Bus leaves: a bus with a Camera on it, and a stage for the leaves that use it.
  */
 
 #include "camera.h"
@@ -20,8 +20,8 @@ typedef void (*CameraTest)(CameraStage *stage);
 void camera_stage_add(const char *suite, const char *name, CameraTest test);
 
 /* Starts a leaf. rest: its parameters behind the type, of "{ "type": TYPE, REST }". */
-Actor *camera_stage_start(CameraStage *stage, const NodeType *type, const char *rest);
+TestLeaf *camera_stage_start(CameraStage *stage, const NodeType *type, const char *rest);
 /* Starts a DBusProperty that looks at a property of the camera, or of an object of the same kind at the path. rest: ""
  * or more parameters, behind a comma. */
-Actor *camera_stage_look(CameraStage *stage, const char *property, const char *rest);
-Actor *camera_stage_look_at(CameraStage *stage, const char *path, const char *property, const char *rest);
+TestLeaf *camera_stage_look(CameraStage *stage, const char *property, const char *rest);
+TestLeaf *camera_stage_look_at(CameraStage *stage, const char *path, const char *property, const char *rest);

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * A service for tests of D-Bus leaves: its methods, and properties that are served by hand, so that replies can be late
- * and wrong, and signals can come at any time.
+ * Serves a Camera on the bus for tests of D-Bus leaves. The test itself answers Get and sends the signals, so that
+ * replies can be late or wrong, and signals can come at any time.
  */
 
 #include "bus-fixture.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * A connection to a bus with a service on it: what tests of what is done with connections begin with.
+ * Prepares tests of what uses a connection: a connection to a bus, and a service on that bus.
  */
 
 #include "bus-fixture.h"

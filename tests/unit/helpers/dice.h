@@ -2,8 +2,7 @@
 #pragma once
 
 /*
- * Where the chances of a test come from: from a seed, which gives the same ones each time, or from the bytes that a
- * fuzzer has made up.
+ * Makes the random choices of a test: from a seed, which always gives the same ones, or from the bytes of a fuzzer.
  */
 
 #include <glib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Node types for tests of the loader, with tables as in a room of btd. They have no code to run. */
+/* Defines the node types of example-types.h, with tables as in a room of btd. They have no code to run. */
 
 #include <glib.h>
 

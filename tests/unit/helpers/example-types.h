@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Node types for tests of the loader: Example, a leaf with a parameter of every kind; Plain, a leaf without any; the
- * controls Couple, Few and Many; the decorators Wrapper (with a delay) and Inverse.
+ * Declares node types for tests of the loader: Example, a leaf with a parameter of every kind; Plain, a leaf without
+ * any; the controls Couple, Few and Many; the decorators Wrapper (with a delay) and Inverse.
  */
 
 #include <json-c/json_object.h>

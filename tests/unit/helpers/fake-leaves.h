@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * Leaves that do what a test says, when it says so: FakeAction (ends when told; with "stubborn" its halt takes until it
- * is told), FakeCondition (its value is what it was told), FakeNow (completes at once). Found by the node's name.
+ * Simulates leaves that do what a test says, when it says so: FakeAction (ends when told; with "stubborn" its halt
+ * takes until it is told), FakeCondition (its value is what it was told), FakeNow (completes at once). A test finds
+ * them by the node's name.
  */
 
 #include "run/leaf.h"

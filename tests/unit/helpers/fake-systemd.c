@@ -91,6 +91,8 @@ static int reply_units(Fake *fake, sd_bus_message *message) {
 }
 
 static int reply_all(Fake *fake, sd_bus_message *message) {
+        uint64_t now = (uint64_t) g_get_monotonic_time(), left = fake->limited ? 1 : now,
+                 became = fake->limited ? 2 : 0;
         const char *interface;
 
         g_assert_cmpint(sd_bus_message_read(message, "s", &interface), >, 0);
@@ -105,11 +107,11 @@ static int reply_all(Fake *fake, sd_bus_message *message) {
                                                   0);
 
         return sd_bus_reply_method_return(
-                message, "a{sv}", 9, "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 255,
+                message, "a{sv}", 10, "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 255,
                 "LoadState", "s", fake->load_state, "ActiveState", "s", fake->active_state, "SubState", "s", "some",
-                "Result", "s", "success", "ConditionResult", "b", !fake->unmet, "ConditionTimestampMonotonic", "t",
-                g_get_monotonic_time(), "InactiveExitTimestampMonotonic", "t", g_get_monotonic_time(), "Conditions",
-                "a(sbbsi)", 1, "ConditionPathExists", false, true, "/x", fake->unmet ? -1 : 1);
+                "Result", "s", fake->unit_result, "ConditionResult", "b", !fake->unmet, "ConditionTimestampMonotonic",
+                "t", now, "InactiveExitTimestampMonotonic", "t", left, "InactiveEnterTimestampMonotonic", "t", became,
+                "Conditions", "a(sbbsi)", 1, "ConditionPathExists", false, true, "/x", fake->unmet ? -1 : 1);
 }
 
 static int reply_start(Fake *fake, sd_bus_message *message) {
@@ -183,7 +185,11 @@ void fake_go(Scene *scene) {
 void scene_open(Scene *scene, const void *data) {
         scene->bus = bus_fixture_new(BUS_DAEMON, NULL);
         bus_fixture_start(scene->bus);
-        scene->fake = (Fake){ .active_state = "active", .type = "oneshot", .load_state = "loaded", .result = "done" };
+        scene->fake = (Fake){ .active_state = "active",
+                              .type = "oneshot",
+                              .load_state = "loaded",
+                              .result = "done",
+                              .unit_result = "success" };
         scene->stage = leaf_stage_new(bus_fixture_address(scene->bus));
 }
 
@@ -193,7 +199,7 @@ void scene_close(Scene *scene, const void *data) {
         bus_fixture_free(scene->bus);
 }
 
-Actor *scene_start(Scene *scene, const char *node) {
+TestLeaf *scene_start(Scene *scene, const char *node) {
         return leaf_stage_start(scene->stage, leaf_types, node);
 }
 

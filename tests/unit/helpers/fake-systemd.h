@@ -25,7 +25,8 @@ typedef struct FakeUnit {
 typedef struct Fake {
         BusPeer *peer;
         const char *active_state, *type, *load_state;
-        const char *result;     /* of the job, with signal_first */
+        const char *result; /* of the job, with signal_first */
+        const char *unit_result;
         const char *requires;   /* a unit that it requires, or NULL */
         const FakeUnit *others; /* other units, up to one without a name */
         bool conditional;       /* while it is fresh */
@@ -36,6 +37,7 @@ typedef struct Fake {
         bool mute;         /* it does not reply to StartUnit */
         bool fresh;        /* the unit has never been started */
         bool forgetful;    /* it has forgotten the job */
+        bool limited;      /* the unit was down before, and its job has not begun to start it */
         unsigned n_started, n_cancelled, n_referenced, n_unreferenced, n_subscribed, n_loaded, n_read;
 } Fake;
 
@@ -58,4 +60,4 @@ void fake_change(Fake *fake, const char *state);
 void fake_reload(Fake *fake, bool begins);
 void fake_remove_unit(Fake *fake);
 
-Actor *scene_start(Scene *scene, const char *node);
+TestLeaf *scene_start(Scene *scene, const char *node);

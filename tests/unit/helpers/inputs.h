@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Trees of tests whose variables come from the test itself.
+ * Declares the inputs of a test's tree: every variable that the tree refers to, since nothing else sets them.
  */
 
 /* "{\"unit\": \"any\"}": an object of inputs, of all that the node refers to or has as a guard. To be freed. */

@@ -11,8 +11,11 @@
 #include "inputs.h"
 #include "leaf-stage.h"
 #include "leaves/kinds.h"
+#include "leaves/path/path-watch.h"
+#include "leaves/spawn/fd-watch.h"
 
-#define WAIT_USEC (20 * G_USEC_PER_SEC)
+/* Only a hang takes so long; meson allows a test 120 s. */
+#define WAIT_USEC (100 * G_USEC_PER_SEC)
 
 struct LeafStage {
         LeafServices services;
@@ -21,50 +24,50 @@ struct LeafStage {
         bool durable;
 };
 
-typedef struct ActorData {
+typedef struct TestLeafData {
         Definition *definition;
         Params params;
         char *op;
         bool released;
-} ActorData;
+} TestLeafData;
 
 void leaf_end(Leaf *leaf, Status status) {
-        Actor *actor = leaf->owner;
+        TestLeaf *staged = leaf->owner;
 
         g_assert_true(status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED ||
                       status == STATUS_ERROR);
-        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
-        actor->status = status;
-        actor->halted = true;
-        actor->n_reports++;
+        g_assert_cmpint(staged->status, ==, STATUS_RUNNING);
+        staged->status = status;
+        staged->halted = true;
+        staged->n_reports++;
 
         /* As the runtime may do. */
         if (leaf->kind->release)
                 leaf->kind->release(leaf);
-        ((ActorData *) actor->data)->released = true;
+        ((TestLeafData *) staged->data)->released = true;
 }
 
 void leaf_set_value(Leaf *leaf, Status value) {
-        Actor *actor = leaf->owner;
+        TestLeaf *staged = leaf->owner;
 
         g_assert_true(value == STATUS_SUCCESS || value == STATUS_FAILURE || value == STATUS_RUNNING ||
                       value == STATUS_ERROR);
-        actor->status = value;
-        actor->n_reports++;
+        staged->status = value;
+        staged->n_reports++;
 }
 
 void leaf_value_changed(Leaf *leaf) {
-        Actor *actor = leaf->owner;
+        TestLeaf *staged = leaf->owner;
 
-        actor->n_reports++;
+        staged->n_reports++;
 }
 
 void leaf_give_cause(Leaf *leaf, Cause *cause) {
-        Actor *actor = leaf->owner;
+        TestLeaf *staged = leaf->owner;
 
-        cause_unref(actor->reason);
-        actor->reason = cause;
-        actor->cause = cause->text;
+        cause_unref(staged->reason);
+        staged->reason = cause;
+        staged->cause = cause->text;
 }
 
 char *leaf_hide_secrets(Leaf *leaf, const char *text) {
@@ -72,29 +75,29 @@ char *leaf_hide_secrets(Leaf *leaf, const char *text) {
 }
 
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
-        Actor *actor = leaf->owner;
+        TestLeaf *staged = leaf->owner;
 
-        json_object_object_add(actor->outputs, key, value);
+        json_object_object_add(staged->outputs, key, value);
 }
 
 bool leaf_is_awaited_by(const Leaf *leaf, const char *unit, bool stop) {
         return false;
 }
 
-void leaf_set_memo(Leaf *leaf, json_object *memory) {
-        Actor *actor = leaf->owner;
+void leaf_set_memo(Leaf *leaf, json_object *memo) {
+        TestLeaf *staged = leaf->owner;
 
         leaf->has_memo = true;
-        json_object_put(actor->memory);
-        actor->memory = memory;
+        json_object_put(staged->memo);
+        staged->memo = memo;
 }
 
 void leaf_lost(Leaf *leaf) {
-        Actor *actor = leaf->owner;
+        TestLeaf *staged = leaf->owner;
 
-        actor->lost = true;
-        actor->status = STATUS_IDLE;
-        actor->n_reports++;
+        staged->lost = true;
+        staged->status = STATUS_IDLE;
+        staged->n_reports++;
 }
 
 LeafStage *leaf_stage_new(const char *address) {
@@ -102,8 +105,10 @@ LeafStage *leaf_stage_new(const char *address) {
 
         stage->services.timers = timers_new(NULL);
         stage->services.workers = workers_new(NULL, UINT_MAX);
+        stage->services.fd_watches = fd_watches_new(NULL);
+        stage->services.path_watches = path_watches_new(NULL);
         stage->services.buses = buses_new(NULL, "test", address ?: "unix:path=/nowhere");
-        stage->blackboard = blackboard_new();
+        stage->blackboard = blackboard_new(&limits_default);
         stage->attempt = 1;
         return stage;
 }
@@ -115,6 +120,8 @@ void leaf_stage_free(LeafStage *stage) {
         blackboard_free(stage->blackboard);
         buses_free(stage->services.buses);
         workers_free(stage->services.workers);
+        path_watches_free(stage->services.path_watches);
+        fd_watches_free(stage->services.fd_watches);
         timers_free(stage->services.timers);
         g_free(stage);
 }
@@ -183,9 +190,9 @@ void leaf_stage_set_inheritance(LeafStage *stage, Inheritance *inheritance) {
         stage->services.inheritance = inheritance;
 }
 
-static Actor *make_actor(LeafStage *stage, const NodeType *const *types, const char *node) {
-        Actor *actor = g_new0(Actor, 1);
-        ActorData *data = g_new0(ActorData, 1);
+static TestLeaf *make_test_leaf(LeafStage *stage, const NodeType *const *types, const char *node) {
+        TestLeaf *staged = g_new0(TestLeaf, 1);
+        TestLeafData *data = g_new0(TestLeafData, 1);
         g_autofree char *error = NULL;
         const NodeType *type;
         bool filled;
@@ -195,9 +202,9 @@ static Actor *make_actor(LeafStage *stage, const NodeType *const *types, const c
         filled = definition_params(data->definition, 0, stage->blackboard, &data->params, &error) >= 0;
 
         type = definition_tree(data->definition)->nodes[0].type;
-        actor->data = data;
-        actor->outputs = json_object_new_object();
-        actor->leaf = (Leaf){
+        staged->data = data;
+        staged->outputs = json_object_new_object();
+        staged->leaf = (Leaf){
                 .type = type,
                 .kind = leaf_kind_of(type),
                 .params = data->params.values,
@@ -205,66 +212,66 @@ static Actor *make_actor(LeafStage *stage, const NodeType *const *types, const c
                 .blackboard = stage->blackboard,
                 .tree = "test",
                 .run = "test.1",
-                .name = "Actor",
+                .name = "Node",
                 .attempt = stage->attempt,
                 .started = (uint64_t) g_get_monotonic_time(),
                 .durable = stage->durable,
-                .owner = actor,
+                .owner = staged,
         };
-        data->op = g_malloc0(actor->leaf.kind->op_size);
-        actor->leaf.op = data->op;
+        data->op = g_malloc0(staged->leaf.kind->op_size);
+        staged->leaf.op = data->op;
 
-        actor->status = STATUS_RUNNING;
+        staged->status = STATUS_RUNNING;
         if (!filled) {
-                leaf_set_cause_of(&actor->leaf, CAUSE_PARAMETER, NULL, "%s", error);
-                actor->status = STATUS_FAILURE;
+                leaf_set_cause_of(&staged->leaf, CAUSE_PARAMETER, NULL, "%s", error);
+                staged->status = STATUS_FAILURE;
                 data->released = true;
         }
-        return actor;
+        return staged;
 }
 
-Actor *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const char *node) {
-        Actor *actor = make_actor(stage, types, node);
+TestLeaf *leaf_stage_start(LeafStage *stage, const NodeType *const *types, const char *node) {
+        TestLeaf *staged = make_test_leaf(stage, types, node);
 
-        if (actor->status == STATUS_RUNNING)
-                actor->status = actor->leaf.kind->start(&actor->leaf);
-        return actor;
+        if (staged->status == STATUS_RUNNING)
+                staged->status = staged->leaf.kind->start(&staged->leaf);
+        return staged;
 }
 
-Actor *leaf_stage_recover(LeafStage *stage, const NodeType *const *types, const char *node, json_object *memory) {
-        Actor *actor = make_actor(stage, types, node);
+TestLeaf *leaf_stage_recover(LeafStage *stage, const NodeType *const *types, const char *node, json_object *memo) {
+        TestLeaf *staged = make_test_leaf(stage, types, node);
 
-        actor->leaf.has_memo = true;
-        actor->leaf.memo = memory;
-        actor->status = actor->leaf.kind->recover(&actor->leaf);
-        actor->leaf.memo = NULL;
-        json_object_put(memory);
-        return actor;
+        staged->leaf.has_memo = true;
+        staged->leaf.memo = memo;
+        staged->status = staged->leaf.kind->recover(&staged->leaf);
+        staged->leaf.memo = NULL;
+        json_object_put(memo);
+        return staged;
 }
 
-void actor_abandon(Actor *actor) {
-        actor->leaf.abandoned = true;
-        actor_free(actor);
+void test_leaf_abandon(TestLeaf *staged) {
+        staged->leaf.abandoned = true;
+        test_leaf_free(staged);
 }
 
-void actor_free(Actor *actor) {
-        ActorData *data;
+void test_leaf_free(TestLeaf *staged) {
+        TestLeafData *data;
 
-        if (!actor)
+        if (!staged)
                 return;
 
-        data = actor->data;
-        if (!data->released && actor->leaf.kind->release)
-                actor->leaf.kind->release(&actor->leaf);
+        data = staged->data;
+        if (!data->released && staged->leaf.kind->release)
+                staged->leaf.kind->release(&staged->leaf);
 
         params_clear(&data->params);
         definition_unref(data->definition);
         g_free(data->op);
         g_free(data);
-        json_object_put(actor->outputs);
-        json_object_put(actor->memory);
-        cause_unref(actor->reason);
-        g_free(actor);
+        json_object_put(staged->outputs);
+        json_object_put(staged->memo);
+        cause_unref(staged->reason);
+        g_free(staged);
 }
 
 static void turn(int64_t end) {
@@ -276,52 +283,52 @@ static gboolean on_wake(void *userdata) {
         return G_SOURCE_CONTINUE;
 }
 
-Status actor_wait_reports(Actor *actor, unsigned n_reports) {
+Status test_leaf_wait_reports(TestLeaf *staged, unsigned n_reports) {
         unsigned wake = g_timeout_add(1000, on_wake, NULL);
         int64_t end = g_get_monotonic_time() + WAIT_USEC;
 
-        while (actor->n_reports < n_reports)
+        while (staged->n_reports < n_reports)
                 turn(end);
 
         g_source_remove(wake);
-        return actor->status;
+        return staged->status;
 }
 
-void actor_expect(Actor *actor, unsigned n_reports, Status status, const char *cause) {
-        actor_wait_reports(actor, n_reports);
-        g_assert_cmpuint(actor->n_reports, ==, n_reports);
-        g_assert_cmpint(actor->status, ==, status);
+void test_leaf_expect(TestLeaf *staged, unsigned n_reports, Status status, const char *cause) {
+        test_leaf_wait_reports(staged, n_reports);
+        g_assert_cmpuint(staged->n_reports, ==, n_reports);
+        g_assert_cmpint(staged->status, ==, status);
         if (cause)
-                g_assert_cmpstr(actor->cause, ==, cause);
+                g_assert_cmpstr(staged->cause, ==, cause);
 }
 
-Status actor_wait(Actor *actor) {
-        if (actor->status != STATUS_RUNNING)
-                return actor->status;
+Status test_leaf_wait(TestLeaf *staged) {
+        if (staged->status != STATUS_RUNNING)
+                return staged->status;
 
-        return actor_wait_reports(actor, actor->n_reports + 1);
+        return test_leaf_wait_reports(staged, staged->n_reports + 1);
 }
 
-Status actor_look(Actor *actor) {
-        actor->status = actor->leaf.kind->evaluate(&actor->leaf);
-        return actor->status;
+Status test_leaf_evaluate(TestLeaf *staged) {
+        staged->status = staged->leaf.kind->evaluate(&staged->leaf);
+        return staged->status;
 }
 
-void actor_halt(Actor *actor) {
-        const LeafKind *kind = actor->leaf.kind;
+void test_leaf_halt(TestLeaf *staged) {
+        const LeafKind *kind = staged->leaf.kind;
 
-        actor->halted = !kind->halt || kind->halt(&actor->leaf);
-        if (!actor->halted)
-                actor_wait(actor);
+        staged->halted = !kind->halt || kind->halt(&staged->leaf);
+        if (!staged->halted)
+                test_leaf_wait(staged);
 }
 
-char *actor_describe(Actor *actor) {
+char *test_leaf_describe(TestLeaf *staged) {
         GString *text = g_string_new(NULL);
 
-        actor->leaf.kind->describe(&actor->leaf, text);
+        staged->leaf.kind->describe(&staged->leaf, text);
         return g_string_free(text, false);
 }
 
-const char *actor_output(const Actor *actor, const char *key) {
-        return json_object_get_string(json_object_object_get(actor->outputs, key));
+const char *test_leaf_output(const TestLeaf *staged, const char *key) {
+        return json_object_get_string(json_object_object_get(staged->outputs, key));
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Definitions from one text, "t", with the types of example-types.h.
+ * Loads definitions from one text, "t", with the types of example-types.h.
  */
 
 #include "definition/definition.h"

@@ -20,21 +20,28 @@ GPtrArray *loading_reload(Manager *manager, GMainContext *context) {
 }
 
 typedef struct Started {
+        Manager *manager;
         bool done;
         Run *run;
         int r;
         char *error;
 } Started;
 
-static void on_started(Run *run, int r, const char *error, void *userdata) {
-        *(Started *) userdata = (Started){ .done = true, .run = run, .r = r, .error = g_strdup(error) };
+static void on_started(const Outcome *outcome, bool begun, int r, const char *error, void *userdata) {
+        Started *started = userdata;
+
+        started->done = true;
+        started->run = outcome ? manager_run(started->manager, outcome->run) : NULL;
+        started->r = r;
+        started->error = g_strdup(error);
 }
 
 int loading_start_text(Manager *manager, GMainContext *context, const char *name, const char *text, const Caller *who,
                        Run **ret_run, char **ret_error) {
-        Started started = {};
+        const TreeStart wanted = { .tree = name };
+        Started started = { .manager = manager };
         TextStart *start;
-        int r = manager_start_text(manager, name, text, NULL, who, on_started, &started, &start, ret_error);
+        int r = manager_start_text(manager, &wanted, text, who, on_started, &started, &start, ret_error);
 
         if (r < 0)
                 return r;

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * A manager on a main loop of the test's own, with the leaves of fake-leaves.h and a directory of tree files.
+ * Runs a manager on a main loop of the test, with the leaves of fake-leaves.h and a directory of tree files.
  */
 
 #include "basic/timers.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * A call of the manager that starts a run, repeated until the disk has reserved a number for it.
+ * Repeats a call of the manager that starts a run until the disk has reserved a number for the run.
  */
 
 #include "runtime/manager.h"

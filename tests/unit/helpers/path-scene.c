@@ -58,22 +58,31 @@ void scene_move(const Scene *scene, const char *from, const char *to) {
         g_assert_cmpint(rename(scene_at(scene, from), scene_at(scene, to)), ==, 0);
 }
 
-Actor *scene_look(const Scene *scene, const char *name, const char *kind) {
+TestLeaf *scene_start_node(const Scene *scene, const char *node) {
+        TestLeaf *leaf = leaf_stage_start(scene->stage, types, node);
+
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
+        test_leaf_wait_reports(leaf, 1);
+        leaf->n_reports = 0;
+        return leaf;
+}
+
+TestLeaf *scene_start(const Scene *scene, const char *name, const char *kind) {
         g_autofree char *node = g_strdup_printf("{ \"type\": \"PathExists\", \"path\": \"%s\", \"kind\": \"%s\" }",
                                                 scene_at(scene, name), kind);
 
-        return leaf_stage_start(scene->stage, types, node);
+        return scene_start_node(scene, node);
 }
 
-void scene_wait_status(Actor *actor, Status status) {
-        while (actor->status != status)
-                actor_wait_reports(actor, actor->n_reports + 1);
+void scene_wait_status(TestLeaf *leaf, Status status) {
+        while (leaf->status != status)
+                test_leaf_wait_reports(leaf, leaf->n_reports + 1);
 }
 
-void scene_wait_failure(const Scene *scene, Actor *actor, const char *cause) {
+void scene_wait_failure(const Scene *scene, TestLeaf *leaf, const char *cause) {
         g_auto(GStrv) parts = g_strsplit(cause, "%", -1);
         g_autofree char *expected = g_strjoinv(scene->top, parts);
 
-        while (actor->status != STATUS_FAILURE || g_strcmp0(actor->cause, expected) != 0)
-                actor_wait_reports(actor, actor->n_reports + 1);
+        while (leaf->status != STATUS_FAILURE || g_strcmp0(leaf->cause, expected) != 0)
+                test_leaf_wait_reports(leaf, leaf->n_reports + 1);
 }

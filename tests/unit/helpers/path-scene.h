@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * A directory for tests of PathExists and of what it watches, with what happens to files in it. Names are below it.
+ * Prepares tests of PathExists and of path watches: a directory, and changes to the files in it. Names are below that
+ * directory.
  */
 
 #include "leaf-stage.h"
@@ -24,8 +25,10 @@ void scene_make_link(const Scene *scene, const char *name, const char *target);
 void scene_drop(const Scene *scene, const char *name);
 void scene_move(const Scene *scene, const char *from, const char *to);
 
-/* Starts a PathExists of that kind. */
-Actor *scene_look(const Scene *scene, const char *name, const char *kind);
-void scene_wait_status(Actor *actor, Status status);
+/* Starts a PathExists, and waits until its first value is known. Only later values are counted as reports. */
+TestLeaf *scene_start_node(const Scene *scene, const char *node);
+/* The same with that kind. */
+TestLeaf *scene_start(const Scene *scene, const char *name, const char *kind);
+void scene_wait_status(TestLeaf *leaf, Status status);
 /* Until it fails for this reason, in which % stands for the top. */
-void scene_wait_failure(const Scene *scene, Actor *actor, const char *cause);
+void scene_wait_failure(const Scene *scene, TestLeaf *leaf, const char *cause);

@@ -64,7 +64,7 @@ static bool happen_timer(RandomRun *run) {
         if (node == NODE_NONE)
                 run->rules.interval = false;
         else
-                run->rules.sites[node].timer = false;
+                run->rules.sites[node].timer_armed = false;
         input_timer_expired(run->actual, node, run->now);
         return true;
 }
@@ -77,10 +77,15 @@ static bool happen_lock(RandomRun *run) {
 
         node = g_array_index(run->waiting, NodeId, 0);
         g_array_remove_index(run->waiting, 0);
-        run->rules.sites[node].waits = false;
-        run->rules.sites[node].holds = true;
+        run->rules.sites[node].waits_for_lock = false;
+        run->rules.sites[node].holds_lock = true;
         input_lock_granted(run->actual, node, run->now);
         return true;
+}
+
+/* A user, or NULL. */
+static const char *any_user(RandomRun *run) {
+        return dice_chance(run->dice, 50) ? "UID 7 (\"a\")" : NULL;
 }
 
 static bool happen_set(RandomRun *run) {
@@ -88,7 +93,7 @@ static bool happen_set(RandomRun *run) {
 
         json_object_object_add(values, "a", json_object_new_int((int) dice_roll(run->dice, 4)));
         json_object_object_add(values, "b", random_value(run->dice));
-        input_variables(run->actual, values, run->now);
+        input_variables(run->actual, values, any_user(run), run->now);
         return true;
 }
 
@@ -112,7 +117,7 @@ static bool happen_note(RandomRun *run) {
         if (!leaf)
                 return false;
 
-        random_leaf_remember(leaf);
+        random_leaf_set_memo(leaf);
         return true;
 }
 
@@ -142,19 +147,19 @@ static bool happen_control(RandomRun *run) {
 
         switch (dice_roll(run->dice, 6)) {
         case 0:
-                input_pause(run->actual, run->now);
+                input_pause(run->actual, any_user(run), run->now);
                 return true;
         case 1:
         case 2:
-                input_resume(run->actual, run->now);
+                input_resume(run->actual, any_user(run), run->now);
                 return true;
         case 3:
                 if (!run_paused(run->actual))
                         return false;
-                input_step(run->actual, run->now);
+                input_step(run->actual, any_user(run), run->now);
                 return true;
         case 4:
-                input_breakpoint(run->actual, node, !has_breakpoint(run, node), run->now);
+                input_breakpoint(run->actual, node, !has_breakpoint(run, node), any_user(run), run->now);
                 return true;
         default:
                 return force(run, node);

@@ -2,17 +2,20 @@
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "random-replay.h"
-#include "record/record-definition.h"
+#include "record/run-record.h"
+#include "run/events.h"
 #include "run/snapshot.h"
 
 /* Describes the run after an input. */
 typedef struct View {
         char *run, *world; /* NULL: not compared here */
+        uint64_t n_events;
 } View;
 
 typedef struct Check {
@@ -20,6 +23,7 @@ typedef struct Check {
         Dice *dice;
         bool thorough;
         uint32_t compared; /* the input after which runs are compared */
+        GPtrArray *events; /* of char *: events of the run so far, as text */
         char *path;
         GArray *views;  /* of View, of each input so far */
         unsigned n_cut; /* how many inputs were cut from the beginning of the record to recover */
@@ -34,8 +38,9 @@ static void view_clear(void *data) {
 
 static void on_input(RandomRun *run, void *userdata) {
         Check *check = userdata;
-        View view = {};
+        View view = { .n_events = run_n_events(run->actual) };
 
+        g_assert_cmpuint(check->events->len, ==, view.n_events);
         if (check->thorough || check->views->len == check->compared) {
                 view.run = random_run_describe(run->actual);
                 view.world = random_run_describe_world(run);
@@ -44,12 +49,48 @@ static void on_input(RandomRun *run, void *userdata) {
         g_array_append_val(check->views, view);
 }
 
+static char *describe_event(const RunEvent *event) {
+        return g_strdup_printf("%" PRIu64 " %" PRIu64 " #%u %s %s %" PRIu64 " %s %s", event->number, event->time,
+                               event->node, event->label, event->what, event->duration, event->text,
+                               json_object_to_json_string_ext(event->values, JSON_C_TO_STRING_PLAIN));
+}
+
+/* Numbers have no gaps. */
+static void on_event(const RunEvent *event, void *userdata) {
+        const Check *check = userdata;
+
+        g_ptr_array_add(check->events, describe_event(event));
+        g_assert_cmpuint(event->number, ==, check->events->len);
+}
+
+typedef struct Replayed {
+        GPtrArray *events; /* of char *: the same from the first number that is known */
+        uint64_t first;    /* of these; 0: none so far */
+} Replayed;
+
+static void on_replayed(const RunEvent *event, void *userdata) {
+        Replayed *replayed = userdata;
+
+        if (event->number == 0)
+                return;
+        if (g_str_equal(event->what, "cut")) {
+                g_assert_cmpuint(replayed->events->len, ==, 0);
+                replayed->first = event->number + 1;
+                return;
+        }
+
+        replayed->first = replayed->first ?: 1;
+        g_assert_cmpuint(event->number, ==, replayed->first + replayed->events->len);
+        g_ptr_array_add(replayed->events, describe_event(event));
+}
+
 static void check_init(Check *check, Definition *definition, Dice *dice, bool thorough) {
         *check = (Check){
                 .definition = definition,
                 .dice = dice,
                 .thorough = thorough,
                 .compared = dice_roll(dice, 128),
+                .events = g_ptr_array_new_with_free_func(g_free),
                 .path = g_strdup_printf("%s/btd-check-%i", g_get_tmp_dir(), (int) getpid()),
                 .views = g_array_new(false, false, sizeof(View)),
         };
@@ -61,32 +102,33 @@ static void check_clear(Check *check) {
         g_unlink(check->path);
         g_free(check->path);
         g_array_unref(check->views);
+        g_ptr_array_unref(check->events);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Check, check_clear)
 
-static RunRecord *read_journal(const Check *check) {
+static RunRecord *read_record(const Check *check) {
         g_autofree char *error = NULL;
-        RunRecord *journal = NULL;
+        RunRecord *record = NULL;
 
-        run_record_read_file(check->path, &journal, &error);
+        run_record_read_file(check->path, &record, &error);
         g_assert_cmpstr(error, ==, NULL);
-        return journal;
+        return record;
 }
 
-static const Entry *next_of(const RunRecord *journal, const Replay *replay) {
+static const Entry *next_of(const RunRecord *record, const Replay *replay) {
         unsigned position = replay_position(replay);
 
-        return position < journal->entries->len ? &g_array_index(journal->entries, Entry, position) : NULL;
+        return position < record->entries->len ? &g_array_index(record->entries, Entry, position) : NULL;
 }
 
 /* Snapshots are not inputs, and a suspend is an input only if something follows it. */
-static int step(const RunRecord *journal, Replay *replay) {
+static int step(const RunRecord *record, Replay *replay) {
         g_autofree char *error = NULL;
         const Entry *next;
         int r;
 
-        while ((next = next_of(journal, replay)) && (next->kind == ENTRY_SNAPSHOT || next->kind == ENTRY_SUSPENDED)) {
+        while ((next = next_of(record, replay)) && (next->kind == ENTRY_SNAPSHOT || next->kind == ENTRY_SUSPENDED)) {
                 replay_step(replay, &error);
                 g_assert_cmpstr(error, ==, NULL);
         }
@@ -96,13 +138,13 @@ static int step(const RunRecord *journal, Replay *replay) {
         return r;
 }
 
-typedef int (*BeginReplay)(const RunRecord *journal, Definition *definition, Replay **ret_replay, char **ret_error);
+typedef int (*BeginReplay)(const RunRecord *record, Definition *definition, Replay **ret_replay, char **ret_error);
 
-static Replay *begin_replay(const RunRecord *journal, Definition *definition, BeginReplay begin) {
+static Replay *begin_replay(const RunRecord *record, Definition *definition, BeginReplay begin) {
         g_autofree char *error = NULL;
         Replay *replay = NULL;
 
-        begin(journal, definition, &replay, &error);
+        begin(record, definition, &replay, &error);
         g_assert_cmpstr(error, ==, NULL);
         return replay;
 }
@@ -123,14 +165,14 @@ static char *describe_state(const Replay *replay) {
 }
 
 /* Replay gives the same run from the first entry and from the newest snapshot. */
-static void compare_ends(const RunRecord *journal, Definition *definition) {
-        g_autoptr(Replay) whole = begin_replay(journal, definition, replay_new),
-                          end = begin_replay(journal, definition, replay_new_of_end);
+static void compare_ends(const RunRecord *record, Definition *definition) {
+        g_autoptr(Replay) whole = begin_replay(record, definition, replay_new),
+                          end = begin_replay(record, definition, replay_new_of_end);
         g_autofree char *was = NULL, *is = NULL;
 
-        while (step(journal, whole) > 0)
+        while (step(record, whole) > 0)
                 ;
-        while (step(journal, end) > 0)
+        while (step(record, end) > 0)
                 ;
 
         if (run_status(replay_run(whole)) != STATUS_RUNNING)
@@ -141,12 +183,42 @@ static void compare_ends(const RunRecord *journal, Definition *definition) {
         random_run_assert_same(is, was);
 }
 
+/* A replay has the events that the run had, up to that number; and it has all of them from the first that is kept.
+ * Takes the others: the last input before a cut may have had another effect. */
+static void compare_events(Check *check, const RunRecord *record, Definition *definition, BeginReplay begin,
+                           uint64_t n_same) {
+        g_autoptr(Replay) replay = begin_replay(record, definition, begin);
+        g_autoptr(GPtrArray) events = g_ptr_array_new_with_free_func(g_free);
+        Replayed replayed = { .events = events };
+        uint64_t n = 0;
+
+        run_observe_events(replay_run(replay), on_replayed, &replayed, UINT_MAX);
+        while (step(record, replay) > 0)
+                ;
+
+        if (replayed.first > 0)
+                n = replayed.first - 1 + events->len;
+        g_assert_cmpuint(n, ==, run_n_events(replay_run(replay)));
+        g_assert_cmpuint(n, >=, n_same);
+        for (uint64_t i = 0; i < events->len; i++) {
+                uint64_t number = replayed.first + i;
+
+                if (number <= n_same)
+                        g_assert_cmpstr(events->pdata[i], ==, check->events->pdata[number - 1]);
+        }
+
+        if (check->events->len > n_same)
+                g_ptr_array_set_size(check->events, (int) n_same);
+        for (uint64_t number = n_same + 1; number <= n; number++)
+                g_ptr_array_add(check->events, g_strdup(events->pdata[number - replayed.first]));
+}
+
 /* The number of inputs that are left in the record. */
-static unsigned count_inputs(const RunRecord *journal, Definition *definition, BeginReplay begin) {
-        g_autoptr(Replay) replay = begin_replay(journal, definition, begin);
+static unsigned count_inputs(const RunRecord *record, Definition *definition, BeginReplay begin) {
+        g_autoptr(Replay) replay = begin_replay(record, definition, begin);
         unsigned n = 0;
 
-        while (step(journal, replay) > 0)
+        while (step(record, replay) > 0)
                 n++;
 
         return n;
@@ -164,28 +236,41 @@ static void compare(const Replay *replay, const View *view) {
         random_run_assert_same(world, view->world);
 }
 
-static Definition *definition_of(const Check *check, const RunRecord *journal) {
+static Definition *definition_of(const Check *check, const RunRecord *record) {
         g_autofree char *error = NULL;
         Definition *definition = NULL;
 
         if (!check->thorough)
                 return definition_ref(check->definition);
 
-        record_definition_new(&journal->header, random_definition_tables, &definition, &error);
+        record_definition_new(&record->header, random_definition_tables, &limits_default, &definition, &error);
         g_assert_cmpstr(error, ==, NULL);
         return definition;
 }
 
-/* The last change of each node that an observer received. */
+/* The last change of each node that an observer received. A node that stops at a breakpoint is waiting from then on. */
 typedef struct Told {
-        const Run *actual; /* which is tested */
         Status *nodes;
 } Told;
 
-static void on_told(NodeId node, void *userdata) {
+static void on_told(const RunEvent *event, void *userdata) {
         const Told *told = userdata;
 
-        told->nodes[node] = history_status(run_history(told->actual), node);
+        if (g_str_equal(event->what, "at-breakpoint"))
+                told->nodes[event->node] = STATUS_RUNNING;
+        else if (event->node != NODE_NONE && event->status != STATUS_IDLE)
+                told->nodes[event->node] = event->status;
+}
+
+/* The next tick starts it: no event says so. */
+static bool is_due(const Run *run, NodeId node) {
+        g_autofree char *text = NULL;
+
+        if (node_history_phase(run_node_history(run), node) != PHASE_WAITING)
+                return false;
+
+        text = run_describe_waiting(run, node);
+        return !text;
 }
 
 /* After the run, each node that was running has an end, and an observer has received it. */
@@ -193,50 +278,51 @@ static void check_ends(const Run *run, const Status *told) {
         const Tree *tree = definition_tree(run_definition(run));
 
         for (NodeId node = 0; node < tree->n_nodes; node++) {
-                Status status = history_status(run_history(run), node);
+                Status status = node_history_status(run_node_history(run), node);
 
                 if (run_status(run) != STATUS_RUNNING)
                         g_assert_cmpstr(status_to_string(status), !=, "running");
-                if (told[node] != STATUS_IDLE)
+                if (told[node] != STATUS_IDLE && !is_due(run, node))
                         g_assert_cmpstr(status_to_string(told[node]), ==, status_to_string(status));
         }
 }
 
 /* Covers the last life. */
-static void check_replay(const Check *check, const RunRecord *journal, Definition *definition, BeginReplay begin,
+static void check_replay(const Check *check, const RunRecord *record, Definition *definition, BeginReplay begin,
                          const View *last) {
-        g_autoptr(Replay) replay = begin_replay(journal, definition, begin);
-        unsigned n = count_inputs(journal, definition, begin);
+        g_autoptr(Replay) replay = begin_replay(record, definition, begin);
+        unsigned n = count_inputs(record, definition, begin);
 
-        const RunObserver observer = { .changed = on_told };
         g_autofree Status *nodes = g_new0(Status, definition_tree(definition)->n_nodes);
-        Told told = { .actual = replay_run(replay), .nodes = nodes };
+        Told told = { .nodes = nodes };
 
         g_assert_cmpuint(n, <=, check->views->len);
-        run_observe(replay_run(replay), &observer, &told);
+        run_observe_events(replay_run(replay), on_told, &told, UINT_MAX);
         for (unsigned i = check->views->len - n; i < check->views->len; i++) {
-                g_assert_cmpint(step(journal, replay), ==, 1);
+                g_assert_cmpint(step(record, replay), ==, 1);
                 compare(replay, &g_array_index(check->views, View, i));
         }
 
-        g_assert_cmpint(step(journal, replay), ==, 0);
+        g_assert_cmpint(step(record, replay), ==, 0);
         check_ends(replay_run(replay), nodes);
         compare(replay, last);
 }
 
-static bool begins_with_snapshot(const RunRecord *journal) {
-        return journal->entries->len > 0 && g_array_index(journal->entries, Entry, 0).kind == ENTRY_SNAPSHOT;
+static bool begins_with_snapshot(const RunRecord *record) {
+        return record->entries->len > 0 && g_array_index(record->entries, Entry, 0).kind == ENTRY_SNAPSHOT;
 }
 
-static void check_recovery(const Check *check, const RandomRun *run) {
-        g_autoptr(RunRecord) journal = read_journal(check);
-        g_autoptr(Definition) definition = definition_of(check, journal);
+static void check_recovery(Check *check, const RandomRun *run) {
+        g_autoptr(RunRecord) record = read_record(check);
+        g_autoptr(Definition) definition = definition_of(check, record);
         View last = { random_run_describe(run->actual), random_run_describe_world(run) };
 
-        if (!begins_with_snapshot(journal))
-                g_assert_cmpuint(count_inputs(journal, definition, replay_new), ==, check->views->len);
-        check_replay(check, journal, definition, replay_new, &last);
-        check_replay(check, journal, definition, replay_new_of_end, &last);
+        if (!begins_with_snapshot(record))
+                g_assert_cmpuint(count_inputs(record, definition, replay_new), ==, check->views->len);
+        compare_events(check, record, definition, replay_new, run_n_events(run->actual));
+        compare_events(check, record, definition, replay_new_of_end, run_n_events(run->actual));
+        check_replay(check, record, definition, replay_new, &last);
+        check_replay(check, record, definition, replay_new_of_end, &last);
         view_clear(&last);
 }
 
@@ -249,11 +335,11 @@ static gsize uncut_length(const char *text) {
 }
 
 static void cut_record(Check *check) {
-        g_autoptr(RunRecord) journal = read_journal(check);
+        g_autoptr(RunRecord) record = read_record(check);
         g_autofree char *text = NULL;
         gsize length, begin;
 
-        check->n_cut = check->views->len - count_inputs(journal, check->definition, replay_new);
+        check->n_cut = check->views->len - count_inputs(record, check->definition, replay_new);
         g_assert_true(g_file_get_contents(check->path, &text, &length, NULL));
         begin = uncut_length(text);
         g_assert_cmpint(
@@ -263,16 +349,20 @@ static void cut_record(Check *check) {
 
 /* Drops the views of the previous life after the cut. The last input before it may have had another effect. */
 static void recover(Check *check, RandomRun *run) {
-        g_autoptr(RunRecord) journal = read_journal(check);
-        g_autoptr(Replay) replay = begin_replay(journal, check->definition, replay_new_of_end);
-        unsigned n = count_inputs(journal, check->definition, replay_new);
+        g_autoptr(RunRecord) record = read_record(check);
+        g_autoptr(Replay) replay = begin_replay(record, check->definition, replay_new_of_end);
+        unsigned n = count_inputs(record, check->definition, replay_new);
+        uint64_t n_before;
         View last = {};
 
-        while (step(journal, replay) > 0)
+        while (step(record, replay) > 0)
                 ;
 
-        compare_ends(journal, check->definition);
+        compare_ends(record, check->definition);
         g_array_set_size(check->views, check->n_cut + (n > 0 ? n - 1 : 0));
+        n_before = check->views->len > 0 ? g_array_index(check->views, View, check->views->len - 1).n_events : 0;
+        compare_events(check, record, check->definition, replay_new, n_before);
+        last.n_events = run_n_events(replay_run(replay));
         if (n > 0 && (check->thorough || check->compared == check->n_cut + n - 1)) {
                 last.run = random_run_describe(replay_run(replay));
                 last.world = random_run_describe_replay(replay);
@@ -280,13 +370,13 @@ static void recover(Check *check, RandomRun *run) {
         if (n > 0)
                 g_array_append_val(check->views, last);
 
-        random_run_recover(run, replay, journal, check->path, check->dice);
+        random_run_recover(run, replay, record, check->path, check->dice);
         random_run_live(run);
 }
 
 void random_replay_check(Definition *definition, Dice *dice, unsigned lives, bool thorough) {
         g_auto(Check) check = {};
-        RandomRun run = { .seen = on_input, .userdata = &check };
+        RandomRun run = { .on_input = on_input, .on_event = on_event, .userdata = &check };
 
         check_init(&check, definition, dice, thorough);
         random_run_start(&run, definition, check.path, dice);

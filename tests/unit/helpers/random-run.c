@@ -4,7 +4,7 @@
 
 #include "random-run.h"
 #include "basic/cleanup.h"
-#include "engine/machine-image.h"
+#include "engine/machine.h"
 #include "world-rules.h"
 
 #define INPUTS_MAX 150
@@ -21,10 +21,11 @@ static void init(RandomRun *run, Definition *definition, Dice *dice) {
                 .leaves = g_ptr_array_new(),
                 .timers = g_hash_table_new_full(NULL, NULL, NULL, g_free),
                 .waiting = g_array_new(FALSE, FALSE, sizeof(NodeId)),
-                .told = g_new0(Status, tree->n_nodes),
+                .reported = g_new0(Status, tree->n_nodes),
                 .now = RANDOM_RUN_START,
                 .rules = { .tree = tree, .sites = g_new0(Site, tree->n_nodes), .effects = g_string_new(NULL) },
-                .seen = run->seen,
+                .on_input = run->on_input,
+                .on_event = run->on_event,
                 .userdata = run->userdata,
         };
 }
@@ -40,7 +41,7 @@ void random_run_clear(RandomRun *run) {
         g_hash_table_unref(run->timers);
         g_array_unref(run->waiting);
         g_free(run->rules.sites);
-        g_free(run->told);
+        g_free(run->reported);
         g_string_free(run->rules.effects, true);
 }
 
@@ -51,7 +52,7 @@ static void check(RandomRun *run) {
 
         rules->machine = (Machine *) run_machine(run->actual);
         for (NodeId node = 0; node < n; node++) {
-                rules->sites[node].stopped = run_is_at_breakpoint(run->actual, node);
+                rules->sites[node].at_breakpoint = run_is_at_breakpoint(run->actual, node);
                 g_assert_true(rules->machine || !world_is_anything_left(rules, node));
         }
 
@@ -61,36 +62,37 @@ static void check(RandomRun *run) {
 }
 
 /* Whoever watches it has been told of every change. */
-static void check_told(RandomRun *run) {
+static void check_reported(RandomRun *run) {
         g_autoptr(GArray) changes = run_take_changes(run->actual);
-        const History *history = run_history(run->actual);
+        const NodeHistory *history = run_node_history(run->actual);
 
         for (unsigned i = 0; changes && i < changes->len; i++) {
                 NodeId node = g_array_index(changes, NodeId, i);
 
-                run->told[node] = history_status(history, node);
+                run->reported[node] = node_history_status(history, node);
         }
         for (NodeId node = 0; node < run->rules.tree->n_nodes; node++)
-                g_assert_cmpint(run->told[node], ==, history_status(history, node));
+                g_assert_cmpint(run->reported[node], ==, node_history_status(history, node));
 }
 
 static void watch(RandomRun *run) {
         for (NodeId node = 0; node < run->rules.tree->n_nodes; node++)
-                run->told[node] = history_status(run_history(run->actual), node);
+                run->reported[node] = node_history_status(run_node_history(run->actual), node);
 
         run_set_watched(run->actual, true);
+        run_observe_events(run->actual, run->on_event, run->userdata, UINT_MAX);
 }
 
 /* What the result is, is a record of its own. */
 static void look(RandomRun *run) {
         check(run);
-        check_told(run);
-        run->seen(run, run->userdata);
+        check_reported(run);
+        run->on_input(run, run->userdata);
         if (run_status(run->actual) != STATUS_RUNNING)
-                run->seen(run, run->userdata);
+                run->on_input(run, run->userdata);
 }
 
-static RecordWriter *begin_journal(const char *path, const Definition *definition, uint64_t seed) {
+static RecordWriter *begin_record(const char *path, const Definition *definition, uint64_t seed) {
         g_auto(RecordHeader) header = {
                 .run = g_strdup("test.1"),
                 .seed = seed,
@@ -105,7 +107,7 @@ static RecordWriter *begin_journal(const char *path, const Definition *definitio
         json_object_object_add(own, "path", json_object_new_string(""));
         json_object_object_add(own, "text", json_object_new_string(definition_text(definition)));
         json_object_array_add(header.files, own);
-        record_writer_create(path, &header, &writer, &error);
+        record_writer_create(path, &header, &limits_default, &writer, &error);
         g_assert_cmpstr(error, ==, NULL);
         return writer;
 }
@@ -119,7 +121,7 @@ void random_run_start(RandomRun *run, Definition *definition, const char *path, 
         record_writer_set_part(UINT64_C(64) << dice_roll(dice, 10));
         run->actual = run_make(&origin, definition, &random_run_host, run);
         run->rules.machine = (Machine *) run_machine(run->actual);
-        run_set_journal(run->actual, begin_journal(path, definition, seed));
+        run_set_writer(run->actual, begin_record(path, definition, seed));
         watch(run);
         input_start(run->actual, RANDOM_RUN_START);
         look(run);
@@ -154,32 +156,32 @@ static void take_over(RandomRun *run, Replay *replay) {
                 own->ending = leaf->halted;
                 site_of(run, leaf->node)->running = action && own->status == STATUS_RUNNING && !own->ending;
                 site_of(run, leaf->node)->ending = own->ending;
-                site_of(run, leaf->node)->watching = !action;
+                site_of(run, leaf->node)->watched = !action;
                 run_set_leaf(run->actual, leaf->node, own);
         }
         for (unsigned i = 0; i < locks->len; i++) {
                 const RunLock *lock = &g_array_index(locks, RunLock, i);
 
-                site_of(run, lock->node)->holds = lock->held;
-                site_of(run, lock->node)->waits = !lock->held;
+                site_of(run, lock->node)->holds_lock = lock->held;
+                site_of(run, lock->node)->waits_for_lock = !lock->held;
                 if (!lock->held)
                         g_array_append_val(run->waiting, lock->node);
         }
 }
 
-/* By records, or before the snapshot that the journal begins with. */
-static void note_forced(RandomRun *run, const RunRecord *journal) {
+/* By records, or before the snapshot that the run record begins with. */
+static void note_forced(RandomRun *run, const RunRecord *record) {
         const Machine *machine = run_machine(run->actual);
         NodeImage image;
 
         for (NodeId node = 0; machine && node < run->rules.tree->n_nodes; node++)
                 if (machine_node_image(machine, node, &image) && image.forced != STATUS_IDLE)
                         site_of(run, node)->forced = true;
-        for (unsigned i = 0; i < journal->entries->len; i++) {
-                const Entry *record = &g_array_index(journal->entries, Entry, i);
+        for (unsigned i = 0; i < record->entries->len; i++) {
+                const Entry *entry = &g_array_index(record->entries, Entry, i);
 
-                if (record->kind == ENTRY_FORCE)
-                        site_of(run, record->node)->forced = true;
+                if (entry->kind == ENTRY_FORCE)
+                        site_of(run, entry->node)->forced = true;
         }
 }
 
@@ -209,16 +211,16 @@ static void start_again(RandomRun *run, const ReplayLeaf *leaf) {
         look(run);
 }
 
-static void resume_journal(RandomRun *run, const RunRecord *journal, const char *path) {
+static void resume_record(RandomRun *run, const RunRecord *record, const char *path) {
         g_autofree char *error = NULL;
         RecordWriter *writer = NULL;
 
-        record_writer_resume(path, journal, &writer, &error);
+        record_writer_resume(path, record, &limits_default, &writer, &error);
         g_assert_cmpstr(error, ==, NULL);
-        run_set_journal(run->actual, writer);
+        run_set_writer(run->actual, writer);
 }
 
-void random_run_recover(RandomRun *run, Replay *replay, const RunRecord *journal, const char *path, Dice *dice) {
+void random_run_recover(RandomRun *run, Replay *replay, const RunRecord *record, const char *path, Dice *dice) {
         bool begun = replay_position(replay) > 0;
 
         init(run, run_definition(replay_run(replay)), dice);
@@ -226,8 +228,8 @@ void random_run_recover(RandomRun *run, Replay *replay, const RunRecord *journal
         run->now = run_now(run->actual);
         run_set_host(run->actual, &random_run_host, run);
         take_over(run, replay);
-        note_forced(run, journal);
-        resume_journal(run, journal, path);
+        note_forced(run, record);
+        resume_record(run, record, path);
         watch(run);
 
         if (begun)

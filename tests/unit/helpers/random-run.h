@@ -2,13 +2,14 @@
 #pragma once
 
 /*
- * A run of a random tree (random-definition.h) with a run record, in a world in which anything can happen at any time.
- * The run, and the part of the world that it uses, can be described as texts, to be compared with those of its replay.
- * The rules of any world (world-rules.h) are checked after every input.
+ * Makes and drives a run of a random tree (random-definition.h) with a run record, in a world in which anything can
+ * happen at any time. It describes the run, and the part of the world that the run uses, as texts, to be compared with
+ * those of its replay. It checks the rules of any world (world-rules.h) after every input.
  */
 
 #include "dice.h"
 #include "random-definition.h"
+#include "run/events.h"
 #include "run/replay.h"
 #include "world.h"
 
@@ -21,11 +22,12 @@ typedef struct RandomRun {
         GHashTable *timers; /* deadlines, by node */
         GArray *waiting;    /* of NodeId: nodes that wait for their locks */
         uint64_t now;
-        Status *told; /* the last reported status of each node */
-        World rules;  /* the state of the rules; its machine is that of the run */
+        Status *reported; /* the last reported status of each node */
+        World rules;      /* the state of the rules; its machine is that of the run */
 
         /* Called after each input was recorded. */
-        void (*seen)(struct RandomRun *run, void *userdata);
+        void (*on_input)(struct RandomRun *run, void *userdata);
+        RunEventObserver on_event;
         void *userdata;
 } RandomRun;
 
@@ -43,10 +45,10 @@ typedef struct RandomLeaf {
         char *what; /* its parameter at its start */
 } RandomLeaf;
 
-/* Starts it, with a record in a new file. Set seen and its userdata before, and zero the rest. */
+/* Starts it, with a record in a new file. Set on_input, on_event and the userdata of both before, and zero the rest. */
 void random_run_start(RandomRun *run, Definition *definition, const char *path, Dice *dice);
 /* Continues it from the end of the replayed record, which may be empty. */
-void random_run_recover(RandomRun *run, Replay *replay, const RunRecord *journal, const char *path, Dice *dice);
+void random_run_recover(RandomRun *run, Replay *replay, const RunRecord *record, const char *path, Dice *dice);
 void random_run_clear(RandomRun *run);
 /* Makes inputs until the run ends, the dice are used up, or there were enough. */
 void random_run_live(RandomRun *run);
@@ -60,7 +62,7 @@ char *random_run_describe_world(const RandomRun *run);
 char *random_run_describe_replay(const Replay *replay);
 
 /* Fails with the first line that differs. */
-void random_run_assert_same(const char *replayed, const char *seen);
+void random_run_assert_same(const char *replayed, const char *original);
 
 /* For random-run.c, random-inputs.c and random-world.c. Makes a random input; false: it was not possible. */
 bool random_run_happen(RandomRun *run);
@@ -69,7 +71,7 @@ RandomLeaf *random_leaf_new(RandomRun *run, NodeId node);
 /* Runs its code. */
 void random_leaf_run(RandomLeaf *leaf);
 void random_leaf_set(RandomLeaf *leaf, Status status);
-void random_leaf_remember(RandomLeaf *leaf);
+void random_leaf_set_memo(RandomLeaf *leaf);
 void random_leaf_free(RandomLeaf *leaf);
 void random_run_set_output(RandomRun *run, NodeId node);
 json_object *random_value(Dice *dice);

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Random trees for property tests: any of the engine's types, with parameters within their limits and with attributes,
- * over three kinds of leaves. The same dice give the same tree.
+ * Makes random trees for property tests: any of the engine's types, with parameters within their limits and with
+ * attributes, over three kinds of leaves. The same dice give the same tree.
  */
 
 #include "dice.h"

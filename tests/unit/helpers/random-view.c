@@ -23,18 +23,17 @@ static void add_cause(GString *text, const Cause *cause) {
 }
 
 static void add_node(GString *text, const Run *run, NodeId node) {
-        const History *history = run_history(run);
+        const NodeHistory *history = run_node_history(run);
         const Machine *machine = run_machine(run);
 
-        g_string_append_printf(text, "#%u %s %i%i%i %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %" PRIu64, node,
-                               status_to_string(history_status(history, node)),
-                               machine ? (int) machine_node_status(machine, node) : -1,
-                               machine && machine_node_ending(machine, node), run_is_at_breakpoint(run, node),
-                               history_since(history, node), history_duration(history, node, UINT32_MAX),
-                               history_rounds(history, node), run_deadline(run, node),
-                               run_boottime_deadline(run, node));
-        add_cause(text, history_last_cause(history, node));
-        if (history_status(history, node) == STATUS_HALTED) {
+        g_string_append_printf(
+                text, "#%u %s %i%i%i %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %" PRIu64, node,
+                node_history_state(history, node), machine ? (int) machine_node_status(machine, node) : -1,
+                machine && machine_node_ending(machine, node), run_is_at_breakpoint(run, node),
+                node_history_since(history, node), node_history_duration(history, node, UINT32_MAX),
+                node_history_rounds(history, node), run_deadline(run, node), run_boottime_deadline(run, node));
+        add_cause(text, node_history_last_cause(history, node));
+        if (node_history_status(history, node) == STATUS_HALTED || node_history_phase(history, node) == PHASE_HALTING) {
                 g_autoptr(Cause) halted = run_node_cause(run, node);
 
                 add_cause(text, halted);
@@ -59,6 +58,9 @@ char *random_run_describe(const Run *run) {
                                run_wants_tick(run) ? " wants a tick" : "", run_deadline(run, NODE_NONE));
         for (unsigned i = 0; breakpoints && i < breakpoints->len; i++)
                 g_string_append_printf(text, " *%u", g_array_index(breakpoints, NodeId, i));
+        g_string_append_printf(text, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, run_counts(run)->ticks,
+                               run_counts(run)->inputs, run_counts(run)->action_starts,
+                               run_counts(run)->action_restarts);
         if (run_was_made_ready(run))
                 g_string_append_printf(text, " ready %" PRIu64, run_ready_at(run));
         add_cause(text, run_cause_chain(run));
@@ -132,8 +134,8 @@ char *random_run_describe_world(const RandomRun *run) {
                          action ? leaf->cause : NULL, leaf->memo, leaf->what);
         }
         for (NodeId node = 0; node < run->rules.tree->n_nodes; node++)
-                if (run->rules.sites[node].holds || run->rules.sites[node].waits)
-                        add_lock(text, node, run->rules.sites[node].holds);
+                if (run->rules.sites[node].holds_lock || run->rules.sites[node].waits_for_lock)
+                        add_lock(text, node, run->rules.sites[node].holds_lock);
 
         sort_lines(text);
         return g_string_free(text, FALSE);
@@ -163,14 +165,14 @@ char *random_run_describe_replay(const Replay *replay) {
         return g_string_free(text, FALSE);
 }
 
-void random_run_assert_same(const char *replayed, const char *seen) {
+void random_run_assert_same(const char *replayed, const char *original) {
         g_auto(GStrv) is = NULL, was = NULL;
 
-        if (g_str_equal(replayed, seen))
+        if (g_str_equal(replayed, original))
                 return;
 
         is = g_strsplit(replayed, "\n", -1);
-        was = g_strsplit(seen, "\n", -1);
+        was = g_strsplit(original, "\n", -1);
         for (size_t i = 0; is[i] && was[i]; i++)
                 g_assert_cmpstr(is[i], ==, was[i]);
 

@@ -81,7 +81,7 @@ RandomLeaf *random_leaf_new(RandomRun *run, NodeId node) {
 void random_leaf_free(RandomLeaf *leaf) {
         Site *site = site_of(leaf->run, leaf->node);
 
-        site->running = site->ending = site->watching = false;
+        site->running = site->ending = site->watched = false;
         g_ptr_array_remove(leaf->run->leaves, leaf);
         cause_unref(leaf->cause);
         json_object_put(leaf->memo);
@@ -112,7 +112,7 @@ void random_leaf_run(RandomLeaf *leaf) {
         leaf_is(leaf, script_status_of_code(params->code, scope, &leaf->cause));
 }
 
-void random_leaf_remember(RandomLeaf *leaf) {
+void random_leaf_set_memo(RandomLeaf *leaf) {
         RandomRun *run = leaf->run;
 
         json_object_put(leaf->memo);
@@ -134,7 +134,7 @@ static void start_action(RandomLeaf *leaf) {
         }
 
         if (dice_chance(run->dice, 5))
-                random_leaf_remember(leaf);
+                random_leaf_set_memo(leaf);
         if (leaf->type == &quick_type || dice_chance(run->dice, 10))
                 random_leaf_set(leaf, random_outcome(run->dice));
         if (dice_chance(run->dice, 20))
@@ -153,7 +153,7 @@ static void *on_leaf_start(NodeId node, uint32_t attempt, json_object *noted, vo
         if (leaf->type->class == NODE_ACTION) {
                 start_action(leaf);
         } else {
-                site_of(run, node)->watching = true;
+                site_of(run, node)->watched = true;
                 random_leaf_set(leaf, random_condition(run->dice));
         }
 
@@ -218,7 +218,7 @@ static uint64_t on_suspended(void *userdata) {
 }
 
 static bool *timer_of(RandomRun *run, NodeId node) {
-        return node == NODE_NONE ? &run->rules.interval : &site_of(run, node)->timer;
+        return node == NODE_NONE ? &run->rules.interval : &site_of(run, node)->timer_armed;
 }
 
 static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
@@ -241,12 +241,12 @@ static bool on_lock(NodeId node, void *userdata) {
         RandomRun *run = userdata;
         Site *site = site_of(run, node);
 
-        g_assert_false(site->waits || site->holds);
-        site->holds = dice_chance(run->dice, 60);
-        site->waits = !site->holds;
-        if (site->waits)
+        g_assert_false(site->waits_for_lock || site->holds_lock);
+        site->holds_lock = dice_chance(run->dice, 60);
+        site->waits_for_lock = !site->holds_lock;
+        if (site->waits_for_lock)
                 g_array_append_val(run->waiting, node);
-        return site->holds;
+        return site->holds_lock;
 }
 
 static void stop_waiting(RandomRun *run, NodeId node) {
@@ -261,12 +261,12 @@ static void on_unlock(NodeId node, void *userdata) {
         RandomRun *run = userdata;
         Site *site = site_of(run, node);
 
-        g_assert_true(site->waits || site->holds);
-        site->waits = site->holds = false;
+        g_assert_true(site->waits_for_lock || site->holds_lock);
+        site->waits_for_lock = site->holds_lock = false;
         stop_waiting(run, node);
 }
 
-static void on_journal_failed(const char *error, void *userdata) {
+static void on_record_failed(const char *error, void *userdata) {
         g_error("%s", error);
 }
 
@@ -283,5 +283,5 @@ const RunHost random_run_host = {
         .timer_disarm = on_timer_disarm,
         .lock = on_lock,
         .unlock = on_unlock,
-        .journal_failed = on_journal_failed,
+        .record_failed = on_record_failed,
 };

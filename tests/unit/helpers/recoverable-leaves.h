@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Leaves for tests of recovery, found by the node's name: Recoverable (has something in the world that is still there
- * after a restart unless it was lost), Lossy (with "on_recover"), Plain (is started again), Quick (ends at once), Watch
- * (a condition); and the leaves that only compute.
+ * Simulates leaves for tests of recovery: Recoverable (has something in the world that is still there after a restart
+ * unless it was lost), Lossy (with "on_recover"), Plain (is started again), Quick (ends at once), Watch (a condition);
+ * and the leaves that only compute. A test finds them by the node's name.
  */
 
 #include "run/leaf.h"

@@ -11,9 +11,9 @@
 /* Nobody hears of a run that would not be there after a crash. */
 static void assert_written(const RecoveryStage *stage, const Run *run) {
         g_autofree char *path = g_strdup_printf("%s/runs/%s.journal", stage->runtime, run_id(run)), *error = NULL;
-        g_autoptr(RunRecord) journal = NULL;
+        g_autoptr(RunRecord) record = NULL;
 
-        g_assert_cmpint(run_record_read_file(path, &journal, &error), ==, 0);
+        g_assert_cmpint(run_record_read_file(path, &record, &error), ==, 0);
 }
 
 static void on_run_added(Run *run, void *userdata) {
@@ -66,6 +66,7 @@ void recovery_stage_begin(RecoveryStage *stage) {
                 .tables = recoverable_tables,
                 .runtime_directory = stage->runtime,
                 .state_directory = stage->state,
+                .limits = stage->limits,
         };
         g_autofree char *error = NULL;
 
@@ -174,7 +175,7 @@ bool is_there(const char *directory, const char *file) {
         return g_file_test(path, G_FILE_TEST_EXISTS);
 }
 
-char *recovery_stage_journal(const RecoveryStage *stage, const char *run) {
+char *recovery_stage_record(const RecoveryStage *stage, const char *run) {
         g_autofree char *file = g_strconcat(run, ".journal", NULL);
 
         return g_build_filename(stage->runtime, "runs", file, NULL);

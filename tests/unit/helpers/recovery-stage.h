@@ -13,6 +13,7 @@ typedef struct RecoveryStage {
         GMainContext *context;
         Timers *timers;
         LeafServices services;
+        const Limits *limits; /* of the next daemon; NULL: the defaults */
         char *top, *trees[2], *runtime, *state, *credentials;
         Manager *manager;
         GString *events;
@@ -37,7 +38,7 @@ Run *recovery_stage_run(RecoveryStage *stage, const char *id);
 void recovery_stage_assert_finished(RecoveryStage *stage, const char *id, Status status, const char *cause);
 
 /* The record of a running run; to be freed. */
-char *recovery_stage_journal(const RecoveryStage *stage, const char *run);
+char *recovery_stage_record(const RecoveryStage *stage, const char *run);
 bool is_there(const char *directory, const char *file);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RecoveryStage, recovery_stage_free)

@@ -98,6 +98,17 @@ void run_stage_assert_finished(const RunStage *stage, Status status, const char 
         g_assert_false(run_halting(stage->run));
 }
 
+void run_stage_assert_state(const RunStage *stage, NodeId node, const char *state, const char *detail) {
+        g_autofree char *owned = NULL;
+        NodeReport report;
+
+        run_node_report(stage->run, node, &report);
+        owned = report.detail;
+        g_assert_cmpstr(report.state, ==, state);
+        g_assert_cmpstr(report.detail, ==, detail);
+        g_assert_cmpuint(report.since, >, 0);
+}
+
 void run_stage_assert_node(const RunStage *stage, NodeId node, Status status, const char *detail) {
         g_autofree char *owned = NULL;
         NodeReport report;

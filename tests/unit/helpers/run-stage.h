@@ -38,6 +38,8 @@ void run_stage_halt(const RunStage *stage, const char *why);
 void run_stage_await_finish(const RunStage *stage);
 
 void run_stage_assert_finished(const RunStage *stage, Status status, const char *cause);
+/* The same for its state in words, such as "halting". */
+void run_stage_assert_state(const RunStage *stage, NodeId node, const char *state, const char *detail);
 void run_stage_assert_node(const RunStage *stage, NodeId node, Status status, const char *detail);
 
 #define ACTION(name) "{ 'type': 'FakeAction', 'name': '" name "' }"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Is a sanitizer's allocator in the place of the C library's? */
+/* Defines SANITIZED: whether a sanitizer's allocator replaces that of the C library. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true
 #elif defined(__has_feature)

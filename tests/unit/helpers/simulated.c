@@ -2,13 +2,14 @@
 
 #include <string.h>
 
-#include "client/simulate/trace.h"
+#include "basic/cleanup.h"
+#include "client/view/style.h"
 #include "simulated.h"
 
 #define UNTIL_DEFAULT (3600 * (uint64_t) G_USEC_PER_SEC)
 
 typedef struct Recorder {
-        Trace trace;
+        const Tree *tree;
         Output output;
         GString *lines;
 } Recorder;
@@ -27,14 +28,22 @@ static Scenario *read_scenario(const Definition *definition, const char *script)
         return scenario;
 }
 
-static void on_event(const SimulationEvent *event, void *userdata) {
-        Recorder *recorder = userdata;
+static void on_event(const RunEvent *event, void *userdata) {
+        const Recorder *recorder = userdata;
+        g_autofree char *path = event->node == NODE_NONE ? NULL : tree_node_path(recorder->tree, event->node),
+                        *stamp = event_stamp(event->time);
 
-        trace_append_line(&recorder->trace, &recorder->output, recorder->lines, event);
+        if (recorder->output.json) {
+                g_autoptr(json_object) json = event_to_json("run", path, 0, event);
+                g_autofree char *text = output_json_text(json, 0);
+
+                g_string_append(recorder->lines, text);
+        } else
+                event_append(&recorder->output, recorder->lines, stamp, "run", path, event);
         g_string_append_c(recorder->lines, '\n');
 }
 
-static void on_counted(const SimulationEvent *event, void *userdata) {
+static void on_counted(const RunEvent *event, void *userdata) {
         ++*(unsigned *) userdata;
 }
 
@@ -52,7 +61,7 @@ char *simulated_play(Definition *definition, const char *script, const Simulatio
         g_autoptr(Scenario) scenario = read_scenario(definition, script);
         SimulationOptions used = *options;
         Recorder recorder = {
-                .trace = { .tree = definition_tree(definition), .title = "run" },
+                .tree = definition_tree(definition),
                 .output = { .json = json, .ascii = true },
                 .lines = g_string_new(NULL),
         };

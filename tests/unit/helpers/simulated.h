@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Simulated runs as the lines of their traces, in ASCII; texts as in tree-text.h.
+ * Simulates runs of definitions, and gives their traces as text, in ASCII. Tests write trees as in tree-text.h.
  */
 
 #include "client/simulate/simulation.h"

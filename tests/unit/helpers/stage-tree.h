@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Trees written as a line of text: "Sequence:s(a, Timeout{timeout=5000}(b[hooks lock]), c!)".
+ * Makes trees from a line of text: "Sequence:s(a, Timeout{timeout=5000}(b[hooks lock]), c!)".
  *
- * What starts with a capital is a type of the engine, with its own name behind a colon, and its parameters in braces
+ * A word with a capital is a type of the engine, with its own name behind a colon, and its parameters in braces
  * (spans in microseconds; lists of strings are only given or not). Anything else is a leaf: "a" takes time, "a!" takes
  * time to end when it is halted, "a+" succeeds at once, "a-" fails at once, "a*" raises an error at once, "a?" is a
  * condition, at first unknown. In brackets: guards, hooks, lock, uninterruptible.

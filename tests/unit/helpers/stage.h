@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * A machine on a stage: a tree as a line of text (see stage-tree.h), inputs and effects as words, so that a test of
- * the engine is a table of what happens and what follows.
+ * Runs a machine for tests of the engine: the tree is a line of text (see stage-tree.h), inputs and effects are words,
+ * so that a test is a table of inputs and the effects that follow.
  */
 
 #include "engine/machine.h"

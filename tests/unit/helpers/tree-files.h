@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Tree files that are only in memory, written with ' for ", and what loading them says. Their types are the engine's
- * and one leaf, "Do", which takes anything and can name variables in all ways.
+ * Loads tree files that are only in memory, written with ' for ", and gives the messages of the loader. Their types are
+ * the engine's and one leaf, "Do", which takes anything and can name variables in all ways.
  */
 
 #include "definition/definition.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * Trees as text in C, of the types that btd has: single quotes stand for the double ones of JSON.
+ * Loads trees that are text in C, with the types that btd has: single quotes stand for the double ones of JSON.
  */
 
 #include "definition/definition.h"

@@ -77,9 +77,9 @@ void rules_check_start(World *world, NodeId leaf) {
 void rules_check_hook(World *world, NodeId node, Hook hook) {
         Site *site = &world->sites[node];
 
-        check(world, site->always_due == (hook == HOOK_ALWAYS), "code in the wrong order", node);
-        site->always_due = hook != HOOK_ALWAYS;
-        site->hooks[hook]++;
+        check(world, site->on_always_due == (hook == HOOK_ALWAYS), "code in the wrong order", node);
+        site->on_always_due = hook != HOOK_ALWAYS;
+        site->n_hooks[hook]++;
 }
 
 /* The hooks of a halted leaf come later than the machine tells, those of other nodes before. */
@@ -94,13 +94,13 @@ static void check_hooks(World *world, NodeId node, Status status) {
         if (status == STATUS_RUNNING || !(world->tree->nodes[node].flags & NODE_HOOKED))
                 return;
 
-        site->halts += status == STATUS_HALTED;
-        check(world, site->hooks[HOOK_SUCCESS] == expected[HOOK_SUCCESS], "on_success", node);
-        check(world, site->hooks[HOOK_FAILURE] == expected[HOOK_FAILURE], "on_failure", node);
-        check(world, site->hooks[HOOK_HALTED] <= site->halts, "on_halted", node);
-        site->hooks[HOOK_SUCCESS] = site->hooks[HOOK_FAILURE] = 0;
+        site->n_halts += status == STATUS_HALTED;
+        check(world, site->n_hooks[HOOK_SUCCESS] == expected[HOOK_SUCCESS], "on_success", node);
+        check(world, site->n_hooks[HOOK_FAILURE] == expected[HOOK_FAILURE], "on_failure", node);
+        check(world, site->n_hooks[HOOK_HALTED] <= site->n_halts, "on_halted", node);
+        site->n_hooks[HOOK_SUCCESS] = site->n_hooks[HOOK_FAILURE] = 0;
         if (!leaf)
-                site->hooks[HOOK_HALTED] = site->halts = 0;
+                site->n_hooks[HOOK_HALTED] = site->n_halts = 0;
 }
 
 /* An outcome that follows a halt, as with a guard, is of the same activation. */
@@ -111,24 +111,25 @@ static bool begins(const World *world, NodeId node, Status status) {
 }
 
 /* A clean-up that was cut off, or whose guard has gone wrong, may not have begun. */
-static bool is_owed(const World *world, NodeId finally) {
+static bool is_cleanup_due(const World *world, NodeId finally) {
         NodeId clean_up = world->tree->nodes[finally + 1].end;
 
-        return world->sites[finally].owed && !world->sites[finally].cut_off && !world->sites[clean_up].raised;
+        return world->sites[finally].cleanup_due && !world->sites[finally].timed_out &&
+               !world->sites[clean_up].guard_error;
 }
 
 /* Of a Finally: what comes of its body, and of its clean-up. */
 static void check_body(World *world, NodeId finally, NodeId body, Status status) {
         /* One that is skipped as soon as it begins needs none. */
-        if (status == STATUS_SKIPPED && world->sites[body].begun == world->now)
-                world->sites[finally].owed = false;
+        if (status == STATUS_SKIPPED && world->sites[body].begin_tick == world->now)
+                world->sites[finally].cleanup_due = false;
         if (!begins(world, body, status) || status == STATUS_SKIPPED)
                 return;
 
-        check(world, !is_owed(world, finally), "a body without its clean-up", finally);
-        world->sites[finally].cut_off = false;
-        world->sites[finally].owed = true;
-        world->sites[body].begun = world->now;
+        check(world, !is_cleanup_due(world, finally), "a body without its clean-up", finally);
+        world->sites[finally].timed_out = false;
+        world->sites[finally].cleanup_due = true;
+        world->sites[body].begin_tick = world->now;
         world->sites[world->tree->nodes[body].end].halted = false;
 }
 
@@ -136,14 +137,14 @@ static void check_body(World *world, NodeId finally, NodeId body, Status status)
  * that has gone on after its guard it tells twice. */
 static void check_clean_up(World *world, NodeId finally, NodeId clean_up, Status status) {
         const Site *body = &world->sites[finally + 1];
-        bool told = !(world->tree->nodes[finally + 1].flags & NODE_ATTRIBUTED) && !body->was_stopped && !body->raised &&
-                    !(world->tree->nodes[clean_up].flags & NODE_UNINTERRUPTIBLE);
+        bool told = !(world->tree->nodes[finally + 1].flags & NODE_ATTRIBUTED) && !body->was_at_breakpoint &&
+                    !body->guard_error && !(world->tree->nodes[clean_up].flags & NODE_UNINTERRUPTIBLE);
 
         if (!begins(world, clean_up, status))
                 return;
 
-        check(world, world->sites[finally].owed || !told, "a clean-up without its body", finally);
-        world->sites[finally].owed = false;
+        check(world, world->sites[finally].cleanup_due || !told, "a clean-up without its body", finally);
+        world->sites[finally].cleanup_due = false;
         world->sites[finally + 1].halted = false;
 }
 
@@ -163,7 +164,7 @@ void rules_check_change(World *world, NodeId node, Status status) {
         site->halted = status != STATUS_RUNNING && (site->halted || (status == STATUS_HALTED && site->active));
         site->active = status == STATUS_RUNNING;
         if (status != STATUS_RUNNING)
-                site->stopped = false;
+                site->at_breakpoint = false;
 }
 
 /* What has skipped the child of a Parallel may have been a variable; who is told nothing believes that. */
@@ -200,7 +201,7 @@ static bool world_waits(const World *world) {
         for (NodeId node = 0; node < world->tree->n_nodes; node++) {
                 const Site *site = &world->sites[node];
 
-                if (world_is_anything_left(world, node) || site->stopped || stands(world, node) ||
+                if (world_is_anything_left(world, node) || site->at_breakpoint || stands(world, node) ||
                     waits_for_variable(world, node))
                         return true;
         }
@@ -225,7 +226,7 @@ void rules_check(World *world) {
                 if (over) {
                         check(world, !world_is_anything_left(world, node), "left behind", node);
                         if (world->observing && type_is(world->tree, node, "Finally"))
-                                check(world, !is_owed(world, node), "no clean-up", node);
+                                check(world, !is_cleanup_due(world, node), "no clean-up", node);
                         check(world, machine_node_status(world->machine, node) == STATUS_IDLE, "left RUNNING", node);
                 }
         }

@@ -14,7 +14,7 @@ static Site *site_of(Machine *machine, NodeId node) {
 static unsigned chance(Machine *machine, NodeId node, unsigned n) {
         Site *site = site_of(machine, node);
 
-        return (node * 2654435761u ^ (++site->asked * 40503u)) / 7 % n;
+        return (node * 2654435761u ^ (++site->n_requests * 40503u)) / 7 % n;
 }
 
 static void G_GNUC_PRINTF(2, 3) note(Machine *machine, const char *format, ...) {
@@ -35,7 +35,7 @@ static bool has_guard(NodeId node, Guard guard) {
 static void check_guards(const World *world, NodeId leaf) {
         for (Guard guard = GUARD_FAIL_IF; guard <= GUARD_WHILE && world->tree->nodes[leaf].flags & NODE_GUARDED;
              guard++)
-                g_assert_false(has_guard(leaf, guard) && world->sites[leaf].fact == (guard != GUARD_WHILE));
+                g_assert_false(has_guard(leaf, guard) && world->sites[leaf].variable == (guard != GUARD_WHILE));
 }
 
 static Status on_leaf_start(Machine *machine, NodeId leaf) {
@@ -66,8 +66,8 @@ static bool on_leaf_halt(Machine *machine, NodeId leaf) {
 static Status on_condition_evaluate(Machine *machine, NodeId leaf) {
         Site *site = site_of(machine, leaf);
 
-        if (!site->watching) {
-                site->watching = true;
+        if (!site->watched) {
+                site->watched = true;
                 site->unknown = chance(machine, leaf, 2);
                 note(machine, " watch:%u", leaf);
         }
@@ -76,15 +76,15 @@ static Status on_condition_evaluate(Machine *machine, NodeId leaf) {
 }
 
 static void on_condition_release(Machine *machine, NodeId leaf) {
-        g_assert_true(site_of(machine, leaf)->watching);
-        site_of(machine, leaf)->watching = false;
+        g_assert_true(site_of(machine, leaf)->watched);
+        site_of(machine, leaf)->watched = false;
         note(machine, " release:%u", leaf);
 }
 
 static bool *timer_of(Machine *machine, NodeId node) {
         World *world = machine_userdata(machine);
 
-        return node == NODE_NONE ? &world->interval : &world->sites[node].timer;
+        return node == NODE_NONE ? &world->interval : &world->sites[node].timer_armed;
 }
 
 static void on_timer_arm(Machine *machine, NodeId node, uint64_t usec) {
@@ -109,8 +109,8 @@ static Verdict on_guard(Machine *machine, NodeId node, Guard guard) {
         if (!has_guard(node, guard))
                 return guard == GUARD_WHILE ? VERDICT_YES : VERDICT_NO;
 
-        site->raised = site->raised || (site->fact && node % 7 == 3);
-        return site->raised ? VERDICT_ERROR : site->fact ? VERDICT_YES : VERDICT_NO;
+        site->guard_error = site->guard_error || (site->variable && node % 7 == 3);
+        return site->guard_error ? VERDICT_ERROR : site->variable ? VERDICT_YES : VERDICT_NO;
 }
 
 static Verdict on_hook(Machine *machine, NodeId node, Hook hook) {
@@ -122,50 +122,50 @@ static Verdict on_hook(Machine *machine, NodeId node, Hook hook) {
 static bool on_lock(Machine *machine, NodeId node) {
         Site *site = site_of(machine, node);
 
-        g_assert_false(site->waits || site->holds);
+        g_assert_false(site->waits_for_lock || site->holds_lock);
         note(machine, " lock:%u", node);
-        site->holds = chance(machine, node, 2);
-        site->waits = !site->holds;
-        return site->holds;
+        site->holds_lock = chance(machine, node, 2);
+        site->waits_for_lock = !site->holds_lock;
+        return site->holds_lock;
 }
 
 static void on_unlock(Machine *machine, NodeId node) {
         Site *site = site_of(machine, node);
 
-        g_assert_true(site->waits || site->holds);
+        g_assert_true(site->waits_for_lock || site->holds_lock);
         note(machine, " unlock:%u", node);
-        site->waits = site->holds = false;
+        site->waits_for_lock = site->holds_lock = false;
 }
 
 static void on_breakpoint(Machine *machine, NodeId node) {
-        site_of(machine, node)->stopped = site_of(machine, node)->was_stopped = true;
+        site_of(machine, node)->at_breakpoint = site_of(machine, node)->was_at_breakpoint = true;
         note(machine, " stop:%u", node);
 }
 
 static Verdict on_test(Machine *machine, NodeId node, const Script *condition) {
-        if (site_of(machine, node)->fact && node % 7 == 4)
+        if (site_of(machine, node)->variable && node % 7 == 4)
                 return VERDICT_ERROR;
 
-        return site_of(machine, node)->fact ? VERDICT_YES : VERDICT_NO;
+        return site_of(machine, node)->variable ? VERDICT_YES : VERDICT_NO;
 }
 
 /* As many cases as the node has children but the default. */
 static uint32_t on_match(Machine *machine, NodeId node, const char *variable, const Script *of,
                          const char *const *cases) {
-        if (site_of(machine, node)->fact && node % 7 == 5)
+        if (site_of(machine, node)->variable && node % 7 == 5)
                 return UINT32_MAX;
 
-        return site_of(machine, node)->fact ? 0 : machine_tree(machine)->nodes[node].n_children - 1;
+        return site_of(machine, node)->variable ? 0 : machine_tree(machine)->nodes[node].n_children - 1;
 }
 
 static Verdict on_has_changed(Machine *machine, NodeId node, const Script *of) {
         Site *site = site_of(machine, node);
 
-        if (site->seen && site->seen_fact == site->fact)
+        if (site->has_read && site->last_read == site->variable)
                 return VERDICT_NO;
 
-        site->seen = true;
-        site->seen_fact = site->fact;
+        site->has_read = true;
+        site->last_read = site->variable;
         return chance(machine, node, 40) == 0 ? VERDICT_ERROR : VERDICT_YES;
 }
 
@@ -258,7 +258,7 @@ static void change_value(World *world, NodeId leaf, Status status) {
         site->value = status == STATUS_ERROR          ? STATUS_ERROR
                       : site->value == STATUS_SUCCESS ? STATUS_FAILURE
                                                       : STATUS_SUCCESS;
-        if (!site->watching)
+        if (!site->watched)
                 return;
 
         site->unknown = false;
@@ -267,27 +267,27 @@ static void change_value(World *world, NodeId leaf, Status status) {
 
 /* A clean-up that is cut off by its limit may not have begun. */
 static void expire(World *world, NodeId node) {
-        world->sites[node].timer = false;
-        world->sites[node].cut_off = true;
+        world->sites[node].timer_armed = false;
+        world->sites[node].timed_out = true;
         machine_timer_expired(world->machine, node);
 }
 
 void world_input(World *world, NodeId node, Status status) {
         Site *site = &world->sites[node];
 
-        site->fact = !site->fact;
-        if (site->waits) {
-                site->waits = false;
-                site->holds = true;
+        site->variable = !site->variable;
+        if (site->waits_for_lock) {
+                site->waits_for_lock = false;
+                site->holds_lock = true;
                 machine_lock_granted(world->machine, node);
         } else if (machine_pass_breakpoint(world->machine, node))
-                site->stopped = false;
+                site->at_breakpoint = false;
         else if (world->tree->nodes[node].type->class == NODE_CONDITION)
                 change_value(world, node, status);
         else if (site->running || site->ending) {
                 site->running = site->ending = false;
                 machine_leaf_ended(world->machine, node, status);
-        } else if (site->timer)
+        } else if (site->timer_armed)
                 expire(world, node);
         else if (world->interval) {
                 world->interval = false;
@@ -304,12 +304,13 @@ void world_force(World *world, NodeId node, Status status) {
 void world_toggle_breakpoint(World *world, NodeId node) {
         Site *site = &world->sites[node];
 
-        site->breakpoint = !site->breakpoint;
-        machine_set_breakpoint(world->machine, node, site->breakpoint);
+        site->has_breakpoint = !site->has_breakpoint;
+        machine_set_breakpoint(world->machine, node, site->has_breakpoint);
 }
 
 bool world_is_anything_left(const World *world, NodeId node) {
         const Site *site = &world->sites[node];
 
-        return site->running || site->ending || site->timer || site->watching || site->waits || site->holds;
+        return site->running || site->ending || site->timer_armed || site->watched || site->waits_for_lock ||
+               site->holds_lock;
 }

@@ -2,28 +2,34 @@
 #pragma once
 
 /*
- * A machine and the world that it acts on, for property tests. The node and the number of its requests decide the
- * answers of leaves, locks, code and lists, so two worlds with the same tree behave the same if their machines do.
- * world-rules.h has the rules that hold in all of them.
+ * Simulates the world of a machine for property tests. The node and the number of its requests decide the answers of
+ * leaves, locks, code and lists, so two worlds with the same tree behave the same if their machines do. world-rules.h
+ * has the rules that hold in all of them.
  */
 
 #include "engine/machine.h"
 
 /* A node's part of the world. */
 typedef struct Site {
-        unsigned asked; /* the number of requests with a random answer */
-        Status value;   /* of a condition */
-        bool fact;      /* the variable that the node reads */
-        bool unknown;   /* the condition has no value yet */
-        bool watching;  /* the condition is watched */
+        unsigned n_requests; /* of those with a random answer */
+        Status value;        /* of a condition */
+        bool variable;       /* the variable that the node reads */
+        bool unknown;        /* the condition has no value yet */
+        bool watched;        /* the condition is watched */
         bool running, ending;
-        bool timer;
-        bool waits, holds; /* for, or of, its lock */
-        bool stopped, was_stopped, breakpoint, forced, skipped;
-        bool seen, seen_fact; /* the last value that OnChange has read */
-        /* See world-rules.c. */
-        bool raised, owed, cut_off, active, halted, always_due;
-        unsigned hooks[HOOK_MAX_], halts, begun;
+        bool timer_armed;
+        bool waits_for_lock, holds_lock;
+        bool has_breakpoint, at_breakpoint, was_at_breakpoint;
+        bool forced, skipped;
+        bool has_read, last_read; /* the last value that OnChange has read */
+        /* For the rules in world-rules.c: */
+        bool active, halted;                  /* as reported: RUNNING; halted while it was */
+        bool guard_error;                     /* one of its guards had an error */
+        bool cleanup_due;                     /* of a Finally: its body has begun */
+        bool timed_out;                       /* its timer has expired */
+        bool on_always_due;                   /* on_success, on_failure or on_halted has run */
+        unsigned begin_tick;                  /* of the body of a Finally */
+        unsigned n_hooks[HOOK_MAX_], n_halts; /* not yet matched with each other */
 } Site;
 
 typedef struct World {

@@ -70,8 +70,8 @@ static void test_shared(void) {
 static void test_host(CameraStage *stage) {
         g_autofree char *bridge = g_find_program_in_path("systemd-stdio-bridge");
         g_autofree char *directory = NULL, *ssh = NULL, *notes = NULL, *script = NULL;
-        g_autofree char *path = NULL, *search = NULL, *noted = NULL;
-        g_autoptr(Actor) actor = NULL;
+        g_autofree char *path = NULL, *search = NULL, *arguments = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         if (!bridge) {
                 g_test_skip("systemd-stdio-bridge is not installed");
@@ -89,12 +89,12 @@ static void test_host(CameraStage *stage) {
         search = g_strdup_printf("%s:%s", directory, path);
         g_setenv("PATH", search, TRUE);
 
-        actor = camera_stage_start(stage, &dbus_call_type,
-                                   "\"bus\": \"host:me@[::1]:2222/inner\", \"destination\": \"" CAMERA
-                                   "\", \"path\": \"" CAMERA_PATH "\", \"member\": \"Nothing\"");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
-        g_assert_true(g_file_get_contents(notes, &noted, NULL, NULL));
-        g_assert_cmpstr(noted, ==, "-xT -oBatchMode=yes -p 2222 -- me@::1 systemd-stdio-bridge --machine=inner\n");
+        leaf = camera_stage_start(stage, &dbus_call_type,
+                                  "\"bus\": \"host:me@[::1]:2222/inner\", \"destination\": \"" CAMERA
+                                  "\", \"path\": \"" CAMERA_PATH "\", \"member\": \"Nothing\"");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_true(g_file_get_contents(notes, &arguments, NULL, NULL));
+        g_assert_cmpstr(arguments, ==, "-xT -oBatchMode=yes -p 2222 -- me@::1 systemd-stdio-bridge --machine=inner\n");
 
         g_setenv("PATH", path, TRUE);
         g_unlink(ssh);

@@ -14,14 +14,14 @@
 
 static const NodeType *const types[] = { &command_type, NULL };
 
-static Actor *command(LeafStage *stage, const char *rest) {
+static TestLeaf *command(LeafStage *stage, const char *rest) {
         g_autofree char *node = g_strdup_printf("{ \"type\": \"Command\", \"as\": \"child\", %s }", rest);
 
         return leaf_stage_start(stage, types, node);
 }
 
 /* rest: more keys, beginning with a comma. */
-static Actor *shell(LeafStage *stage, const char *script, const char *rest) {
+static TestLeaf *shell(LeafStage *stage, const char *script, const char *rest) {
         g_autoptr(json_object) text = json_object_new_string(script);
         g_autofree char *keys =
                 g_strdup_printf("\"argv\": [\"/bin/sh\", \"-c\", %s] %s", json_object_to_json_string(text), rest);
@@ -32,7 +32,7 @@ static Actor *shell(LeafStage *stage, const char *script, const char *rest) {
 /* Adds a line to the file each time, and fails when there are two of them. */
 #define SECOND_FAILS "echo >> \"$FILE\"; test \"$(wc -l < \"$FILE\")\" != 2"
 
-static Actor *count(LeafStage *stage, const char *file, const char *interval) {
+static TestLeaf *count(LeafStage *stage, const char *file, const char *interval) {
         g_autofree char *rest =
                 g_strdup_printf(", \"env\": { \"FILE\": \"%s\" }, \"interval\": \"%s\"", file, interval);
 
@@ -50,43 +50,44 @@ static char *make_file(void) {
 
 static void test_once(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) good = command(stage, "\"argv\": [\"true\"]"), bad = command(stage, "\"argv\": [\"false\"]"),
-                         accepted = shell(stage, "exit 3", ", \"success_exit\": [3]");
-        g_autofree char *text = actor_describe(good), *later = NULL;
+        g_autoptr(TestLeaf) good = command(stage, "\"argv\": [\"true\"]"),
+                            bad = command(stage, "\"argv\": [\"false\"]"),
+                            accepted = shell(stage, "exit 3", ", \"success_exit\": [3]");
+        g_autofree char *text = test_leaf_describe(good), *later = NULL;
 
         g_assert_cmpint(good->status, ==, STATUS_RUNNING);
         g_assert_cmpstr(text, ==, "true to be started");
-        g_assert_cmpint(actor_wait(good), ==, STATUS_SUCCESS);
-        later = actor_describe(good);
+        g_assert_cmpint(test_leaf_wait(good), ==, STATUS_SUCCESS);
+        later = test_leaf_describe(good);
         g_assert_cmpstr(later, ==, "");
 
-        g_assert_cmpint(actor_wait(bad), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait(bad), ==, STATUS_FAILURE);
         g_assert_cmpstr(bad->cause, ==, "exited with status 1");
         assert_cause(bad->reason, "exit-status", "{\"program\":\"false\",\"status\":1}");
-        g_assert_cmpint(actor_wait(accepted), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(accepted), ==, STATUS_SUCCESS);
 }
 
 static void test_again(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autofree char *file = make_file();
         int64_t start = g_get_monotonic_time();
-        g_autoptr(Actor) actor = count(stage, file, "20ms");
+        g_autoptr(TestLeaf) leaf = count(stage, file, "20ms");
 
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "exited with status 1");
-        g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 2), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "exited with status 1");
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 3), ==, STATUS_SUCCESS);
         g_assert_cmpint(g_get_monotonic_time() - start, >=, 40000);
         g_unlink(file);
 }
 
 static void test_never_again(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) once = command(stage, "\"argv\": [\"true\"], \"interval\": \"infinity\""),
-                         often = command(stage, "\"argv\": [\"true\"], \"interval\": \"10ms\"");
+        g_autoptr(TestLeaf) once = command(stage, "\"argv\": [\"true\"], \"interval\": \"infinity\""),
+                            often = command(stage, "\"argv\": [\"true\"], \"interval\": \"10ms\"");
 
-        actor_wait(once);
-        actor_wait_reports(often, 3);
+        test_leaf_wait(once);
+        test_leaf_wait_reports(often, 3);
         g_assert_cmpuint(once->n_reports, ==, 1);
 }
 
@@ -96,11 +97,11 @@ static void test_slow(void) {
         g_autofree char *file = make_file();
         g_autofree char *rest = g_strdup_printf(
                 ", \"env\": { \"LOCK\": \"%s.d\" }, \"interval\": \"10ms\", \"stderr\": \"error\"", file);
-        g_autoptr(Actor) actor = shell(stage, "mkdir \"$LOCK\" || exit 1; sleep 0.05; rmdir \"$LOCK\"", rest);
+        g_autoptr(TestLeaf) leaf = shell(stage, "mkdir \"$LOCK\" || exit 1; sleep 0.05; rmdir \"$LOCK\"", rest);
 
         for (unsigned i = 1; i <= 3; i++)
-                g_assert_cmpint(actor_wait_reports(actor, i), ==, STATUS_SUCCESS);
-        g_clear_pointer(&actor, actor_free);
+                g_assert_cmpint(test_leaf_wait_reports(leaf, i), ==, STATUS_SUCCESS);
+        g_clear_pointer(&leaf, test_leaf_free);
 
         rest = (g_free(rest), g_strconcat(file, ".d", NULL));
         g_rmdir(rest);
@@ -112,98 +113,98 @@ static void test_timeout(void) {
         g_autofree char *file = make_file();
         g_autofree char *rest =
                 g_strdup_printf(", \"env\": { \"FILE\": \"%s\" }, \"interval\": \"10ms\", \"timeout\": \"1s\"", file);
-        g_autoptr(Actor) actor = shell(stage, SECOND_FAILS " || exec sleep 100", rest);
+        g_autoptr(TestLeaf) leaf = shell(stage, SECOND_FAILS " || exec sleep 100", rest);
 
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "timed out after 1s");
-        assert_cause(actor->reason, "timeout",
-                     "{\"limit\":\"1s\",\"limit_usec\":1000000,\"where\":\"timeout of Actor\"}");
-        g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 2), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "timed out after 1s");
+        assert_cause(leaf->reason, "timeout",
+                     "{\"limit\":\"1s\",\"limit_usec\":1000000,\"where\":\"timeout of Node\"}");
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 3), ==, STATUS_SUCCESS);
         g_unlink(file);
 }
 
 static void test_timeout_first(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) actor = command(stage, "\"argv\": [\"sleep\", \"100\"], \"timeout\": \"10ms\"");
+        g_autoptr(TestLeaf) leaf = command(stage, "\"argv\": [\"sleep\", \"100\"], \"timeout\": \"10ms\"");
 
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "timed out after 10ms");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "timed out after 10ms");
 }
 
 static void test_cannot_execute(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autofree char *file = make_file();
         g_autofree char *rest = g_strdup_printf("\"argv\": [\"%s\"], \"interval\": \"10ms\"", file), *cause = NULL;
-        g_autoptr(Actor) actor = command(stage, rest);
+        g_autoptr(TestLeaf) leaf = command(stage, rest);
 
         cause = g_strdup_printf("cannot execute %s: Permission denied", file);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, cause);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, cause);
 
         g_assert_true(g_file_set_contents(file, "#!/bin/true\n", -1, NULL));
         g_assert_cmpint(g_chmod(file, 0755), ==, 0);
-        while (actor->status != STATUS_SUCCESS)
-                actor_wait_reports(actor, actor->n_reports + 1);
+        while (leaf->status != STATUS_SUCCESS)
+                test_leaf_wait_reports(leaf, leaf->n_reports + 1);
         g_unlink(file);
 }
 
-/* What cannot be started says nothing about what it would look at. */
+/* A program that cannot be started says nothing about what it checks. */
 static void test_unknown(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autofree char *file = make_file();
         g_autofree char *argv = g_strdup_printf("\"argv\": [\"%s\"], \"interval\": \"10ms\", \"unknown\": ", file);
         g_autofree char *as_success = g_strconcat(argv, "\"success\"", NULL),
                         *as_running = g_strconcat(argv, "\"running\"", NULL);
-        g_autoptr(Actor) success = command(stage, as_success), running = command(stage, as_running),
-                         failure = command(stage, "\"argv\": [\"false\"], \"unknown\": \"success\""),
-                         slow = command(stage, "\"argv\": [\"sleep\", \"100\"], \"timeout\": \"10ms\", "
-                                               "\"unknown\": \"success\"");
+        g_autoptr(TestLeaf) success = command(stage, as_success), running = command(stage, as_running),
+                            failure = command(stage, "\"argv\": [\"false\"], \"unknown\": \"success\""),
+                            slow = command(stage, "\"argv\": [\"sleep\", \"100\"], \"timeout\": \"10ms\", "
+                                                  "\"unknown\": \"success\"");
 
-        g_assert_cmpint(actor_wait(success), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(success), ==, STATUS_SUCCESS);
         g_assert_cmpint(running->status, ==, STATUS_RUNNING);
-        g_assert_cmpint(actor_wait(failure), ==, STATUS_FAILURE);
-        g_assert_cmpint(actor_wait(slow), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait(failure), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait(slow), ==, STATUS_FAILURE);
         g_assert_cmpint(running->status, ==, STATUS_RUNNING);
 
         g_assert_true(g_file_set_contents(file, "#!/bin/false\n", -1, NULL));
         g_assert_cmpint(g_chmod(file, 0755), ==, 0);
         while (running->status != STATUS_FAILURE)
-                actor_wait_reports(running, running->n_reports + 1);
+                test_leaf_wait_reports(running, running->n_reports + 1);
         while (success->status != STATUS_FAILURE)
-                actor_wait_reports(success, success->n_reports + 1);
+                test_leaf_wait_reports(success, success->n_reports + 1);
         g_unlink(file);
 }
 
 static void test_output(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) actor = shell(stage, "echo 42", ", \"stdout\": \"answer\"");
+        g_autoptr(TestLeaf) leaf = shell(stage, "echo 42", ", \"stdout\": \"answer\"");
 
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
-        g_assert_cmpstr(actor_output(actor, "answer"), ==, "42");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(test_leaf_output(leaf, "answer"), ==, "42");
 }
 
-/* Nobody looks any longer: neither is the process left, nor does it come again. */
+/* When the leaf is freed, the process ends, and no other one is started. */
 static void test_released(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) running = command(stage, "\"argv\": [\"sleep\", \"100\"]"),
-                         waiting = command(stage, "\"argv\": [\"true\"], \"interval\": \"10ms\""),
-                         often = command(stage, "\"argv\": [\"true\"], \"interval\": \"10ms\"");
-        g_autofree char *text = actor_describe(running);
+        g_autoptr(TestLeaf) running = command(stage, "\"argv\": [\"sleep\", \"100\"]"),
+                            waiting = command(stage, "\"argv\": [\"true\"], \"interval\": \"10ms\""),
+                            often = command(stage, "\"argv\": [\"true\"], \"interval\": \"10ms\"");
+        g_autofree char *text = test_leaf_describe(running);
         int pid;
 
         while (!g_str_has_prefix(text, "process ")) {
                 g_main_context_iteration(NULL, true);
-                text = (g_free(text), actor_describe(running));
+                text = (g_free(text), test_leaf_describe(running));
         }
         pid = atoi(text + strlen("process "));
-        actor_wait(waiting);
-        g_clear_pointer(&running, actor_free);
-        g_clear_pointer(&waiting, actor_free);
+        test_leaf_wait(waiting);
+        g_clear_pointer(&running, test_leaf_free);
+        g_clear_pointer(&waiting, test_leaf_free);
         while (kill(pid, 0) == 0)
                 (void) waitpid(pid, NULL, 0);
-        actor_wait_reports(often, 3);
-        g_clear_pointer(&often, actor_free);
+        test_leaf_wait_reports(often, 3);
+        g_clear_pointer(&often, test_leaf_free);
         while (waitpid(-1, NULL, 0) > 0)
                 ;
 }
@@ -215,7 +216,7 @@ static void assert_refused(const char *rest, const char *text) {
         g_assert_cmpstr(error, ==, text);
 }
 
-/* It is only looked at, so nothing of it is taken up. */
+/* A condition is evaluated again, so its process is not recovered. */
 static void test_no_action(void) {
         g_autofree char *error = leaf_stage_check(types, "{ \"type\": \"Command\", \"argv\": [\"true\"], "
                                                          "\"on_recover\": \"rerun\" }");

@@ -23,7 +23,7 @@ static void set(const RunStage *stage, const char *values) {
         g_autofree char *text = g_strdelimit(g_strdup(values), "'", '"'), *error = NULL;
         g_autoptr(json_object) object = json_tokener_parse(text);
 
-        g_assert_cmpint(run_set_values(stage->run, object, &error), ==, 0);
+        g_assert_cmpint(run_set_values(stage->run, object, NULL, &error), ==, 0);
         run_stage_turn(stage);
 }
 

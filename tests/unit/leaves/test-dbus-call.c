@@ -15,27 +15,27 @@
 
 #define CALL_TO "\"destination\": \"" CAMERA "\", \"path\": \"" CAMERA_PATH "\", \"interface\": \"" CAMERA "\""
 
-static Actor *start_call(CameraStage *stage, const char *rest) {
+static TestLeaf *start_call(CameraStage *stage, const char *rest) {
         g_autofree char *text = g_strconcat(CALL_TO ", ", rest, NULL);
 
         return camera_stage_start(stage, &dbus_call_type, text);
 }
 
 /* Calls, and waits for the result. */
-static Actor *run_call(CameraStage *stage, const char *rest, Status expected) {
-        Actor *actor = start_call(stage, rest);
+static TestLeaf *run_call(CameraStage *stage, const char *rest, Status expected) {
+        TestLeaf *leaf = start_call(stage, rest);
 
-        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
-        g_assert_cmpint(actor_wait(actor), ==, expected);
-        return actor;
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, expected);
+        return leaf;
 }
 
-static void assert_outputs(const Actor *actor, const char *expected) {
-        g_assert_cmpstr(json_object_to_json_string_ext(actor->outputs, JSON_C_TO_STRING_PLAIN), ==, expected);
+static void assert_outputs(const TestLeaf *leaf, const char *expected) {
+        g_assert_cmpstr(json_object_to_json_string_ext(leaf->outputs, JSON_C_TO_STRING_PLAIN), ==, expected);
 }
 
 static void test_call(CameraStage *stage) {
-        g_autoptr(Actor) plain = NULL, all = NULL, some = NULL, echo = NULL;
+        g_autoptr(TestLeaf) plain = NULL, all = NULL, some = NULL, echo = NULL;
 
         plain = run_call(stage, "\"member\": \"Nothing\"", STATUS_SUCCESS);
         g_assert_cmpstr(plain->cause, ==, NULL);
@@ -74,12 +74,12 @@ static void test_deep(CameraStage *stage) {
                 g_string_append_c(rest, ']');
         g_string_append(rest, "}]");
 
-        actor_free(run_call(stage, rest->str, STATUS_SUCCESS));
-        actor_free(run_call(stage, "\"member\": \"Nothing\"", STATUS_SUCCESS));
+        test_leaf_free(run_call(stage, rest->str, STATUS_SUCCESS));
+        test_leaf_free(run_call(stage, "\"member\": \"Nothing\"", STATUS_SUCCESS));
 }
 
 static void test_fails(CameraStage *stage) {
-        g_autoptr(Actor) busy = NULL, mute = NULL, nobody = NULL, few = NULL, none = NULL, file = NULL;
+        g_autoptr(TestLeaf) busy = NULL, mute = NULL, nobody = NULL, few = NULL, none = NULL, file = NULL;
 
         busy = run_call(stage, "\"member\": \"Busy\"", STATUS_FAILURE);
         g_assert_cmpstr(busy->cause, ==, "org.example.Error.Busy: the camera is in use");
@@ -93,7 +93,7 @@ static void test_fails(CameraStage *stage) {
         nobody = camera_stage_start(stage, &dbus_call_type,
                                     "\"destination\": \"org.example.Nobody\", \"path\": \"/\", \"member\": \"X\", "
                                     "\"auto_start\": false");
-        g_assert_cmpint(actor_wait(nobody), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait(nobody), ==, STATUS_FAILURE);
         g_assert_true(g_str_has_prefix(nobody->cause, "org.freedesktop.DBus.Error."));
 
         few = run_call(stage, "\"member\": \"Start\", \"outputs\": [\"a\", \"b\", \"c\", \"d\"]", STATUS_FAILURE);
@@ -106,12 +106,12 @@ static void test_fails(CameraStage *stage) {
 
         file = run_call(stage, "\"member\": \"File\", \"outputs\": [\"a\"]", STATUS_FAILURE);
         g_assert_cmpstr(file->cause, ==,
-                        "the reply cannot go to the outputs: it has a file descriptor, which cannot be carried");
+                        "the reply cannot go to the outputs: it has a file descriptor, which is not supported");
 }
 
 /* Arguments that come from the blackboard are only seen at the start: it fails at once, and says why. */
 static void test_bad_arguments(CameraStage *stage) {
-        g_autoptr(Actor) range = NULL, missing = NULL, name = NULL;
+        g_autoptr(TestLeaf) range = NULL, missing = NULL, name = NULL;
 
         leaf_stage_set_number(stage->leaves, "n", 300);
         leaf_stage_set_variable(stage->leaves, "name", "No Name");
@@ -133,27 +133,27 @@ static void test_bad_arguments(CameraStage *stage) {
 }
 
 static void test_describe(CameraStage *stage) {
-        g_autoptr(Actor) actor = start_call(stage, "\"member\": \"Hang\"");
-        g_autofree char *before = actor_describe(actor), *after = NULL;
+        g_autoptr(TestLeaf) leaf = start_call(stage, "\"member\": \"Hang\"");
+        g_autofree char *before = test_leaf_describe(leaf), *after = NULL;
 
         g_assert_cmpstr(before, ==, "connection to the bus 'test'");
 
         wait_until(stage->camera.n_calls == 1);
-        after = actor_describe(actor);
+        after = test_leaf_describe(leaf);
         g_assert_cmpstr(after, ==, "reply of org.example.Camera.Hang from org.example.Camera");
 }
 
 /* Never answered, and released: nothing is reported any more, and the next call is. */
 static void test_halted(CameraStage *stage) {
-        Actor *hangs = start_call(stage, "\"member\": \"Hang\"");
+        TestLeaf *hangs = start_call(stage, "\"member\": \"Hang\"");
 
         wait_until(stage->camera.n_calls == 1);
-        actor_free(hangs);
-        actor_free(run_call(stage, "\"member\": \"Nothing\"", STATUS_SUCCESS));
+        test_leaf_free(hangs);
+        test_leaf_free(run_call(stage, "\"member\": \"Nothing\"", STATUS_SUCCESS));
 }
 
 static void test_bus_dies(CameraStage *stage) {
-        g_autoptr(Actor) hangs = NULL, waits = NULL;
+        g_autoptr(TestLeaf) hangs = NULL, waits = NULL;
 
         hangs = start_call(stage, "\"member\": \"Hang\"");
         wait_until(stage->camera.n_calls == 1);
@@ -173,7 +173,7 @@ static void test_bus_dies(CameraStage *stage) {
 }
 
 /* One that a daemon before this one has made, whose connection was that of the peer. */
-static Actor *recover_call(CameraStage *stage, BusPeer *daemon, const char *bus) {
+static TestLeaf *recover_call(CameraStage *stage, BusPeer *daemon, const char *bus) {
         static const NodeType *const types[] = { &dbus_call_type, NULL };
         json_object *memory = json_object_new_object();
         char text[SD_ID128_STRING_MAX];
@@ -191,34 +191,34 @@ static Actor *recover_call(CameraStage *stage, BusPeer *daemon, const char *bus)
 /* What comes behind the call is not sent before the bus has let go of the one who has made it. */
 static void test_past(CameraStage *stage) {
         BusPeer *daemon = bus_peer_new(stage->bus, "org.example.Daemon");
-        g_autoptr(Actor) actor = recover_call(stage, daemon, NULL), other = NULL, gone = NULL;
+        g_autoptr(TestLeaf) leaf = recover_call(stage, daemon, NULL), other = NULL, gone = NULL;
 
-        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
-        actor_free(run_call(stage, "\"member\": \"Nothing\"", STATUS_SUCCESS));
-        g_assert_false(actor->lost);
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
+        test_leaf_free(run_call(stage, "\"member\": \"Nothing\"", STATUS_SUCCESS));
+        g_assert_false(leaf->lost);
 
         /* Another bus has nothing of it. */
         other = recover_call(stage, daemon, "0123456789abcdef0123456789abcdef");
         wait_until(other->lost || other->status == STATUS_IDLE);
 
         bus_peer_free(daemon);
-        wait_until(actor->lost);
+        wait_until(leaf->lost);
 
         gone = leaf_stage_recover(stage->leaves, (const NodeType *const[]){ &dbus_call_type, NULL },
                                   "{ \"type\": \"DBusCall\", \"member\": \"Nothing\", " CALL_TO " }", NULL);
         g_assert_cmpint(gone->status, ==, STATUS_IDLE);
 }
 
-/* What it remembers for that. */
-static void test_remembers(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+/* Its memo has the sender and the bus, so that the next btd can tell whether the reply can still come. */
+static void test_memo(CameraStage *stage) {
+        g_autoptr(TestLeaf) leaf = NULL;
         json_object *sender;
 
         leaf_stage_set_durable(stage->leaves, NULL);
-        actor = run_call(stage, "\"member\": \"Nothing\"", STATUS_SUCCESS);
-        g_assert_true(json_object_object_get_ex(actor->memory, "sender", &sender));
+        leaf = run_call(stage, "\"member\": \"Nothing\"", STATUS_SUCCESS);
+        g_assert_true(json_object_object_get_ex(leaf->memo, "sender", &sender));
         g_assert_true(g_str_has_prefix(json_object_get_string(sender), ":1."));
-        g_assert_true(json_object_object_get_ex(actor->memory, "bus", &sender));
+        g_assert_true(json_object_object_get_ex(leaf->memo, "bus", &sender));
         g_assert_cmpint(json_object_get_string_len(sender), ==, 32);
 }
 
@@ -249,7 +249,7 @@ static void test_problems(void) {
                        "interface: 'X' is not the name of an interface such as \"org.example.Camera\"");
         assert_problem("{\"member\": \"a.b\"}", "member: 'a.b' is not the name of a method such as \"Start\"");
         assert_problem("{\"signature\": \"a\"}", "signature: 'a': an array 'a' needs the type of its elements");
-        assert_problem("{\"signature\": \"uh\"}", "signature: 'uh': file descriptors ('h') cannot be carried");
+        assert_problem("{\"signature\": \"uh\"}", "signature: 'uh': file descriptors ('h') are not supported");
         assert_problem("{\"signature\": \"u\", \"args\": [-1]}",
                        "args[0]: expected a whole number from 0 to 4294967295, not -1");
         assert_problem("{\"signature\": \"s\"}", "args: signature 's' takes 1 argument, not 0");
@@ -259,8 +259,8 @@ static void test_problems(void) {
         assert_problem("{\"signature\": \"a{s(uv)}\", \"args\": [{\"k\": [1, {\"signature\": \"y\", \"value\": -1}]}]}",
                        "args[0].k[1].value: expected a whole number from 0 to 255, not -1");
         assert_problem("{\"outputs\": [\"\", \"a b\"]}",
-                       "outputs[1]: 'a b' cannot be the name of a variable: a letter or "
-                       "'_', then letters, digits, '_', '-' and '.'");
+                       "outputs[1]: 'a b' cannot be the name of a variable (a letter or "
+                       "'_', then letters, digits, '_', '-' and '.')");
 }
 
 int main(int argc, char **argv) {
@@ -276,6 +276,6 @@ int main(int argc, char **argv) {
         camera_stage_add("dbus-call", "halted", test_halted);
         camera_stage_add("dbus-call", "bus-dies", test_bus_dies);
         camera_stage_add("dbus-call", "past", test_past);
-        camera_stage_add("dbus-call", "remembers", test_remembers);
+        camera_stage_add("dbus-call", "memo", test_memo);
         return g_test_run();
 }

@@ -34,24 +34,24 @@ static void test_values(CameraStage *stage) {
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-                g_autoptr(Actor) actor = NULL;
+                g_autoptr(TestLeaf) leaf = NULL;
 
-                actor = camera_stage_look(stage, cases[i].property, cases[i].rest);
-                actor_expect(actor, 1, cases[i].status, cases[i].cause);
+                leaf = camera_stage_look(stage, cases[i].property, cases[i].rest);
+                test_leaf_expect(leaf, 1, cases[i].status, cases[i].cause);
         }
 }
 
 static void test_facts(CameraStage *stage) {
-        g_autoptr(Actor) count = NULL, odd = NULL;
+        g_autoptr(TestLeaf) count = NULL, odd = NULL;
 
         count = camera_stage_look(stage, "Count", ", \"one_of\": [1, 2]");
-        actor_expect(count, 1, STATUS_FAILURE, NULL);
+        test_leaf_expect(count, 1, STATUS_FAILURE, NULL);
         assert_cause(count->reason, "condition",
                      "{\"destination\":\"org.example.Camera\",\"path\":\"/org/example/Camera\",\"property\":\"Count\","
                      "\"seen\":3,\"wanted\":[1,2]}");
 
         odd = camera_stage_look(stage, "Odd", "");
-        actor_expect(odd, 1, STATUS_FAILURE, NULL);
+        test_leaf_expect(odd, 1, STATUS_FAILURE, NULL);
         assert_cause(odd->reason, "dbus-error",
                      "{\"name\":\"org.freedesktop.DBus.Error.UnknownProperty\",\"message\":\"no property Odd\","
                      "\"destination\":\"org.example.Camera\",\"path\":\"/org/example/Camera\",\"property\":\"Odd\","
@@ -59,37 +59,37 @@ static void test_facts(CameraStage *stage) {
 }
 
 static void test_unknown(CameraStage *stage) {
-        g_autoptr(Actor) failure = NULL, success = NULL, running = NULL;
+        g_autoptr(TestLeaf) failure = NULL, success = NULL, running = NULL;
 
         failure = camera_stage_look(stage, "Powered", ", \"unknown\": \"failure\"");
         success = camera_stage_look(stage, "Powered", ", \"unknown\": \"success\", \"equals\": false");
         running = camera_stage_look(stage, "Powered", ", \"unknown\": \"running\"");
-        g_assert_cmpint(actor_wait(failure), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait(success), ==, STATUS_FAILURE);
-        g_assert_cmpint(actor_wait(running), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(failure), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(success), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait(running), ==, STATUS_SUCCESS);
 
         camera_close(&stage->camera);
-        g_assert_cmpint(actor_wait_reports(failure, 2), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait_reports(failure, 2), ==, STATUS_FAILURE);
         g_assert_cmpstr(failure->cause, ==, "org.example.Camera is not on the bus");
-        g_assert_cmpint(actor_wait_reports(success, 2), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait_reports(running, 2), ==, STATUS_RUNNING);
+        g_assert_cmpint(test_leaf_wait_reports(success, 2), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(running, 2), ==, STATUS_RUNNING);
 
         camera_open(&stage->camera, stage->bus, true);
-        g_assert_cmpint(actor_wait_reports(failure, 3), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait_reports(success, 3), ==, STATUS_FAILURE);
-        g_assert_cmpint(actor_wait_reports(running, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(failure, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(success, 3), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait_reports(running, 3), ==, STATUS_SUCCESS);
 
         camera_remove_object(&stage->camera);
-        g_assert_cmpint(actor_wait_reports(running, 4), ==, STATUS_RUNNING);
+        g_assert_cmpint(test_leaf_wait_reports(running, 4), ==, STATUS_RUNNING);
         camera_add_object(&stage->camera);
-        g_assert_cmpint(actor_wait_reports(running, 5), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(running, 5), ==, STATUS_SUCCESS);
 
         bus_fixture_kill(stage->bus);
-        g_assert_cmpint(actor_wait_reports(failure, 6), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait_reports(failure, 6), ==, STATUS_FAILURE);
         g_assert_cmpstr(failure->cause, ==, "the connection to the bus 'test' was lost");
         g_assert_cmpstr(failure->reason->kind, ==, "connection-lost");
-        g_assert_cmpint(actor_wait_reports(success, 6), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait_reports(running, 6), ==, STATUS_RUNNING);
+        g_assert_cmpint(test_leaf_wait_reports(success, 6), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(running, 6), ==, STATUS_RUNNING);
 }
 
 static void test_field(CameraStage *stage) {
@@ -115,10 +115,10 @@ static void test_field(CameraStage *stage) {
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-                g_autoptr(Actor) actor = camera_stage_look(stage, "Config", cases[i].rest);
+                g_autoptr(TestLeaf) leaf = camera_stage_look(stage, "Config", cases[i].rest);
 
-                g_assert_cmpint(actor_wait(actor), ==, cases[i].status);
-                g_assert_cmpstr(actor->cause, ==, cases[i].cause);
+                g_assert_cmpint(test_leaf_wait(leaf), ==, cases[i].status);
+                g_assert_cmpstr(leaf->cause, ==, cases[i].cause);
         }
 }
 
@@ -140,88 +140,88 @@ static void test_expression(CameraStage *stage) {
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-                g_autoptr(Actor) actor = camera_stage_look(stage, cases[i].property, cases[i].rest);
+                g_autoptr(TestLeaf) leaf = camera_stage_look(stage, cases[i].property, cases[i].rest);
 
-                g_assert_cmpint(actor_wait(actor), ==, cases[i].status);
-                g_assert_cmpstr(actor->cause, ==, cases[i].cause);
+                g_assert_cmpint(test_leaf_wait(leaf), ==, cases[i].status);
+                g_assert_cmpstr(leaf->cause, ==, cases[i].cause);
         }
 }
 
 /* Either side may change; while the value is not known, the variables do not matter. */
 static void test_expression_lives(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         leaf_stage_set_variable(stage->leaves, "wanted", "auto");
         leaf_stage_set_variable(stage->leaves, "other", "x");
-        actor = camera_stage_look(stage, "Mode", ", \"test\": \"value == wanted\"");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        leaf = camera_stage_look(stage, "Mode", ", \"test\": \"value == wanted\"");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
 
         leaf_stage_set_variable(stage->leaves, "other", "y");
-        g_assert_cmpuint(actor->n_reports, ==, 1);
+        g_assert_cmpuint(leaf->n_reports, ==, 1);
         leaf_stage_set_variable(stage->leaves, "wanted", "manual");
-        g_assert_cmpuint(actor->n_reports, ==, 2);
-        g_assert_cmpint(actor->leaf.kind->evaluate(&actor->leaf), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "value == wanted is false (wanted is \"manual\", value is \"auto\")");
+        g_assert_cmpuint(leaf->n_reports, ==, 2);
+        g_assert_cmpint(leaf->leaf.kind->evaluate(&leaf->leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "value == wanted is false (wanted is \"manual\", value is \"auto\")");
 
         g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(stage->camera.peer), CAMERA_PATH, PROPERTIES,
                                            "PropertiesChanged", "sa{sv}as", CAMERA, 1, "Mode", "s", "manual", 0),
                         >=, 0);
-        g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor->leaf.kind->evaluate(&actor->leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpint(leaf->leaf.kind->evaluate(&leaf->leaf), ==, STATUS_SUCCESS);
 
         camera_close(&stage->camera);
-        g_assert_cmpint(actor_wait_reports(actor, 4), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 4), ==, STATUS_FAILURE);
         leaf_stage_set_variable(stage->leaves, "wanted", "auto");
-        g_assert_cmpint(actor->leaf.kind->evaluate(&actor->leaf), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "org.example.Camera is not on the bus");
+        g_assert_cmpint(leaf->leaf.kind->evaluate(&leaf->leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "org.example.Camera is not on the bus");
 
         camera_open(&stage->camera, stage->bus, true);
-        wait_until(actor->leaf.kind->evaluate(&actor->leaf) == STATUS_SUCCESS);
+        wait_until(leaf->leaf.kind->evaluate(&leaf->leaf) == STATUS_SUCCESS);
 }
 
 /* What is no answer is no value, and the next one counts. */
 static void test_wrong_type(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         stage->camera.odd = true;
-        actor = camera_stage_look(stage, "Powered", "");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "Powered cannot be read: the reply is of type \"s\", not \"v\"");
+        leaf = camera_stage_look(stage, "Powered", "");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "Powered cannot be read: the reply is of type \"s\", not \"v\"");
 
         stage->camera.odd = false;
         camera_invalidate(&stage->camera);
-        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 2), ==, STATUS_SUCCESS);
 
         g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(stage->camera.peer), CAMERA_PATH, PROPERTIES,
                                            "PropertiesChanged", "sa{sv}as", CAMERA, 1, "Powered", "s", "no", 0),
                         >=, 0);
-        wait_until(stage->camera.n_gets == 2 && g_strcmp0(actor->cause, "Powered is \"no\", not true") != 0);
-        g_assert_cmpint(actor->status, ==, STATUS_SUCCESS);
+        wait_until(stage->camera.n_gets == 2 && g_strcmp0(leaf->cause, "Powered is \"no\", not true") != 0);
+        g_assert_cmpint(leaf->status, ==, STATUS_SUCCESS);
 }
 
 /* A signal that cannot be read tells at least that something has changed. */
 static void test_malformed(CameraStage *stage) {
         sd_bus *bus;
-        g_autoptr(Actor) powered = NULL, count = NULL;
+        g_autoptr(TestLeaf) powered = NULL, count = NULL;
 
         bus = bus_peer_bus(stage->camera.peer);
         powered = camera_stage_look(stage, "Powered", "");
         count = camera_stage_look(stage, "Count", "");
-        g_assert_cmpint(actor_wait(powered), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait(count), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(powered), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(count), ==, STATUS_SUCCESS);
 
         stage->camera.powered = false;
         g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, PROPERTIES, "PropertiesChanged", "su", CAMERA, 1), >=, 0);
-        g_assert_cmpint(actor_wait_reports(powered, 2), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait_reports(powered, 2), ==, STATUS_FAILURE);
 
-        /* Behind a value that cannot be carried there may be others. */
+        /* Behind a value that cannot be read there may be others. */
         stage->camera.powered = true;
         g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, PROPERTIES, "PropertiesChanged", "sa{sv}as", CAMERA, 2,
                                            "Count", "h", 0, "Powered", "b", true, 0),
                         >=, 0);
-        g_assert_cmpint(actor_wait_reports(powered, 3), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait_reports(count, 3), ==, STATUS_SUCCESS);
-        g_assert_cmpstr(count->cause, ==, "Count cannot be read: it has a file descriptor, which cannot be carried");
+        g_assert_cmpint(test_leaf_wait_reports(powered, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(count, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(count->cause, ==, "Count cannot be read: it has a file descriptor, which is not supported");
 }
 
 static void test_problems(void) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * What DBusProperty hears of on real buses: what runs share that look at the same, objects and services that come and
- * go, hand over, flap, and say more than can be read.
+ * Tests DBusProperty on real buses: leaves that share a property, objects and services that come and go, hand over and
+ * flap, and values that are too large to be read.
  */
 
 #include "basic/log.h"
@@ -19,106 +19,106 @@ static void say_powered_of(BusPeer *peer, const char *path, bool powered) {
                         >=, 0);
 }
 
-/* However many look at it, it is asked for once; who comes later knows it at once. */
+/* However many leaves use a property, it is read once; a leaf that starts later knows it at once. */
 static void test_shared(CameraStage *stage) {
-        Actor *actors[N_MANY];
+        TestLeaf *leaves[N_MANY];
 
         for (unsigned i = 0; i < N_MANY; i++) {
-                actors[i] = camera_stage_look(stage, "Powered", i % 2 ? "" : ", \"equals\": false");
-                g_assert_cmpint(actors[i]->status, ==, STATUS_RUNNING);
+                leaves[i] = camera_stage_look(stage, "Powered", i % 2 ? "" : ", \"equals\": false");
+                g_assert_cmpint(leaves[i]->status, ==, STATUS_RUNNING);
         }
         for (unsigned i = 0; i < N_MANY; i++)
-                g_assert_cmpint(actor_wait(actors[i]), ==, i % 2 ? STATUS_SUCCESS : STATUS_FAILURE);
+                g_assert_cmpint(test_leaf_wait(leaves[i]), ==, i % 2 ? STATUS_SUCCESS : STATUS_FAILURE);
         g_assert_cmpuint(stage->camera.n_gets, ==, 1);
 
         say_powered(stage->camera.peer, false);
         for (unsigned i = 0; i < N_MANY; i++)
-                g_assert_cmpint(actor_wait_reports(actors[i], 2), ==, i % 2 ? STATUS_FAILURE : STATUS_SUCCESS);
+                g_assert_cmpint(test_leaf_wait_reports(leaves[i], 2), ==, i % 2 ? STATUS_FAILURE : STATUS_SUCCESS);
 
         for (unsigned i = 0; i < N_MANY - 1; i++)
-                actor_free(actors[i]);
-        actors[0] = camera_stage_look(stage, "Powered", "");
-        g_assert_cmpint(actors[0]->status, ==, STATUS_FAILURE);
-        g_assert_cmpstr(actors[0]->cause, ==, "Powered is false, not true");
+                test_leaf_free(leaves[i]);
+        leaves[0] = camera_stage_look(stage, "Powered", "");
+        g_assert_cmpint(leaves[0]->status, ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaves[0]->cause, ==, "Powered is false, not true");
         g_assert_cmpuint(stage->camera.n_gets, ==, 1);
 
-        /* Nothing is kept of what nobody looks at. */
-        actor_free(actors[0]);
-        actor_free(actors[N_MANY - 1]);
-        actors[0] = camera_stage_look(stage, "Powered", "");
-        g_assert_cmpint(actors[0]->status, ==, STATUS_RUNNING);
-        g_assert_cmpint(actor_wait(actors[0]), ==, STATUS_SUCCESS);
+        /* Nothing is kept of a property that no leaf uses. */
+        test_leaf_free(leaves[0]);
+        test_leaf_free(leaves[N_MANY - 1]);
+        leaves[0] = camera_stage_look(stage, "Powered", "");
+        g_assert_cmpint(leaves[0]->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(test_leaf_wait(leaves[0]), ==, STATUS_SUCCESS);
         g_assert_cmpuint(stage->camera.n_gets, ==, 2);
-        actor_free(actors[0]);
+        test_leaf_free(leaves[0]);
 }
 
 /* Properties of one object have values of their own. */
 static void test_siblings(CameraStage *stage) {
-        g_autoptr(Actor) powered = NULL, count = NULL;
+        g_autoptr(TestLeaf) powered = NULL, count = NULL;
 
         powered = camera_stage_look(stage, "Powered", "");
         count = camera_stage_look(stage, "Count", ", \"equals\": 4");
-        g_assert_cmpint(actor_wait(powered), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait(count), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait(powered), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(count), ==, STATUS_FAILURE);
 
         g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(stage->camera.peer), CAMERA_PATH, PROPERTIES,
                                            "PropertiesChanged", "sa{sv}as", CAMERA, 2, "Count", "u", 4, "Powered", "b",
                                            false, 0),
                         >=, 0);
-        g_assert_cmpint(actor_wait_reports(count, 2), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait_reports(powered, 2), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait_reports(count, 2), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(powered, 2), ==, STATUS_FAILURE);
 }
 
 /* More objects than a dbus-daemon takes rules from one connection; each hears its own. */
 static void test_many_objects(CameraStage *stage) {
-        Actor *actors[N_MANY];
+        TestLeaf *leaves[N_MANY];
 
         for (unsigned i = 0; i < N_MANY; i++) {
                 g_autofree char *path = g_strdup_printf(CAMERA_PATH "/%u", i);
 
-                actors[i] = camera_stage_look_at(stage, path, "Powered", "");
+                leaves[i] = camera_stage_look_at(stage, path, "Powered", "");
         }
         for (unsigned i = 0; i < N_MANY; i++)
-                g_assert_cmpint(actor_wait(actors[i]), ==, STATUS_SUCCESS);
+                g_assert_cmpint(test_leaf_wait(leaves[i]), ==, STATUS_SUCCESS);
         g_assert_cmpuint(stage->camera.n_gets, ==, N_MANY);
 
         say_powered_of(stage->camera.peer, CAMERA_PATH "/nobody", false);
         say_powered_of(stage->camera.peer, CAMERA_PATH "/999", false);
-        g_assert_cmpint(actor_wait_reports(actors[N_MANY - 1], 2), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait_reports(leaves[N_MANY - 1], 2), ==, STATUS_FAILURE);
         for (unsigned i = 0; i < N_MANY; i++) {
-                g_assert_cmpuint(actors[i]->n_reports, ==, i == N_MANY - 1 ? 2 : 1);
-                actor_free(actors[i]);
+                g_assert_cmpuint(leaves[i]->n_reports, ==, i == N_MANY - 1 ? 2 : 1);
+                test_leaf_free(leaves[i]);
         }
 }
 
 /* From one owner to another without a gap: the value is the new one's, whatever the old one says. */
 static void test_handover(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
         Camera other;
 
         camera_open_unnamed(&other, stage->bus, false);
-        actor = camera_stage_look(stage, "Powered", "");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        leaf = camera_stage_look(stage, "Powered", "");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
 
         g_assert_cmpint(sd_bus_request_name(bus_peer_bus(other.peer), CAMERA, SD_BUS_NAME_QUEUE), >=, 0);
         g_assert_cmpint(sd_bus_release_name(bus_peer_bus(stage->camera.peer), CAMERA), >=, 0);
-        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "Powered is false, not true");
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 2), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "Powered is false, not true");
 
         say_powered(stage->camera.peer, true);
         wait_round_trip(stage->camera.peer);
         say_powered(other.peer, false);
         say_powered(other.peer, true);
-        g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 3), ==, STATUS_SUCCESS);
         g_assert_cmpuint(other.n_gets, ==, 1);
         camera_close(&other);
 }
 
 /* A service that comes and goes, each time with another value and another unique name. */
 static void test_flaps(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
-        actor = camera_stage_look(stage, "Powered", "");
+        leaf = camera_stage_look(stage, "Powered", "");
         for (unsigned i = 0; i < 30; i++) {
                 camera_close(&stage->camera);
                 camera_open(&stage->camera, stage->bus, i % 2);
@@ -127,75 +127,75 @@ static void test_flaps(CameraStage *stage) {
                 if (i % 4 == 0)
                         wait_round_trip(stage->camera.peer);
         }
-        wait_until(actor->status == STATUS_SUCCESS);
+        wait_until(leaf->status == STATUS_SUCCESS);
 
         stage->camera.powered = false;
         say_powered(stage->camera.peer, false);
-        wait_until(actor->status == STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "Powered is false, not true");
+        wait_until(leaf->status == STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "Powered is false, not true");
 }
 
 /* Many changes at once: the last value is the one that counts. */
 static void test_flood(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
-        actor = camera_stage_look(stage, "Count", ", \"equals\": 10000");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        leaf = camera_stage_look(stage, "Count", ", \"equals\": 10000");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
         for (unsigned i = 1; i <= 10000; i++)
                 g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(stage->camera.peer), CAMERA_PATH, PROPERTIES,
                                                    "PropertiesChanged", "sa{sv}as", CAMERA, 1, "Count", "u", i, 0),
                                 >=, 0);
-        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 2), ==, STATUS_SUCCESS);
         g_assert_cmpuint(stage->camera.n_gets, ==, 1);
 }
 
 /* The same of a service that only says that there is another value: one question at a time, whatever its number. */
 static void test_flood_invalidated(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
-        actor = camera_stage_look(stage, "Powered", "");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        leaf = camera_stage_look(stage, "Powered", "");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         for (unsigned i = 0; i < 10000; i++)
                 camera_invalidate(&stage->camera);
         stage->camera.powered = false;
         camera_invalidate(&stage->camera);
-        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 2), ==, STATUS_FAILURE);
         wait_round_trip(stage->camera.peer);
         g_assert_cmpuint(stage->camera.n_gets, <, 10000);
 }
 
 static void test_changes(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
-        actor = camera_stage_look(stage, "Powered", "");
-        actor_expect(actor, 1, STATUS_SUCCESS, NULL);
+        leaf = camera_stage_look(stage, "Powered", "");
+        test_leaf_expect(leaf, 1, STATUS_SUCCESS, NULL);
 
         /* A signal with the value needs no Get; the same value again is no news. */
         say_powered(stage->camera.peer, false);
-        actor_expect(actor, 2, STATUS_FAILURE, "Powered is false, not true");
+        test_leaf_expect(leaf, 2, STATUS_FAILURE, "Powered is false, not true");
         say_powered(stage->camera.peer, false);
         say_powered(stage->camera.peer, true);
-        actor_expect(actor, 3, STATUS_SUCCESS, NULL);
+        test_leaf_expect(leaf, 3, STATUS_SUCCESS, NULL);
         g_assert_cmpuint(stage->camera.n_gets, ==, 1);
 
         /* A signal without it needs one. */
         stage->camera.powered = false;
         camera_invalidate(&stage->camera);
-        actor_expect(actor, 4, STATUS_FAILURE, "Powered is false, not true");
+        test_leaf_expect(leaf, 4, STATUS_FAILURE, "Powered is false, not true");
         g_assert_cmpuint(stage->camera.n_gets, ==, 2);
 }
 
 /* The value of a signal is not overtaken by the older one of a Get that was on its way. */
 static void test_signal_first(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         stage->camera.late = true;
-        actor = camera_stage_look(stage, "Powered", "");
+        leaf = camera_stage_look(stage, "Powered", "");
         wait_until(stage->camera.get);
 
         say_powered(stage->camera.peer, true);
         camera_answer(&stage->camera, false);
-        actor_expect(actor, 1, STATUS_SUCCESS, NULL);
+        test_leaf_expect(leaf, 1, STATUS_SUCCESS, NULL);
 
         /* Nor does the value that was on its way count when it was invalidated meanwhile. */
         camera_invalidate(&stage->camera);
@@ -203,128 +203,128 @@ static void test_signal_first(CameraStage *stage) {
         camera_invalidate(&stage->camera);
         camera_answer(&stage->camera, false);
         wait_until(stage->camera.get);
-        g_assert_cmpuint(actor->n_reports, ==, 1);
+        g_assert_cmpuint(leaf->n_reports, ==, 1);
         camera_answer(&stage->camera, true);
 
         /* But one that changes all the time is known, too. */
         camera_invalidate(&stage->camera);
         wait_until(stage->camera.get);
-        for (unsigned i = 0; actor->n_reports == 1; i++) {
+        for (unsigned i = 0; leaf->n_reports == 1; i++) {
                 camera_invalidate(&stage->camera);
                 camera_answer(&stage->camera, false);
                 wait_until(stage->camera.get);
                 g_assert_cmpuint(i, <, 3);
         }
-        actor_expect(actor, 2, STATUS_FAILURE, "Powered is false, not true");
+        test_leaf_expect(leaf, 2, STATUS_FAILURE, "Powered is false, not true");
         camera_answer(&stage->camera, true);
-        actor_expect(actor, 3, STATUS_SUCCESS, NULL);
+        test_leaf_expect(leaf, 3, STATUS_SUCCESS, NULL);
 }
 
 /* What another sender says of an object of the same path is not believed, though it reaches the connection. */
 static void test_other_sender(CameraStage *stage) {
         g_autoptr(BusPeer) other = NULL;
-        g_autoptr(Actor) actor = NULL, decoy = NULL;
+        g_autoptr(TestLeaf) leaf = NULL, decoy = NULL;
 
-        actor = camera_stage_look(stage, "Powered", "");
+        leaf = camera_stage_look(stage, "Powered", "");
         decoy = camera_stage_start(stage, &dbus_property_type,
                                    "\"destination\": \"org.example.Other\", \"path\": \"" CAMERA_PATH
                                    "\", \"interface\": \"" CAMERA "\", \"property\": \"Powered\"");
-        actor_expect(actor, 1, STATUS_SUCCESS, NULL);
-        actor_expect(decoy, 1, STATUS_FAILURE, "org.example.Other is not on the bus");
+        test_leaf_expect(leaf, 1, STATUS_SUCCESS, NULL);
+        test_leaf_expect(decoy, 1, STATUS_FAILURE, "org.example.Other is not on the bus");
 
         other = bus_peer_new(stage->bus, "org.example.Other");
         say_powered(other, false);
         wait_until(strstr(decoy->cause, "cannot be read") || strstr(decoy->cause, "is false"));
         say_powered(other, true);
-        actor_expect(decoy, 2, STATUS_SUCCESS, NULL);
-        g_assert_cmpuint(actor->n_reports, ==, 1);
+        test_leaf_expect(decoy, 2, STATUS_SUCCESS, NULL);
+        g_assert_cmpuint(leaf->n_reports, ==, 1);
 }
 
 static void test_service_restarts(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         camera_close(&stage->camera);
-        actor = camera_stage_look(stage, "Powered", "");
-        actor_expect(actor, 1, STATUS_FAILURE, "org.example.Camera is not on the bus");
+        leaf = camera_stage_look(stage, "Powered", "");
+        test_leaf_expect(leaf, 1, STATUS_FAILURE, "org.example.Camera is not on the bus");
 
         camera_open(&stage->camera, stage->bus, true);
-        actor_expect(actor, 2, STATUS_SUCCESS, NULL);
+        test_leaf_expect(leaf, 2, STATUS_SUCCESS, NULL);
         g_assert_cmpuint(stage->camera.n_gets, ==, 1);
 
         camera_close(&stage->camera);
-        actor_expect(actor, 3, STATUS_FAILURE, "org.example.Camera is not on the bus");
+        test_leaf_expect(leaf, 3, STATUS_FAILURE, "org.example.Camera is not on the bus");
 
         camera_open(&stage->camera, stage->bus, true);
-        actor_expect(actor, 4, STATUS_SUCCESS, NULL);
+        test_leaf_expect(leaf, 4, STATUS_SUCCESS, NULL);
         g_assert_cmpuint(stage->camera.n_gets, ==, 1);
 }
 
 /* The service goes while it is asked. */
 static void test_service_goes(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         stage->camera.late = true;
-        actor = camera_stage_look(stage, "Powered", "");
+        leaf = camera_stage_look(stage, "Powered", "");
         wait_until(stage->camera.get);
         camera_close(&stage->camera);
-        wait_until(actor->cause && g_str_equal(actor->cause, "org.example.Camera is not on the bus"));
-        g_assert_cmpint(actor->status, ==, STATUS_FAILURE);
+        wait_until(leaf->cause && g_str_equal(leaf->cause, "org.example.Camera is not on the bus"));
+        g_assert_cmpint(leaf->status, ==, STATUS_FAILURE);
 
         camera_open(&stage->camera, stage->bus, true);
-        wait_until(actor->status == STATUS_SUCCESS);
+        wait_until(leaf->status == STATUS_SUCCESS);
 }
 
 static void test_object_goes(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
-        actor = camera_stage_look(stage, "Powered", "");
-        actor_expect(actor, 1, STATUS_SUCCESS, NULL);
+        leaf = camera_stage_look(stage, "Powered", "");
+        test_leaf_expect(leaf, 1, STATUS_SUCCESS, NULL);
 
         camera_remove_object(&stage->camera);
-        actor_expect(actor, 2, STATUS_FAILURE, "org.example.Camera of /org/example/Camera is gone");
+        test_leaf_expect(leaf, 2, STATUS_FAILURE, "org.example.Camera of /org/example/Camera no longer exists");
         camera_add_object(&stage->camera);
-        actor_expect(actor, 3, STATUS_SUCCESS, NULL);
+        test_leaf_expect(leaf, 3, STATUS_SUCCESS, NULL);
 }
 
 static void test_unreadable(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL, mute = NULL;
+        g_autoptr(TestLeaf) leaf = NULL, mute = NULL;
 
-        actor = camera_stage_look(stage, "Nothing", "");
-        actor_expect(actor, 1, STATUS_FAILURE,
-                     "Nothing cannot be read: org.freedesktop.DBus.Error.UnknownProperty: no property Nothing");
+        leaf = camera_stage_look(stage, "Nothing", "");
+        test_leaf_expect(leaf, 1, STATUS_FAILURE,
+                         "Nothing cannot be read: org.freedesktop.DBus.Error.UnknownProperty: no property Nothing");
         mute = camera_stage_look(stage, "Mute", "");
-        actor_expect(mute, 1, STATUS_FAILURE, "Mute cannot be read: org.example.Error.Mute: no reason given");
+        test_leaf_expect(mute, 1, STATUS_FAILURE, "Mute cannot be read: org.example.Error.Mute: no reason given");
 }
 
 static void test_bus_dies(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
-        actor = camera_stage_look(stage, "Powered", "");
-        actor_expect(actor, 1, STATUS_SUCCESS, NULL);
+        leaf = camera_stage_look(stage, "Powered", "");
+        test_leaf_expect(leaf, 1, STATUS_SUCCESS, NULL);
 
         bus_fixture_kill(stage->bus);
-        actor_expect(actor, 2, STATUS_FAILURE, "the connection to the bus 'test' was lost");
+        test_leaf_expect(leaf, 2, STATUS_FAILURE, "the connection to the bus 'test' was lost");
 
         camera_close(&stage->camera);
         bus_fixture_start(stage->bus);
         camera_open(&stage->camera, stage->bus, true);
-        wait_until(actor->status == STATUS_SUCCESS);
+        wait_until(leaf->status == STATUS_SUCCESS);
         say_powered(stage->camera.peer, false);
-        wait_until(actor->status == STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "Powered is false, not true");
+        wait_until(leaf->status == STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "Powered is false, not true");
 }
 
 /* Released in all states: before the bus has answered, and while it is asked. */
 static void test_released(CameraStage *stage) {
-        g_autoptr(Actor) early = NULL, asked = NULL;
+        g_autoptr(TestLeaf) early = NULL, asked = NULL;
 
         early = camera_stage_look(stage, "Powered", "");
-        g_clear_pointer(&early, actor_free);
+        g_clear_pointer(&early, test_leaf_free);
 
         stage->camera.late = true;
         asked = camera_stage_look(stage, "Powered", "");
         wait_until(stage->camera.get);
-        g_clear_pointer(&asked, actor_free);
+        g_clear_pointer(&asked, test_leaf_free);
         say_powered(stage->camera.peer, true);
         camera_answer(&stage->camera, true);
         wait_round_trip(stage->camera.peer);
@@ -332,12 +332,12 @@ static void test_released(CameraStage *stage) {
 
 static void test_describe(CameraStage *stage) {
         g_autofree char *text = NULL;
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         stage->camera.late = true;
-        actor = camera_stage_look(stage, "Powered", "");
+        leaf = camera_stage_look(stage, "Powered", "");
         wait_until(stage->camera.get);
-        text = actor_describe(actor);
+        text = test_leaf_describe(leaf);
         g_assert_cmpstr(text, ==, "value of org.example.Camera.Powered from org.example.Camera");
 }
 

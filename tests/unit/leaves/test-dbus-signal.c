@@ -11,7 +11,7 @@
 
 static const NodeType *const types[] = { &dbus_signal_type, &dbus_emit_type, &dbus_name_type, &dbus_call_type, NULL };
 
-static Actor *start(CameraStage *stage, const char *type, const char *rest) {
+static TestLeaf *start(CameraStage *stage, const char *type, const char *rest) {
         g_autofree char *node = g_strdup_printf("{ \"type\": \"%s\", %s }", type, rest);
 
         return leaf_stage_start(stage->leaves, types, node);
@@ -19,11 +19,11 @@ static Actor *start(CameraStage *stage, const char *type, const char *rest) {
 
 /* What was started before is in place when a call that was sent later is answered. */
 static void wait_for_calls(CameraStage *stage) {
-        g_autoptr(Actor) call = start(stage, "DBusCall",
-                                      "\"destination\": \"org.freedesktop.DBus\", \"path\": \"/\", "
-                                      "\"interface\": \"org.freedesktop.DBus.Peer\", \"member\": \"Ping\"");
+        g_autoptr(TestLeaf) call = start(stage, "DBusCall",
+                                         "\"destination\": \"org.freedesktop.DBus\", \"path\": \"/\", "
+                                         "\"interface\": \"org.freedesktop.DBus.Peer\", \"member\": \"Ping\"");
 
-        g_assert_cmpint(actor_wait(call), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(call), ==, STATUS_SUCCESS);
 }
 
 static void emit(BusPeer *peer, const char *text, const char *path, unsigned number) {
@@ -50,7 +50,7 @@ static void test_args(CameraStage *stage) {
                 { "[\"left\", \"/a/b\", 7, null]", false },
                 { "[\"it's\"]", false },
         };
-        Actor *actors[G_N_ELEMENTS(cases)];
+        TestLeaf *leaves[G_N_ELEMENTS(cases)];
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
                 g_autofree char *rest =
@@ -58,29 +58,29 @@ static void test_args(CameraStage *stage) {
                                         "\", \"interface\": \"" CAMERA "\", \"member\": \"Moved\", \"args\": %s",
                                         cases[i].args);
 
-                actors[i] = start(stage, "DBusSignal", rest);
-                g_assert_cmpint(actors[i]->status, ==, STATUS_RUNNING);
+                leaves[i] = start(stage, "DBusSignal", rest);
+                g_assert_cmpint(leaves[i]->status, ==, STATUS_RUNNING);
         }
 
         wait_for_calls(stage);
         emit(stage->camera.peer, "left", "/a/b", 7);
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
                 if (cases[i].fits)
-                        g_assert_cmpint(actor_wait(actors[i]), ==, STATUS_SUCCESS);
+                        g_assert_cmpint(test_leaf_wait(leaves[i]), ==, STATUS_SUCCESS);
         }
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
                 g_test_message("%s", cases[i].args);
-                g_assert_cmpint(actors[i]->status, ==, cases[i].fits ? STATUS_SUCCESS : STATUS_RUNNING);
+                g_assert_cmpint(leaves[i]->status, ==, cases[i].fits ? STATUS_SUCCESS : STATUS_RUNNING);
         }
 
         emit(stage->camera.peer, "it's", "/a", 8);
-        g_assert_cmpint(actor_wait(actors[G_N_ELEMENTS(cases) - 1]), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaves[G_N_ELEMENTS(cases) - 1]), ==, STATUS_SUCCESS);
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
-                actor_free(actors[i]);
+                test_leaf_free(leaves[i]);
 }
 
 static void test_outputs(CameraStage *stage) {
-        g_autoptr(Actor) some = NULL, all = NULL, many = NULL, file = NULL;
+        g_autoptr(TestLeaf) some = NULL, all = NULL, many = NULL, file = NULL;
 
         some = start(stage, "DBusSignal", "\"member\": \"Moved\", \"outputs\": [\"\", \"where\"]");
         all = start(stage, "DBusSignal", "\"member\": \"Moved\", \"outputs\": [\"a\", \"b\", \"c\"]");
@@ -88,23 +88,23 @@ static void test_outputs(CameraStage *stage) {
         file = start(stage, "DBusSignal", "\"member\": \"Opened\", \"outputs\": [\"a\"]");
         wait_for_calls(stage);
         emit(stage->camera.peer, "left", "/a/b", 7);
-        g_assert_cmpint(actor_wait(some), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(some), ==, STATUS_SUCCESS);
         g_assert_cmpstr(json_object_to_json_string_ext(some->outputs, JSON_C_TO_STRING_NOSLASHESCAPE), ==,
                         "{\"where\":\"/a/b\"}");
-        g_assert_cmpint(actor_wait(all), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(all), ==, STATUS_SUCCESS);
         g_assert_cmpstr(json_object_to_json_string_ext(all->outputs, JSON_C_TO_STRING_NOSLASHESCAPE), ==,
                         "{\"a\":\"left\",\"b\":\"/a/b\",\"c\":7}");
-        g_assert_cmpint(actor_wait(many), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait(many), ==, STATUS_FAILURE);
         g_assert_cmpstr(many->cause, ==, "the signal has 3 values, but there are 4 outputs");
 
         g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(stage->camera.peer), "/", CAMERA, "Opened", "h", 0), >=, 0);
-        g_assert_cmpint(actor_wait(file), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait(file), ==, STATUS_FAILURE);
         g_assert_cmpstr(file->cause, ==,
-                        "the signal cannot go to the outputs: it has a file descriptor, which cannot be carried");
+                        "the signal cannot go to the outputs: it has a file descriptor, which is not supported");
 }
 
 static void test_expressions(CameraStage *stage) {
-        g_autoptr(Actor) signal = NULL, call = NULL, wrong = NULL;
+        g_autoptr(TestLeaf) signal = NULL, call = NULL, wrong = NULL;
         const char *called = "\"destination\": \"" CAMERA "\", \"path\": \"" CAMERA_PATH "\", \"member\": \"Start\"";
         g_autofree char *outputs = g_strdup_printf("%s, \"outputs\": { \"mode\": \"value .. '!'\", \"twice\": "
                                                    "\"reply[2] * 2\", \"width\": \"reply[3].width\" }",
@@ -116,17 +116,17 @@ static void test_expressions(CameraStage *stage) {
         signal = start(stage, "DBusSignal",
                        "\"member\": \"Moved\", \"outputs\": { \"where\": \"args[2]\", \"n\": \"#args\" }");
         call = start(stage, "DBusCall", outputs);
-        g_assert_cmpint(actor_wait(call), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(call), ==, STATUS_SUCCESS);
         g_assert_cmpstr(json_object_to_json_string(call->outputs), ==,
                         "{ \"mode\": \"preview!\", \"twice\": 60, \"width\": 640 }");
 
         emit(stage->camera.peer, "left", "/a/b", 7);
-        g_assert_cmpint(actor_wait(signal), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(signal), ==, STATUS_SUCCESS);
         g_assert_cmpstr(json_object_to_json_string_ext(signal->outputs, JSON_C_TO_STRING_NOSLASHESCAPE), ==,
                         "{\"n\":3,\"where\":\"/a/b\"}");
 
         wrong = start(stage, "DBusCall", nowhere);
-        g_assert_cmpint(actor_wait(wrong), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait(wrong), ==, STATUS_FAILURE);
         g_assert_cmpstr(wrong->cause, ==,
                         "the output 'b': reply[4].width: attempt to index a nil value (field 'integer index')");
         g_assert_cmpstr(wrong->reason->kind, ==, "expression");
@@ -135,7 +135,7 @@ static void test_expressions(CameraStage *stage) {
 
 /* Others say the same; only the owner of the name counts, and only since it has it. */
 static void test_sender(CameraStage *stage) {
-        g_autoptr(Actor) named = NULL, anybody = NULL;
+        g_autoptr(TestLeaf) named = NULL, anybody = NULL;
         g_autoptr(BusPeer) other = NULL;
 
         other = bus_peer_new(stage->bus, NULL);
@@ -143,11 +143,11 @@ static void test_sender(CameraStage *stage) {
         anybody = start(stage, "DBusSignal", "\"member\": \"Moved\"");
         wait_for_calls(stage);
         emit(other, "left", "/", 1);
-        g_assert_cmpint(actor_wait(anybody), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(anybody), ==, STATUS_SUCCESS);
         g_assert_cmpint(named->status, ==, STATUS_RUNNING);
 
         emit(stage->camera.peer, "left", "/", 1);
-        g_assert_cmpint(actor_wait(named), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(named), ==, STATUS_SUCCESS);
 }
 
 /* The signal that a call brings about is not missed by who was started before the call was sent. */
@@ -160,24 +160,24 @@ static void test_before_call(CameraStage *stage) {
                                                         "\", \"member\": \"Say\", \"signature\": \"o\", "
                                                         "\"args\": [\"/of/%u\"]",
                                                         i);
-                g_autoptr(Actor) signal = start(stage, "DBusSignal", rest), call = start(stage, "DBusCall", text);
+                g_autoptr(TestLeaf) signal = start(stage, "DBusSignal", rest), call = start(stage, "DBusCall", text);
 
-                g_assert_cmpint(actor_wait(call), ==, STATUS_SUCCESS);
+                g_assert_cmpint(test_leaf_wait(call), ==, STATUS_SUCCESS);
                 g_assert_cmpint(signal->status, ==, STATUS_SUCCESS);
         }
 }
 
 /* A bus that is lost is waited for, and so is what comes then. */
 static void test_bus_dies(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
         g_autofree char *before = NULL, *after = NULL;
 
-        actor = start(stage, "DBusSignal",
-                      "\"sender\": \"" CAMERA "\", \"interface\": \"" CAMERA "\", \"member\": \"Moved\"");
-        before = actor_describe(actor);
+        leaf = start(stage, "DBusSignal",
+                     "\"sender\": \"" CAMERA "\", \"interface\": \"" CAMERA "\", \"member\": \"Moved\"");
+        before = test_leaf_describe(leaf);
         g_assert_cmpstr(before, ==, "connection to the bus 'test'");
         wait_for_calls(stage);
-        after = actor_describe(actor);
+        after = test_leaf_describe(leaf);
         g_assert_cmpstr(after, ==, "signal org.example.Camera.Moved from org.example.Camera");
 
         bus_fixture_kill(stage->bus);
@@ -186,23 +186,23 @@ static void test_bus_dies(CameraStage *stage) {
         camera_open(&stage->camera, stage->bus, true);
         wait_for_calls(stage);
         emit(stage->camera.peer, "left", "/", 1);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
 }
 
 static void test_signal_halted(CameraStage *stage) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
-        actor = start(stage, "DBusSignal", "\"member\": \"Moved\"");
+        leaf = start(stage, "DBusSignal", "\"member\": \"Moved\"");
         wait_for_calls(stage);
-        actor_halt(actor);
-        g_assert_true(actor->halted);
-        g_clear_pointer(&actor, actor_free);
+        test_leaf_halt(leaf);
+        g_assert_true(leaf->halted);
+        g_clear_pointer(&leaf, test_leaf_free);
         emit(stage->camera.peer, "left", "/", 1);
         wait_for_calls(stage);
 }
 
 static void test_emit(CameraStage *stage) {
-        g_autoptr(Actor) early = NULL, heard = NULL, late = NULL, again = NULL;
+        g_autoptr(TestLeaf) early = NULL, heard = NULL, late = NULL, again = NULL;
         g_autofree char *text = NULL;
         const char *heard_by = "\"interface\": \"org.example.Done\", \"member\": \"Done\", \"outputs\": [\"n\", \"d\"]";
         const char *emitted = "\"interface\": \"org.example.Done\", \"member\": \"Done\", \"path\": \"/org/example\", "
@@ -212,21 +212,21 @@ static void test_emit(CameraStage *stage) {
         heard = start(stage, "DBusSignal", heard_by);
         early = start(stage, "DBusEmit", emitted);
         g_assert_cmpint(early->status, ==, STATUS_RUNNING);
-        text = actor_describe(early);
+        text = test_leaf_describe(early);
         g_assert_cmpstr(text, ==, "connection to the bus 'test'");
-        g_assert_cmpint(actor_wait(early), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait(heard), ==, STATUS_SUCCESS);
-        g_assert_cmpstr(actor_output(heard, "n"), ==, "3");
-        g_assert_cmpstr(actor_output(heard, "d"), ==, "{ \"ok\": true }");
+        g_assert_cmpint(test_leaf_wait(early), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(heard), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(test_leaf_output(heard, "n"), ==, "3");
+        g_assert_cmpstr(test_leaf_output(heard, "d"), ==, "{ \"ok\": true }");
 
         again = start(stage, "DBusSignal", heard_by);
         late = start(stage, "DBusEmit", emitted);
         g_assert_cmpint(late->status, ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait(again), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(again), ==, STATUS_SUCCESS);
 }
 
 static void test_emit_fails(CameraStage *stage) {
-        g_autoptr(Actor) missing = NULL, range = NULL;
+        g_autoptr(TestLeaf) missing = NULL, range = NULL;
 
         leaf_stage_set_variable(stage->leaves, "n", "much");
         missing = start(
@@ -244,16 +244,16 @@ static void test_emit_fails(CameraStage *stage) {
 }
 
 static void test_name(CameraStage *stage) {
-        g_autoptr(Actor) owned = NULL, absent = NULL, late = NULL, success = NULL, running = NULL;
+        g_autoptr(TestLeaf) owned = NULL, absent = NULL, late = NULL, success = NULL, running = NULL;
         g_autofree char *before = NULL;
 
         owned = start(stage, "DBusName", "\"name\": \"" CAMERA "\"");
         absent = start(stage, "DBusName", "\"name\": \"org.example.Absent\"");
         g_assert_cmpint(owned->status, ==, STATUS_RUNNING);
-        before = actor_describe(owned);
+        before = test_leaf_describe(owned);
         g_assert_cmpstr(before, ==, "connection to the bus 'test'");
-        g_assert_cmpint(actor_wait(owned), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait(absent), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait(owned), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(absent), ==, STATUS_FAILURE);
         g_assert_cmpstr(absent->cause, ==, "org.example.Absent is not on the bus");
         assert_cause(absent->reason, "condition",
                      "{\"destination\":\"org.example.Absent\",\"seen\":false,\"wanted\":true}");
@@ -265,17 +265,17 @@ static void test_name(CameraStage *stage) {
         g_assert_cmpint(late->status, ==, STATUS_SUCCESS);
 
         camera_close(&stage->camera);
-        g_assert_cmpint(actor_wait_reports(owned, 2), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait_reports(owned, 2), ==, STATUS_FAILURE);
         camera_open(&stage->camera, stage->bus, true);
-        g_assert_cmpint(actor_wait_reports(owned, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(owned, 3), ==, STATUS_SUCCESS);
 
         bus_fixture_kill(stage->bus);
-        g_assert_cmpint(actor_wait_reports(owned, 4), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait_reports(owned, 4), ==, STATUS_FAILURE);
         g_assert_cmpstr(owned->cause, ==, "the connection to the bus 'test' was lost");
         assert_cause(owned->reason, "connection-lost",
                      "{\"destination\":\"org.example.Camera\",\"seen\":null,\"wanted\":true}");
-        g_assert_cmpint(actor_wait_reports(success, 3), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait_reports(running, 3), ==, STATUS_RUNNING);
+        g_assert_cmpint(test_leaf_wait_reports(success, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(running, 3), ==, STATUS_RUNNING);
 
         camera_close(&stage->camera);
         bus_fixture_start(stage->bus);
@@ -298,8 +298,8 @@ static void test_problems(void) {
                   "interface: 'x' is not the name of an interface such as \"org.example.Camera\"" },
                 { "\"DBusSignal\", \"member\": \"A\", \"args\": 1", "args: expected an array, not 1" },
                 { "\"DBusSignal\", \"member\": \"A\", \"outputs\": [\"a b\"]",
-                  "outputs[0]: 'a b' cannot be the name of a variable: a letter or '_', then letters, digits, '_', '-' "
-                  "and '.'" },
+                  "outputs[0]: 'a b' cannot be the name of a variable (a letter or '_', then letters, digits, '_', '-' "
+                  "and '.')" },
                 { "\"DBusEmit\", \"path\": \"/\", \"interface\": \"a.b\", \"member\": \"a.b\"",
                   "member: 'a.b' is not the name of a signal such as \"Started\"" },
                 { "\"DBusEmit\", \"path\": \"x\", \"interface\": \"a.b\", \"member\": \"M\"",

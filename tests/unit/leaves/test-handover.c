@@ -14,7 +14,7 @@
 #include <json-c/json_tokener.h>
 
 #include "basic/cleanup.h"
-#include "leaf-types/spawn-handover.h"
+#include "leaf-types/spawn.h"
 
 static const char *btd_exec;
 

@@ -7,7 +7,7 @@
 #include "basic/cleanup.h"
 #include "leaf-stage.h"
 #include "leaf-types/leaf-types.h"
-#include "leaf-types/spawn-properties.h"
+#include "leaf-types/spawn.h"
 #include "leaves/kinds.h"
 
 static void test_table(void) {
@@ -54,8 +54,8 @@ static void test_titles(void) {
 
 static void test_always(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) success = leaf_stage_start(stage, leaf_types, "{ \"type\": \"AlwaysSuccess\" }"),
-                         failure = leaf_stage_start(stage, leaf_types, "{ \"type\": \"AlwaysFailure\" }");
+        g_autoptr(TestLeaf) success = leaf_stage_start(stage, leaf_types, "{ \"type\": \"AlwaysSuccess\" }"),
+                            failure = leaf_stage_start(stage, leaf_types, "{ \"type\": \"AlwaysFailure\" }");
 
         g_assert_cmpint(success->status, ==, STATUS_SUCCESS);
         g_assert_cmpint(failure->status, ==, STATUS_FAILURE);
@@ -65,31 +65,31 @@ static void test_always(void) {
 static void test_sleep(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         int64_t start = g_get_monotonic_time();
-        g_autoptr(Actor)
+        g_autoptr(TestLeaf)
                 none = leaf_stage_start(stage, leaf_types, "{ \"type\": \"Sleep\", \"duration\": \"0s\" }"),
                 some = leaf_stage_start(stage, leaf_types, "{ \"type\": \"Sleep\", \"duration\": \"20ms\" }"),
                 ever = leaf_stage_start(stage, leaf_types, "{ \"type\": \"Sleep\", \"duration\": \"infinity\" }");
-        g_autofree char *text = actor_describe(some), *without_end = actor_describe(ever);
+        g_autofree char *text = test_leaf_describe(some), *without_end = test_leaf_describe(ever);
 
         g_assert_cmpint(none->status, ==, STATUS_SUCCESS);
         g_assert_cmpint(some->status, ==, STATUS_RUNNING);
-        g_assert_cmpstr(text, ==, "20ms to be over");
+        g_assert_cmpstr(text, ==, "20ms to pass");
         g_assert_cmpstr(without_end, ==, "a halt");
-        g_assert_cmpint(actor_wait(some), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(some), ==, STATUS_SUCCESS);
         g_assert_cmpint(g_get_monotonic_time() - start, >=, 20000);
         g_assert_cmpint(ever->status, ==, STATUS_RUNNING);
-        actor_halt(ever);
+        test_leaf_halt(ever);
         g_assert_true(ever->halted);
 }
 
 static void test_log(void) {
         if (g_test_subprocess()) {
                 g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-                g_autoptr(Actor) actor = leaf_stage_start(
+                g_autoptr(TestLeaf) leaf = leaf_stage_start(
                         stage, leaf_types, "{ \"type\": \"Log\", \"message\": \"100% sure\", \"level\": \"warning\" }");
-                g_autoptr(Actor) number = NULL;
+                g_autoptr(TestLeaf) number = NULL;
 
-                g_assert_cmpint(actor->status, ==, STATUS_SUCCESS);
+                g_assert_cmpint(leaf->status, ==, STATUS_SUCCESS);
                 leaf_stage_set_number(stage, "n", 42);
                 number = leaf_stage_start(stage, leaf_types, "{ \"type\": \"Log\", \"message\": \"{n}\" }");
                 g_assert_cmpint(number->status, ==, STATUS_SUCCESS);
@@ -98,7 +98,7 @@ static void test_log(void) {
 
         g_test_trap_subprocess(NULL, 0, 0);
         g_test_trap_assert_passed();
-        g_test_trap_assert_stderr("*warning: test.1/Actor: 100% sure\n*test.1/Actor: 42\n*");
+        g_test_trap_assert_stderr("*warning: test.1/Node: 100% sure\n*test.1/Node: 42\n*");
 }
 
 #define CALL                                                                                                           \
@@ -158,6 +158,68 @@ static void test_properties(void) {
                 { "{ \"ProtectSystem\": true, \"ProtectHome\": \"read-only\" }", NULL },
                 { "{ \"ReadWritePaths\": [\"/a\", \"/b\"], \"After\": \"a.service\" }", NULL },
                 { "{ \"AmbientCapabilities\": { \"signature\": \"t\", \"value\": 1024 } }", NULL },
+                { "{ \"IOSchedulingClass\": \"idle\", \"CPUSchedulingPolicy\": 3, \"SyslogLevel\": \"err\" }", NULL },
+                { "{ \"SystemCallFilter\": [\"~@mount\", \"@swap\"], \"SystemCallErrorNumber\": \"EPERM\" }", NULL },
+                { "{ \"CapabilityBoundingSet\": \"\", \"RestrictNamespaces\": true, \"CPUAffinity\": 3 }", NULL },
+                { "{ \"IOSchedulingClass\": \"idl\" }",
+                  "properties.IOSchedulingClass: expected \"realtime\", \"best-effort\", \"idle\" or \"none\", not "
+                  "\"idl\"" },
+                { "{ \"CPUSchedulingPolicy\": true }", "properties.CPUSchedulingPolicy: expected \"other\", \"batch\", "
+                                                       "\"idle\", \"fifo\" or \"rr\", not true" },
+                { "{ \"LogLevelMax\": \"loud\" }",
+                  "properties.LogLevelMax: expected \"emerg\", \"alert\", \"crit\", \"err\", \"warning\", "
+                  "\"notice\", \"info\" or \"debug\", not \"loud\"" },
+                { "{ \"SyslogFacility\": \"loud\" }", "properties.SyslogFacility: expected a facility of syslog like "
+                                                      "\"daemon\" or \"local0\", not \"loud\"" },
+                { "{ \"SystemCallErrorNumber\": \"EFOO\" }",
+                  "properties.SystemCallErrorNumber: expected an error like \"EPERM\", not \"EFOO\"" },
+                { "{ \"AmbientCapabilities\": \"CAP_FLY\" }",
+                  "properties.AmbientCapabilities: expected capabilities like \"CAP_NET_ADMIN CAP_KILL\" or "
+                  "\"~CAP_SYS_ADMIN\", not \"CAP_FLY\"" },
+                { "{ \"AmbientCapabilities\": [1] }",
+                  "properties.AmbientCapabilities: expected capabilities like \"CAP_NET_ADMIN CAP_KILL\" or "
+                  "\"~CAP_SYS_ADMIN\", not [1]" },
+                { "{ \"RestrictNamespaces\": \"moon\" }", "properties.RestrictNamespaces: expected true, false or "
+                                                          "namespaces like \"net ipc\" or \"~user\", not "
+                                                          "\"moon\"" },
+                { "{ \"RestrictNamespaces\": 5 }", "properties.RestrictNamespaces: expected true, false or namespaces "
+                                                   "like \"net ipc\" or \"~user\", not "
+                                                   "5" },
+                { "{ \"SystemCallFilter\": true }",
+                  "properties.SystemCallFilter: expected names like \"@system-service\", AF_UNIX, or after a \"~\" "
+                  "those to deny, not true" },
+                { "{ \"CPUAffinity\": \"3-1\" }",
+                  "properties.CPUAffinity: expected numbers and ranges like \"0-3,8\", not \"3-1\"" },
+                { "{ \"CPUAffinity\": \"\" }",
+                  "properties.CPUAffinity: expected numbers and ranges like \"0-3,8\", not \"\"" },
+                { "{ \"EnvironmentFile\": \"env\" }", "properties.EnvironmentFile: expected absolute paths; a \"-\" "
+                                                      "before one means that it may be missing, not \"env\"" },
+                { "{ \"EnvironmentFile\": 1 }", "properties.EnvironmentFile: expected absolute paths; a \"-\" "
+                                                "before one means that it may be missing, not 1" },
+                { "{ \"BindPaths\": \"/a:b\" }", "properties.BindPaths: expected paths like \"/source\", "
+                                                 "\"/source:/destination\" or \"/source:/destination:norbind\", not "
+                                                 "\"/a:b\"" },
+                { "{ \"DeviceAllow\": \"/dev/null\" }",
+                  "properties.DeviceAllow: expected a device and rights like \"/dev/video0 rw\", or a list of such "
+                  "strings, not \"/dev/null\"" },
+                { "{ \"IOWriteBandwidthMax\": [\"/dev/sda fast\"] }",
+                  "properties.IOWriteBandwidthMax: expected a device and a number like \"/dev/sda 5M\", or a list of "
+                  "such strings, not [\"/dev/sda fast\"]" },
+                { "{ \"IPAddressDeny\": \"10.0.0.0/33\" }",
+                  "properties.IPAddressDeny: expected \"any\", \"localhost\", \"link-local\", \"multicast\", or "
+                  "addresses like \"10.0.0.0/8\", not \"10.0.0.0/33\"" },
+                { "{ \"LimitCPU\": 5 }", "properties.LimitCPU: expected a time span like \"10s\", not 5" },
+                { "{ \"LogRateLimitBurst\": \"x\" }",
+                  "properties.LogRateLimitBurst: expected a whole number, not \"x\"" },
+                { "{ \"ExecStartPre\": \"/bin/true\" }",
+                  "properties: \"ExecStartPre\" has no short form; give \"ExecStartPre\" as {\"signature\": "
+                  "\"a(sasb)\", \"value\": ...}" },
+                { "{ \"IODeviceLatencyTargetSec\": \"/dev/sda 5ms\" }",
+                  "properties: \"IODeviceLatencyTargetSec\" has no short form; give \"IODeviceLatencyTargetUSec\" as "
+                  "{\"signature\": \"a(st)\", \"value\": ...}" },
+                { "{ \"ConditionPathExists\": \"/x\" }",
+                  "properties: \"ConditionPathExists\" cannot be set; put a condition such as PathExists before the "
+                  "node" },
                 { "[]", "properties: expected an object, not []" },
                 { "{ \"MemoryMx\": 1 }", "properties: \"MemoryMx\" is not known; did you mean \"MemoryMax\"? Any other "
                                          "can be given as {\"signature\": ..., \"value\": ...}" },
@@ -172,6 +234,8 @@ static void test_properties(void) {
                 { "{ \"UMask\": \"9\" }",
                   "properties.UMask: expected an octal mode as a string like \"0022\", not \"9\"" },
                 { "{ \"Type\": \"simple\" }", "properties: \"Type\" is set by the node itself" },
+                { "{ \"TimeoutStopSec\": \"5s\" }",
+                  "properties: \"TimeoutStopSec\" is set by the node itself; use its parameter \"kill_timeout\"" },
                 { "{ \"PrivateTmp\": \"maybe\" }", "properties.PrivateTmp: expected true or false, not \"maybe\"" },
                 { "{ \"Slice\": null }", "properties.Slice: expected a string, not null" },
                 { "{ \"X\": { \"signature\": \"u\", \"value\": -1 } }",
@@ -182,23 +246,23 @@ static void test_properties(void) {
                 /* What systemd would read back as something else. */
                 { "{ \"SyslogIdentifier\": \"it's 5% of \\\"x\\\"\", \"RootDirectory\": \"/a b\\\\c\" }", NULL },
                 { "{ \"SyslogIdentifier\": \"x\\nExecStartPre=/bin/false\" }",
-                  "properties.SyslogIdentifier: systemd would take \"x\\nExecStartPre=/bin/false\" for something "
+                  "properties.SyslogIdentifier: systemd would read \"x\\nExecStartPre=/bin/false\" as something "
                   "else "
                   "when it is reloaded; leave out control characters, and blanks and '\\' at its ends" },
                 { "{ \"SyslogIdentifier\": \"x\\\\\" }",
-                  "properties.SyslogIdentifier: systemd would take \"x\\\\\" for something else when it is "
+                  "properties.SyslogIdentifier: systemd would read \"x\\\\\" as something else when it is "
                   "reloaded; "
                   "leave out control characters, and blanks and '\\' at its ends" },
                 { "{ \"RootDirectory\": \"/x \" }",
-                  "properties.RootDirectory: systemd would take \"/x \" for something else when it is reloaded; "
+                  "properties.RootDirectory: systemd would read \"/x \" as something else when it is reloaded; "
                   "leave out control characters, and blanks and '\\' at its ends" },
                 { "{ \"InaccessiblePaths\": [\"/a b\", \"/x\\\"y\"] }",
-                  "properties.InaccessiblePaths: systemd would take \"/x\\\"y\" for something else when it is "
+                  "properties.InaccessiblePaths: systemd would read \"/x\\\"y\" as something else when it is "
                   "reloaded; leave out control characters, quotes and '\\', and blanks at its ends" },
-                { "{ \"RequiresMountsFor\": \"/a b\" }", "properties.RequiresMountsFor: systemd would take \"/a "
-                                                         "b\" for something else when it is reloaded; "
+                { "{ \"RequiresMountsFor\": \"/a b\" }", "properties.RequiresMountsFor: systemd would read \"/a "
+                                                         "b\" as something else when it is reloaded; "
                                                          "leave out control characters, blanks, quotes, '\\' and '%'" },
-                { "{ \"StateDirectory\": \"x:y\" }", "properties.StateDirectory: systemd would take \"x:y\" for "
+                { "{ \"StateDirectory\": \"x:y\" }", "properties.StateDirectory: systemd would read \"x:y\" as "
                                                      "something else when it is reloaded; leave "
                                                      "out control characters, blanks, quotes, '\\', '%' and ':'" },
                 { "{ \"SELinuxContext\": { \"signature\": \"(bs)\", \"value\": [true, \"a:b:c\"] } }", NULL },
@@ -211,7 +275,7 @@ static void test_properties(void) {
                 { "{ \"ExecStartPre\": { \"signature\": \"a(sasb)\", \"value\": [[\"/bin/sh\", [\"/bin/sh\", \"-c\", "
                   "\"a; "
                   "b\"], false]] } }",
-                  "properties.ExecStartPre: systemd would take \"a; b\" for something else when it is reloaded; "
+                  "properties.ExecStartPre: systemd would read \"a; b\" as something else when it is reloaded; "
                   "run a "
                   "script in place of a command with ';', '$' or \"no-env-expand\"" },
         };

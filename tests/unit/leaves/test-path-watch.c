@@ -31,45 +31,53 @@ static unsigned count_watches(unsigned *ret_inotifies) {
         return n;
 }
 
+/* A lookup that nobody waits for any more can still have watches. Returns how many inotifies there are. */
+static unsigned wait_for_watches(unsigned n) {
+        unsigned n_inotifies;
+
+        while (count_watches(&n_inotifies) != n)
+                g_main_context_iteration(NULL, true);
+        return n_inotifies;
+}
+
 static void test_shared(Scene *scene, const void *data) {
-        g_autoptr(GPtrArray) actors = g_ptr_array_new_with_free_func((GDestroyNotify) actor_free);
+        g_autoptr(GPtrArray) leaves = g_ptr_array_new_with_free_func((GDestroyNotify) test_leaf_free);
         unsigned before, n_inotifies;
-        g_autoptr(Actor) first = scene_look(scene, "here", "any");
+        g_autoptr(TestLeaf) first = scene_start(scene, "here", "any");
 
         before = count_watches(&n_inotifies);
         g_assert_cmpuint(n_inotifies, ==, 1);
         for (unsigned i = 0; i < 1000; i++)
-                g_ptr_array_add(actors, scene_look(scene, "here", "any"));
+                g_ptr_array_add(leaves, scene_start(scene, "here", "any"));
         for (unsigned i = 0; i < 10; i++) {
                 g_autofree char *name = g_strdup_printf("%u", i);
 
-                g_ptr_array_add(actors, scene_look(scene, name, "any"));
+                g_ptr_array_add(leaves, scene_start(scene, name, "any"));
         }
         g_assert_cmpuint(count_watches(&n_inotifies), ==, before);
         g_assert_cmpuint(n_inotifies, ==, 1);
 
         scene_make_file(scene, "here", "");
         for (unsigned i = 0; i < 1000; i++)
-                scene_wait_status(g_ptr_array_index(actors, i), STATUS_SUCCESS);
-        for (unsigned i = 1000; i < actors->len; i++)
-                g_assert_cmpuint(((Actor *) g_ptr_array_index(actors, i))->n_reports, ==, 0);
+                scene_wait_status(g_ptr_array_index(leaves, i), STATUS_SUCCESS);
+        for (unsigned i = 1000; i < leaves->len; i++)
+                g_assert_cmpuint(((TestLeaf *) g_ptr_array_index(leaves, i))->n_reports, ==, 0);
 
-        g_ptr_array_set_size(actors, 0);
-        g_assert_cmpuint(count_watches(&n_inotifies), ==, before);
-        g_clear_pointer(&first, actor_free);
+        g_ptr_array_set_size(leaves, 0);
+        (void) wait_for_watches(before);
+        g_clear_pointer(&first, test_leaf_free);
         /* The inotify itself is kept for the next. */
-        g_assert_cmpuint(count_watches(&n_inotifies), ==, 0);
-        g_assert_cmpuint(n_inotifies, ==, 1);
+        g_assert_cmpuint(wait_for_watches(0), ==, 1);
 }
 
 /* Its own directory is not watched any longer, nor is what is behind a link that was changed. */
 static void test_nothing_is_left_behind(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
         unsigned before, n_inotifies;
 
         scene_make_directory(scene, "one");
         scene_make_link(scene, "now", "one");
-        actor = scene_look(scene, "now/file", "any");
+        leaf = scene_start(scene, "now/file", "any");
         before = count_watches(&n_inotifies);
 
         for (unsigned i = 0; i < 10; i++) {
@@ -80,9 +88,9 @@ static void test_nothing_is_left_behind(Scene *scene, const void *data) {
                 scene_make_directory(scene, directory);
                 scene_make_link(scene, "new", directory);
                 scene_move(scene, "new", "now");
-                scene_wait_failure(scene, actor, cause);
+                scene_wait_failure(scene, leaf, cause);
         }
-        g_assert_cmpuint(count_watches(&n_inotifies), ==, before);
+        (void) wait_for_watches(before);
 }
 
 static unsigned queue_limit(void) {
@@ -94,7 +102,7 @@ static unsigned queue_limit(void) {
 
 /* Events that are equal to the one before are not queued. */
 static void test_overflow(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = scene_look(scene, "here", "file"), other = scene_look(scene, "away/here", "file");
+        g_autoptr(TestLeaf) leaf = scene_start(scene, "here", "file"), other = scene_start(scene, "away/here", "file");
         unsigned limit = queue_limit();
 
         if (limit > 200000) {
@@ -108,13 +116,13 @@ static void test_overflow(Scene *scene, const void *data) {
         scene_make_file(scene, "here", "");
         scene_make_directory(scene, "away");
         scene_make_file(scene, "away/here", "");
-        scene_wait_status(actor, STATUS_SUCCESS);
+        scene_wait_status(leaf, STATUS_SUCCESS);
         scene_wait_status(other, STATUS_SUCCESS);
 }
 
 /* In a mount namespace of its own, which the process has until it ends: so this is the last test. */
 static void test_mount(Scene *scene, const void *data) {
-        g_autoptr(Actor) full = NULL, file = NULL, beneath = NULL;
+        g_autoptr(TestLeaf) full = NULL, file = NULL, beneath = NULL;
 
         if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0) {
                 g_test_skip("there is no right to mount");
@@ -123,9 +131,9 @@ static void test_mount(Scene *scene, const void *data) {
 
         scene_make_directory(scene, "mnt");
         scene_make_file(scene, "mnt/beneath", "");
-        beneath = scene_look(scene, "mnt/beneath", "file");
-        full = scene_look(scene, "mnt", "not-empty");
-        file = scene_look(scene, "mnt/file", "file");
+        beneath = scene_start(scene, "mnt/beneath", "file");
+        full = scene_start(scene, "mnt", "not-empty");
+        file = scene_start(scene, "mnt/file", "file");
         g_assert_cmpint(beneath->status, ==, STATUS_SUCCESS);
 
         g_assert_cmpint(mount("tmpfs", scene_at(scene, "mnt"), "tmpfs", 0, NULL), ==, 0);
@@ -156,23 +164,54 @@ static void on_pair(void *userdata) {
 }
 
 static void test_freed_while_told(Scene *scene, const void *data) {
-        unsigned n_told = 0, n_inotifies;
+        g_autoptr(PathWatches) watches = path_watches_new(NULL);
+        unsigned n_told = 0;
         Pair a = { .n_told = &n_told }, b = { .n_told = &n_told };
 
         for (unsigned i = 0; i < 2; i++) {
                 a.other = &b;
                 b.other = &a;
-                a.watch = path_watch_new(scene_at(scene, "a"), false, on_pair, &a);
-                b.watch = path_watch_new(scene_at(scene, i == 0 ? "a" : "b"), true, on_pair, &b);
+                a.watch = path_watch_new(watches, scene_at(scene, "a"), false, on_pair, &a);
+                b.watch = path_watch_new(watches, scene_at(scene, i == 0 ? "a" : "b"), true, on_pair, &b);
                 scene_make_file(scene, "a", "");
                 scene_make_file(scene, "b", "");
                 while (n_told <= i)
                         g_main_context_iteration(NULL, true);
+                (void) wait_for_watches(0);
                 g_assert_cmpuint(n_told, ==, i + 1);
-                g_assert_cmpuint(count_watches(&n_inotifies), ==, 0);
                 scene_drop(scene, "a");
                 scene_drop(scene, "b");
         }
+}
+
+static void on_told(void *userdata) {
+        ++*(unsigned *) userdata;
+}
+
+/* They have an inotify each, and the one stays when the other goes. */
+static void test_owners(Scene *scene, const void *data) {
+        g_autoptr(PathWatches) watches = path_watches_new(NULL), others = path_watches_new(NULL);
+        g_autoptr(PathWatch) watch = NULL, other = NULL;
+        unsigned n_told = 0, n_others = 0, n_inotifies;
+
+        watch = path_watch_new(watches, scene_at(scene, "a"), false, on_told, &n_told);
+        other = path_watch_new(others, scene_at(scene, "a"), false, on_told, &n_others);
+        while (n_told == 0 || n_others == 0)
+                g_main_context_iteration(NULL, true);
+        count_watches(&n_inotifies);
+        g_assert_cmpuint(n_inotifies, ==, 2);
+        n_told = n_others = 0;
+
+        g_clear_pointer(&other, path_watch_free);
+        g_clear_pointer(&others, path_watches_free);
+        count_watches(&n_inotifies);
+        g_assert_cmpuint(n_inotifies, ==, 1);
+
+        scene_make_file(scene, "a", "");
+        while (n_told == 0)
+                g_main_context_iteration(NULL, true);
+        g_assert_cmpuint(n_told, ==, 1);
+        g_assert_cmpuint(n_others, ==, 0);
 }
 
 #define add(name, function) g_test_add("/path-watch/" name, Scene, NULL, scene_open, function, scene_close)
@@ -184,6 +223,7 @@ int main(int argc, char **argv) {
         add("nothing-is-left-behind", test_nothing_is_left_behind);
         add("overflow", test_overflow);
         add("freed-while-told", test_freed_while_told);
+        add("owners", test_owners);
         add("mount", test_mount);
 
         return g_test_run();

@@ -14,19 +14,18 @@
 
 static const NodeType *const types[] = { &path_exists_type, NULL };
 
-/* Those that are known without waiting. */
 static void assert_failure(const Scene *scene, const char *name, const char *kind, const char *cause) {
-        g_autoptr(Actor) actor = scene_look(scene, name, kind);
+        g_autoptr(TestLeaf) leaf = scene_start(scene, name, kind);
 
-        g_assert_cmpint(actor->status, ==, STATUS_FAILURE);
-        scene_wait_failure(scene, actor, cause);
-        g_assert_cmpuint(actor->n_reports, ==, 0);
+        g_assert_cmpint(leaf->status, ==, STATUS_FAILURE);
+        scene_wait_failure(scene, leaf, cause);
+        g_assert_cmpuint(leaf->n_reports, ==, 0);
 }
 
 static void assert_success(const Scene *scene, const char *name, const char *kind) {
-        g_autoptr(Actor) actor = scene_look(scene, name, kind);
+        g_autoptr(TestLeaf) leaf = scene_start(scene, name, kind);
 
-        g_assert_cmpint(actor->status, ==, STATUS_SUCCESS);
+        g_assert_cmpint(leaf->status, ==, STATUS_SUCCESS);
 }
 
 static void test_kinds(Scene *scene, const void *data) {
@@ -62,63 +61,63 @@ static void test_kinds(Scene *scene, const void *data) {
 }
 
 static void test_facts(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = scene_look(scene, "none", "file");
+        g_autoptr(TestLeaf) leaf = scene_start(scene, "none", "file");
         g_autofree char *facts =
                 g_strdup_printf("{\"path\":\"%s\",\"seen\":\"missing\",\"wanted\":\"file\"}", scene_at(scene, "none"));
 
-        assert_cause(actor->reason, "condition", facts);
+        assert_cause(leaf->reason, "condition", facts);
 }
 
 static void test_comes_and_goes(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = scene_look(scene, "here", "file");
+        g_autoptr(TestLeaf) leaf = scene_start(scene, "here", "file");
 
         scene_make_file(scene, "here", "");
-        scene_wait_status(actor, STATUS_SUCCESS);
+        scene_wait_status(leaf, STATUS_SUCCESS);
         scene_drop(scene, "here");
-        scene_wait_failure(scene, actor, "%/here does not exist");
+        scene_wait_failure(scene, leaf, "%/here does not exist");
         scene_make_directory(scene, "here");
-        scene_wait_failure(scene, actor, "%/here is a directory, not a file");
+        scene_wait_failure(scene, leaf, "%/here is a directory, not a file");
 
         scene_make_file(scene, "there", "");
         scene_drop(scene, "here");
         scene_move(scene, "there", "here");
-        scene_wait_status(actor, STATUS_SUCCESS);
+        scene_wait_status(leaf, STATUS_SUCCESS);
         scene_move(scene, "here", "there");
-        scene_wait_failure(scene, actor, "%/here does not exist");
+        scene_wait_failure(scene, leaf, "%/here does not exist");
 }
 
 static void test_parents_come_and_go(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = scene_look(scene, "a/b/c", "any");
+        g_autoptr(TestLeaf) leaf = scene_start(scene, "a/b/c", "any");
 
         scene_make_directory(scene, "a");
-        scene_wait_failure(scene, actor, "%/a/b/c does not exist: there is no %/a/b");
+        scene_wait_failure(scene, leaf, "%/a/b/c does not exist: there is no %/a/b");
         scene_make_directory(scene, "a/b");
-        scene_wait_failure(scene, actor, "%/a/b/c does not exist");
+        scene_wait_failure(scene, leaf, "%/a/b/c does not exist");
         scene_make_file(scene, "a/b/c", "");
-        scene_wait_status(actor, STATUS_SUCCESS);
+        scene_wait_status(leaf, STATUS_SUCCESS);
 
         scene_move(scene, "a", "z");
-        scene_wait_failure(scene, actor, "%/a/b/c does not exist: there is no %/a");
+        scene_wait_failure(scene, leaf, "%/a/b/c does not exist: there is no %/a");
         /* This is nobody's business any more. */
         scene_drop(scene, "z/b/c");
         scene_make_file(scene, "z/b/c", "");
         scene_move(scene, "z", "a");
-        scene_wait_status(actor, STATUS_SUCCESS);
+        scene_wait_status(leaf, STATUS_SUCCESS);
 
         scene_drop(scene, "a/b/c");
         scene_drop(scene, "a/b");
         scene_drop(scene, "a");
-        scene_wait_failure(scene, actor, "%/a/b/c does not exist: there is no %/a");
+        scene_wait_failure(scene, leaf, "%/a/b/c does not exist: there is no %/a");
 
         /* All at once: when the first is noticed, the others are there already. */
         scene_make_directory(scene, "a");
         scene_make_directory(scene, "a/b");
         scene_make_file(scene, "a/b/c", "");
-        scene_wait_status(actor, STATUS_SUCCESS);
+        scene_wait_status(leaf, STATUS_SUCCESS);
 }
 
 static void test_links(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         scene_make_directory(scene, "one");
         scene_make_directory(scene, "two");
@@ -127,70 +126,70 @@ static void test_links(Scene *scene, const void *data) {
         scene_make_link(scene, "absolute", scene_at(scene, "now/file"));
         scene_make_link(scene, "one/up", "../absolute");
 
-        actor = scene_look(scene, "now/up", "file");
-        scene_wait_failure(scene, actor, "%/now/up does not exist: there is no %/one/file");
+        leaf = scene_start(scene, "now/up", "file");
+        scene_wait_failure(scene, leaf, "%/now/up does not exist: there is no %/one/file");
         scene_make_file(scene, "one/file", "");
-        scene_wait_status(actor, STATUS_SUCCESS);
+        scene_wait_status(leaf, STATUS_SUCCESS);
 
         scene_make_link(scene, "new", "two");
         scene_move(scene, "new", "now");
-        scene_wait_failure(scene, actor, "%/now/up does not exist: there is no %/two/up");
+        scene_wait_failure(scene, leaf, "%/now/up does not exist: there is no %/two/up");
         scene_make_link(scene, "two/up", "file");
-        scene_wait_status(actor, STATUS_SUCCESS);
+        scene_wait_status(leaf, STATUS_SUCCESS);
 }
 
 static void test_link_loop(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         scene_make_link(scene, "here", "there");
         scene_make_link(scene, "there", "here");
-        actor = scene_look(scene, "here", "any");
-        scene_wait_failure(scene, actor,
-                           "the state of %/here is not known: %/here cannot be looked at: Too many levels of "
+        leaf = scene_start(scene, "here", "any");
+        scene_wait_failure(scene, leaf,
+                           "the state of %/here is not known: %/here cannot be examined: Too many levels of "
                            "symbolic links");
         scene_drop(scene, "there");
-        scene_wait_failure(scene, actor, "%/here does not exist: there is no %/there");
+        scene_wait_failure(scene, leaf, "%/here does not exist: there is no %/there");
 }
 
 static void test_directory_fills(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = scene_look(scene, "queue", "not-empty");
+        g_autoptr(TestLeaf) leaf = scene_start(scene, "queue", "not-empty");
 
         scene_make_directory(scene, "queue");
-        scene_wait_failure(scene, actor, "%/queue is empty");
+        scene_wait_failure(scene, leaf, "%/queue is empty");
         scene_make_file(scene, "queue/1", "");
-        scene_wait_status(actor, STATUS_SUCCESS);
+        scene_wait_status(leaf, STATUS_SUCCESS);
         scene_make_directory(scene, "queue/2");
         scene_drop(scene, "queue/1");
         scene_drop(scene, "queue/2");
-        scene_wait_failure(scene, actor, "%/queue is empty");
+        scene_wait_failure(scene, leaf, "%/queue is empty");
 }
 
 static void test_file_fills(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         scene_make_file(scene, "log", "");
-        actor = scene_look(scene, "log", "not-empty");
+        leaf = scene_start(scene, "log", "not-empty");
         scene_make_file(scene, "log", "x");
-        scene_wait_status(actor, STATUS_SUCCESS);
+        scene_wait_status(leaf, STATUS_SUCCESS);
         scene_make_file(scene, "log", "");
-        scene_wait_failure(scene, actor, "%/log is empty");
+        scene_wait_failure(scene, leaf, "%/log is empty");
         scene_make_file(scene, "new", "x");
         scene_move(scene, "new", "log");
-        scene_wait_status(actor, STATUS_SUCCESS);
+        scene_wait_status(leaf, STATUS_SUCCESS);
 }
 
 static void test_root(Scene *scene, const void *data) {
-        g_autoptr(Actor)
-                root = leaf_stage_start(scene->stage, types,
+        g_autoptr(TestLeaf)
+                root = scene_start_node(scene,
                                         "{ \"type\": \"PathExists\", \"path\": \"/\", \"kind\": \"not-empty\" }"),
-                above = leaf_stage_start(scene->stage, types,
+                above = scene_start_node(scene,
                                          "{ \"type\": \"PathExists\", \"path\": \"/../..\", \"kind\": \"directory\" }");
 
         g_assert_cmpint(root->status, ==, STATUS_SUCCESS);
         g_assert_cmpint(above->status, ==, STATUS_SUCCESS);
 }
 
-/* Root may read everything, so another user has to look. */
+/* Root may read everything, so the leaf is evaluated as another user. */
 static bool become_nobody(void) {
         return geteuid() != 0 || seteuid(NOBODY) == 0;
 }
@@ -207,26 +206,26 @@ static void set_mode(const Scene *scene, const char *name, mode_t mode) {
 }
 
 static void test_permissions(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         scene_make_directory(scene, "safe");
         scene_make_file(scene, "safe/gold", "");
         set_mode(scene, "safe", 0);
 
-        actor = scene_look(scene, "safe/gold", "file");
-        scene_wait_failure(scene, actor,
+        leaf = scene_start(scene, "safe/gold", "file");
+        scene_wait_failure(scene, leaf,
                            "the state of %/safe/gold is not known: %/safe cannot be watched: Permission denied");
         set_mode(scene, "safe", 0755);
-        scene_wait_status(actor, STATUS_SUCCESS);
+        scene_wait_status(leaf, STATUS_SUCCESS);
         set_mode(scene, "safe", 0);
-        scene_wait_status(actor, STATUS_FAILURE);
+        scene_wait_status(leaf, STATUS_FAILURE);
         become_root();
 }
 
 static void test_unknown(Scene *scene, const void *data) {
         const char *const values[] = { "failure", "success", "running" };
         const Status statuses[] = { STATUS_FAILURE, STATUS_SUCCESS, STATUS_RUNNING };
-        Actor *actors[G_N_ELEMENTS(values)];
+        TestLeaf *leaves[G_N_ELEMENTS(values)];
         g_autofree char *text = NULL, *expected = NULL;
 
         scene_make_directory(scene, "safe");
@@ -237,37 +236,38 @@ static void test_unknown(Scene *scene, const void *data) {
                         g_strdup_printf("{ \"type\": \"PathExists\", \"path\": \"%s\", \"unknown\": \"%s\" }",
                                         scene_at(scene, "safe/gold"), values[i]);
 
-                actors[i] = leaf_stage_start(scene->stage, types, node);
-                g_assert_cmpint(actors[i]->status, ==, statuses[i]);
+                leaves[i] = scene_start_node(scene, node);
+                g_assert_cmpint(leaves[i]->status, ==, statuses[i]);
         }
 
-        text = actor_describe(actors[2]);
-        expected = g_strdup_printf("a look: %s cannot be watched: Permission denied", scene_at(scene, "safe"));
+        text = test_leaf_describe(leaves[2]);
+        expected = g_strdup_printf("the state of the path: %s cannot be watched: Permission denied",
+                                   scene_at(scene, "safe"));
         g_assert_cmpstr(text, ==, expected);
 
         set_mode(scene, "safe", 0755);
         for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
-                scene_wait_status(actors[i], STATUS_SUCCESS);
+                scene_wait_status(leaves[i], STATUS_SUCCESS);
         set_mode(scene, "safe", 0);
         for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
-                scene_wait_status(actors[i], statuses[i]);
-                actor_free(actors[i]);
+                scene_wait_status(leaves[i], statuses[i]);
+                test_leaf_free(leaves[i]);
         }
         become_root();
 }
 
 /* What is in a directory that may not be read can be seen to go, but not to come. */
 static void test_hidden_directory(Scene *scene, const void *data) {
-        g_autoptr(Actor) gold = NULL, silver = NULL;
+        g_autoptr(TestLeaf) gold = NULL, silver = NULL;
 
         scene_make_directory(scene, "safe");
         scene_make_directory(scene, "safe/box");
         scene_make_file(scene, "safe/box/gold", "");
         set_mode(scene, "safe", 0111);
 
-        gold = scene_look(scene, "safe/box/gold", "file");
+        gold = scene_start(scene, "safe/box/gold", "file");
         g_assert_cmpint(gold->status, ==, STATUS_SUCCESS);
-        silver = scene_look(scene, "safe/silver", "file");
+        silver = scene_start(scene, "safe/silver", "file");
         scene_wait_failure(scene, silver,
                            "the state of %/safe/silver is not known: %/safe cannot be watched: Permission denied");
 
@@ -290,7 +290,7 @@ static void assert_refused(const char *rest, const char *text) {
 }
 
 static void test_bad_parameters(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         assert_refused("\"path\": \"tmp/x\"", "path: \"tmp/x\" must begin with \"/\"");
         assert_refused("\"path\": \"\"", "path: \"\" must begin with \"/\"");
@@ -306,10 +306,10 @@ static void test_bad_parameters(Scene *scene, const void *data) {
         assert_refused("\"path\": \"{path}\"", NULL);
 
         leaf_stage_set_variable(scene->stage, "path", "tmp/x");
-        actor = leaf_stage_start(scene->stage, types, "{ \"type\": \"PathExists\", \"path\": \"{path}\" }");
-        g_assert_cmpint(actor->status, ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "path: \"tmp/x\" must begin with \"/\"");
-        assert_cause(actor->reason, "parameter", "null");
+        leaf = leaf_stage_start(scene->stage, types, "{ \"type\": \"PathExists\", \"path\": \"{path}\" }");
+        g_assert_cmpint(leaf->status, ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "path: \"tmp/x\" must begin with \"/\"");
+        assert_cause(leaf->reason, "parameter", "null");
 }
 
 #define add(name, function) g_test_add("/paths/" name, Scene, NULL, scene_open, function, scene_close)

@@ -14,19 +14,19 @@
 #include "basic/cleanup.h"
 #include "leaf-stage.h"
 #include "leaf-types/leaf-types.h"
-#include "leaves/spawn/exit-status.h"
-#include "leaves/spawn/spawn-name.h"
+#include "leaves/spawn/spawn-unit.h"
+#include "leaves/unit/unit-cause.h"
 
 static const NodeType *const types[] = { &spawn_type, NULL };
 
-static Actor *spawn(LeafStage *stage, const char *rest) {
+static TestLeaf *spawn(LeafStage *stage, const char *rest) {
         g_autofree char *node = g_strdup_printf("{ \"type\": \"Spawn\", \"as\": \"child\", %s }", rest);
 
         return leaf_stage_start(stage, types, node);
 }
 
 /* rest: more keys, beginning with a comma. */
-static Actor *shell(LeafStage *stage, const char *script, const char *rest) {
+static TestLeaf *shell(LeafStage *stage, const char *script, const char *rest) {
         g_autoptr(json_object) text = json_object_new_string(script);
         g_autofree char *keys =
                 g_strdup_printf("\"argv\": [\"/bin/sh\", \"-c\", %s] %s", json_object_to_json_string(text), rest);
@@ -35,10 +35,10 @@ static Actor *shell(LeafStage *stage, const char *script, const char *rest) {
 }
 
 static void assert_failure(LeafStage *stage, const char *rest, const char *cause) {
-        g_autoptr(Actor) actor = spawn(stage, rest);
+        g_autoptr(TestLeaf) leaf = spawn(stage, rest);
 
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, cause);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, cause);
 }
 
 static unsigned count_fds(void) {
@@ -53,19 +53,19 @@ static unsigned count_fds(void) {
 
 static void test_success(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) actor = spawn(stage, "\"argv\": [\"/bin/true\"]");
-        g_autofree char *text = actor_describe(actor);
+        g_autoptr(TestLeaf) leaf = spawn(stage, "\"argv\": [\"/bin/true\"]");
+        g_autofree char *text = test_leaf_describe(leaf);
 
-        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
         g_assert_cmpstr(text, ==, "/bin/true to be started");
         while (g_str_has_suffix(text, " to be started")) {
                 g_main_context_iteration(NULL, true);
-                text = (g_free(text), actor_describe(actor));
+                text = (g_free(text), test_leaf_describe(leaf));
         }
         g_assert_true(g_str_has_prefix(text, "process "));
         g_assert_true(g_str_has_suffix(text, " (/bin/true)"));
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
-        g_assert_cmpstr(actor->cause, ==, NULL);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(leaf->cause, ==, NULL);
 }
 
 /* A name service that does not answer until it is released. */
@@ -95,16 +95,16 @@ int getpwnam_r(const char *name, struct passwd *passwd, char *buffer, size_t siz
         return 0;
 }
 
-static Actor *spawn_slowly(LeafStage *stage, const char *rest) {
-        Actor *actor;
+static TestLeaf *spawn_slowly(LeafStage *stage, const char *rest) {
+        TestLeaf *leaf;
 
         slow.asked = slow.released = false;
-        actor = spawn(stage, rest);
+        leaf = spawn(stage, rest);
         g_mutex_lock(&slow.mutex);
         while (!slow.asked)
                 g_cond_wait(&slow.changed, &slow.mutex);
         g_mutex_unlock(&slow.mutex);
-        return actor;
+        return leaf;
 }
 
 static void release(void) {
@@ -117,23 +117,23 @@ static void release(void) {
 /* Everything else goes on meanwhile. */
 static void test_slow_start(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) actor = spawn_slowly(stage, "\"argv\": [\"/bin/true\"], \"user\": \"slow-nobody\""),
-                         other = spawn(stage, "\"argv\": [\"/bin/true\"]");
+        g_autoptr(TestLeaf) leaf = spawn_slowly(stage, "\"argv\": [\"/bin/true\"], \"user\": \"slow-nobody\""),
+                            other = spawn(stage, "\"argv\": [\"/bin/true\"]");
 
-        g_assert_cmpint(actor_wait(other), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(test_leaf_wait(other), ==, STATUS_SUCCESS);
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
         release();
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "there is no user \"slow-nobody\"");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "there is no user \"slow-nobody\"");
 }
 
 static void test_halt_before_start(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) actor = spawn_slowly(stage, "\"argv\": [\"/bin/sleep\", \"1000\"], \"user\": \"slow-self\"");
+        g_autoptr(TestLeaf) leaf = spawn_slowly(stage, "\"argv\": [\"/bin/sleep\", \"1000\"], \"user\": \"slow-self\"");
 
         g_timeout_add_once(1, (GSourceOnceFunc) release, NULL);
-        actor_halt(actor);
-        g_assert_true(actor->halted);
+        test_leaf_halt(leaf);
+        g_assert_true(leaf->halted);
 }
 
 /* Nobody waits for it any more, so it is never started. */
@@ -143,9 +143,9 @@ static void test_drop_before_start(void) {
                         *rest = g_strdup_printf("\"argv\": [\"/bin/sh\", \"-c\", \"sleep 0.2; mkdir %s/begun\"], "
                                                 "\"user\": \"slow-self\"",
                                                 directory);
-        g_autoptr(Actor) actor = spawn_slowly(stage, rest);
+        g_autoptr(TestLeaf) leaf = spawn_slowly(stage, rest);
 
-        g_clear_pointer(&actor, actor_free);
+        g_clear_pointer(&leaf, test_leaf_free);
         release();
         g_clear_pointer(&stage, leaf_stage_free);
         while (waitpid(-1, NULL, 0) > 0)
@@ -155,43 +155,43 @@ static void test_drop_before_start(void) {
 
 static void test_search_path(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) actor = spawn(stage, "\"argv\": [\"true\"]");
+        g_autoptr(TestLeaf) leaf = spawn(stage, "\"argv\": [\"true\"]");
 
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         assert_failure(stage, "\"argv\": [\"no-such-program\"]",
                        "cannot execute no-such-program: it is not in any directory of PATH");
 }
 
 static void test_exit_status(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) three = shell(stage, "exit 3", ""),
-                         accepted = shell(stage, "exit 3", ", \"success_exit\": [0, 3]"),
-                         zero = shell(stage, "exit 0", ", \"success_exit\": [3]");
+        g_autoptr(TestLeaf) three = shell(stage, "exit 3", ""),
+                            accepted = shell(stage, "exit 3", ", \"success_exit\": [0, 3]"),
+                            zero = shell(stage, "exit 0", ", \"success_exit\": [3]");
 
-        g_assert_cmpint(actor_wait(three), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait(three), ==, STATUS_FAILURE);
         g_assert_cmpstr(three->cause, ==, "exited with status 3");
         assert_cause(three->reason, "exit-status", "{\"program\":\"/bin/sh\",\"status\":3}");
         g_assert_true(cause_matches(three->reason, "exit-status:3"));
-        g_assert_cmpint(actor_wait(accepted), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait(zero), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait(accepted), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(zero), ==, STATUS_FAILURE);
         g_assert_cmpstr(zero->cause, ==, "exited with status 0");
 }
 
 static void test_signal(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) actor = shell(stage, "kill -USR1 $$", "");
+        g_autoptr(TestLeaf) leaf = shell(stage, "kill -USR1 $$", "");
 
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "was killed by SIGUSR1");
-        assert_cause(actor->reason, "signal", "{\"program\":\"/bin/sh\",\"signal\":\"SIGUSR1\",\"core_dumped\":false}");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "was killed by SIGUSR1");
+        assert_cause(leaf->reason, "signal", "{\"program\":\"/bin/sh\",\"signal\":\"SIGUSR1\",\"core_dumped\":false}");
 }
 
 static void test_cannot_execute(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) actor = spawn(stage, "\"argv\": [\"/x/y\"]");
+        g_autoptr(TestLeaf) leaf = spawn(stage, "\"argv\": [\"/x/y\"]");
 
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        assert_cause(actor->reason, "failed", "{\"program\":\"/x/y\"}");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        assert_cause(leaf->reason, "failed", "{\"program\":\"/x/y\"}");
 
         assert_failure(stage, "\"argv\": [\"/x/y\"]", "cannot execute /x/y: No such file or directory");
         assert_failure(stage, "\"argv\": [\"/etc\"]", "cannot execute /etc: Permission denied");
@@ -217,9 +217,10 @@ static void test_bad_parameters(void) {
         assert_refused("\"argv\": [\"./true\"]",
                        "argv[0]: \"./true\" must begin with \"/\", or be a name to look for in PATH");
         assert_refused("\"argv\": [\"true\"], \"cwd\": \"tmp\"", "cwd: \"tmp\" must begin with \"/\"");
-        assert_refused("\"argv\": [\"true\"], \"user\": \"x\\\\\"", "user: \"x\\\" is no name, since it ends in '\\'");
+        assert_refused("\"argv\": [\"true\"], \"user\": \"x\\\\\"",
+                       "user: \"x\\\" is no name, because it ends in '\\'");
         assert_refused("\"argv\": [\"true\"], \"group\": \"x\\\\\"",
-                       "group: \"x\\\" is no name, since it ends in '\\'");
+                       "group: \"x\\\" is no name, because it ends in '\\'");
         assert_refused(
                 "\"argv\": [\"true\"], \"env\": { \"1A\": \"b\" }",
                 "env: \"1A\" is not a name for a variable: it may have letters, digits and \"_\", and not begin with "
@@ -237,7 +238,7 @@ static void test_doubtful_parameters(void) {
                        "argv: \"/bin/sh -c ls\" is taken for the name of a program; an argument is an element of its "
                        "own, as in [\"/bin/ls\", \"-l\"]");
         assert_refused("\"argv\": [\"ls\", \"|\", \"wc\"]",
-                       "argv: \"|\" is an argument here, since there is no shell; if one is to see it, run "
+                       "argv: \"|\" is an argument here, because there is no shell; to pass it to a shell, run "
                        "[\"/bin/sh\", \"-c\", \"...\"]");
         assert_refused("\"argv\": [\"/bin/sh\", \"-c\", \"ls | wc\"]", NULL);
 }
@@ -252,22 +253,22 @@ static void test_bad_references(void) {
 
 static void test_environment(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         g_setenv("KEPT", "kept", true);
         g_setenv("NOTIFY_SOCKET", "/nowhere", true);
-        actor = shell(stage, "pwd; echo $KEPT $ADDED \"$NOTIFY_SOCKET\"; cat",
-                      ", \"cwd\": \"/usr\", \"env\": { \"ADDED\": \"a=b c\" }, \"stdout\": \"seen\", \"stdin\": "
-                      "\"in\\nput\"");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
-        g_assert_cmpstr(actor_output(actor, "seen"), ==, "/usr\nkept a=b c \nin\nput");
+        leaf = shell(stage, "pwd; echo $KEPT $ADDED \"$NOTIFY_SOCKET\"; cat",
+                     ", \"cwd\": \"/usr\", \"env\": { \"ADDED\": \"a=b c\" }, \"stdout\": \"seen\", \"stdin\": "
+                     "\"in\\nput\"");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(test_leaf_output(leaf, "seen"), ==, "/usr\nkept a=b c \nin\nput");
         g_unsetenv("NOTIFY_SOCKET");
 }
 
 /* Nothing of the daemon is left in a child but its standard outputs. */
 static void test_clean_child(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
         int leaked = open("/dev/zero", O_RDONLY);
         sigset_t blocked;
 
@@ -276,13 +277,13 @@ static void test_clean_child(void) {
         sigaddset(&blocked, SIGHUP);
         sigprocmask(SIG_BLOCK, &blocked, NULL);
 
-        actor = shell(stage,
-                      "ls -l /proc/self/fd | grep -c ' [3-9] -> /dev/zero'; readlink /proc/self/fd/0; "
-                      "grep -E '^Sig(Blk|Ign)' /proc/self/status | tr -d '\\t'; ps -o pgid= -p $$ | tr -d ' '; echo $$",
-                      ", \"stdout\": \"seen\"");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        leaf = shell(stage,
+                     "ls -l /proc/self/fd | grep -c ' [3-9] -> /dev/zero'; readlink /proc/self/fd/0; "
+                     "grep -E '^Sig(Blk|Ign)' /proc/self/status | tr -d '\\t'; ps -o pgid= -p $$ | tr -d ' '; echo $$",
+                     ", \"stdout\": \"seen\"");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         {
-                g_auto(GStrv) lines = g_strsplit(actor_output(actor, "seen"), "\n", -1);
+                g_auto(GStrv) lines = g_strsplit(test_leaf_output(leaf, "seen"), "\n", -1);
 
                 g_assert_cmpint(g_strv_length(lines), ==, 6);
                 g_assert_cmpstr(lines[0], ==, "0");
@@ -299,52 +300,52 @@ static void test_clean_child(void) {
 
 static void test_user(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         if (geteuid() != 0) {
                 g_test_skip("only root can become somebody else");
                 return;
         }
 
-        actor = shell(stage, "id -un; id -gn; id -G; echo $USER $HOME",
-                      ", \"user\": \"daemon\", \"group\": \"nogroup\", \"stdout\": \"seen\"");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
-        g_assert_true(g_str_has_prefix(actor_output(actor, "seen"), "daemon\nnogroup\n"));
-        g_assert_true(g_str_has_suffix(actor_output(actor, "seen"), "daemon /usr/sbin"));
+        leaf = shell(stage, "id -un; id -gn; id -G; echo $USER $HOME",
+                     ", \"user\": \"daemon\", \"group\": \"nogroup\", \"stdout\": \"seen\"");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_true(g_str_has_prefix(test_leaf_output(leaf, "seen"), "daemon\nnogroup\n"));
+        g_assert_true(g_str_has_suffix(test_leaf_output(leaf, "seen"), "daemon /usr/sbin"));
 }
 
 static void test_outputs(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor)
+        g_autoptr(TestLeaf)
                 both = shell(stage, "echo out; echo one >&2; echo two >&2", ", \"stdout\": \"o\", \"stderr\": \"e\""),
                 newline = shell(stage, "printf 'a\\n\\n'", ", \"stdout\": \"o\""),
                 nothing = shell(stage, "true", ", \"stdout\": \"o\""),
                 binary = shell(stage, "printf 'a\\377b\\000c'", ", \"stdout\": \"o\""),
                 failed = shell(stage, "echo said; echo sorry >&2; exit 9", ", \"stdout\": \"o\", \"stderr\": \"e\"");
 
-        g_assert_cmpint(actor_wait(both), ==, STATUS_SUCCESS);
-        g_assert_cmpstr(actor_output(both, "o"), ==, "out");
-        g_assert_cmpstr(actor_output(both, "e"), ==, "one\ntwo");
-        g_assert_cmpint(actor_wait(newline), ==, STATUS_SUCCESS);
-        g_assert_cmpstr(actor_output(newline, "o"), ==, "a\n");
-        g_assert_cmpint(actor_wait(nothing), ==, STATUS_SUCCESS);
-        g_assert_cmpstr(actor_output(nothing, "o"), ==, "");
-        g_assert_cmpint(actor_wait(binary), ==, STATUS_SUCCESS);
-        g_assert_cmpstr(actor_output(binary, "o"), ==, "a\357\277\275b\357\277\275c");
-        g_assert_cmpint(actor_wait(failed), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor_output(failed, "o"), ==, "said");
+        g_assert_cmpint(test_leaf_wait(both), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(test_leaf_output(both, "o"), ==, "out");
+        g_assert_cmpstr(test_leaf_output(both, "e"), ==, "one\ntwo");
+        g_assert_cmpint(test_leaf_wait(newline), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(test_leaf_output(newline, "o"), ==, "a\n");
+        g_assert_cmpint(test_leaf_wait(nothing), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(test_leaf_output(nothing, "o"), ==, "");
+        g_assert_cmpint(test_leaf_wait(binary), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(test_leaf_output(binary, "o"), ==, "a\357\277\275b\357\277\275c");
+        g_assert_cmpint(test_leaf_wait(failed), ==, STATUS_FAILURE);
+        g_assert_cmpstr(test_leaf_output(failed, "o"), ==, "said");
         g_assert_cmpstr(failed->cause, ==, "exited with status 9: sorry");
 }
 
 static void test_output_limit(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) actor = shell(stage, "head -c 3000000 /dev/zero | tr '\\0' x", ", \"stdout\": \"o\""),
-                         small = shell(stage, "echo 123456789", ", \"stdout\": \"o\", \"output_limit\": 4");
+        g_autoptr(TestLeaf) leaf = shell(stage, "head -c 3000000 /dev/zero | tr '\\0' x", ", \"stdout\": \"o\""),
+                            small = shell(stage, "echo 123456789", ", \"stdout\": \"o\", \"output_limit\": 4");
 
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
-        g_assert_cmpuint(strlen(actor_output(actor, "o")), ==, 65536);
-        g_assert_cmpint(actor_wait(small), ==, STATUS_SUCCESS);
-        g_assert_cmpstr(actor_output(small, "o"), ==, "1234");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpuint(strlen(test_leaf_output(leaf, "o")), ==, 65536);
+        g_assert_cmpint(test_leaf_wait(small), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(test_leaf_output(small, "o"), ==, "1234");
 }
 
 /* Reads a number that the process has written to a fifo: it is up then. */
@@ -362,10 +363,13 @@ static bool is_alive(int pid) {
         return g_file_get_contents(path, &text, NULL, NULL) && !strstr(text, ") Z ");
 }
 
-/* A killed process is gone when whoever is there for orphans says so. A pidfd would tell, but valgrind has none. */
+/* A killed process is gone when whoever is there for orphans says so. A pidfd would tell, but valgrind has none. The
+ * main loop runs meanwhile: it kills a process whose leaf was freed before its start was reported. */
 static void assert_dies(int pid) {
-        for (unsigned i = 0; i < 20000 && is_alive(pid); i++)
+        for (unsigned i = 0; i < 60000 && is_alive(pid); i++) {
+                g_main_context_iteration(NULL, false);
                 g_usleep(1000);
+        }
         g_assert_false(is_alive(pid));
 }
 
@@ -389,17 +393,17 @@ static void fifo_close(Fifo *fifo) {
 static void test_halt(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autofree char *script = NULL;
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
         Fifo fifo;
         int pid;
 
         fifo_open(&fifo);
         script = g_strdup_printf("trap 'exit 0' INT; echo $$ >%s; while :; do sleep 0.01; done", fifo.path);
-        actor = shell(stage, script, ", \"kill_signal\": \"SIGINT\", \"kill_timeout\": \"infinity\"");
+        leaf = shell(stage, script, ", \"kill_signal\": \"SIGINT\", \"kill_timeout\": \"infinity\"");
         pid = read_number(fifo.path);
 
-        actor_halt(actor);
-        g_assert_true(actor->halted);
+        test_leaf_halt(leaf);
+        g_assert_true(leaf->halted);
         g_assert_false(is_alive(pid));
         fifo_close(&fifo);
 }
@@ -408,17 +412,17 @@ static void test_halt(void) {
 static void test_halt_stubborn(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autofree char *script = NULL;
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
         Fifo fifo;
         int pid;
 
         fifo_open(&fifo);
         script = g_strdup_printf("trap '' TERM; sleep 1000 & echo $! >%s; wait; wait", fifo.path);
-        actor = shell(stage, script, ", \"kill_timeout\": \"20ms\"");
+        leaf = shell(stage, script, ", \"kill_timeout\": \"20ms\"");
         pid = read_number(fifo.path);
 
-        actor_halt(actor);
-        g_assert_true(actor->halted);
+        test_leaf_halt(leaf);
+        g_assert_true(leaf->halted);
         assert_dies(pid);
         fifo_close(&fifo);
 }
@@ -427,17 +431,17 @@ static void test_halt_stubborn(void) {
 static void test_halt_grandchild(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autofree char *script = NULL;
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
         Fifo fifo;
         int pid;
 
         fifo_open(&fifo);
         script = g_strdup_printf("(trap '' TERM; exec sleep 1000) & echo $! >%s; wait", fifo.path);
-        actor = shell(stage, script, ", \"kill_timeout\": \"infinity\"");
+        leaf = shell(stage, script, ", \"kill_timeout\": \"infinity\"");
         pid = read_number(fifo.path);
 
-        actor_halt(actor);
-        g_assert_true(actor->halted);
+        test_leaf_halt(leaf);
+        g_assert_true(leaf->halted);
         assert_dies(pid);
         fifo_close(&fifo);
 }
@@ -445,24 +449,24 @@ static void test_halt_grandchild(void) {
 /* What it has left running does not outlive it, and does not keep its output open. */
 static void test_left_behind(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(Actor) actor = shell(stage, "sleep 1000 & echo $!", ", \"stdout\": \"pid\"");
+        g_autoptr(TestLeaf) leaf = shell(stage, "sleep 1000 & echo $!", ", \"stdout\": \"pid\"");
 
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
-        assert_dies(atoi(actor_output(actor, "pid")));
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        assert_dies(atoi(test_leaf_output(leaf, "pid")));
 }
 
 static void test_free_while_running(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autofree char *script = NULL;
-        Actor *actor;
+        TestLeaf *leaf;
         Fifo fifo;
         int pid;
 
         fifo_open(&fifo);
         script = g_strdup_printf("trap '' TERM; sleep 1000 & echo $! >%s; wait; wait", fifo.path);
-        actor = shell(stage, script, "");
+        leaf = shell(stage, script, "");
         pid = read_number(fifo.path);
-        actor_free(actor);
+        test_leaf_free(leaf);
         assert_dies(pid);
         while (waitpid(-1, NULL, 0) > 0)
                 ;
@@ -475,14 +479,14 @@ static void test_many(void) {
         int64_t start = g_get_monotonic_time();
 
         for (unsigned done = 0; done < 1000;) {
-                Actor *actors[32];
+                TestLeaf *leaves[32];
 
-                for (unsigned i = 0; i < G_N_ELEMENTS(actors); i++)
-                        actors[i] = i % 2 ? shell(stage, "echo x", ", \"stdout\": \"o\"")
+                for (unsigned i = 0; i < G_N_ELEMENTS(leaves); i++)
+                        leaves[i] = i % 2 ? shell(stage, "echo x", ", \"stdout\": \"o\"")
                                           : shell(stage, "echo x >&2", ", \"stderr\": \"o\"");
-                for (unsigned i = 0; i < G_N_ELEMENTS(actors); i++, done++) {
-                        g_assert_cmpint(actor_wait(actors[i]), ==, STATUS_SUCCESS);
-                        actor_free(actors[i]);
+                for (unsigned i = 0; i < G_N_ELEMENTS(leaves); i++, done++) {
+                        g_assert_cmpint(test_leaf_wait(leaves[i]), ==, STATUS_SUCCESS);
+                        test_leaf_free(leaves[i]);
                 }
         }
 

@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "basic/cleanup.h"
-#include "leaf-types/unit-name.h"
+#include "leaf-types/unit.h"
 #include "leaves/unit/unit-cause.h"
 
 typedef struct Case {
@@ -43,7 +43,11 @@ static const Case cases[] = {
         { UNIT_START, "failed", FAILED("watchdog"),
           "cam.service failed: it did not notify its watchdog in time (result 'watchdog')" },
         { UNIT_START, "failed", FAILED("start-limit-hit"),
-          "cam.service failed: it was started too often in a short time (result 'start-limit-hit')" },
+          "cam.service failed: it was started too often in a short time (result 'start-limit-hit'); "
+          "to start it at once, call 'systemctl reset-failed cam.service' first" },
+        { UNIT_START, "done", FAILED("start-limit-hit"),
+          "cam.service failed: it was started too often in a short time (result 'start-limit-hit'); "
+          "to start it at once, call 'systemctl reset-failed cam.service' first" },
         { UNIT_START, "failed", FAILED("oom-kill"),
           "cam.service failed: memory ran out and it was killed (result 'oom-kill')" },
         { UNIT_START, "failed", FAILED("protocol"),
@@ -125,10 +129,20 @@ static const Case cases[] = {
 
 static void test_results(void) {
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-                g_autofree char *cause = unit_cause("cam.service", cases[i].verb, cases[i].result, &cases[i].facts);
+                g_autofree char *cause =
+                        unit_cause("cam.service", cases[i].verb, cases[i].result, &cases[i].facts, false);
 
                 g_assert_cmpstr(cause, ==, cases[i].cause);
         }
+}
+
+static void test_user_manager(void) {
+        const UnitFacts facts = FAILED("start-limit-hit");
+        g_autofree char *cause = unit_cause("cam.service", UNIT_RESTART, "failed", &facts, true);
+
+        g_assert_cmpstr(cause, ==,
+                        "cam.service failed: it was started too often in a short time (result 'start-limit-hit'); "
+                        "to start it at once, call 'systemctl --user reset-failed cam.service' first");
 }
 
 static void test_errors(void) {
@@ -222,6 +236,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         g_test_add_func("/unit-cause/results", test_results);
+        g_test_add_func("/unit-cause/user-manager", test_user_manager);
         g_test_add_func("/unit-cause/errors", test_errors);
         g_test_add_func("/unit-cause/facts", test_facts);
         g_test_add_func("/unit-cause/names", test_names);

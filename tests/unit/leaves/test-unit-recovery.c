@@ -146,7 +146,7 @@ static void scene_close(Scene *scene, const void *data) {
         g_free(scene->result);
 }
 
-static UnitRecovery *look_over(Scene *scene, UnitVerb verb, bool heard, const char *asker, const char *bus) {
+static UnitRecovery *recover_over(Scene *scene, UnitVerb verb, bool heard, const char *asker, const char *bus) {
         g_autoptr(json_object) memory = NULL;
         g_autofree char *id = NULL;
 
@@ -158,12 +158,12 @@ static UnitRecovery *look_over(Scene *scene, UnitVerb verb, bool heard, const ch
         return unit_recovery_new(scene->connection, UNIT_PATH, verb, BEGUN, memory, &callbacks, scene);
 }
 
-static UnitRecovery *look(Scene *scene, UnitVerb verb, bool heard) {
-        return look_over(scene, verb, heard, ":1.98", NULL);
+static UnitRecovery *recover(Scene *scene, UnitVerb verb, bool heard) {
+        return recover_over(scene, verb, heard, ":1.98", NULL);
 }
 
-static UnitRecovery *look_for_start(Scene *scene) {
-        return look(scene, UNIT_START, true);
+static UnitRecovery *recover_start(Scene *scene) {
+        return recover(scene, UNIT_START, true);
 }
 
 typedef struct Case {
@@ -248,7 +248,7 @@ static void test_verdicts(Scene *scene, const void *data) {
 
                 scene->unit = c->unit;
                 scene->verdict = -1;
-                recovery = look(scene, c->verb, c->heard);
+                recovery = recover(scene, c->verb, c->heard);
                 wait_until(scene->verdict >= 0);
                 g_test_message("case %zu", i);
                 g_assert_cmpint(scene->verdict, ==, c->verdict);
@@ -262,7 +262,8 @@ static void test_other_bus(Scene *scene, const void *data) {
         g_autoptr(UnitRecovery) recovery = NULL;
 
         scene->unit = (Unit){ "loaded", "inactive", .held = true };
-        recovery = look_over(scene, UNIT_START, false, "org.freedesktop.systemd1", "0123456789abcdef0123456789abcdef");
+        recovery =
+                recover_over(scene, UNIT_START, false, "org.freedesktop.systemd1", "0123456789abcdef0123456789abcdef");
         wait_until(scene->verdict >= 0);
         g_assert_cmpint(scene->verdict, ==, UNIT_RECOVERY_UNKNOWN);
         g_assert_cmpuint(scene->n_kept, ==, 0);
@@ -276,7 +277,7 @@ static void test_asker(Scene *scene, const void *data) {
 
         g_assert_cmpint(sd_bus_get_unique_name(bus_peer_bus(asker), &name), >=, 0);
         scene->unit = (Unit){ "loaded", "inactive", .held = true };
-        recovery = look_over(scene, UNIT_START, false, name, NULL);
+        recovery = recover_over(scene, UNIT_START, false, name, NULL);
         wait_until(scene->n_subscribed > 0);
         wait_round_trip(scene->peer);
         g_assert_cmpuint(scene->n_read, ==, 0);
@@ -300,7 +301,7 @@ static void test_job(Scene *scene, const void *data) {
         g_autoptr(UnitRecovery) recovery = NULL;
 
         scene->unit = (Unit){ "loaded", "activating", NEW, .job = 7 };
-        recovery = look_for_start(scene);
+        recovery = recover_start(scene);
         wait_until(scene->n_kept == 1);
         g_assert_cmpstr(unit_recovery_job(recovery), ==, JOB_PATH);
         tell(scene, 7, "activating");
@@ -318,7 +319,7 @@ static void test_cancel(Scene *scene, const void *data) {
         g_autoptr(UnitRecovery) recovery = NULL;
 
         scene->unit = (Unit){ "loaded", "inactive", OLD, .job = 7 };
-        recovery = look_for_start(scene);
+        recovery = recover_start(scene);
         unit_recovery_cancel(recovery);
         wait_until(scene->n_cancelled == 1);
         tell(scene, 0, "inactive");
@@ -330,7 +331,7 @@ static void test_bus_lost(Scene *scene, const void *data) {
         g_autoptr(UnitRecovery) recovery = NULL;
 
         scene->unit = (Unit){ "loaded", "active", NEW, .job = 7 };
-        recovery = look_for_start(scene);
+        recovery = recover_start(scene);
         wait_until(scene->n_read > 0);
         g_clear_pointer(&scene->peer, bus_peer_free);
         bus_fixture_kill(scene->bus);

@@ -6,42 +6,41 @@
 #include "fake-systemd.h"
 
 static void test_state(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
-        actor = scene_start(scene, CAM_IS_ACTIVE);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        leaf = scene_start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         fake_change(&scene->fake, "failed");
-        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "cam.service is failed (some), not active");
-        assert_cause(actor->reason, "condition",
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 2), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "cam.service is failed (some), not active");
+        assert_cause(leaf->reason, "condition",
                      "{\"unit\":\"cam.service\",\"wanted\":{\"state\":\"active\"},\"seen\":{\"load_state\":\"loaded\","
                      "\"state\":\"failed\",\"sub_state\":\"some\",\"result\":\"success\"}}");
         fake_change(&scene->fake, "active");
-        g_assert_cmpint(actor_wait_reports(actor, 3), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 3), ==, STATUS_SUCCESS);
 
         fake_remove_unit(&scene->fake);
-        g_assert_cmpint(actor_wait_reports(actor, 4), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "cam.service is inactive (dead), not active");
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 4), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "cam.service is inactive (dead), not active");
 
-        g_clear_pointer(&actor, actor_free);
+        g_clear_pointer(&leaf, test_leaf_free);
         wait_until(scene->fake.n_subscribed == 0);
 }
 
 static void test_state_reloaded(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
         scene->fake.load_state = "not-found";
         scene->fake.active_state = "inactive";
-        actor = scene_start(scene,
-                            "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"load_state\": \"loaded\" }");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "cam.service is not-found, not loaded");
+        leaf = scene_start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"load_state\": \"loaded\" }");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "cam.service is not-found, not loaded");
 
         scene->fake.load_state = "loaded";
         fake_reload(&scene->fake, false);
-        g_assert_cmpint(actor_wait_reports(actor, 2), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 2), ==, STATUS_SUCCESS);
 }
 
 /* What it says of the unit before it has done is not true. */
@@ -63,19 +62,19 @@ static void reload(Scene *scene, bool executed_anew) {
 }
 
 static void test_state_while_reloading(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
         unsigned n_reports = 1;
 
         fake_come(scene);
-        actor = scene_start(scene, CAM_IS_ACTIVE);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        leaf = scene_start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         for (unsigned i = 0; i < 4; i++) {
                 unsigned n_read = scene->fake.n_read;
 
                 reload(scene, i % 2);
                 wait_until(scene->fake.n_read > n_read);
                 wait_round_trip(scene->fake.peer);
-                actor_expect(actor, n_reports, STATUS_SUCCESS, NULL);
+                test_leaf_expect(leaf, n_reports, STATUS_SUCCESS, NULL);
         }
 
         /* What has really changed meanwhile is seen. */
@@ -83,82 +82,82 @@ static void test_state_while_reloading(Scene *scene, const void *data) {
         fake_remove_unit(&scene->fake);
         scene->fake.active_state = "failed";
         fake_reload(&scene->fake, false);
-        actor_expect(actor, ++n_reports, STATUS_FAILURE, "cam.service is failed (some), not active");
+        test_leaf_expect(leaf, ++n_reports, STATUS_FAILURE, "cam.service is failed (some), not active");
 }
 
-/* One that begins to look meanwhile waits. */
+/* A leaf that starts meanwhile waits. */
 static void test_state_begun_while_reloading(Scene *scene, const void *data) {
-        g_autoptr(Actor) first = NULL, actor = NULL;
+        g_autoptr(TestLeaf) first = NULL, leaf = NULL;
 
         fake_come(scene);
         first = scene_start(scene, "{ \"type\": \"UnitState\", \"unit\": \"other.service\" }");
-        g_assert_cmpint(actor_wait(first), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(first), ==, STATUS_SUCCESS);
         fake_reload(&scene->fake, true);
         wait_round_trip(scene->fake.peer);
-        actor = scene_start(scene, CAM_IS_ACTIVE);
+        leaf = scene_start(scene, CAM_IS_ACTIVE);
         scene->fake.active_state = "inactive";
         fake_go(scene);
         fake_come(scene);
         wait_round_trip(scene->fake.peer);
-        g_assert_cmpuint(actor->n_reports, ==, 0);
+        g_assert_cmpuint(leaf->n_reports, ==, 0);
         scene->fake.active_state = "active";
         fake_reload(&scene->fake, false);
-        actor_expect(actor, 1, STATUS_SUCCESS, NULL);
+        test_leaf_expect(leaf, 1, STATUS_SUCCESS, NULL);
 }
 
 static void test_state_bus_lost_while_reloading(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
-        actor = scene_start(scene, CAM_IS_ACTIVE);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        leaf = scene_start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         fake_reload(&scene->fake, true);
         wait_round_trip(scene->fake.peer);
         fake_go(scene);
         bus_fixture_kill(scene->bus);
-        actor_expect(actor, 2, STATUS_FAILURE,
-                     "the state of cam.service is not known: the connection to the bus 'test' was lost");
+        test_leaf_expect(leaf, 2, STATUS_FAILURE,
+                         "the state of cam.service is not known: the connection to the bus 'test' was lost");
         bus_fixture_start(scene->bus);
         fake_come(scene);
-        actor_expect(actor, 3, STATUS_SUCCESS, NULL);
+        test_leaf_expect(leaf, 3, STATUS_SUCCESS, NULL);
 }
 
-static void wait_status(Actor *actor, Status status) {
-        while (actor->status != status)
-                actor_wait_reports(actor, actor->n_reports + 1);
+static void wait_status(TestLeaf *leaf, Status status) {
+        while (leaf->status != status)
+                test_leaf_wait_reports(leaf, leaf->n_reports + 1);
 }
 
 static void test_state_without_systemd(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = scene_start(scene, CAM_IS_ACTIVE), late = NULL;
+        g_autoptr(TestLeaf) leaf = scene_start(scene, CAM_IS_ACTIVE), late = NULL;
 
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_true(g_str_has_prefix(actor->cause, "the state of cam.service is not known: "));
-        assert_cause(actor->reason, "condition",
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_true(g_str_has_prefix(leaf->cause, "the state of cam.service is not known: "));
+        assert_cause(leaf->reason, "condition",
                      "{\"unit\":\"cam.service\",\"wanted\":{\"state\":\"active\"},\"seen\":null}");
         late = scene_start(scene, CAM_IS_ACTIVE);
         g_assert_cmpint(late->status, ==, STATUS_FAILURE);
 
         fake_come(scene);
-        wait_status(actor, STATUS_SUCCESS);
+        wait_status(leaf, STATUS_SUCCESS);
         wait_status(late, STATUS_SUCCESS);
         fake_go(scene);
-        wait_status(actor, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "the state of cam.service is not known: systemd has left the bus");
+        wait_status(leaf, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "the state of cam.service is not known: systemd has left the bus");
 }
 
 /* What it is while nothing is known. */
 static void test_state_unknown(Scene *scene, const void *data) {
-        g_autoptr(Actor) running =
+        g_autoptr(TestLeaf) running =
                 scene_start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"unknown\": \"running\" }"),
-                         success = scene_start(
-                                 scene,
-                                 "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"unknown\": \"success\" }");
-        g_autofree char *before = actor_describe(running), *after = NULL;
+                            success = scene_start(
+                                    scene,
+                                    "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"unknown\": \"success\" }");
+        g_autofree char *before = test_leaf_describe(running), *after = NULL;
 
         g_assert_cmpstr(before, ==, "state of cam.service");
         wait_status(success, STATUS_SUCCESS);
         g_assert_cmpint(running->status, ==, STATUS_RUNNING);
-        after = actor_describe(running);
+        after = test_leaf_describe(running);
         g_assert_true(g_str_has_prefix(after, "state of cam.service: "));
 
         scene->fake.active_state = "failed";
@@ -171,95 +170,95 @@ static void test_state_unknown(Scene *scene, const void *data) {
 }
 
 static void test_state_lists(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
-        actor = scene_start(
+        leaf = scene_start(
                 scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"state\": [\"active\", \"reloading\"], "
                        "\"sub_state\": \"some\", \"result\": [\"success\"] }");
-        wait_status(actor, STATUS_SUCCESS);
+        wait_status(leaf, STATUS_SUCCESS);
         fake_change(&scene->fake, "failed");
-        wait_status(actor, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "cam.service is failed (some), not active or reloading");
-        assert_cause(actor->reason, "condition",
+        wait_status(leaf, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "cam.service is failed (some), not active or reloading");
+        assert_cause(leaf->reason, "condition",
                      "{\"unit\":\"cam.service\",\"wanted\":{\"state\":[\"active\",\"reloading\"],"
                      "\"sub_state\":\"some\",\"result\":\"success\"},\"seen\":{\"load_state\":\"loaded\","
                      "\"state\":\"failed\",\"sub_state\":\"some\",\"result\":\"success\"}}");
         fake_change(&scene->fake, "reloading");
-        wait_status(actor, STATUS_SUCCESS);
+        wait_status(leaf, STATUS_SUCCESS);
 }
 
 /* An expression that is evaluated again when the unit or a variable has changed. */
 static void test_state_test(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         leaf_stage_set_variable(scene->stage, "wanted", "failed");
         fake_come(scene);
-        actor = scene_start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", "
-                                   "\"test\": \"value.active_state == wanted and value.result == 'success'\" }");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==,
+        leaf = scene_start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", "
+                                  "\"test\": \"value.active_state == wanted and value.result == 'success'\" }");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==,
                         "value.active_state == wanted and value.result == 'success' is false (wanted is \"failed\", "
                         "value is {\"active_state\":\"active\",\"sub_state\":\"some\",\"result\":\"succes...)");
         fake_change(&scene->fake, "failed");
-        wait_status(actor, STATUS_SUCCESS);
-        g_assert_cmpint(actor_look(actor), ==, STATUS_SUCCESS);
+        wait_status(leaf, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_evaluate(leaf), ==, STATUS_SUCCESS);
 
         leaf_stage_set_variable(scene->stage, "wanted", "active");
-        g_assert_cmpint(actor_look(actor), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_evaluate(leaf), ==, STATUS_FAILURE);
         fake_change(&scene->fake, "active");
-        wait_status(actor, STATUS_SUCCESS);
+        wait_status(leaf, STATUS_SUCCESS);
 }
 
 static void test_state_test_fails(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
-        actor = scene_start(
+        leaf = scene_start(
                 scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"test\": \"value.result + 1 > 0\" }");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_ERROR);
-        g_assert_cmpstr(actor->cause, ==, "value.result + 1 > 0: attempt to add a 'string' with a 'number'");
-        assert_cause(actor->reason, "expression", "{\"expression\":\"value.result + 1 > 0\"}");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_ERROR);
+        g_assert_cmpstr(leaf->cause, ==, "value.result + 1 > 0: attempt to add a 'string' with a 'number'");
+        assert_cause(leaf->reason, "expression", "{\"expression\":\"value.result + 1 > 0\"}");
 }
 
-/* However many look at a unit, systemd is asked but once, and one that comes later need not wait. */
+/* However many leaves use a unit, systemd is asked once, and a leaf that starts later need not wait. */
 static void test_state_shared(Scene *scene, const void *data) {
-        g_autoptr(GPtrArray) actors = g_ptr_array_new_with_free_func((GDestroyNotify) actor_free);
-        g_autoptr(Actor) late = NULL;
+        g_autoptr(GPtrArray) leaves = g_ptr_array_new_with_free_func((GDestroyNotify) test_leaf_free);
+        g_autoptr(TestLeaf) late = NULL;
 
         fake_come(scene);
         for (unsigned i = 0; i < 1000; i++)
-                g_ptr_array_add(actors, scene_start(scene, CAM_IS_ACTIVE));
-        for (unsigned i = 0; i < actors->len; i++)
-                wait_status(g_ptr_array_index(actors, i), STATUS_SUCCESS);
+                g_ptr_array_add(leaves, scene_start(scene, CAM_IS_ACTIVE));
+        for (unsigned i = 0; i < leaves->len; i++)
+                wait_status(g_ptr_array_index(leaves, i), STATUS_SUCCESS);
         late = scene_start(scene, CAM_IS_ACTIVE);
         g_assert_cmpint(late->status, ==, STATUS_SUCCESS);
         g_assert_cmpuint(scene->fake.n_loaded, ==, 1);
         g_assert_cmpuint(scene->fake.n_read, ==, 1);
 
         fake_change(&scene->fake, "failed");
-        for (unsigned i = 0; i < actors->len; i++)
-                wait_status(g_ptr_array_index(actors, i), STATUS_FAILURE);
+        for (unsigned i = 0; i < leaves->len; i++)
+                wait_status(g_ptr_array_index(leaves, i), STATUS_FAILURE);
         wait_status(late, STATUS_FAILURE);
 
-        g_ptr_array_set_size(actors, 0);
-        g_clear_pointer(&late, actor_free);
+        g_ptr_array_set_size(leaves, 0);
+        g_clear_pointer(&late, test_leaf_free);
         wait_until(scene->fake.n_subscribed == 0);
 }
 
 static void test_state_bus_lost(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
-        actor = scene_start(scene, CAM_IS_ACTIVE);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        leaf = scene_start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         fake_go(scene);
-        wait_status(actor, STATUS_FAILURE);
+        wait_status(leaf, STATUS_FAILURE);
 
         bus_fixture_kill(scene->bus);
         bus_fixture_start(scene->bus);
         fake_come(scene);
-        while (actor->status != STATUS_SUCCESS)
+        while (leaf->status != STATUS_SUCCESS)
                 wait_turn();
 }
 

@@ -29,7 +29,7 @@ typedef struct Scene {
         unsigned n_stopped; /* and stopped */
         bool idle;          /* it was up long ago, and there is no job for it */
         bool grudging;      /* nobody may hold it */
-        Actor *heir;
+        TestLeaf *heir;
         bool recorded; /* when the daemon before let go of the unit, it was recorded what the heir does */
 } Scene;
 
@@ -82,13 +82,13 @@ static void scene_close(Scene *scene, const void *data) {
 }
 
 /* Until it has been looked at, and knows of the job. */
-static Actor *recover(Scene *scene, const char *node, const char *memory) {
-        Actor *actor = leaf_stage_recover(scene->stage, leaf_types, node, json_tokener_parse(memory));
+static TestLeaf *recover(Scene *scene, const char *node, const char *memory) {
+        TestLeaf *leaf = leaf_stage_recover(scene->stage, leaf_types, node, json_tokener_parse(memory));
 
         wait_until(scene->n_read == 1);
         wait_round_trip(scene->peer);
-        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
-        return actor;
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
+        return leaf;
 }
 
 /* Its job is over, and it has been started for it. */
@@ -105,55 +105,55 @@ static void job_ends(Scene *scene, const char *path, const char *state, const ch
 
 /* A oneshot service is forgotten when it has done its work: what it was like then counts. */
 static void test_forgotten_at_once(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = recover(scene, START_CAM, "{\"heard\":true}");
+        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true}");
 
         job_ends(scene, CAM_PATH, "inactive", "dead");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         g_assert_cmpuint(scene->n_read, ==, 1);
 }
 
 /* It has been up before, so that there is nothing that it would have to show. */
 static void test_reloaded(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = recover(scene, RELOAD_CAM, "{\"heard\":true}");
+        g_autoptr(TestLeaf) leaf = recover(scene, RELOAD_CAM, "{\"heard\":true}");
 
         job_ends(scene, CAM_PATH, "active", "running");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         g_assert_cmpuint(scene->n_read, ==, 1);
 }
 
 static void test_halted(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = recover(scene, START_CAM, "{\"heard\":true}");
+        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true}");
 
-        g_assert_false(actor->leaf.kind->halt(&actor->leaf));
+        g_assert_false(leaf->leaf.kind->halt(&leaf->leaf));
         job_ends(scene, CAM_PATH, "inactive", "dead");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_null(actor->cause);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_null(leaf->cause);
 }
 
 /* That it is not active does not mean that it was. */
 static void test_process_not_started_yet(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = recover(scene, SPAWN, "{\"unit\":true}");
+        g_autoptr(TestLeaf) leaf = recover(scene, SPAWN, "{\"unit\":true}");
 
         job_ends(scene, SPAWN_PATH, "active", "exited");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         g_assert_cmpuint(scene->n_stopped, ==, 0);
 }
 
 static void on_unused(void *userdata) {
         Scene *scene = userdata;
 
-        scene->recorded = scene->heir->memory;
+        scene->recorded = scene->heir->memo;
 }
 
 /* systemd has not heard of the job, so it is asked for again: a kill before that is recorded must find the unit held.
  */
 static void test_held_until_it_is_recorded(Scene *scene, const void *data) {
         Inheritance inheritance = { .n_users = 0, .unused = on_unused, .userdata = scene };
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         scene->idle = scene->grudging = true;
         leaf_stage_set_inheritance(scene->stage, &inheritance);
-        actor = scene->heir =
+        leaf = scene->heir =
                 leaf_stage_recover(scene->stage, leaf_types, START_CAM, json_tokener_parse("{\"heard\":false}"));
         g_assert_cmpuint(inheritance.n_users, ==, 1);
         wait_until(inheritance.n_users == 0);

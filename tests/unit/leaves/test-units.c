@@ -16,95 +16,95 @@ int sd_booted(void) {
 }
 
 static void test_done(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
         g_autofree char *text = NULL;
 
         fake_come(scene);
-        actor = scene_start(scene, START_CAM);
-        text = actor_describe(actor);
+        leaf = scene_start(scene, START_CAM);
+        text = test_leaf_describe(leaf);
         g_assert_cmpstr(text, ==, "job for cam.service");
 
         wait_until(scene->fake.n_started == 1);
         fake_remove_job(&scene->fake, MANAGER_PATH "/job/6", "failed");
         wait_round_trip(scene->fake.peer);
-        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
 
         fake_remove_job(&scene->fake, JOB_PATH, "done");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         g_assert_cmpuint(scene->fake.n_referenced, ==, 1);
         g_assert_cmpuint(scene->fake.n_unreferenced, ==, 0);
-        g_clear_pointer(&actor, actor_free);
+        g_clear_pointer(&leaf, test_leaf_free);
         wait_until(scene->fake.n_unreferenced == 1);
 }
 
 /* Who may not hold a unit starts it without; what systemd has forgotten then is known only if it has no conditions. */
 static void test_not_held(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
         scene->fake.signal_first = scene->fake.grudging = scene->fake.fresh = scene->fake.unmet = true;
         scene->fake.active_state = "inactive";
-        actor = scene_start(scene, START_CAM);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
-        actor_free(actor);
+        leaf = scene_start(scene, START_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        test_leaf_free(leaf);
 
         scene->fake.conditional = true;
-        actor = scene_start(scene, START_CAM);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==,
+        leaf = scene_start(scene, START_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==,
                         "systemd refused btd a reference to cam.service and has forgotten it since, so its result is "
                         "not known");
-        g_assert_cmpstr(actor->reason->kind, ==, "lost");
+        g_assert_cmpstr(leaf->reason->kind, ==, "lost");
         g_assert_cmpuint(scene->fake.n_unreferenced, ==, 0);
 }
 
 /* It is held only if it was asked for. */
 static void test_halt_while_it_is_asked(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
-        actor = scene_start(scene, START_CAM);
+        leaf = scene_start(scene, START_CAM);
         wait_until(scene->fake.n_started == 1);
-        actor_halt(actor);
-        g_clear_pointer(&actor, actor_free);
+        test_leaf_halt(leaf);
+        g_clear_pointer(&leaf, test_leaf_free);
         wait_until(scene->fake.n_unreferenced == 1);
         g_assert_cmpuint(scene->fake.n_referenced, ==, 1);
 }
 
 static void test_signal_first(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
         scene->fake.signal_first = true;
-        actor = scene_start(scene, START_CAM);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        leaf = scene_start(scene, START_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
 }
 
 static void test_refused(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
         scene->fake.error = "Not today.";
-        actor = scene_start(scene, START_CAM);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "cannot start cam.service: Not today");
-        assert_cause(actor->reason, "dbus-error",
+        leaf = scene_start(scene, START_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "cannot start cam.service: Not today");
+        assert_cause(leaf->reason, "dbus-error",
                      "{\"name\":\"org.freedesktop.systemd1.Failed\",\"message\":\"Not today.\","
                      "\"unit\":\"cam.service\"}");
 }
 
-/* The unit is kept from being unloaded before its job is asked for, until it was looked at. */
+/* The leaf holds a reference from before it requests the job until it has verified the unit. */
 static void test_unmet_condition(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
         scene->fake.signal_first = scene->fake.unmet = true;
         scene->fake.active_state = "inactive";
-        actor = scene_start(scene, START_CAM);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "cam.service was not started: its ConditionPathExists=!/x was not met");
+        leaf = scene_start(scene, START_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "cam.service was not started: its ConditionPathExists=!/x was not met");
         assert_cause(
-                actor->reason, "unit-result",
+                leaf->reason, "unit-result",
                 "{\"unit\":\"cam.service\",\"job_result\":\"done\",\"result\":\"success\",\"load_state\":\"loaded\","
                 "\"active_state\":\"inactive\",\"sub_state\":\"some\","
                 "\"unmet_condition\":\"ConditionPathExists=!/x\","
@@ -112,14 +112,43 @@ static void test_unmet_condition(Scene *scene, const void *data) {
         g_assert_cmpuint(scene->fake.n_referenced, ==, 1);
 }
 
+static void assert_failed(Scene *scene, const char *cause, const char *result) {
+        g_autoptr(TestLeaf) leaf = scene_start(scene, START_CAM);
+
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, cause);
+        g_assert_cmpstr(leaf->reason->kind, ==, "unit-result");
+        g_assert_cmpstr(json_object_get_string(json_object_object_get(leaf->reason->facts, "result")), ==, result);
+}
+
+/* systemd leaves the result of a unit that it refuses to start as it was. */
+static void test_start_limit(Scene *scene, const void *data) {
+        static const char limit[] = "cam.service failed: it was started too often in a short time (result "
+                                    "'start-limit-hit'); to start it at once, call 'systemctl reset-failed "
+                                    "cam.service' first";
+
+        fake_come(scene);
+        scene->fake.signal_first = true;
+        scene->fake.result = scene->fake.active_state = "failed";
+        scene->fake.unit_result = "exit-code";
+        assert_failed(scene, "cam.service failed: one of its commands failed (result 'exit-code')", "exit-code");
+        scene->fake.limited = true;
+        assert_failed(scene, limit, "start-limit-hit");
+        scene->fake.unit_result = "start-limit-hit";
+        assert_failed(scene, limit, "start-limit-hit");
+        scene->fake.unit_result = "resources";
+        assert_failed(scene, "cam.service failed: a resource that it needs was not available (result 'resources')",
+                      "resources");
+}
+
 static void assert_dependency(Scene *scene, const FakeUnit *others, const char *cause, const char *required) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         scene->fake.others = others;
-        actor = scene_start(scene, START_CAM);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, cause);
-        g_assert_cmpstr(json_object_get_string(json_object_object_get(actor->reason->facts, "failed_required")), ==,
+        leaf = scene_start(scene, START_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, cause);
+        g_assert_cmpstr(json_object_get_string(json_object_object_get(leaf->reason->facts, "failed_required")), ==,
                         required);
 }
 
@@ -151,39 +180,39 @@ static void test_dependency(Scene *scene, const void *data) {
 
 /* As long as it says that it is active, a oneshot is believed at once, anything simple after a while. */
 static void test_simple_settles(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
         int64_t before = g_get_monotonic_time();
 
         fake_come(scene);
         scene->fake.signal_first = true;
         scene->fake.type = "simple";
-        actor = scene_start(scene, START_CAM);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        leaf = scene_start(scene, START_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         g_assert_cmpint(g_get_monotonic_time() - before, >=, 100 * 1000);
 }
 
 static void test_halt(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
-        actor = scene_start(scene, START_CAM);
+        leaf = scene_start(scene, START_CAM);
         wait_until(scene->fake.n_started == 1);
-        actor_halt(actor);
-        g_assert_true(actor->halted);
+        test_leaf_halt(leaf);
+        g_assert_true(leaf->halted);
         g_assert_cmpuint(scene->fake.n_cancelled, ==, 1);
 }
 
 static void test_halt_before_it_is_asked(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = scene_start(scene, START_CAM);
+        g_autoptr(TestLeaf) leaf = scene_start(scene, START_CAM);
 
-        actor_halt(actor);
-        g_assert_true(actor->halted);
-        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        test_leaf_halt(leaf);
+        g_assert_true(leaf->halted);
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
 }
 
 /* Two wait for one job: the first to be halted leaves it to the other. */
 static void test_shared_job(Scene *scene, const void *data) {
-        g_autoptr(Actor) first = NULL, second = NULL;
+        g_autoptr(TestLeaf) first = NULL, second = NULL;
 
         fake_come(scene);
         first = scene_start(scene, START_CAM);
@@ -191,54 +220,54 @@ static void test_shared_job(Scene *scene, const void *data) {
         wait_until(scene->fake.n_started == 2);
         wait_round_trip(scene->fake.peer);
 
-        actor_halt(first);
+        test_leaf_halt(first);
         g_assert_true(first->halted);
         g_assert_cmpuint(scene->fake.n_cancelled, ==, 0);
         fake_remove_job(&scene->fake, JOB_PATH, "done");
-        g_assert_cmpint(actor_wait(second), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(second), ==, STATUS_SUCCESS);
 }
 
 static void test_bus_lost(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
-        actor = scene_start(scene, START_CAM);
+        leaf = scene_start(scene, START_CAM);
         wait_until(scene->fake.n_started == 1);
         wait_round_trip(scene->fake.peer);
         fake_go(scene);
 
         bus_fixture_kill(scene->bus);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==,
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==,
                         "cannot start cam.service: the connection to the bus 'test' was lost before the job had ended");
-        g_assert_cmpstr(actor->reason->kind, ==, "connection-lost");
+        g_assert_cmpstr(leaf->reason->kind, ==, "connection-lost");
 }
 
 /* systemd is executed anew while the job is in the queue. */
-static Actor *start_text_and_come_again(Scene *scene, const char *text, bool forgetful) {
-        Actor *actor;
+static TestLeaf *start_text_and_come_again(Scene *scene, const char *text, bool forgetful) {
+        TestLeaf *leaf;
 
         fake_come(scene);
-        actor = scene_start(scene, text);
+        leaf = scene_start(scene, text);
         wait_until(scene->fake.n_started == 1);
         wait_round_trip(scene->fake.peer);
         fake_go(scene);
         scene->fake.forgetful = forgetful;
         fake_come(scene);
-        return actor;
+        return leaf;
 }
 
-static Actor *start_and_come_again(Scene *scene, bool forgetful) {
+static TestLeaf *start_and_come_again(Scene *scene, bool forgetful) {
         return start_text_and_come_again(scene, START_CAM, forgetful);
 }
 
 static void test_job_outlasts_systemd(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = start_and_come_again(scene, false);
+        g_autoptr(TestLeaf) leaf = start_and_come_again(scene, false);
 
         wait_round_trip(scene->fake.peer);
-        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
         fake_remove_job(&scene->fake, JOB_PATH, "done");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
 }
 
 /* Of another bus nobody knows whether it comes again. */
@@ -246,78 +275,78 @@ static void test_job_ends_unheard(Scene *scene, const void *data) {
         g_autofree char *text =
                 g_strdup_printf("{ \"type\": \"StartUnit\", \"unit\": \"cam.service\", \"bus\": \"%s\" }",
                                 bus_fixture_address(scene->bus));
-        g_autoptr(Actor) actor = start_text_and_come_again(scene, text, true);
+        g_autoptr(TestLeaf) leaf = start_text_and_come_again(scene, text, true);
 
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
         g_assert_cmpstr(
-                actor->cause, ==,
+                leaf->cause, ==,
                 "cannot start cam.service: systemd was re-executed meanwhile, so the result of the job is not known");
-        g_assert_cmpstr(actor->reason->kind, ==, "connection-lost");
+        g_assert_cmpstr(leaf->reason->kind, ==, "connection-lost");
 }
 
 /* It is known what the unit was like before, also where no daemon recovers the run. */
 static void test_unheard_is_found_out(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         if (data)
                 leaf_stage_set_durable(scene->stage, NULL);
-        actor = start_and_come_again(scene, true);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        leaf = start_and_come_again(scene, true);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         g_assert_cmpuint(scene->fake.n_started, ==, 1);
 }
 
 static void test_bus_lost_is_found_out(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         leaf_stage_set_durable(scene->stage, NULL);
         fake_come(scene);
-        actor = scene_start(scene, START_CAM);
+        leaf = scene_start(scene, START_CAM);
         wait_until(scene->fake.n_started == 1);
         wait_round_trip(scene->fake.peer);
         fake_go(scene);
         bus_fixture_kill(scene->bus);
         bus_fixture_start(scene->bus);
         fake_come(scene);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         g_assert_cmpuint(scene->fake.n_started, ==, 1);
 }
 
 /* One that was there will come back: what is asked for meanwhile waits, and its timeout counts. */
 static void test_systemd_is_away(Scene *scene, const void *data) {
-        g_autoptr(Actor) first = NULL, actor = NULL, process = NULL;
+        g_autoptr(TestLeaf) first = NULL, leaf = NULL, process = NULL;
         g_autofree char *waits = NULL;
 
         fake_come(scene);
         first = scene_start(scene, CAM_IS_ACTIVE);
-        g_assert_cmpint(actor_wait(first), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(first), ==, STATUS_SUCCESS);
         fake_go(scene);
-        g_assert_cmpint(actor_wait_reports(first, 2), ==, STATUS_FAILURE);
+        g_assert_cmpint(test_leaf_wait_reports(first, 2), ==, STATUS_FAILURE);
 
-        actor = scene_start(scene, START_CAM);
+        leaf = scene_start(scene, START_CAM);
         process = scene_start(scene, "{ \"type\": \"Spawn\", \"argv\": [\"true\"] }");
         for (unsigned i = 0; i < 10; i++)
                 wait_turn();
-        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
         g_assert_cmpint(process->status, ==, STATUS_RUNNING);
-        waits = actor_describe(process);
+        waits = test_leaf_describe(process);
         g_assert_true(g_str_has_prefix(waits, "unit btd-"));
 
         fake_come(scene);
         wait_until(scene->fake.n_started == 1);
         wait_round_trip(scene->fake.peer);
         fake_remove_job(&scene->fake, JOB_PATH, "done");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
-        g_assert_cmpint(actor_wait(process), ==, STATUS_FAILURE); /* the fake one knows nothing of such units */
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(process), ==, STATUS_FAILURE); /* the fake one knows nothing of such units */
 }
 
 /* What it answers while it reloads is not heard. */
 static void test_job_while_reloading(Scene *scene, const void *data) {
-        g_autoptr(Actor) watch = NULL, actor = NULL;
+        g_autoptr(TestLeaf) watch = NULL, leaf = NULL;
 
         fake_come(scene);
         watch = scene_start(scene, CAM_IS_ACTIVE);
-        g_assert_cmpint(actor_wait(watch), ==, STATUS_SUCCESS);
-        actor = scene_start(scene, START_CAM);
+        g_assert_cmpint(test_leaf_wait(watch), ==, STATUS_SUCCESS);
+        leaf = scene_start(scene, START_CAM);
         wait_until(scene->fake.n_started == 1);
         wait_round_trip(scene->fake.peer);
 
@@ -329,23 +358,23 @@ static void test_job_while_reloading(Scene *scene, const void *data) {
         fake_come(scene);
         fake_remove_job(&scene->fake, JOB_PATH, "done");
         wait_round_trip(scene->fake.peer);
-        g_assert_cmpint(actor->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
         scene->fake.active_state = "active";
         scene->fake.unmet = false;
         fake_reload(&scene->fake, false);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         g_assert_cmpuint(scene->fake.n_started, ==, 1);
         g_assert_cmpuint(watch->n_reports, ==, 1);
 }
 
 /* It was not read by systemd, so it is asked for again. */
 static void test_unread_is_asked_again(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         leaf_stage_set_durable(scene->stage, NULL);
         fake_come(scene);
         scene->fake.mute = scene->fake.fresh = true;
-        actor = scene_start(scene, START_CAM);
+        leaf = scene_start(scene, START_CAM);
         wait_until(scene->fake.n_started == 1);
         fake_go(scene);
         scene->fake.mute = false;
@@ -353,38 +382,38 @@ static void test_unread_is_asked_again(Scene *scene, const void *data) {
         wait_until(scene->fake.n_started == 2);
         wait_round_trip(scene->fake.peer);
         fake_remove_job(&scene->fake, JOB_PATH, "done");
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
 }
 
 /* The bus may have brought it to systemd or not. */
 static void test_unit_is_forgotten(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = NULL;
+        g_autoptr(TestLeaf) leaf = NULL;
 
         leaf_stage_set_durable(scene->stage, NULL);
         fake_come(scene);
         scene->fake.mute = scene->fake.fresh = true;
-        actor = scene_start(scene, START_CAM);
+        leaf = scene_start(scene, START_CAM);
         wait_until(scene->fake.n_started == 1);
         bus_fixture_kill(scene->bus);
         fake_go(scene);
         bus_fixture_start(scene->bus);
         fake_come(scene);
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==,
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==,
                         "the connection to systemd was lost meanwhile, and systemd has forgotten cam.service since, so "
                         "its result is not known");
-        g_assert_cmpstr(actor->reason->kind, ==, "lost");
+        g_assert_cmpstr(leaf->reason->kind, ==, "lost");
 }
 
 static void test_no_systemd(Scene *scene, const void *data) {
-        g_autoptr(Actor) actor = scene_start(scene, START_CAM),
-                         process =
-                                 scene_start(scene, "{ \"type\": \"Spawn\", \"as\": \"unit\", \"argv\": [\"true\"] }");
+        g_autoptr(TestLeaf)
+                leaf = scene_start(scene, START_CAM),
+                process = scene_start(scene, "{ \"type\": \"Spawn\", \"as\": \"unit\", \"argv\": [\"true\"] }");
 
-        g_assert_cmpint(actor_wait(actor), ==, STATUS_FAILURE);
-        g_assert_cmpstr(actor->cause, ==, "cannot start cam.service: there is no systemd on this bus");
-        g_assert_cmpint(actor_wait(process), ==, STATUS_FAILURE);
-        g_assert_cmpstr(process->cause, ==, "cannot make a unit: there is no systemd on this bus");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "cannot start cam.service: there is no systemd on this bus");
+        g_assert_cmpint(test_leaf_wait(process), ==, STATUS_FAILURE);
+        g_assert_cmpstr(process->cause, ==, "cannot create a unit: there is no systemd on this bus");
 }
 
 #define add(name, function) g_test_add("/units/" name, Scene, NULL, scene_open, function, scene_close)
@@ -396,6 +425,7 @@ int main(int argc, char **argv) {
         add("signal-first", test_signal_first);
         add("refused", test_refused);
         add("unmet-condition", test_unmet_condition);
+        add("start-limit", test_start_limit);
         add("dependency", test_dependency);
         add("simple-settles", test_simple_settles);
         add("not-held", test_not_held);

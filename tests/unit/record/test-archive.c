@@ -10,11 +10,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "basic/limit.h"
 #include "record/archive.h"
 
 typedef struct Fixture {
         char *top, *directory, *from;
+        Limits limits;
         GMainContext *context;
         Timers *timers;
         DiskQueue *disk;
@@ -25,7 +25,8 @@ typedef struct Fixture {
 static void begin(Fixture *fixture) {
         fixture->timers = timers_new(fixture->context);
         fixture->disk = disk_queue_new(fixture->context, fixture->timers, NULL, NULL);
-        fixture->archive = archive_new(fixture->directory, fixture->from, fixture->disk, fixture->timers);
+        fixture->archive =
+                archive_new(fixture->directory, fixture->from, &fixture->limits, fixture->disk, fixture->timers);
         archive_read(fixture->archive);
 }
 
@@ -47,6 +48,7 @@ static void set_up(Fixture *fixture, gconstpointer data) {
         fixture->directory = g_build_filename(fixture->top, "state", "history", NULL);
         fixture->from = g_build_filename(fixture->top, "finished", NULL);
         g_assert_cmpint(g_mkdir(fixture->from, 0700), ==, 0);
+        fixture->limits = limits_default;
         fixture->context = g_main_context_new();
         begin(fixture);
 }
@@ -83,7 +85,7 @@ static bool is_there(const char *directory, const char *run) {
         return g_file_test(path, G_FILE_TEST_EXISTS);
 }
 
-/* size: of its journal, which takes no space; age: in days. */
+/* size: of its run record, which takes no space; age: in days. */
 static void put(const char *directory, const char *run, off_t size, unsigned age) {
         int64_t now = g_get_real_time() / G_USEC_PER_SEC;
         struct timeval times[2] = { { .tv_sec = now - age * 86400 }, { .tv_sec = now - age * 86400 } };
@@ -266,11 +268,28 @@ static void test_number(Fixture *fixture, gconstpointer data) {
         g_assert_true(is_there(fixture->directory, "n.1"));
 }
 
+/* The limits are those of this archive. */
+static void test_limits(Fixture *fixture, gconstpointer data) {
+        end(fixture);
+        fixture->limits.max[LIMIT_HISTORY] = 2;
+        fixture->limits.max[LIMIT_HISTORY_SIZE] = 1;
+        fixture->limits.max[LIMIT_HISTORY_AGE] = 3;
+        put(fixture->from, "old.1", 1, 2);
+        put(fixture->from, "old.2", 1, 4);
+        begin(fixture);
+        assert_runs(fixture, "old.1");
+        add(fixture, "a.1", 1);
+        add(fixture, "a.2", 1);
+        assert_runs(fixture, "a.1 a.2");
+        add(fixture, "a.3", 1 << 20);
+        assert_runs(fixture, "a.3");
+}
+
 /* It is said, and not kept where it would fill the memory. */
 static void add_in_vain(Fixture *fixture, const char *expected) {
         g_autofree char *path = g_build_filename(fixture->top, "log", NULL), *text = NULL,
-                        *line = g_strdup_printf("test-archive: warning: The run record of a.1 is not kept: %s\n",
-                                                expected);
+                        *line = g_strdup_printf(
+                                "test-archive: warning: the run record of a.1 is not kept, because %s\n", expected);
         int log = open(path, O_WRONLY | O_CREAT, 0600), before = dup(STDERR_FILENO);
 
         g_assert_cmpint(dup2(log, STDERR_FILENO), ==, STDERR_FILENO);
@@ -289,13 +308,13 @@ static void test_no_directory(Fixture *fixture, gconstpointer data) {
         g_autofree char *state = g_path_get_dirname(fixture->directory), *expected = NULL;
 
         g_assert_true(g_file_set_contents(state, "x", -1, NULL));
-        expected = g_strdup_printf("%s cannot be made: Not a directory", fixture->directory);
+        expected = g_strdup_printf("%s cannot be created: Not a directory", fixture->directory);
         add_in_vain(fixture, expected);
 }
 
 static void test_not_writable(Fixture *fixture, gconstpointer data) {
         g_autofree char *target = path_in(fixture->directory, "a.1"),
-                        *expected = g_strdup_printf("cannot be moved to %s: Is a directory", target);
+                        *expected = g_strdup_printf("it cannot be moved to %s: Is a directory", target);
 
         g_assert_cmpint(g_mkdir_with_parents(target, 0700), ==, 0);
         add_in_vain(fixture, expected);
@@ -330,7 +349,7 @@ static void test_far(Fixture *fixture, gconstpointer data) {
                 g_assert_cmpint(memcmp(text, "a.1", 4), ==, 0);
                 g_assert_cmpint(g_unlink(path), ==, 0);
                 g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
-                expected = g_strdup_printf("cannot be moved to %s: Is a directory", path);
+                expected = g_strdup_printf("it cannot be moved to %s: Is a directory", path);
         }
         add_in_vain(fixture, expected);
         g_assert_cmpint(g_rmdir(far), ==, 0);
@@ -375,6 +394,7 @@ int main(int argc, char **argv) {
         ADD("age", test_age);
         ADD("size", test_size);
         ADD("number", test_number);
+        ADD("limits", test_limits);
         ADD("no-directory", test_no_directory);
         ADD("not-writable", test_not_writable);
         ADD("far", test_far);

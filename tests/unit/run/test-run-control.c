@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "run-stage.h"
+#include "run/events.h"
 #include "run/run.h"
 
 #define TWO "{ 'type': 'Sequence', 'name': 'Boot', 'children': [" ACTION("A") ", " ACTION("B") "] }"
@@ -30,16 +31,16 @@ static void test_pause(void) {
         g_autoptr(RunStage) stage = run_stage_new(TWO);
 
         run_stage_start(stage);
-        run_pause(stage->run);
-        run_pause(stage->run);
+        run_pause(stage->run, NULL);
+        run_pause(stage->run, NULL);
         g_assert_true(run_paused(stage->run));
         g_assert_cmpuint(stage->state_changes, ==, 1);
         /* What runs goes on, but nothing follows. */
         fake_end("A", STATUS_SUCCESS, NULL);
         run_stage_turn(stage);
         g_assert_cmpuint(fake_starts("B"), ==, 0);
-        run_resume(stage->run);
-        run_resume(stage->run);
+        run_resume(stage->run, NULL);
+        run_resume(stage->run, NULL);
         g_assert_false(run_paused(stage->run));
         g_assert_cmpuint(stage->state_changes, ==, 2);
         run_stage_turn(stage);
@@ -53,46 +54,51 @@ static void test_pause_before_the_first_tick(void) {
         g_autoptr(RunStage) stage = run_stage_new(TWO);
 
         run_start(stage->run);
-        run_pause(stage->run);
+        run_pause(stage->run, NULL);
         run_stage_turn(stage);
         g_assert_cmpuint(fake_starts("A"), ==, 0);
-        run_resume(stage->run);
+        run_resume(stage->run, NULL);
         run_stage_turn(stage);
         g_assert_true(fake_is_alive("A"));
 }
 
 static void test_timers_go_on(void) {
-        g_autoptr(RunStage) stage = run_stage_new(
-                "{ 'type': 'Sequence', 'children': [{ 'type': 'FakeAction', 'name': 'A', 'timeout': '100ms' "
-                "}, " ACTION("B") "] }");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Sequence', 'children': [{ 'type': 'FakeAction', 'name': 'A', 'timeout': '2s' "
+                              "}, " ACTION("B") "] }");
 
         run_stage_start(stage);
-        run_pause(stage->run);
+        run_pause(stage->run, NULL);
         while (fake_halts("A") == 0)
                 g_main_context_iteration(stage->context, TRUE);
         run_stage_turn(stage);
         g_assert_cmpuint(stage->finished, ==, 0);
-        run_resume(stage->run);
+        run_resume(stage->run, NULL);
         run_stage_turn(stage);
-        run_stage_assert_finished(stage, STATUS_FAILURE, "Sequence/A: timed out after 100ms");
+        run_stage_assert_finished(stage, STATUS_FAILURE, "Sequence/A: timed out after 2s");
 }
 
+/* A step without anything to process is no event. */
 static void test_step(void) {
         g_autoptr(RunStage) stage = run_stage_new(TWO);
+        uint64_t n_events;
 
         run_stage_start(stage);
-        g_assert_false(run_step(stage->run));
-        run_pause(stage->run);
-        g_assert_false(run_step(stage->run));
+        g_assert_false(run_step(stage->run, NULL));
+        run_pause(stage->run, NULL);
+        n_events = run_n_events(stage->run);
+        g_assert_false(run_step(stage->run, NULL));
+        g_assert_cmpuint(run_n_events(stage->run), ==, n_events);
         fake_end("A", STATUS_SUCCESS, NULL);
-        g_assert_true(run_step(stage->run));
+        g_assert_true(run_step(stage->run, NULL));
+        g_assert_cmpuint(run_n_events(stage->run), ==, n_events + 1);
         run_stage_turn(stage);
         g_assert_true(fake_is_alive("B"));
         g_assert_true(run_paused(stage->run));
         fake_end("B", STATUS_SUCCESS, NULL);
         run_stage_turn(stage);
         g_assert_cmpuint(stage->finished, ==, 0);
-        g_assert_true(run_step(stage->run));
+        g_assert_true(run_step(stage->run, NULL));
         run_stage_turn(stage);
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
         g_assert_false(run_paused(stage->run));
@@ -103,28 +109,28 @@ static void test_halt_a_paused_run(void) {
                 run_stage_new("{ 'type': 'Parallel', 'children': [" ACTION("A") ", " STUBBORN("B") "] }");
 
         run_stage_start(stage);
-        run_pause(stage->run);
+        run_pause(stage->run, NULL);
         run_stage_halt(stage, "halted by the test");
         g_assert_false(run_paused(stage->run));
         g_assert_true(run_halting(stage->run));
         /* Nothing of this does anything any more. */
-        run_pause(stage->run);
-        run_set_breakpoint(stage->run, 1, true);
-        g_assert_false(run_step(stage->run));
+        run_pause(stage->run, NULL);
+        run_set_breakpoint(stage->run, 1, true, NULL);
+        g_assert_false(run_step(stage->run, NULL));
         g_assert_false(run_force(stage->run, 1, STATUS_SUCCESS, by_hand()));
         fake_end("B", STATUS_SUCCESS, NULL);
         run_stage_turn(stage);
         run_stage_assert_finished(stage, STATUS_HALTED, "halted by the test");
-        run_pause(stage->run);
-        run_resume(stage->run);
+        run_pause(stage->run, NULL);
+        run_resume(stage->run, NULL);
         g_assert_false(run_paused(stage->run));
 }
 
 static void test_breakpoint(void) {
         g_autoptr(RunStage) stage = run_stage_new(TWO);
 
-        run_set_breakpoint(stage->run, 2, true);
-        run_set_breakpoint(stage->run, 2, true);
+        run_set_breakpoint(stage->run, 2, true, NULL);
+        run_set_breakpoint(stage->run, 2, true, NULL);
         assert_nodes(run_breakpoints(stage->run), 2);
         assert_nodes(run_stops(stage->run), NODE_NONE);
         g_assert_cmpuint(stage->state_changes, ==, 1);
@@ -135,22 +141,22 @@ static void test_breakpoint(void) {
         g_assert_cmpuint(stage->state_changes, ==, 2);
         assert_nodes(run_stops(stage->run), 2);
         g_assert_cmpuint(fake_starts("B"), ==, 0);
-        run_resume(stage->run);
+        run_resume(stage->run, NULL);
         assert_nodes(run_stops(stage->run), NODE_NONE);
         run_stage_turn(stage);
         g_assert_true(fake_is_alive("B"));
         g_assert_false(run_paused(stage->run));
-        run_set_breakpoint(stage->run, 2, false);
+        run_set_breakpoint(stage->run, 2, false, NULL);
         assert_nodes(run_breakpoints(stage->run), NODE_NONE);
 }
 
 static void test_step_from_a_breakpoint(void) {
         g_autoptr(RunStage) stage = run_stage_new(TWO);
 
-        run_set_breakpoint(stage->run, 1, true);
+        run_set_breakpoint(stage->run, 1, true, NULL);
         run_stage_start(stage);
         run_stage_assert_node(stage, 1, STATUS_RUNNING, "paused at a breakpoint");
-        g_assert_true(run_step(stage->run));
+        g_assert_true(run_step(stage->run, NULL));
         run_stage_turn(stage);
         g_assert_true(fake_is_alive("A"));
         g_assert_true(run_paused(stage->run));
@@ -160,7 +166,7 @@ static void test_step_from_a_breakpoint(void) {
 static void test_halt_at_a_breakpoint(void) {
         g_autoptr(RunStage) stage = run_stage_new(TWO);
 
-        run_set_breakpoint(stage->run, 1, true);
+        run_set_breakpoint(stage->run, 1, true, NULL);
         run_stage_start(stage);
         run_stage_halt(stage, "halted by the test");
         run_stage_assert_finished(stage, STATUS_HALTED, "halted by the test");
@@ -173,17 +179,17 @@ static void test_a_breakpoint_that_is_left(void) {
                 "{ 'type': 'Fallback', 'children': [{ 'type': 'Parallel', 'failure_count': 1, 'children': [" ACTION(
                         "A") ", " ACTION("B") "] }, " ACTION("C") "] }");
 
-        run_set_breakpoint(stage->run, 3, true);
+        run_set_breakpoint(stage->run, 3, true, NULL);
         run_stage_start(stage);
         assert_nodes(run_stops(stage->run), 3);
         fake_end("A", STATUS_FAILURE, NULL);
         g_assert_true(run_paused(stage->run));
         run_stage_turn(stage);
-        run_set_breakpoint(stage->run, 3, false);
-        g_assert_true(run_step(stage->run));
+        run_set_breakpoint(stage->run, 3, false, NULL);
+        g_assert_true(run_step(stage->run, NULL));
         run_stage_turn(stage);
         assert_nodes(run_stops(stage->run), NODE_NONE);
-        run_resume(stage->run);
+        run_resume(stage->run, NULL);
         run_stage_turn(stage);
         g_assert_true(fake_is_alive("C"));
 }
@@ -216,12 +222,12 @@ static void test_force_what_is_to_come(void) {
 static void test_force_at_a_breakpoint(void) {
         g_autoptr(RunStage) stage = run_stage_new(TWO);
 
-        run_set_breakpoint(stage->run, 1, true);
+        run_set_breakpoint(stage->run, 1, true, NULL);
         run_stage_start(stage);
         run_force(stage->run, 1, STATUS_SUCCESS, by_hand());
         run_stage_turn(stage);
         g_assert_true(run_paused(stage->run));
-        run_resume(stage->run);
+        run_resume(stage->run, NULL);
         run_stage_turn(stage);
         g_assert_cmpuint(fake_starts("A"), ==, 0);
         g_assert_true(fake_is_alive("B"));
@@ -231,7 +237,7 @@ static void set(const RunStage *stage, const char *values, const char *error) {
         g_autoptr(json_object) object = json_tokener_parse(values);
         g_autofree char *is = NULL;
 
-        g_assert_cmpint(run_set_values(stage->run, object, &is), ==, error ? -EINVAL : 0);
+        g_assert_cmpint(run_set_values(stage->run, object, NULL, &is), ==, error ? -EINVAL : 0);
         g_assert_cmpstr(is, ==, error);
         run_stage_turn(stage);
 }
@@ -245,9 +251,9 @@ static void test_set_values(void) {
         set(stage, "{ \"who\": \"you\" }", NULL);
         set(stage, "{ \"who\": \"them\", \"whom\": 5 }", "the tree has no variable 'whom'; did you mean 'who'?");
         set(stage, "{ \"who\": \"them\", \"1\": 5 }",
-            "'1' cannot be the name of a variable; it begins with a letter or '_' and consists of letters, digits, "
-            "'_', "
-            "'-' and '.', 255 at most");
+            "'1' cannot be the name of a variable (a letter or '_', then letters, digits, '_', '-' and '.', 255 "
+            "at "
+            "most)");
         fake_end("A", STATUS_SUCCESS, NULL);
         run_stage_turn(stage);
         run_stage_assert_finished(stage, STATUS_FAILURE, "Sequence/B: you");

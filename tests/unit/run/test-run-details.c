@@ -64,11 +64,29 @@ static void test_replacement(void) {
         run_stage_assert_node(stage, 4, STATUS_RUNNING, "waits for the test to go on");
         fake_set_value("C", STATUS_SUCCESS, NULL);
         run_stage_turn(stage);
-        run_stage_assert_node(stage, 4, STATUS_HALTED, "ending");
-        run_stage_assert_node(stage, 3, STATUS_RUNNING, "waits until the node that it replaces has ended");
+        run_stage_assert_state(stage, 4, "halting", "halting");
+        run_stage_assert_state(stage, 3, "waiting", "waits for A to stop");
+        run_pause(stage->run, NULL);
         fake_end("A", STATUS_FAILURE, NULL);
         run_stage_turn(stage);
+        run_stage_assert_state(stage, 3, "waiting", "waits for the run to be resumed");
+        run_resume(stage->run, NULL);
+        run_stage_turn(stage);
         run_stage_assert_node(stage, 3, STATUS_RUNNING, "waits for the test to go on");
+}
+
+static void test_forced_child(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Sequence', 'children': [" STUBBORN("A") ", " ACTION("B") "] }");
+
+        run_stage_start(stage);
+        g_assert_true(run_force(stage->run, 1, STATUS_SUCCESS, cause_new(CAUSE_FORCED, NULL, "forced by hand")));
+        run_stage_turn(stage);
+        run_stage_assert_state(stage, 1, "halting", "halting");
+        run_stage_assert_state(stage, 0, "running", "waits for A to stop");
+        fake_end("A", STATUS_FAILURE, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_node(stage, 2, STATUS_RUNNING, "waits for the test to go on");
 }
 
 int main(int argc, char *argv[]) {
@@ -76,5 +94,6 @@ int main(int argc, char *argv[]) {
         g_test_add_func("/run-details/being-stopped", test_being_stopped);
         g_test_add_func("/run-details/timeout", test_timeout);
         g_test_add_func("/run-details/replacement", test_replacement);
+        g_test_add_func("/run-details/forced-child", test_forced_child);
         return g_test_run();
 }

@@ -23,8 +23,9 @@ static void test_halt_timeout_after_a_timeout(void) {
         run_stage_start(stage);
         run_stage_await_finish(stage);
         g_assert_cmpuint(fake_halts("A"), ==, 1);
-        run_stage_assert_finished(stage, STATUS_FAILURE,
-                                  "A: timed out after 1ms; given up, since it had not ended 2ms after it was told to");
+        run_stage_assert_finished(
+                stage, STATUS_FAILURE,
+                "A: timed out after 1ms; given up, because it had not ended 2ms after it was told to end");
 }
 
 /* What is between what was halted and who has halted it has not ended before that has. */
@@ -38,9 +39,9 @@ static void test_nodes_around_what_ends(void) {
         run_stage_turn(stage);
         fake_set_value("C", STATUS_SUCCESS, NULL);
         run_stage_turn(stage);
-        run_stage_assert_node(stage, 3, STATUS_HALTED, "ending");
-        run_stage_assert_node(stage, 2, STATUS_RUNNING, "ending");
-        run_stage_assert_node(stage, 0, STATUS_RUNNING, NULL);
+        run_stage_assert_state(stage, 3, "halting", "halting");
+        run_stage_assert_state(stage, 2, "halting", "halting");
+        run_stage_assert_state(stage, 0, "running", "ends when A has stopped");
         cause = run_node_cause(stage->run, 3);
         g_assert_cmpstr(cause->text, ==, "stopped by R");
         fake_end("A", STATUS_FAILURE, NULL);
@@ -54,7 +55,7 @@ static void test_finally_at_a_halt(void) {
                 run_stage_new("{ 'type': 'Finally', 'children': [" STUBBORN("A") ", " ACTION("B") "] }");
 
         run_stage_start(stage);
-        run_pause(stage->run);
+        run_pause(stage->run, NULL);
         run_stage_halt(stage, "enough");
         g_assert_cmpuint(fake_starts("B"), ==, 0);
         fake_end("A", STATUS_FAILURE, NULL);
@@ -71,7 +72,7 @@ static void test_finally_with_a_breakpoint(void) {
         g_autoptr(RunStage) stage =
                 run_stage_new("{ 'type': 'Finally', 'children': [" ACTION("A") ", " ACTION("B") "] }");
 
-        run_set_breakpoint(stage->run, 2, true);
+        run_set_breakpoint(stage->run, 2, true, NULL);
         run_stage_start(stage);
         run_stage_halt(stage, "enough");
         g_assert_true(fake_is_alive("B"));
@@ -84,7 +85,7 @@ static void test_halt_at_the_breakpoint_of_a_clean_up(void) {
         g_autoptr(RunStage) stage =
                 run_stage_new("{ 'type': 'Finally', 'children': [" ACTION("A") ", " ACTION("B") "] }");
 
-        run_set_breakpoint(stage->run, 2, true);
+        run_set_breakpoint(stage->run, 2, true, NULL);
         run_stage_start(stage);
         fake_end("A", STATUS_SUCCESS, NULL);
         run_stage_turn(stage);

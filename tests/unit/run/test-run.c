@@ -92,7 +92,8 @@ static void test_cause_of_a_parallel(void) {
         /* It is decided, but C has not ended. */
         g_assert_cmpuint(stage->finished, ==, 0);
         g_assert_cmpuint(fake_halts("C"), ==, 1);
-        run_stage_assert_node(stage, 4, STATUS_HALTED, "ending");
+        run_stage_assert_state(stage, 4, "halting", "halting");
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, "ends when C has stopped");
         fake_end("C", STATUS_FAILURE, "too late");
         run_stage_turn(stage);
         run_stage_assert_finished(stage, STATUS_FAILURE, "P/Inverter: D succeeded");
@@ -102,7 +103,7 @@ static void test_cause_of_a_parallel(void) {
 /* What has been false all the while, and is so for another reason now, is no input; but nobody is told the old one. */
 static void test_false_for_another_reason(void) {
         g_autoptr(RunStage) stage =
-                run_stage_new("{ 'type': 'WaitFor', 'name': 'W', 'timeout': '1s', 'child': { "
+                run_stage_new("{ 'type': 'WaitFor', 'name': 'W', 'timeout': '3s', 'child': { "
                               "'type': 'Sequence', 'name': 'S', 'children': [ " CONDITION("C") " ] } }");
 
         run_stage_start(stage);
@@ -113,7 +114,7 @@ static void test_false_for_another_reason(void) {
         run_stage_assert_node(stage, 2, STATUS_FAILURE, "is 6");
         while (stage->finished == 0)
                 g_main_context_iteration(stage->context, TRUE);
-        run_stage_assert_finished(stage, STATUS_FAILURE, "W: timed out after 1s; last: C: is 6");
+        run_stage_assert_finished(stage, STATUS_FAILURE, "W: timed out after 3s; last: C: is 6");
 }
 
 static void test_attempts(void) {
@@ -147,16 +148,17 @@ static void test_rounds(void) {
 }
 
 static void test_elements(void) {
-        g_autoptr(RunStage) stage =
-                run_stage_new("{ 'type': 'ForEach', 'items': [1, 2, 3], 'as': 'e', 'child': " ACTION("A") "}");
+        g_autoptr(RunStage) stage = run_stage_new(
+                "{ 'type': 'ForEach', 'items': [1, 2, 3], 'as': 'e', 'max_failures': 1, 'child': " ACTION("A") "}");
 
         run_stage_start(stage);
-        run_stage_assert_node(stage, 0, STATUS_RUNNING, NULL);
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, "0 of 3 done");
         fake_end("A", STATUS_SUCCESS, NULL);
         run_stage_turn(stage);
-        fake_end("A", STATUS_SUCCESS, NULL);
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, "1 of 3 done");
+        fake_end("A", STATUS_FAILURE, NULL);
         run_stage_turn(stage);
-        run_stage_assert_node(stage, 0, STATUS_RUNNING, "2 done");
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, "2 of 3 done, 1 failed");
         fake_end("A", STATUS_SUCCESS, NULL);
         run_stage_turn(stage);
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
@@ -179,7 +181,7 @@ static void test_timeout_decorator(void) {
 static void test_rate_controller(void) {
         g_autoptr(RunStage) stage =
                 run_stage_new("{ 'type': 'Repeat', 'num_cycles': 2, 'child': { 'type': 'RateController', 'period': "
-                              "'1s', 'child': " ACTION("A") "} }");
+                              "'3s', 'child': " ACTION("A") "} }");
 
         run_stage_start(stage);
         fake_end("A", STATUS_SUCCESS, NULL);

@@ -419,7 +419,7 @@ static void test_bytes_of_a_record(void) {
 
                 if (i == 1) /* what is kept for good is there now */
                         before = bytes_held();
-                g_assert_cmpint(record_writer_create(path, &header, &writers[i], &error), ==, 0);
+                g_assert_cmpint(record_writer_create(path, &header, &limits_default, &writers[i], &error), ==, 0);
                 g_assert_cmpint(record_writer_flush(writers[i], &error), ==, 0);
                 g_assert_cmpint(remove(path), ==, 0);
         }

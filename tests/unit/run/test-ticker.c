@@ -2,7 +2,7 @@
 
 /* Tests the order in which the ticker lets runs tick, and its budget per turn. */
 
-#include "run/ticker.h"
+#include "run/run.h"
 
 typedef struct Ticked Ticked;
 
@@ -67,13 +67,16 @@ static void test_one_turn_each(void) {
         g_autoptr(GMainContext) context = g_main_context_new();
         g_autoptr(Ticker) ticker = ticker_new(context);
         Ticked ticked[2] = { { .again = 100 } };
+        unsigned before;
 
         queue_all(ticker, ticked, 2);
-        g_main_context_iteration(context, FALSE);
-        g_assert_cmpuint(ticked[0].count, ==, 1);
+        while (ticked[1].count == 0) /* more than once if the machine stands still longer than the budget of time */
+                g_main_context_iteration(context, FALSE);
         g_assert_cmpuint(ticked[1].count, ==, 1);
+        g_assert_cmpuint(ticked[0].count, <=, 2);
+        before = ticked[0].count;
         g_main_context_iteration(context, FALSE);
-        g_assert_cmpuint(ticked[0].count, ==, 2);
+        g_assert_cmpuint(ticked[0].count, ==, before + 1);
 }
 
 static void test_budget_of_ticks(void) {

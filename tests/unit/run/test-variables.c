@@ -143,7 +143,11 @@ static void test_for_each(void) {
         assert_seen(stage, 1, "{\"i\":0,\"list\":[],\"x\":{\"n\":1}}");
         assert_seen(stage, 2, "{\"i\":1,\"list\":[],\"x\":2}");
         assert_seen(stage, 0, "{\"i\":\"mine\",\"list\":[],\"x\":7}");
+        g_assert_cmpstr(variables_element_text(variables, 0), ==, NULL);
+        g_assert_cmpstr(variables_element_text(variables, 1), ==, "{\"n\":1}");
+        g_assert_cmpstr(variables_element_text(variables, 2), ==, "2");
         variables_hand_out(variables, 0, 1, 2);
+        g_assert_cmpstr(variables_element_text(variables, 1), ==, "null");
         assert_seen(stage, 1, "{\"i\":2,\"list\":[],\"x\":null}");
         /* Its own names are its own, all others those around it. */
         set(stage, 1, "x", "5");
@@ -151,6 +155,52 @@ static void test_for_each(void) {
         g_assert_true(variables_have_changed(variables));
         assert_seen(stage, 2, "{\"i\":1,\"list\":6,\"x\":2}");
         assert_seen(stage, 0, "{\"i\":\"mine\",\"list\":6,\"x\":7}");
+}
+
+/* The text stays that of the element that a copy got, also in a snapshot and while the ForEach has a new list. */
+static void test_element_text(void) {
+        static const char long_text[] = "0123456789012345678901234567890123456789012345678901234567890123456789";
+        g_autoptr(Stage) stage = stage_new(FOR_EACH("'{list}'"));
+        g_autofree char *list = g_strdup_printf("[\"s3\", \"\", \"%s\", [\"%s\"], \"a\\nb\"]", long_text, long_text);
+        static const char *const shown[] = {
+                "s3",
+                "\"\"",
+                "012345678901234567890123456789012345678901234567890123456789...",
+                "[\"0123456789012345678901234567890123456789012345678901234567...",
+                "a\\nb",
+        };
+        g_autoptr(Variables) again = variables_new(stage->definition);
+        g_autoptr(json_object) image = NULL;
+
+        g_assert_cmpstr(variables_element_text(stage->variables, 1), ==, NULL);
+        set(stage, 0, "list", list);
+        g_assert_cmpuint(variables_elements(stage->variables, 0), ==, G_N_ELEMENTS(shown));
+        for (uint32_t i = 0; i < G_N_ELEMENTS(shown); i++) {
+                variables_hand_out(stage->variables, 0, 1, i);
+                g_assert_cmpstr(variables_element_text(stage->variables, 1), ==, shown[i]);
+        }
+        variables_hand_out(stage->variables, 0, 1, 2);
+        set(stage, 0, "list", "[1]");
+        g_assert_cmpuint(variables_elements(stage->variables, 0), ==, 1);
+        g_assert_cmpstr(variables_element_text(stage->variables, 1), ==, shown[2]);
+
+        image = variables_image(stage->variables);
+        g_assert_true(variables_restore(again, image, NULL));
+        g_assert_cmpstr(variables_element_text(again, 1), ==, shown[2]);
+        g_assert_cmpstr(variables_element_text(again, 2), ==, NULL);
+}
+
+/* The only child of a ForEach gets one element after another. */
+static void test_only_child(void) {
+        g_autoptr(Stage) stage = stage_new("{ 'btd': 1, 'root': { 'type': 'ForEach', 'items': ['a', 'b'], 'as': 'x', "
+                                           "'child': { 'type': 'FakeAction' } } }");
+
+        g_assert_cmpuint(variables_elements(stage->variables, 0), ==, 2);
+        g_assert_cmpstr(variables_element_text(stage->variables, 1), ==, NULL);
+        variables_hand_out(stage->variables, 0, 1, 0);
+        g_assert_cmpstr(variables_element_text(stage->variables, 1), ==, "a");
+        variables_hand_out(stage->variables, 0, 1, 1);
+        g_assert_cmpstr(variables_element_text(stage->variables, 1), ==, "b");
 }
 
 static void test_no_list(void) {
@@ -222,7 +272,7 @@ static void test_wrong_inputs(void) {
 
         set(stage, 0, "n", "\"many\"");
         g_assert_false(variables_enter(stage->variables, 1));
-        assert_error(stage, CAUSE_PARAMETER, "tries: expected a whole number, but got \"many\"");
+        assert_error(stage, CAUSE_PARAMETER, "expected a whole number for 'tries', but got \"many\"");
 }
 
 static void test_wrong_outputs(void) {
@@ -232,7 +282,7 @@ static void test_wrong_outputs(void) {
         set(stage, 2, "other", "1");
         set(stage, 2, "result", "5");
         g_assert_false(variables_leave(stage->variables, 1, STATUS_SUCCESS));
-        assert_error(stage, CAUSE_PARAMETER, "result: expected a string, but got 5");
+        assert_error(stage, CAUSE_PARAMETER, "expected a string for 'result', but got 5");
         assert_seen(stage, 0, "{\"got\":null,\"n\":5,\"x\":\"outer\"}");
 }
 
@@ -300,6 +350,8 @@ int main(int argc, char **argv) {
         g_test_add_func("/variables/hooks", test_hooks);
         g_test_add_func("/variables/next-element", test_next_element);
         g_test_add_func("/variables/for-each", test_for_each);
+        g_test_add_func("/variables/element-text", test_element_text);
+        g_test_add_func("/variables/only-child", test_only_child);
         g_test_add_func("/variables/no-list", test_no_list);
         g_test_add_func("/variables/subtree", test_subtree);
         g_test_add_func("/variables/changes-of-a-subtree-that-is-over", test_changes_of_a_subtree_that_is_over);

@@ -40,7 +40,8 @@ static Shelf *shelf_new(bool secure) {
 
         shelf->directories[0] = g_dir_make_tmp("btd-test-XXXXXX", NULL);
         shelf->directories[1] = g_dir_make_tmp("btd-test-XXXXXX", NULL);
-        shelf->library = library_new((const char *const *) shelf->directories, secure, fake_tables, &callbacks, shelf);
+        shelf->library = library_new((const char *const *) shelf->directories, secure, fake_tables, &limits_default,
+                                     &callbacks, shelf);
         shelf->messages = g_ptr_array_new_with_free_func(g_free);
         shelf->events = g_string_new(NULL);
         return shelf;
@@ -214,7 +215,8 @@ static void test_names(void) {
         put(shelf, 0, "ok.json", TREE);
         reload(shelf, 1, "+ok ");
         assert_message(shelf, 0, 0, "my tree.json",
-                       ": error: not loaded: the name of a tree consists of letters, digits, '_' and '-', 100 at most");
+                       ": error: not loaded, because the name of a tree consists of letters, digits, '_' and '-', 100 "
+                       "at most");
 }
 
 static void test_what_is_no_file(void) {
@@ -241,10 +243,11 @@ static void test_refused_files(void) {
         put(shelf, 0, "boot.json", OTHER_TREE);
         g_assert_cmpint(g_chmod(path, 0664), ==, 0);
         reload(shelf, 1, "*boot ");
-        fix = g_strdup_printf(": error: refused: it can be written by others than root (mode 0664); a tree can do "
-                              "anything as root: find out first who put it there and what it does; if that is right: "
-                              "chmod go-w '%s'",
-                              path);
+        fix = g_strdup_printf(
+                ": error: is refused, because it can be written by others than root (mode 0664); a tree can do "
+                "anything as root, so find out first who put it there and what it does; if you trust it, run: "
+                "chmod go-w '%s'",
+                path);
         assert_message(shelf, 0, 0, "boot.json", fix);
         g_assert_cmpstr(root_type(shelf, "boot"), ==, "FakeNow");
 
@@ -265,10 +268,11 @@ static void test_refused_directory(void) {
         put(shelf, 0, "new.json", TREE);
         g_assert_cmpint(g_chmod(shelf->directories[0], 0777), ==, 0);
         reload(shelf, 1, "");
-        fix = g_strdup_printf(": error: refused: it can be written by others than root (mode 0777); a tree can do "
-                              "anything as root: find out first who put it there and what it does; if that is right: "
-                              "chmod go-w '%s'",
-                              shelf->directories[0]);
+        fix = g_strdup_printf(
+                ": error: is refused, because it can be written by others than root (mode 0777); a tree can do "
+                "anything as root, so find out first who put it there and what it does; if you trust it, run: "
+                "chmod go-w '%s'",
+                shelf->directories[0]);
         assert_message(shelf, 0, 0, "", fix);
         g_assert_nonnull(library_get(shelf->library, "boot")->definition);
         g_assert_null(library_get(shelf->library, "new"));
@@ -285,10 +289,11 @@ static void test_refused_way(void) {
 
         g_assert_cmpint(g_chmod(shelf->directories[1], 0777), ==, 0);
         reload(shelf, 2, "*linked ");
-        fix = g_strdup_printf(": error: refused: '%s', on its path, can be written by others than root (mode "
-                              "0777); a tree can do anything as root: find out first who put it there and what it "
-                              "does; if that is right: chmod go-w '%s'",
-                              shelf->directories[1], shelf->directories[1]);
+        fix = g_strdup_printf(
+                ": error: is refused, because '%s', on its path, can be written by others than root (mode "
+                "0777); a tree can do anything as root, so find out first who put it there and what it "
+                "does; if you trust it, run: chmod go-w '%s'",
+                shelf->directories[1], shelf->directories[1]);
         assert_message(shelf, 1, 0, "linked.json", fix);
 }
 
@@ -387,9 +392,9 @@ static void test_all_or_none(void) {
         put(shelf, 0, "alone.json", OTHER_TREE);
         put(shelf, 0, "used.json", INPUT("y"));
         reload(shelf, 3, "*alone *used *user ");
-        assert_message(shelf, 0, 0, "used.json",
-                       ": error: stays as it was: 'user', which uses a file that has changed, too, does not load any "
-                       "more");
+        assert_message(
+                shelf, 0, 0, "used.json",
+                ": error: not replaced, because the tree 'user', which uses a changed file, too, cannot be loaded");
         assert_message(shelf, 1, 0, "user.json",
                        ":1:68: error: inputs: 'y' is missing; the tree 'used' needs it (in SubTree)");
         assert_message(shelf, 2, 0, "user.json", ":1:70: error: inputs: the tree 'used' has no input 'x' (in SubTree)");
@@ -445,10 +450,11 @@ static void test_refused_include(void) {
         put(shelf, 0, "a.json", INCLUDES);
         g_assert_cmpint(g_chmod(path, 0666), ==, 0);
         reload(shelf, 2, "+a +common ");
-        message = g_strdup_printf(":1:25: error: include: '%s' refused: it can be written by others than root (mode "
-                                  "0666); a tree can do anything as root: find out first who put it there and what it "
-                                  "does; if that is right: chmod go-w '%s'",
-                                  path, path);
+        message = g_strdup_printf(
+                ":1:25: error: include: '%s' is refused, because it can be written by others than root (mode "
+                "0666); a tree can do anything as root, so find out first who put it there and what "
+                "it does; if you trust it, run: chmod go-w '%s'",
+                path, path);
         assert_message(shelf, 0, 0, "a.json", message);
 }
 

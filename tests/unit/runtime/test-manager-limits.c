@@ -22,9 +22,12 @@ static void reload(const ManagerStage *stage, const char *expected) {
 }
 
 static ManagerStage *stage_new(void) {
-        static const Limits limits = { .max = { [LIMIT_TREES] = 2, [LIMIT_RUNS] = 4, [LIMIT_RUNS_OF_A_CALLER] = 2 } };
+        Limits limits = limits_default;
         ManagerStage *stage = manager_stage_new();
 
+        limits.max[LIMIT_TREES] = 2;
+        limits.max[LIMIT_RUNS] = 4;
+        limits.max[LIMIT_RUNS_OF_A_CALLER] = 2;
         manager_stage_open(stage, &limits, NULL);
         manager_stage_put(stage, "a.json", TREE("", WAITS));
         manager_stage_put(stage, "b.json", TREE("", "{ \"type\": \"FakeNow\" }"));
@@ -35,18 +38,20 @@ static ManagerStage *stage_new(void) {
 /* NULL: it is started. */
 static Run *start_for(const ManagerStage *stage, uint32_t uid, const char *instance, const char *expected) {
         Caller who = { .uid = uid, .text = (char *) "a test" };
+        const TreeStart start = { .tree = "a", .instance = instance };
+        g_auto(Outcome) outcome = {};
         g_autofree char *error = NULL;
-        Run *run = NULL;
-        int r = manager_start_for(stage->manager, "a", instance, NULL, &who, &run, &error);
+        bool begun;
+        int r = manager_start_tree(stage->manager, &start, &who, &begun, &outcome, &error);
 
         g_assert_cmpint(r, ==, expected ? MANAGER_LIMIT : 0);
         g_assert_cmpstr(error, ==, expected);
         manager_stage_turn(stage);
-        return run;
+        return outcome.run ? manager_run(stage->manager, outcome.run) : NULL;
 }
 
-#define MINE "2 trees are running for you already, which is the limit for one user; halt some first"
-#define ALL "4 trees are running already, which is the limit; halt some first"
+#define MINE "the limit 'runs-of-a-caller' (2) is reached; halt one of your runs first"
+#define ALL "the limit 'runs' (4) is reached; halt a run first"
 
 static void test_runs_of_a_caller(void) {
         g_autoptr(ManagerStage) stage = stage_new();
@@ -69,19 +74,52 @@ static void test_runs_of_a_caller(void) {
 
 static void test_variables(void) {
         g_autoptr(ManagerStage) stage = stage_new();
-        g_autofree char *text = g_strnfill(blackboard_bytes_max(), 'x'), *error = NULL;
+        g_autofree char *text = g_strnfill(blackboard_bytes_max(&limits_default), 'x'), *error = NULL;
         g_autoptr(json_object) variables = json_object_new_object();
         Run *run;
 
         json_object_object_add(variables, "a", json_object_new_string(text));
         g_assert_cmpint(manager_start(stage->manager, "a", "", variables, "a test", &run, &error), ==, MANAGER_LIMIT);
-        g_assert_cmpstr(error, ==, "the variables of the run would come to more than 8 MiB");
+        g_assert_cmpstr(error, ==, "the variables of the run would exceed 8 MiB");
+}
+
+static void set_text(const ManagerStage *stage, Run *run, int r, const char *expected) {
+        Caller who = { .text = (char *) "a test" };
+        g_autofree char *text = g_strnfill(2000, 'x'), *error = NULL;
+        g_autoptr(json_object) values = json_object_new_object();
+
+        json_object_object_add(values, "a", json_object_new_string(text));
+        g_assert_cmpint(manager_set_variables(stage->manager, run_id(run), values, &who, &error), ==, r);
+        g_assert_cmpstr(error, ==, expected);
+}
+
+/* Each manager has its own limits. */
+static void test_two_managers(void) {
+        g_autoptr(ManagerStage) small = manager_stage_new(), other = manager_stage_new();
+        g_autofree char *refused = g_strdup_printf("%s/b.json:1:52: error: a tree has at most 1 nodes (in Inverter)",
+                                                   small->directories[0]);
+        const ManagerStage *const stages[] = { small, other };
+        Limits limits = limits_default;
+
+        limits.max[LIMIT_NODES] = 1;
+        limits.max[LIMIT_VARIABLES] = 1;
+        manager_stage_open(small, &limits, NULL);
+        manager_stage_open(other, NULL, NULL);
+        for (size_t i = 0; i < G_N_ELEMENTS(stages); i++) {
+                const ManagerStage *stage = stages[i];
+
+                manager_stage_put(stage, "a.json", TREE("\"blackboard\": { \"a\": 0 }, ", WAITS));
+                manager_stage_put(stage, "b.json", TREE("", "{ \"type\": \"Inverter\", \"child\": " WAITS " }"));
+                reload(stage, stage == small ? refused : NULL);
+                set_text(stage, start_for(stage, 0, "", NULL), stage == small ? MANAGER_LIMIT : 0,
+                         stage == small ? "the variables of the run would exceed 1 KiB" : NULL);
+        }
 }
 
 static void test_trees(void) {
         g_autoptr(ManagerStage) stage = stage_new();
-        g_autofree char *message = g_strdup_printf("%s/c.json: error: not loaded: there are 2 trees already, which is "
-                                                   "the limit; see --limit=trees= of btd(8)",
+        g_autofree char *message = g_strdup_printf("%s/c.json: error: not loaded, because the limit 'trees' (2) is "
+                                                   "reached; see LIMITS in btd(8)",
                                                    stage->directories[0]);
 
         manager_stage_put(stage, "c.json", TREE("", WAITS));
@@ -114,7 +152,7 @@ static void test_text(void) {
         trees = manager_trees(stage->manager);
         g_assert_cmpuint(trees->len, ==, 2);
         start_text(stage, "mine", TREE("", WAITS), MANAGER_ALREADY_RUNNING,
-                   "tree 'mine' is already running as mine.1; give another --instance to run it twice");
+                   "tree 'mine' is already running as mine.1; give another name to run it twice");
         fake_end("A", STATUS_SUCCESS, NULL);
         manager_stage_turn(stage);
         g_assert_cmpint(run_status(run), ==, STATUS_SUCCESS);
@@ -135,19 +173,20 @@ static void test_text_refused(void) {
         start_text(stage, "x", "{ \"btd\": 1, \"trees\": { \"y\": { \"root\": " WAITS " } } }", MANAGER_TREE_BROKEN,
                    "tree 'x' has no 'root'");
         start_text(stage, "x", TREE("\"restart\": \"always\", ", WAITS), MANAGER_TREE_BROKEN,
-                   "tree 'x' cannot be started again, since it is in no file; leave out 'restart'");
+                   "tree 'x' cannot be started again, because it is in no file; leave out 'restart'");
 
         start_text(stage, "x", TREE("\"autostart\": 5, ", "5"), MANAGER_TREE_BROKEN,
                    "tree 'x' has 2 errors, which 'btctl validate' shows; the first one: x.json:1:26: error: autostart: "
                    "expected true or false, not 5");
         manager_stop(stage->manager);
-        start_text(stage, "x", TREE("", WAITS), MANAGER_STOPPING, "the daemon is stopping and starts nothing any more");
+        start_text(stage, "x", TREE("", WAITS), MANAGER_STOPPING, "btd is stopping and starts nothing any more");
 }
 
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/manager-limits/runs-of-a-caller", test_runs_of_a_caller);
         g_test_add_func("/manager-limits/variables", test_variables);
+        g_test_add_func("/manager-limits/two-managers", test_two_managers);
         g_test_add_func("/manager-limits/trees", test_trees);
         g_test_add_func("/manager-limits/text", test_text);
         g_test_add_func("/manager-limits/text-refused", test_text_refused);

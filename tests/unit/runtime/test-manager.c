@@ -127,19 +127,19 @@ static void test_refusals(void) {
         start(stage, "boot", "");
         start(stage, "boot", "second");
         assert_refused(stage, "boto", "", NULL, MANAGER_NO_SUCH_TREE, "no tree 'boto'; did you mean 'boot'?");
-        assert_refused(stage, "xyz", "", NULL, MANAGER_NO_SUCH_TREE,
-                       "no tree 'xyz'; 'btctl list' shows those that there are");
+        assert_refused(stage, "xyz", "", NULL, MANAGER_NO_SUCH_TREE, "no tree 'xyz'; 'btctl list' shows the trees");
         assert_refused(stage, "boot", "", NULL, MANAGER_ALREADY_RUNNING,
-                       "tree 'boot' is already running as boot.1; give another --instance to run it twice");
+                       "tree 'boot' is already running as boot.1; give another instance to run it twice");
         assert_refused(stage, "boot", "second", NULL, MANAGER_ALREADY_RUNNING,
                        "instance 'second' of tree 'boot' is already running as boot.2");
         assert_refused(stage, "boot", "a b", NULL, -EINVAL,
                        "'a b' cannot be the name of an instance; it consists of letters, digits, '_', '.' and '-', 100 "
                        "at most");
         json_object_object_add(variables, "2x", NULL);
-        assert_refused(stage, "boot", "third", variables, -EINVAL,
-                       "'2x' cannot be the name of a variable; it begins with a letter or '_' and consists of letters, "
-                       "digits, '_', '-' and '.', 255 at most");
+        assert_refused(
+                stage, "boot", "third", variables, -EINVAL,
+                "'2x' cannot be the name of a variable (a letter or '_', then letters, digits, '_', '-' and '.', "
+                "255 at most)");
 
         g_assert_cmpint(manager_start(stage->manager, "broken", "", NULL, "a test", &run, &error), ==,
                         MANAGER_TREE_BROKEN);
@@ -159,10 +159,27 @@ static void test_masked_tree(void) {
         g_assert_null(manager_tree(stage->manager, "off"));
 }
 
+/* expected: the ids of the runs that are halted. */
+static int halt_tree(const ManagerStage *stage, const char *tree, const char *expected, char **ret_error) {
+        const TreeHalt halt = { .tree = tree };
+        g_autoptr(GString) ids = g_string_new(NULL);
+        g_autoptr(GPtrArray) halted = NULL;
+        unsigned cancelled = 7;
+        int r = manager_halt_tree(stage->manager, &halt, &test_caller, &halted, &cancelled, ret_error);
+
+        if (r < 0)
+                return r;
+
+        for (unsigned i = 0; i < halted->len; i++)
+                g_string_append_printf(ids, "%s ", (const char *) halted->pdata[i]);
+        g_assert_cmpstr(ids->str, ==, expected);
+        g_assert_cmpuint(cancelled, ==, 0);
+        return r;
+}
+
 static void test_halt(void) {
         g_autoptr(ManagerStage) stage = stage_new();
         g_autofree char *not_running = NULL, *no_run = NULL, *no_tree = NULL;
-        unsigned count = 7;
         char *none = NULL;
         Run *run = start(stage, "boot", "");
 
@@ -179,15 +196,11 @@ static void test_halt(void) {
         g_assert_cmpstr(not_running, ==, "run 'boot.1' is not running any more: halted");
         g_assert_cmpint(manager_halt_run(stage->manager, "boot.2", &test_caller, &no_run), ==, MANAGER_NO_SUCH_RUN);
         g_assert_cmpstr(no_run, ==, "no run 'boot.2'; did you mean 'boot.1'?");
-        g_assert_cmpint(manager_halt_tree(stage->manager, "boto", &test_caller, &count, &no_tree), ==,
-                        MANAGER_NO_SUCH_TREE);
-        g_assert_cmpuint(count, ==, 7);
-        g_assert_cmpint(manager_halt_tree(stage->manager, "boot", &test_caller, &count, &none), ==, 0);
-        g_assert_cmpuint(count, ==, 0);
+        g_assert_cmpint(halt_tree(stage, "boto", NULL, &no_tree), ==, MANAGER_NO_SUCH_TREE);
+        g_assert_cmpint(halt_tree(stage, "boot", "", &none), ==, 0);
 
         start(stage, "boot", "");
-        g_assert_cmpint(manager_halt_tree(stage->manager, "boot", &test_caller, &count, &none), ==, 0);
-        g_assert_cmpuint(count, ==, 1);
+        g_assert_cmpint(halt_tree(stage, "boot", "boot.2 ", &none), ==, 0);
         manager_stage_turn(stage);
         assert_events(stage, "-boot.1 +boot.2 !boot.2 =boot.2 ");
 }
@@ -195,7 +208,6 @@ static void test_halt(void) {
 static void test_a_tree_that_is_gone(void) {
         g_autoptr(ManagerStage) stage = stage_new();
         g_autoptr(GPtrArray) messages = NULL;
-        unsigned count;
         char *error = NULL;
 
         start(stage, "boot", "");
@@ -203,8 +215,7 @@ static void test_a_tree_that_is_gone(void) {
         messages = loading_reload(stage->manager, stage->context);
         g_assert_null(manager_tree(stage->manager, "boot"));
         g_assert_cmpuint(manager_n_running(stage->manager), ==, 1);
-        g_assert_cmpint(manager_halt_tree(stage->manager, "boot", &test_caller, &count, &error), ==, 0);
-        g_assert_cmpuint(count, ==, 1);
+        g_assert_cmpint(halt_tree(stage, "boot", "boot.1 ", &error), ==, 0);
 }
 
 static void on_reload_done(const GPtrArray *messages, void *userdata) {
@@ -253,15 +264,16 @@ static void test_start_while_reloading(void) {
         assert_events(stage, "reloading +boot.2 reloaded(1) done ");
 }
 
-static void on_text_started(Run *run, int r, const char *error, void *userdata) {
-        g_string_append_printf(userdata, "%s ", run ? run_id(run) : error);
+static void on_text_started(const Outcome *outcome, bool begun, int r, const char *error, void *userdata) {
+        g_string_append_printf(userdata, "%s%s ", outcome ? outcome->run : error, outcome && !begun ? "?" : "");
 }
 
 static void begin_text_of(const ManagerStage *stage, const char *name, const char *text, TextStart **ret_start) {
+        const TreeStart start = { .tree = name };
         g_autofree char *error = NULL;
 
-        g_assert_cmpint(manager_start_text(stage->manager, name, text, NULL, &test_caller, on_text_started,
-                                           stage->events, ret_start, &error),
+        g_assert_cmpint(manager_start_text(stage->manager, &start, text, &test_caller, on_text_started, stage->events,
+                                           ret_start, &error),
                         ==, 0);
 }
 
@@ -277,7 +289,7 @@ static void test_stop_while_loading(void) {
         (void) manager_reload(stage->manager, on_reload_done, stage->events);
         begin_text(stage, "one", &start);
         manager_stop(stage->manager);
-        assert_events(stage, "reloading refused refused the daemon is stopping and starts nothing any more ");
+        assert_events(stage, "reloading refused refused btd is stopping and starts nothing any more ");
         while (!strstr(stage->events->str, "idle"))
                 g_main_context_iteration(stage->context, TRUE);
         assert_events(stage, "idle ");
@@ -338,7 +350,7 @@ static void test_large_trees(void) {
                         g_clear_pointer(&error, g_free);
                         g_main_context_iteration(stage->context, FALSE);
                         r = manager_start(stage->manager, "large", instance, NULL, "a test", &run, &error);
-                } while (r == MANAGER_NOT_YET && !strstr(error, "the record of the run is being prepared; try again"));
+                } while (r == MANAGER_NOT_YET && !strstr(error, "the run record is being prepared; try again"));
                 g_assert_cmpint(r, ==, MANAGER_NOT_YET);
                 start(stage, "large", instance);
         }
@@ -431,7 +443,7 @@ static void test_limit(void) {
                 start(stage, "wait", instance);
         }
         assert_refused(stage, "wait", "more", NULL, MANAGER_LIMIT,
-                       "1024 trees are running already, which is the limit; halt some first");
+                       "the limit 'runs' (1024) is reached; halt a run first");
 }
 
 static void test_stop(void) {
@@ -442,10 +454,9 @@ static void test_stop(void) {
         manager_stop(stage->manager);
         manager_stage_turn(stage);
         assert_events(stage, "+boot.1 !boot.1 =boot.1 idle ");
-        g_assert_cmpstr(run_cause(run), ==, "the daemon is stopping");
+        g_assert_cmpstr(run_cause(run), ==, "btd is stopping");
         g_assert_true(manager_is_stopping(stage->manager));
-        assert_refused(stage, "quick", "", NULL, MANAGER_STOPPING,
-                       "the daemon is stopping and starts nothing any more");
+        assert_refused(stage, "quick", "", NULL, MANAGER_STOPPING, "btd is stopping and starts nothing any more");
 }
 
 static void test_stop_when_idle(void) {
@@ -490,13 +501,15 @@ static void test_control(void) {
         ASSERT_ANSWER(-EINVAL, "a node can be forced to success, failure or skipped", manager_force, "boot.1", 0,
                       STATUS_HALTED);
         ASSERT_ANSWER(-EINVAL,
-                      "'2x' cannot be the name of a variable; it begins with a letter or '_' and consists of letters, "
-                      "digits, '_', '-' and '.', 255 at most",
+                      "'2x' cannot be the name of a variable (a letter or '_', then letters, digits, '_', '-' and '.', "
+                      "255 at most)",
                       manager_set_variables, "boot.1", values);
         ASSERT_ANSWER(0, NULL, manager_resume, "boot.1");
 
         ASSERT_ANSWER(0, NULL, manager_halt_run, "boot.1");
         ASSERT_ANSWER(MANAGER_NOT_RUNNING, "run 'boot.1' is being halted", manager_pause, "boot.1");
+        assert_refused(stage, "boot", "", NULL, MANAGER_ALREADY_RUNNING,
+                       "tree 'boot' is already halting as boot.1; give another instance to run it twice");
         manager_stage_turn(stage);
         ASSERT_ANSWER(MANAGER_NOT_RUNNING, "run 'boot.1' is not running any more: halted", manager_force, "boot.1", 0,
                       STATUS_SUCCESS);
@@ -513,9 +526,9 @@ static void test_inputs(void) {
                 "{ \"btd\": 1, \"inputs\": { \"unit\": \"string\", \"tries\": { \"type\": \"int\", \"default\": 1 } }, "
                 "\"root\": { \"type\": \"FakeAction\", \"text\": \"{unit} {tries}\" } }");
         g_ptr_array_unref(loading_reload(stage->manager, stage->context));
-        assert_refused(stage, "in", "", NULL, MANAGER_MISSING_INPUT, "the input 'unit' (string) is missing");
-        assert_refused(stage, "in", "", wrong, -EINVAL, "unit: expected a string, but got 5");
-        assert_refused(stage, "in", "", unknown, -EINVAL, "the tree has no input 'tires'; did you mean 'tries'?");
+        assert_refused(stage, "in", "", NULL, MANAGER_MISSING_INPUT, "tree 'in': the input 'unit' (string) is missing");
+        assert_refused(stage, "in", "", wrong, -EINVAL, "tree 'in': expected a string for 'unit', but got 5");
+        assert_refused(stage, "in", "", unknown, -EINVAL, "tree 'in': no input 'tires'; did you mean 'tries'?");
 }
 
 int main(int argc, char **argv) {

@@ -13,7 +13,7 @@ static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .te
 
 static void test_restarts(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(
-                "'restart': 'always', 'restart_backoff': { 'initial': '300ms', 'factor': 1 },"
+                "'restart': 'always', 'restart_backoff': { 'initial': '2s', 'factor': 1 },"
                 "'restart_limit': { 'burst': 2 }, 'root': { 'type': 'Quick', 'name': 'A', 'fails': true }");
 
         recovery_stage_start(stage, "");
@@ -80,7 +80,7 @@ static void test_autostart_not_noted(void) {
         g_autoptr(RecoveryStage) stage =
                 recovery_stage_new("'autostart': true, 'root': { 'type': 'Recoverable', 'name': 'A' }");
         g_autofree char *noted = g_build_filename(stage->runtime, "autostarted", NULL),
-                        *path = recovery_stage_journal(stage, "t.1");
+                        *path = recovery_stage_record(stage, "t.1");
 
         recovery_stage_turn(stage);
         g_assert_cmpint(g_unlink(noted), ==, 0);
@@ -122,22 +122,24 @@ static void test_given_up(void) {
         g_assert_cmpstr(recoverable_events("A"), ==, "start halt abandon recover halt ");
         recoverable_end("A", STATUS_FAILURE);
         recovery_stage_turn(stage);
-        recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "the daemon is stopping");
+        recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "btd is stopping");
 }
 
 /* Who asks in the last moment asks the next one. */
 static void test_abandoned(void) {
-        static const char text[] = "the daemon has stopped; the next btd recovers its runs";
+        static const char text[] = "btd has stopped; the next btd recovers its runs";
         g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
         g_autofree char *run_error = NULL, *tree_error = NULL, *pause_error = NULL;
-        unsigned count;
+        g_autoptr(GPtrArray) halted = NULL;
+        unsigned cancelled;
 
         recovery_stage_start(stage, "");
         manager_leave(stage->manager);
         manager_abandon(stage->manager);
         g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &test_caller, &run_error), ==, MANAGER_STOPPING);
-        g_assert_cmpint(manager_halt_tree(stage->manager, "t", &test_caller, &count, &tree_error), ==,
-                        MANAGER_STOPPING);
+        g_assert_cmpint(manager_halt_tree(stage->manager, &(TreeHalt){ .tree = "t" }, &test_caller, &halted, &cancelled,
+                                          &tree_error),
+                        ==, MANAGER_STOPPING);
         g_assert_cmpint(manager_pause(stage->manager, "t.1", &test_caller, &pause_error), ==, MANAGER_STOPPING);
         g_assert_cmpstr(run_error, ==, text);
         g_assert_cmpstr(tree_error, ==, text);
@@ -168,7 +170,7 @@ static void test_on_stop(void) {
         recoverable_end("A", STATUS_SUCCESS);
         recovery_stage_turn(stage);
         g_assert_true(stage->idle);
-        recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "the daemon is stopping");
+        recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "btd is stopping");
         g_assert_cmpint(run_status(recovery_stage_run(stage, "u.1")), ==, STATUS_RUNNING);
 
         manager_free(stage->manager);
@@ -192,7 +194,7 @@ static void test_another_daemon(void) {
         g_autofree char *error = NULL, *expected = NULL;
 
         recovery_stage_start(stage, "");
-        expected = g_strdup_printf("%s is in use by another btd; give it another --runtime=", stage->runtime);
+        expected = g_strdup_printf("%s is in use by another btd; give this one another --runtime=", stage->runtime);
         g_assert_cmpint(manager_recover(other, &error), ==, -EBUSY);
         g_assert_cmpstr(error, ==, expected);
         g_assert_cmpuint(manager_runs(other)->len, ==, 0);

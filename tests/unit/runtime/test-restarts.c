@@ -151,6 +151,17 @@ static void test_limit(void) {
         await(stage, "t.5");
 }
 
+static void test_limit_of_one(void) {
+        g_autoptr(ManagerStage) stage =
+                stage_new("'restart': 'on-failure', " QUICK ", 'restart_limit': { 'burst': 1, 'interval': '1h' }");
+
+        start(stage, "", NULL);
+        end(stage, STATUS_FAILURE);
+        await(stage, "t.2");
+        end(stage, STATUS_FAILURE);
+        assert_restart(stage, "t.2", "not restarted: it was restarted 1 time within 1h, which is the limit");
+}
+
 static void test_old_restarts_do_not_count(void) {
         g_autoptr(ManagerStage) stage =
                 stage_new("'restart': 'on-failure', " QUICK ", 'restart_limit': { 'burst': 1, 'interval': '1us' }");
@@ -172,11 +183,24 @@ static void test_pause(void) {
         assert_events(stage, "+t.1 =t.1 ");
 }
 
+/* Nothing runs. Returns the number of restarts that are cancelled. */
+static unsigned halt_tree(const ManagerStage *stage) {
+        const TreeHalt halt = { .tree = "t" };
+        g_autoptr(GPtrArray) halted = NULL;
+        g_autofree char *error = NULL;
+        unsigned cancelled = 7;
+
+        g_assert_cmpint(manager_halt_tree(stage->manager, &halt, &(Caller){ .text = (char *) "UID 0" }, &halted,
+                                          &cancelled, &error),
+                        ==, 0);
+        g_assert_cmpuint(halted->len, ==, 0);
+        return cancelled;
+}
+
 static void test_halt_calls_it_off(void) {
         g_autoptr(ManagerStage) stage = stage_new("'restart': 'always', " SLOW);
         g_autofree char *not_running = NULL;
         char *error = NULL;
-        unsigned count;
 
         start(stage, "", NULL);
         end(stage, STATUS_FAILURE);
@@ -188,13 +212,9 @@ static void test_halt_calls_it_off(void) {
 
         start(stage, "", NULL);
         end(stage, STATUS_SUCCESS);
-        g_assert_cmpint(manager_halt_tree(stage->manager, "t", &(Caller){ .text = (char *) "UID 0" }, &count, &error),
-                        ==, 0);
-        g_assert_cmpuint(count, ==, 1);
+        g_assert_cmpuint(halt_tree(stage), ==, 1);
         assert_events(stage, "+t.2 =t.2 off:t.2 ");
-        g_assert_cmpint(manager_halt_tree(stage->manager, "t", &(Caller){ .text = (char *) "UID 0" }, &count, &error),
-                        ==, 0);
-        g_assert_cmpuint(count, ==, 0);
+        g_assert_cmpuint(halt_tree(stage), ==, 0);
 }
 
 static void test_what_was_halted_stays(void) {
@@ -257,7 +277,7 @@ static void test_a_tree_that_is_gone(void) {
                         break;
                 g_main_context_iteration(stage->context, TRUE);
         }
-        g_assert_cmpstr(text, ==, "not restarted: no tree 't'; 'btctl list' shows those that there are");
+        g_assert_cmpstr(text, ==, "not restarted: no tree 't'; 'btctl list' shows the trees");
 }
 
 /* The limits of what a file may say. */
@@ -289,6 +309,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/restarts/always", test_always);
         g_test_add_func("/restarts/no", test_no);
         g_test_add_func("/restarts/limit", test_limit);
+        g_test_add_func("/restarts/limit-of-one", test_limit_of_one);
         g_test_add_func("/restarts/old-ones-do-not-count", test_old_restarts_do_not_count);
         g_test_add_func("/restarts/pause", test_pause);
         g_test_add_func("/restarts/halt-calls-it-off", test_halt_calls_it_off);

@@ -17,7 +17,7 @@ static json_object *json(const char *text) {
 }
 
 static Blackboard *example(void) {
-        Blackboard *blackboard = blackboard_new();
+        Blackboard *blackboard = blackboard_new(&limits_default);
 
         blackboard_set(blackboard, "name", json_object_new_string("cam"));
         blackboard_set(blackboard, "port", json_object_new_int64(8080));
@@ -30,7 +30,7 @@ static Blackboard *example(void) {
 }
 
 static void test_variables(void) {
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
         g_autoptr(json_object) all = NULL;
         json_object *value = NULL;
 
@@ -52,7 +52,7 @@ static void test_zeros(void) {
         static const char *const values[] = {
                 "0.0", "-0.0", "0.0", "[0.0]", "[-0.0]", "{\"a\":[0.0]}", "{\"a\":[-0.0]}"
         };
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
         json_object *value = NULL;
 
         for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
@@ -97,7 +97,7 @@ static void set_number(Blackboard *blackboard, const char *key, int64_t value) {
 }
 
 static void test_scope(void) {
-        g_autoptr(Blackboard) outermost = blackboard_new(), scope = blackboard_new_scope(outermost),
+        g_autoptr(Blackboard) outermost = blackboard_new(&limits_default), scope = blackboard_new_scope(outermost),
                               inner = blackboard_new_scope(scope);
         g_autoptr(json_object) all = NULL;
 
@@ -124,7 +124,8 @@ static void test_scope(void) {
 
 static void test_local(void) {
         static const char *const outer_names[] = { "item", "index", NULL }, *const inner_names[] = { "item", NULL };
-        g_autoptr(Blackboard) outermost = blackboard_new(), outer = blackboard_new_local(outermost, outer_names),
+        g_autoptr(Blackboard) outermost = blackboard_new(&limits_default),
+                              outer = blackboard_new_local(outermost, outer_names),
                               inner = blackboard_new_local(outer, inner_names);
         g_autoptr(json_object) all = NULL;
 
@@ -152,7 +153,7 @@ static void test_local(void) {
 
 static void test_version(void) {
         static const char *const names[] = { "item", NULL };
-        g_autoptr(Blackboard) outermost = blackboard_new(), scope = blackboard_new_scope(outermost),
+        g_autoptr(Blackboard) outermost = blackboard_new(&limits_default), scope = blackboard_new_scope(outermost),
                               local = blackboard_new_local(scope, names);
         uint64_t before = blackboard_version(outermost), scope_before, local_before;
 
@@ -186,7 +187,7 @@ static void on_changed(void *userdata) {
 
 static void test_watch(void) {
         static const char *const names[] = { "item", NULL }, *const keys[] = { "a", "@a", "item", "@b", "a", NULL };
-        g_autoptr(Blackboard) outermost = blackboard_new(), scope = blackboard_new_scope(outermost),
+        g_autoptr(Blackboard) outermost = blackboard_new(&limits_default), scope = blackboard_new_scope(outermost),
                               local = blackboard_new_local(scope, names);
         unsigned n_changes = 0;
         g_autoptr(BlackboardWatch) watch = blackboard_watch(local, keys, on_changed, &n_changes);
@@ -240,7 +241,7 @@ static void on_changed_meddle(void *userdata) {
 
 static void test_watch_meddles(void) {
         static const char *const keys[] = { "a", "b", NULL };
-        Meddler meddler = { .blackboard = blackboard_new() };
+        Meddler meddler = { .blackboard = blackboard_new(&limits_default) };
 
         for (size_t i = 0; i < G_N_ELEMENTS(meddler.watches); i++)
                 meddler.watches[i] = blackboard_watch(meddler.blackboard, keys, on_changed_meddle, &meddler);
@@ -419,7 +420,7 @@ static void on_observed(const char *key, json_object *value, void *userdata) {
 
 static void test_observed(void) {
         static const char *const names[] = { "b", NULL };
-        g_autoptr(Blackboard) outermost = blackboard_new(), scope = blackboard_new_scope(outermost),
+        g_autoptr(Blackboard) outermost = blackboard_new(&limits_default), scope = blackboard_new_scope(outermost),
                               local = blackboard_new_local(scope, names);
         g_autoptr(GString) observed = g_string_new(NULL);
 
@@ -438,7 +439,7 @@ static void test_observed(void) {
 
 static void test_seen(void) {
         static const char *const names[] = { "count", "@name", "none", NULL }, *const nothing[] = { NULL };
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
         g_autoptr(json_object) values = NULL, empty = NULL;
         g_autofree char *text = NULL, *no_text = NULL;
 
@@ -455,12 +456,12 @@ static void test_seen(void) {
 
 /* Whatever is set, unset and forgotten: what is there counts once. */
 static void test_bytes(void) {
-        g_autoptr(Blackboard) outermost = blackboard_new();
-        g_autofree char *text = g_strnfill(blackboard_bytes_max() - 2, 'x');
+        g_autoptr(Blackboard) outermost = blackboard_new(&limits_default);
+        g_autofree char *text = g_strnfill(blackboard_bytes_max(&limits_default) - 2, 'x');
         json_object *whole = json_object_new_string(text);
         g_autoptr(json_object) more = json_object_new_int(1), none = json_object_new_object();
 
-        g_assert_cmpuint(blackboard_bytes_of(whole), ==, blackboard_bytes_max());
+        g_assert_cmpuint(blackboard_bytes_of(whole), ==, blackboard_bytes_max(&limits_default));
         {
                 g_autoptr(Blackboard) scope = blackboard_new_scope(outermost);
 
@@ -474,7 +475,25 @@ static void test_bytes(void) {
         blackboard_set(outermost, "a", whole);
         g_assert_false(blackboard_has_room(outermost, 1));
         blackboard_reset(outermost, none);
-        g_assert_true(blackboard_has_room(outermost, blackboard_bytes_max()));
+        g_assert_true(blackboard_has_room(outermost, blackboard_bytes_max(&limits_default)));
+}
+
+/* The limits are those of the outermost scope, in each scope. */
+static void test_limits(void) {
+        Limits limits = limits_default;
+        g_autoptr(Blackboard) outermost = blackboard_new(&limits), scope = blackboard_new_scope(outermost),
+                              other = blackboard_new(&limits_default);
+        g_autofree char *text = NULL;
+
+        limits.max[LIMIT_VARIABLES] = 1;
+        g_assert_true(blackboard_has_room(outermost, 1024));
+        g_assert_false(blackboard_has_room(outermost, 1025));
+        g_assert_true(blackboard_has_room(scope, 1024));
+        g_assert_false(blackboard_has_room(scope, 1025));
+        g_assert_true(blackboard_has_room(other, 1025));
+        g_assert_true(blackboard_limits(scope) == &limits);
+        text = blackboard_full_text(&limits);
+        g_assert_cmpstr(text, ==, "the variables of the run would exceed 1 KiB");
 }
 
 int main(int argc, char **argv) {
@@ -497,5 +516,6 @@ int main(int argc, char **argv) {
         g_test_add_func("/reference/inside", test_inside);
         g_test_add_func("/reference/check", test_check);
         g_test_add_func("/blackboard/bytes", test_bytes);
+        g_test_add_func("/blackboard/limits", test_limits);
         return g_test_run();
 }

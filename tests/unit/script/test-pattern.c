@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "script/budget.h"
 #include "script/sandbox.h"
 
 /* Lua as it is, and Lua in the sandbox. */

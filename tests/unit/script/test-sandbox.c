@@ -24,7 +24,7 @@ static char *evaluate_in(Scripts *scripts, const char *code, const Blackboard *b
 
 static char *evaluate(const char *code) {
         g_autoptr(Scripts) scripts = scripts_new();
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
 
         return evaluate_in(scripts, code, blackboard);
 }
@@ -236,7 +236,7 @@ static void test_strange_values(void) {
 
 static void test_deep_variable(void) {
         g_autoptr(Scripts) scripts = scripts_new();
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
         g_autofree char *text = NULL, *error = NULL;
         json_object *value = json_object_new_int(1);
 
@@ -258,7 +258,7 @@ static void test_deep_variable(void) {
 /* Names of the library are none of the variables, whatever these are. */
 static void test_library_is_not_shadowed(void) {
         g_autoptr(Scripts) scripts = scripts_new();
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
         g_autofree char *text = NULL, *variable = NULL;
 
         blackboard_set(blackboard, "string", json_object_new_int(5));
@@ -273,7 +273,7 @@ static void test_library_is_not_shadowed(void) {
 /* Nothing can be kept from one evaluation for another. */
 static void test_nothing_is_kept(void) {
         g_autoptr(Scripts) scripts = scripts_new();
-        g_autoptr(Blackboard) one = blackboard_new(), other = blackboard_new();
+        g_autoptr(Blackboard) one = blackboard_new(&limits_default), other = blackboard_new(&limits_default);
         g_autofree char *changed = NULL, *again = NULL, *kept = NULL, *outermost = NULL, *failed = NULL;
 
         blackboard_set(one, "list", json_tokener_parse("[3, 1, 2]"));
@@ -296,7 +296,7 @@ static void test_nothing_is_kept(void) {
 static void test_extra_is_not_kept(void) {
         static const char *const names[] = { "value", NULL };
         g_autoptr(Scripts) scripts = scripts_new();
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
         g_autoptr(json_object) given = json_object_new_string("secret");
         g_autofree char *error = NULL, *later = NULL;
         const Script *script;

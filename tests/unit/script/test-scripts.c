@@ -57,7 +57,7 @@ static char *evaluate(const char *code, const Blackboard *blackboard) {
 }
 
 static Blackboard *example(void) {
-        Blackboard *blackboard = blackboard_new();
+        Blackboard *blackboard = blackboard_new(&limits_default);
 
         set_all(blackboard, "{\"battery\": 15, \"mode\": \"force\", \"ratio\": 0.5, \"on\": true, \"off\": false, "
                             "\"nothing\": null, \"list\": [1, \"b\", {\"k\": null}], \"empty\": [], \"none\": {}, "
@@ -139,7 +139,7 @@ static void test_round_trip(void) {
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
-                g_autoptr(Blackboard) blackboard = blackboard_new();
+                g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
                 g_autofree char *before = NULL, *after = NULL;
                 json_object *value = json(values[i]);
 
@@ -332,7 +332,7 @@ static void test_run(void) {
 
 /* The examples of the manual page. */
 static void test_manual(void) {
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
         g_autoptr(Scripts) scripts = scripts_new();
         g_autofree char *retries = NULL, *text = NULL, *has = NULL, *has_not = NULL, *matches = NULL, *error = NULL;
         g_autofree char *result = NULL;
@@ -363,7 +363,7 @@ static void test_manual(void) {
 
 /* A member that is null is none for Lua, but that does not make it another value. */
 static void test_null_members(void) {
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
         g_autoptr(Scripts) scripts = scripts_new();
         const Script *look = compile(scripts, SCRIPT_CODE, "local a, b = x.list[1], x.n == nil and #x.list", NULL);
         const Script *change = compile(scripts, SCRIPT_CODE, "x.list[4] = 4", NULL);
@@ -385,7 +385,7 @@ static void test_null_members(void) {
 /* One chunk, evaluated in all kinds of scopes one after the other. */
 /* A Script that only changes the sign of a zero has changed it. */
 static void test_zeros(void) {
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
         g_autoptr(Scripts) scripts = scripts_new();
         const Script *change = compile(scripts, SCRIPT_CODE, "x = -0.0; list[1] = -0.0", NULL);
         g_autofree char *error = NULL, *x = NULL, *list = NULL;
@@ -403,7 +403,7 @@ static void test_zeros(void) {
 
 static void test_scopes(void) {
         static const char *const names[] = { "item", NULL };
-        g_autoptr(Blackboard) outermost = blackboard_new(), scope = blackboard_new_scope(outermost),
+        g_autoptr(Blackboard) outermost = blackboard_new(&limits_default), scope = blackboard_new_scope(outermost),
                               local = blackboard_new_local(outermost, names);
         g_autoptr(Scripts) scripts = scripts_new();
         const Script *script = compile(scripts, SCRIPT_CODE, "item = item + 1; _G.item = _G.item + 10; n = item", NULL);
@@ -449,7 +449,7 @@ static void on_changed(void *userdata) {
 
 static void test_watch_evaluates(void) {
         static const char *const keys[] = { "a", "b", NULL };
-        g_autoptr(Blackboard) blackboard = blackboard_new();
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
         g_autoptr(Scripts) scripts = scripts_new();
         g_autoptr(GString) seen = g_string_new(NULL);
         const Script *script = compile(scripts, SCRIPT_CODE, "b = { a + 1 }; a = 5", NULL);
@@ -473,7 +473,7 @@ static void test_scope_replaced(void) {
         const Script *script = compile(scripts, SCRIPT_EXPRESSION, "x", NULL);
 
         for (int i = 0; i < 100; i++) {
-                g_autoptr(Blackboard) blackboard = blackboard_new();
+                g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
                 g_autoptr(json_object) value = NULL, none = NULL;
                 g_autofree char *error = NULL;
 

@@ -8,7 +8,7 @@
 #include <pwd.h>
 #include <string.h>
 
-#include "service/accounts.h"
+#include "service/credentials.h"
 
 /* The name service: it answers while this is not locked. */
 static pthread_mutex_t service = PTHREAD_MUTEX_INITIALIZER;

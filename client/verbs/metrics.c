@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* btctl metrics: prints the counters of btd in the OpenMetrics format, also as the answer to an HTTP request, for a
+ * unit that systemd starts for each connection. */
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "client/verbs/verbs.h"
+
+#define OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
+/* Limits of a request: the bytes of its head, and the seconds it may take to come. */
+#define REQUEST_MAX 8192u
+#define REQUEST_SECONDS 10u
+
+static int get_metrics(Client *client, char **ret_text) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        const char *text;
+        int status, r;
+
+        status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "GetMetrics", NULL);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_read(reply, "s", &text);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_text = g_strdup(text);
+        return EXIT_SUCCESS;
+}
+
+/* Reads up to the empty line that ends the head of a request. If a client sends nothing, SIGALRM ends the process. */
+static bool read_request(GString *request) {
+        char piece[1024];
+
+        alarm(REQUEST_SECONDS);
+        while (!strstr(request->str, "\r\n\r\n") && !strstr(request->str, "\n\n")) {
+                ssize_t n = read(STDIN_FILENO, piece, sizeof(piece));
+
+                if (n <= 0 || request->len > REQUEST_MAX)
+                        return false;
+                g_string_append_len(request, piece, n);
+        }
+
+        alarm(0);
+        return true;
+}
+
+static int answer(const char *status, const char *type, const char *body, bool head) {
+        printf("HTTP/1.0 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", status, type,
+               strlen(body), head ? "" : body);
+        return EXIT_SUCCESS;
+}
+
+static int refuse(const char *status, const char *body, bool head) {
+        return answer(status, "text/plain; charset=utf-8", body, head);
+}
+
+static bool is_known(const char *path) {
+        size_t length = strcspn(path, "?");
+
+        return (length == 1 && *path == '/') || (length == strlen("/metrics") && g_str_has_prefix(path, "/metrics"));
+}
+
+static int serve(Client *client) {
+        g_autoptr(GString) request = g_string_new(NULL);
+        g_autofree char *text = NULL;
+        g_auto(GStrv) words = NULL;
+        bool head;
+
+        if (!read_request(request))
+                return refuse("400 Bad Request", "The request has no end, or is too long.\n", false);
+
+        g_string_truncate(request, strcspn(request->str, "\r\n"));
+        words = g_strsplit(request->str, " ", 4);
+        if (g_strv_length(words) != 3 || !g_str_has_prefix(words[2], "HTTP/"))
+                return refuse("400 Bad Request", "This is no HTTP request.\n", false);
+
+        head = g_str_equal(words[0], "HEAD");
+        if (!head && !g_str_equal(words[0], "GET"))
+                return refuse("405 Method Not Allowed", "Only GET and HEAD are allowed.\n", false);
+        if (!is_known(words[1]))
+                return refuse("404 Not Found", "The metrics are at /metrics.\n", head);
+        if (get_metrics(client, &text) != EXIT_SUCCESS || !text)
+                return refuse("503 Service Unavailable", "btd does not answer.\n", head);
+
+        return answer("200 OK", OPENMETRICS, text, head);
+}
+
+int verb_metrics(Client *client, char **operands) {
+        const char *format = client->options.values[OPTION_FORMAT];
+        g_autofree char *text = NULL;
+        int status;
+
+        if (format && !g_str_equal(format, "openmetrics") && !g_str_equal(format, "http"))
+                return report_usage("--format: '%s' is neither 'openmetrics' nor 'http'", format);
+        if (client->output.json)
+                return report_usage("'metrics' has no JSON form; 'stats --json' shows numbers about past runs");
+        if (format && g_str_equal(format, "http"))
+                return serve(client);
+
+        status = get_metrics(client, &text);
+        if (text)
+                fputs(text, stdout);
+        return status;
+}

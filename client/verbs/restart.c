@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * btctl restart: halts runs, waits until they have finished, and starts them again with the same inputs.
+ *
+ * These are the calls of halt and start, so each needs its permission. What can keep a start from working is checked
+ * before anything is halted, and a run that was halted but not started again is reported.
+ */
+
+#include <json-c/linkhash.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "client/bus/target.h"
+#include "client/verbs/start.h"
+#include "client/verbs/verbs.h"
+#include "record/record-header.h"
+
+/* A run that is started; again, if it has an id. */
+typedef struct Restarted {
+        char *tree, *instance;
+        char *id;        /* of the run whose inputs it gets; NULL: none */
+        bool running;    /* that one must be halted */
+        GPtrArray *sets; /* the variables of its start, as KEY=JSON */
+} Restarted;
+
+static void restarted_free(void *data) {
+        Restarted *run = data;
+
+        g_free(run->tree);
+        g_free(run->instance);
+        g_free(run->id);
+        g_ptr_array_unref(run->sets);
+        g_free(run);
+}
+
+static Restarted *restarted_new(const char *tree, const char *instance, const RunInfo *previous) {
+        Restarted *run = g_new0(Restarted, 1);
+
+        run->tree = g_strdup(tree);
+        run->instance = g_strdup(instance);
+        run->id = previous ? g_strdup(previous->id) : NULL;
+        run->running = previous && !run_info_has_finished(previous);
+        run->sets = g_ptr_array_new_with_free_func(g_free);
+        return run;
+}
+
+/* Reads the run record up to the end of its first line. */
+static int read_first_line(Client *client, const char *id, GByteArray *text) {
+        size_t size;
+
+        do {
+                g_autoptr(sd_bus_message) reply = NULL;
+                const void *part;
+                int status, r;
+
+                status =
+                        client_call(client, &reply, BTD_PATH, BTD_MANAGER, "GetRecord", "st", id, (uint64_t) text->len);
+                if (status != EXIT_SUCCESS)
+                        return status;
+
+                r = sd_bus_message_read_array(reply, 'y', &part, &size);
+                if (r < 0)
+                        return client_bad_message(r);
+                g_byte_array_append(text, part, (guint) size);
+                if (size > 0 && memchr(part, '\n', size))
+                        break;
+        } while (size > 0);
+
+        return EXIT_SUCCESS;
+}
+
+/* Gets the variables that the previous run was started with, and those that are given now instead. */
+static int get_inputs(Client *client, Restarted *run) {
+        g_autoptr(GByteArray) text = g_byte_array_new();
+        g_auto(RecordHeader) header = {};
+        g_autofree char *error = NULL;
+        const char *end;
+        size_t length;
+        uint32_t checksum;
+        int status;
+
+        if (run->id) {
+                status = read_first_line(client, run->id, text);
+                if (status != EXIT_SUCCESS)
+                        return status;
+
+                end = text->len > 0 ? memchr(text->data, '\n', text->len) : NULL;
+                length = end ? (size_t) (end - (const char *) text->data) : text->len;
+                if (record_header_parse((const char *) text->data, length, &header, &checksum, &error) < 0)
+                        return report_error("the inputs of %s cannot be read: %s", run->id, error);
+
+                json_object_object_foreach(header.variables, key, value) g_ptr_array_add(
+                        run->sets,
+                        g_strdup_printf("%s=%s", key,
+                                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN |
+                                                                                      JSON_C_TO_STRING_NOSLASHESCAPE)));
+        }
+
+        for (guint i = 0; i < client->options.sets->len; i++) {
+                const char *set = g_ptr_array_index(client->options.sets, i);
+                size_t prefix = strcspn(set, "=") + 1;
+
+                for (guint k = run->sets->len; k > 0; k--)
+                        if (strncmp(g_ptr_array_index(run->sets, k - 1), set, prefix) == 0)
+                                g_ptr_array_remove_index(run->sets, k - 1);
+                g_ptr_array_add(run->sets, g_strdup(set));
+        }
+
+        return EXIT_SUCCESS;
+}
+
+/* A tree that cannot be started must not be halted. */
+static int check_tree(Client *client, const GPtrArray *trees, const Restarted *run) {
+        for (guint i = 0; i < trees->len; i++) {
+                const TreeInfo *tree = g_ptr_array_index(trees, i);
+
+                if (strcmp(tree->name, run->tree) != 0)
+                        continue;
+                if (strcmp(tree->state, "failed") == 0 && run->running)
+                        return report_error("tree '%s' has errors, so %s could not be started again; see 'btctl status "
+                                            "%s'",
+                                            run->tree, run->id, run->tree);
+                if (strcmp(tree->state, "no file") != 0)
+                        return EXIT_SUCCESS;
+        }
+
+        if (run->running)
+                return report_error("tree '%s' has no file, so %s could not be started again; start it with 'btctl "
+                                    "run'",
+                                    run->tree, run->id);
+        return client_call(client, NULL, BTD_PATH, BTD_MANAGER, "GetTree", "s", run->tree);
+}
+
+static int find_run(Client *client, const GPtrArray *runs, const char *id, Restarted **ret_run) {
+        const RunInfo *found = target_choose_run(runs, id);
+        g_autoptr(RunInfo) past = NULL;
+
+        if (!found)
+                found = past = waiting_find_past(client, id);
+        if (!found)
+                return target_report_no_run(client, id);
+
+        *ret_run = restarted_new(found->tree, found->instance, found);
+        return EXIT_SUCCESS;
+}
+
+/* An earlier operand has named the same run, or starts the same one. */
+static bool is_added(const GPtrArray *restarted, const Restarted *run) {
+        for (guint i = 0; i < restarted->len; i++) {
+                const Restarted *other = g_ptr_array_index(restarted, i);
+
+                if (run->id ? g_strcmp0(run->id, other->id) == 0
+                            : !other->id && strcmp(run->tree, other->tree) == 0 &&
+                                      strcmp(run->instance, other->instance) == 0)
+                        return true;
+        }
+
+        return false;
+}
+
+/* Adds the runs that the operand names: a run that is named, or all that are running of a tree or an instance; if there
+ * is none, a new one. Nothing is added if one of them cannot be restarted. */
+static int add_operand(Client *client, const char *operand, const GPtrArray *runs, const GPtrArray *trees,
+                       GPtrArray *restarted) {
+        g_autoptr(GPtrArray) own = g_ptr_array_new_with_free_func(restarted_free);
+        g_autofree char *tree = NULL, *instance = NULL;
+        Restarted *named = NULL;
+        int status;
+
+        if (target_is_run_id(operand)) {
+                status = find_run(client, runs, operand, &named);
+                if (status != EXIT_SUCCESS)
+                        return status;
+                g_ptr_array_add(own, named);
+        } else {
+                target_split(operand, &tree, &instance);
+                for (guint i = 0; i < runs->len; i++) {
+                        const RunInfo *run = g_ptr_array_index(runs, i);
+
+                        if (target_names(operand, run) && !run_info_has_finished(run))
+                                g_ptr_array_add(own, restarted_new(tree, run->instance, run));
+                }
+                if (own->len == 0)
+                        g_ptr_array_add(own, restarted_new(tree, instance ?: "", NULL));
+        }
+
+        for (guint i = 0; i < own->len; i++) {
+                status = check_tree(client, trees, g_ptr_array_index(own, i));
+                if (status == EXIT_SUCCESS)
+                        status = get_inputs(client, g_ptr_array_index(own, i));
+                if (status != EXIT_SUCCESS)
+                        return status;
+        }
+
+        tree_info_warn(client, ((const Restarted *) g_ptr_array_index(own, 0))->tree);
+        for (guint i = own->len; i > 0; i--)
+                if (is_added(restarted, g_ptr_array_index(own, i - 1)))
+                        g_ptr_array_remove_index(own, i - 1);
+        g_ptr_array_extend_and_steal(restarted, g_steal_pointer(&own));
+        return EXIT_SUCCESS;
+}
+
+/* A run may finish by itself meanwhile. */
+static int halt(Client *client, const char *id) {
+        static const char *const expected[] = { BTD_NOT_RUNNING, NULL };
+        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
+        int status, r;
+
+        status = client_message(client, BTD_PATH, BTD_MANAGER, "HaltRun", &message);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_append(message, "sa{sv}", id, 0);
+        return r < 0 ? client_bad_message(r) : client_send_expecting(client, message, expected, &reply);
+}
+
+/* Halts those that are running. A run that cannot be halted is not started again, so it is removed. */
+static int halt_all(Client *client, GPtrArray *restarted) {
+        g_autoptr(Waiting) waiting = waiting_new(client, WAITING_QUIETLY);
+        int status, result = EXIT_SUCCESS;
+
+        status = waiting_connect(waiting, NULL);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        for (guint i = 0; i < restarted->len;) {
+                const Restarted *run = g_ptr_array_index(restarted, i);
+                const RunInfo info = { .id = run->id, .instance = run->instance, .tree = run->tree };
+
+                status = run->running ? halt(client, run->id) : EXIT_SUCCESS;
+                if (status != EXIT_SUCCESS) {
+                        result = status;
+                        g_ptr_array_remove_index(restarted, i);
+                        continue;
+                }
+                if (run->running)
+                        waiting_add(waiting, run->id, &info, NULL);
+                i++;
+        }
+
+        status = waiting_wait(waiting);
+        for (guint i = 0; status != EXIT_SUCCESS && i < restarted->len; i++) {
+                const Restarted *run = g_ptr_array_index(restarted, i);
+
+                report_error("'%s' is not started%s", run->id ?: run->tree, run->running ? " again" : "");
+        }
+        if (status != EXIT_SUCCESS)
+                g_ptr_array_set_size(restarted, 0);
+
+        return status != EXIT_SUCCESS ? status : result;
+}
+
+static int start_all(Client *client, const GPtrArray *restarted) {
+        bool waits = restarted->len > 1 && options_has(&client->options, OPTION_WAIT);
+        g_autoptr(Waiting) waiting = waits ? waiting_new(client, WAITING_RESULTS) : NULL;
+        int status, result = EXIT_SUCCESS;
+
+        status = waiting ? waiting_connect(waiting, NULL) : EXIT_SUCCESS;
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        for (guint i = 0; i < restarted->len; i++) {
+                const Restarted *run = g_ptr_array_index(restarted, i);
+                bool started = false;
+
+                status = start_tree(client, run->tree, run->instance, run->sets, waiting, &started);
+                if (!started && run->running)
+                        report_error("%s was halted, but is not started again", run->id);
+                if (result == EXIT_SUCCESS)
+                        result = status;
+        }
+
+        status = waiting ? waiting_wait(waiting) : EXIT_SUCCESS;
+        return status > EXIT_SIGNAL || result == EXIT_SUCCESS ? status : result;
+}
+
+/* An operand that cannot be restarted does not keep the others from being restarted. */
+int verb_restart(Client *client, char **operands) {
+        g_autoptr(GPtrArray) restarted = g_ptr_array_new_with_free_func(restarted_free);
+        g_autoptr(GPtrArray) runs = NULL, trees = NULL;
+        int status, result;
+
+        result = start_check_options(client);
+        if (result == EXIT_SUCCESS)
+                result = run_info_list(client, &runs);
+        if (result == EXIT_SUCCESS)
+                result = tree_info_list(client, &trees);
+        if (result != EXIT_SUCCESS)
+                return result;
+
+        for (char **operand = operands; *operand; operand++) {
+                status = add_operand(client, *operand, runs, trees, restarted);
+                if (result == EXIT_SUCCESS)
+                        result = status;
+        }
+        if (restarted->len > 1 && options_has(&client->options, OPTION_FOLLOW))
+                return report_usage("'--follow' takes one run, but these are %u", restarted->len);
+
+        status = restarted->len > 0 ? halt_all(client, restarted) : EXIT_SUCCESS;
+        if (result == EXIT_SUCCESS || status > EXIT_SIGNAL)
+                result = status;
+        status = start_all(client, restarted);
+        return status > EXIT_SIGNAL || result == EXIT_SUCCESS ? status : result;
+}

@@ -1,0 +1,719 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* btctl watch: the loop that reads signals and keys, draws at most ten times a second (less often, if much changes),
+ * and asks before it changes something. */
+
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "client/bus/interrupt.h"
+#include "client/bus/target.h"
+#include "client/bus/watch.h"
+#include "client/verbs/verbs.h"
+#include "client/view/text.h"
+#include "client/watch/list-screen.h"
+#include "client/watch/run-screen.h"
+#include "client/watch/screen.h"
+
+/* The least time between two pictures, and the most, because durations and the list change without signals. */
+#define PICTURE_USEC (100 * UINT64_C(1000))
+#define LIST_USEC (500 * UINT64_C(1000))
+#define SECOND_USEC UINT64_C(1000000)
+/* How much of a screen may change in each second, in bytes, so that a line of 9,600 baud also has room for keys; for a
+ * moment, it may be more. But if all of a large screen changes all the time, there is a picture each second. */
+#define RATE 700
+#define CREDIT_MAX 3000
+/* A slow line takes pictures only until its buffers are full; then each key is answered only after all of them. So if
+ * drawing takes that long, pictures become rarer, and slowly more frequent again. */
+#define SLOW_USEC (50 * UINT64_C(1000))
+#define RAREST_USEC (6 * SECOND_USEC)
+/* After such a pause between two pictures, btctl was stopped, or the terminal took nothing. btd removes subscribers
+ * that do not read for half a minute, and what was sent before that has come too late. */
+#define STALL_USEC (5 * SECOND_USEC)
+
+typedef struct Action Action;
+
+/* The run, node and tree of a question, noted when the key was pressed: the cursor may move before the answer, and
+ * another run may follow. */
+typedef struct Subject {
+        char *text;            /* for the question */
+        char *run, *node;      /* for btctl's verbs; NULL: there is none */
+        char *tree, *instance; /* NULL: there is none */
+} Subject;
+
+typedef struct View {
+        Client *client;
+        Watch *watch;
+        Follower *follower;
+        sd_event_source *picture;
+        uint64_t drawn; /* CLOCK_MONOTONIC µs */
+        uint64_t pause; /* the least time between two pictures that no key asks for */
+        int64_t credit; /* how many bytes may change now */
+        ListScreen *list;
+        RunScreen *run;             /* NULL: the list is shown */
+        char *message;              /* in the last line; NULL: none */
+        bool away, helps, finished; /* finished: the run has, and its end was not drawn yet */
+        const Action *asking;       /* its question is shown; NULL: none */
+        Subject subject;
+        GString *answer;
+} View;
+
+/* pause: since the last picture; 0: at once. A change does not delay the picture that a key has asked for. */
+static void plan(View *view, uint64_t pause) {
+        uint64_t rest = view->credit < 0 ? MIN((uint64_t) -view->credit * SECOND_USEC / RATE, SECOND_USEC) : 0,
+                 now = (uint64_t) g_get_monotonic_time(),
+                 at = pause > 0 ? view->drawn + MAX(pause, MAX(view->pause, rest)) : now, planned = 0;
+        int enabled = SD_EVENT_OFF;
+
+        if (!view->picture) /* the first picture comes anyway */
+                return;
+
+        (void) sd_event_source_get_enabled(view->picture, &enabled);
+        (void) sd_event_source_get_time(view->picture, &planned);
+        if (enabled != SD_EVENT_OFF && planned <= at)
+                return;
+
+        (void) sd_event_source_set_time(view->picture, MAX(at, now));
+        (void) sd_event_source_set_enabled(view->picture, SD_EVENT_ONESHOT);
+}
+
+static void on_message(const char *text, void *userdata) {
+        View *view = userdata;
+
+        g_free(view->message);
+        view->message = g_strdup(g_str_has_prefix(text, "btctl: ") ? text + strlen("btctl: ") : text);
+}
+
+/* The run that is shown. */
+
+static void on_event(const char *run, const char *path, uint64_t time, const RunEvent *event, void *userdata) {
+        View *view = userdata;
+
+        if (!view->run || !g_str_equal(run_screen_run(view->run)->id, run))
+                return;
+
+        run_screen_take_event(view->run, path, event);
+        plan(view, PICTURE_USEC);
+}
+
+static void follow(View *view) {
+        g_autofree char *id = g_strdup(run_screen_run(view->run)->id); /* reading replaces the run */
+        uint64_t first = run_screen_first_event(view->run);
+
+        if (first == UINT64_MAX)
+                return;
+        g_clear_pointer(&view->follower, follower_free);
+        view->follower = follower_new(view->client, false);
+        follower_observe(view->follower, on_event, view);
+        (void) client_call(view->client, NULL, BTD_PATH, BTD_MANAGER, "Subscribe", NULL);
+        (void) follower_subscribe(view->follower);
+        follower_add_after(view->follower, id, first);
+        (void) run_screen_read(view->run);
+        follower_catch_up(view->follower, id);
+}
+
+static void leave(View *view) {
+        if (view->follower)
+                (void) client_call(view->client, NULL, BTD_PATH, BTD_MANAGER, "Unsubscribe", NULL);
+        g_clear_pointer(&view->follower, follower_free);
+        g_clear_pointer(&view->run, run_screen_free);
+}
+
+static int enter(View *view, const RunInfo *run) {
+        RunScreen *screen;
+        int status = run_screen_new(view->client, run, &screen);
+
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        if (view->run)
+                leave(view);
+        view->run = screen;
+        follow(view);
+        return EXIT_SUCCESS;
+}
+
+/* Enters a run that btd lists, or that its history has. */
+static int enter_by_id(View *view, const char *id) {
+        g_autoptr(GPtrArray) runs = NULL, past = NULL;
+        const RunInfo *run;
+        int status = run_info_list(view->client, &runs);
+
+        if (status == EXIT_SUCCESS)
+                status = run_info_list_past(view->client, NULL, &past);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        run = target_choose_run(runs, id) ?: target_choose_run(past, id);
+        return run ? enter(view, run) : target_report_no_run(view->client, id);
+}
+
+/* Actions: keys that ask first, because they change something or need a text. */
+
+struct Action {
+        int key;
+        const char *question;
+        bool takes_text, /* else y or n */
+                of_run;  /* else also in the list */
+        int (*carry_out)(View *view, const Subject *subject);
+};
+
+static int do_pause(View *view, const Subject *subject) {
+        return verb_pause(view->client, (char *[]){ subject->run, NULL });
+}
+
+static int do_resume(View *view, const Subject *subject) {
+        return verb_resume(view->client, (char *[]){ subject->run, NULL });
+}
+
+static int do_step(View *view, const Subject *subject) {
+        return verb_step(view->client, (char *[]){ subject->run, NULL });
+}
+
+static int do_break(View *view, const Subject *subject) {
+        return verb_break(view->client, (char *[]){ subject->run, subject->node, NULL });
+}
+
+static int do_clear(View *view, const Subject *subject) {
+        int status;
+
+        view->client->options.given |= OPTION_BIT(OPTION_CLEAR);
+        status = do_break(view, subject);
+        view->client->options.given &= ~OPTION_BIT(OPTION_CLEAR);
+        return status;
+}
+
+static int do_force(View *view, const Subject *subject) {
+        return verb_force(view->client, (char *[]){ subject->run, subject->node, view->answer->str, NULL });
+}
+
+static int do_set(View *view, const Subject *subject) {
+        return verb_set(view->client, (char *[]){ subject->run, view->answer->str, NULL });
+}
+
+static int do_halt(View *view, const Subject *subject) {
+        return verb_halt(view->client, (char *[]){ subject->run, NULL });
+}
+
+static int do_search(View *view, const Subject *subject) {
+        run_screen_search(view->run, view->answer->str);
+        return EXIT_SUCCESS;
+}
+
+static int do_filter(View *view, const Subject *subject) {
+        list_screen_filter(view->list, view->answer->str);
+        return EXIT_SUCCESS;
+}
+
+static const RunInfo *run_of(const View *view) {
+        return view->run ? run_screen_run(view->run) : list_screen_run(view->list);
+}
+
+static int do_start(View *view, const Subject *subject) {
+        bool has_instance = *subject->instance;
+        g_autoptr(sd_bus_message) reply = NULL;
+        const char *id, *path;
+        int status, r;
+
+        status = client_call(view->client, &reply, BTD_PATH, BTD_MANAGER, "StartTree", "sa{sv}a{sv}", subject->tree, 0,
+                             has_instance ? 1 : 0, "instance", "s", has_instance ? subject->instance : NULL);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_read(reply, "so", &id, &path);
+        if (r < 0)
+                return client_bad_message(r);
+
+        return view->run ? enter_by_id(view, id) : EXIT_SUCCESS;
+}
+
+static const Action search_action = { '/', "Search: ", true, true, do_search };
+static const Action filter_action = { '/', "Show only rows with: ", true, false, do_filter };
+static const Action clear_action = { 'b', "Remove the breakpoint of %s? [y/n]", false, true, do_clear };
+static const Action actions[] = {
+        { 'p', "Pause %s? [y/n]", false, true, do_pause },
+        { 'r', "Resume %s? [y/n]", false, true, do_resume },
+        { 's', "Step %s by one tick? [y/n]", false, true, do_step },
+        { 'b', "Set a breakpoint at %s? [y/n]", false, true, do_break },
+        { 'F', "Outcome of %s (success, failure or skipped): ", true, true, do_force },
+        { 'v', "Set a variable of %s, KEY=JSON: ", true, true, do_set },
+        { 'x', "Halt %s? [y/n]", false, false, do_halt },
+        { 'a', "Start %s? [y/n]", false, false, do_start },
+};
+
+static const Action *find_action(const View *view, int key) {
+        if (key == '/')
+                return view->run ? &search_action : &filter_action;
+        if (key == 'b' && view->run && run_screen_has_breakpoint(view->run))
+                return &clear_action;
+        for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
+                if (actions[i].key == key && (view->run || !actions[i].of_run))
+                        return &actions[i];
+
+        return NULL;
+}
+
+static void clear_subject(Subject *subject) {
+        g_free(subject->text);
+        g_free(subject->run);
+        g_free(subject->node);
+        g_free(subject->tree);
+        g_free(subject->instance);
+        *subject = (Subject){};
+}
+
+static void find_subject(View *view) {
+        const RunInfo *run = run_of(view);
+        const char *tree = run ? run->tree : list_screen_tree(view->list);
+
+        clear_subject(&view->subject);
+        view->subject = (Subject){
+                .run = g_strdup(run ? run->id : NULL),
+                .node = view->run ? g_strdup_printf("#%u", run_screen_node(view->run)) : NULL,
+                .tree = g_strdup(tree),
+                .instance = g_strdup(run ? run->instance : ""),
+        };
+}
+
+/* A node, a tree or a run. NULL: there is none. */
+static char *subject_text(const View *view, const Action *action) {
+        const Subject *subject = &view->subject;
+
+        if (action->key == 'b' || action->key == 'F')
+                return run_screen_node_path(view->run);
+        if (action->key != 'a' || !subject->tree)
+                return g_strdup(action->key == 'a' ? subject->tree : subject->run);
+
+        return *subject->instance ? g_strdup_printf("%s@%s", subject->tree, subject->instance)
+                                  : g_strdup(subject->tree);
+}
+
+static void ask(View *view, const Action *action) {
+        find_subject(view);
+        view->subject.text = subject_text(view, action);
+        if (!view->subject.text && action->key != '/')
+                (void) report_error("there is no run here");
+        else
+                view->asking = action;
+}
+
+static void finish_question(View *view, bool carry_out) {
+        const Action *action = g_steal_pointer(&view->asking);
+
+        if (carry_out && action->carry_out(view, &view->subject) == EXIT_SUCCESS && view->run)
+                run_screen_refresh(view->run);
+        g_string_truncate(view->answer, 0);
+}
+
+static void erase_character(GString *text) {
+        const char *last = g_utf8_find_prev_char(text->str, text->str + text->len);
+
+        g_string_truncate(text, last ? (gsize) (last - text->str) : 0);
+}
+
+static void answer(View *view, int key) {
+        if (!view->asking->takes_text)
+                finish_question(view, key == 'y' || key == 'Y');
+        else if (key == '\n')
+                finish_question(view, view->answer->len > 0 || view->asking == &filter_action);
+        else if (key == KEY_OF_ESCAPE)
+                finish_question(view, false);
+        else if (key == KEY_OF_BACKSPACE)
+                erase_character(view->answer);
+        else if (key >= ' ' && key < KEY_OF_UP && g_unichar_isprint((gunichar) key))
+                g_string_append_unichar(view->answer, (gunichar) key);
+}
+
+/* Pictures. */
+
+typedef struct KeyHelp {
+        const char *keys, *help;
+} KeyHelp;
+
+static const KeyHelp list_help[] = {
+        { "Up Down PgUp PgDn Home End", "move" },
+        { "Enter", "open the run" },
+        { "o", "order by name, state, or newest change" },
+        { "f", "show only what runs, or all" },
+        { "/", "show only rows with a text; without one, all" },
+        { "a", "start the tree" },
+        { "x", "halt the run" },
+        { "q", "quit" },
+        {},
+};
+
+static const KeyHelp run_help[] = {
+        { "Up Down PgUp PgDn Home End", "move; t: follow what runs or fails again" },
+        { "Enter", "fold or unfold" },
+        { "+ - =", "unfold all; fold all; fold finished parts" },
+        { "/ n N", "search; next; previous" },
+        { "f c C", "only failed; only changed; forget the changes" },
+        { "Tab 1 2 3 4", "the pane below: events, variables, cause, log" },
+        { "J K", "scroll the pane" },
+        { "Left Right < >", "back in time, and forward; by a tenth" },
+        { "t", "back to the present" },
+        { "p r s", "pause; resume; step by one tick" },
+        { "b", "set or remove a breakpoint at the node" },
+        { "F", "force an outcome of the node" },
+        { "v", "set a variable" },
+        { "x a", "halt the run; start its tree again" },
+        { "Esc", "all trees and runs" },
+        { "q", "quit" },
+        {},
+};
+
+static void draw_help(const View *view) {
+        const Output *output = &view->client->output;
+        unsigned row = 0;
+
+        screen_line(row++, view->run ? "Keys for a run:" : "Keys for the list:", false);
+        for (const KeyHelp *help = view->run ? run_help : list_help; help->keys; help++) {
+                g_autoptr(GString) line = g_string_new(NULL);
+
+                output_appendf(output, line, STYLE_BOLD, "  %-29s", help->keys);
+                output_append(output, line, STYLE_PLAIN, help->help);
+                screen_line(++row, line->str, false);
+        }
+}
+
+/* A text that is typed ends with its cursor. */
+static char *question_text(const View *view) {
+        g_auto(GStrv) parts = g_strsplit(view->asking->question, "%s", 2);
+
+        return g_strconcat(parts[0], parts[1] ? view->subject.text : "", parts[1] ?: "", view->answer->str,
+                           view->asking->takes_text ? "_" : "", NULL);
+}
+
+static const char *keys_text(const View *view) {
+        if (view->helps)
+                return "Press a key to return.";
+        if (view->run)
+                return "? keys  Enter fold  / search  f failed  Tab pane  Left earlier  Esc list  q quit";
+
+        return "? keys  Enter open  o order  f running  / filter  a start  x halt  q quit";
+}
+
+/* A message or a question can need several lines. They cover what was drawn there. */
+static void draw_wrapped(const View *view, Style style, const char *text, unsigned rows) {
+        const Output *output = &view->client->output;
+        g_autofree char *clean = text_clean(text, output->ascii);
+        g_autoptr(GString) wrapped = g_string_new(NULL);
+        g_auto(GStrv) lines = NULL;
+        unsigned n;
+
+        text_append_wrapped(wrapped, clean, 0, screen_columns());
+        lines = g_strsplit(wrapped->str, "\n", -1);
+        n = MAX(g_strv_length(lines), 2) - 1; /* an empty one follows the last newline */
+        for (unsigned i = 0; i < n; i++) {
+                g_autoptr(GString) line = g_string_new(NULL);
+
+                output_append(output, line, style, lines[i]);
+                if (n - i <= rows)
+                        screen_line(rows - n + i, line->str, false);
+        }
+}
+
+static void draw_last_lines(const View *view, unsigned rows) {
+        g_autofree char *question = view->asking ? question_text(view) : NULL;
+
+        if (question)
+                draw_wrapped(view, STYLE_BOLD, question, rows);
+        else if (view->away)
+                draw_wrapped(view, STYLE_RED, "not connected: btd is not running; waiting for it to start", rows);
+        else if (view->message)
+                draw_wrapped(view, STYLE_YELLOW, view->message, rows);
+        else {
+                g_autoptr(GString) line = g_string_new(NULL);
+
+                output_append(&view->client->output, line, STYLE_DIM, keys_text(view));
+                screen_line(rows - 1, line->str, false);
+        }
+}
+
+/* The end of a run is shown also if its events were not read as they came. */
+static void draw_run(View *view, unsigned rows) {
+        run_screen_draw(view->run, rows, !view->away);
+        if (!view->finished)
+                return;
+
+        view->finished = false;
+        if (!view->away && view->follower && run_screen_lacks_end(view->run)) {
+                follower_catch_up(view->follower, run_screen_run(view->run)->id);
+                run_screen_draw(view->run, rows, true);
+        }
+}
+
+static void show_picture(View *view) {
+        uint64_t before = (uint64_t) g_get_monotonic_time(), after;
+
+        view->credit = MAX(view->credit - (int64_t) screen_show(), -CREDIT_MAX);
+        after = (uint64_t) g_get_monotonic_time();
+        if (after - before > SLOW_USEC)
+                view->pause = MIN(MAX(view->pause * 2, (after - before) * 4), RAREST_USEC);
+        else
+                view->pause = MAX(view->pause - view->pause / 50, PICTURE_USEC);
+}
+
+static int on_picture(sd_event_source *source, uint64_t usec, void *userdata) {
+        unsigned rows = MAX(screen_rows(), 2);
+        View *view = userdata;
+        uint64_t now = (uint64_t) g_get_monotonic_time();
+        bool stalled = view->drawn > 0 && now - view->drawn > STALL_USEC + view->pause;
+
+        if (screen_is_busy()) {
+                (void) sd_event_source_set_time(source, now + PICTURE_USEC);
+                (void) sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+                return 0;
+        }
+
+        if (view->run && stalled && !view->away)
+                follow(view);
+        if (!view->run && !view->away)
+                (void) list_screen_read(view->list, stalled);
+        now = (uint64_t) g_get_monotonic_time();
+        view->credit += (int64_t) (MIN(now - view->drawn, 10 * SECOND_USEC) * RATE / SECOND_USEC);
+        view->credit = MIN(view->credit, CREDIT_MAX);
+        view->drawn = now;
+        screen_clear();
+        if (view->helps)
+                draw_help(view);
+        else if (view->run)
+                draw_run(view, rows - 1);
+        else
+                list_screen_draw(view->list, rows - 1, !view->away);
+        draw_last_lines(view, rows);
+        show_picture(view);
+        plan(view, SECOND_USEC);
+        return 0;
+}
+
+/* Keys. */
+
+static void open_row(View *view) {
+        const RunInfo *run = list_screen_run(view->list);
+        const char *tree = list_screen_tree(view->list);
+
+        if (run)
+                (void) enter(view, run);
+        else if (tree)
+                (void) report_error("%s has not run; press a to start it", tree);
+}
+
+static void handle_key(View *view, int key) {
+        const Action *action = find_action(view, key);
+
+        if (view->asking) {
+                answer(view, key);
+                return;
+        }
+
+        g_clear_pointer(&view->message, g_free);
+        if (view->helps)
+                view->helps = false;
+        else if (key == 'q')
+                watch_end(view->watch, EXIT_SUCCESS);
+        else if (key == '?')
+                view->helps = true;
+        else if (key == KEY_OF_ESCAPE && view->run)
+                leave(view);
+        else if (key == '\n' && !view->run)
+                open_row(view);
+        else if (action)
+                ask(view, action);
+        else if (!(view->run ? run_screen_key(view->run, key) : list_screen_key(view->list, key)) &&
+                 key != KEY_OF_RESIZE)
+                (void) report_error("this key does nothing here; ? shows the keys");
+}
+
+/* A terminal that is readable without having bytes is gone. */
+static int on_input(sd_event_source *source, int fd, uint32_t events, void *userdata) {
+        View *view = userdata;
+        int key, n = 0;
+
+        if ((events & (EPOLLHUP | EPOLLERR)) || ioctl(fd, FIONREAD, &n) < 0 || n == 0) {
+                watch_end(view->watch, EXIT_SIGNAL + SIGHUP);
+                return 0;
+        }
+
+        while ((key = screen_key()) != KEY_OF_NONE)
+                handle_key(view, key);
+        plan(view, 0);
+        return 0;
+}
+
+/* Signals. */
+
+static int on_resized(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+        View *view = userdata;
+
+        screen_resize();
+        view->client->output.columns = screen_columns();
+        if (view->run)
+                run_screen_resize(view->run);
+        plan(view, 0);
+        return 0;
+}
+
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+        const View *view = userdata;
+
+        watch_end(view->watch, EXIT_SIGNAL + SIGHUP);
+        return 0;
+}
+
+/* The list reads what runs wait for when it is drawn. Nodes of other runs are not on the screen of a run. */
+static void on_nodes_changed(const char *path, GPtrArray *nodes, void *userdata) {
+        View *view = userdata;
+
+        if (!view->run) {
+                plan(view, LIST_USEC);
+        } else if (g_strcmp0(path, run_screen_run(view->run)->path) == 0) {
+                run_screen_take_nodes(view->run, nodes);
+                plan(view, PICTURE_USEC);
+        }
+}
+
+static void on_events(sd_bus_message *signal, void *userdata) {
+        View *view = userdata;
+
+        if (view->follower)
+                follower_handle(view->follower, signal);
+}
+
+static void on_run_new(const char *id, const char *path, void *userdata) {
+        plan(userdata, PICTURE_USEC);
+}
+
+static void on_run_finished(const char *id, const char *status, const char *cause, void *userdata) {
+        View *view = userdata;
+
+        if (view->run && g_str_equal(run_screen_run(view->run)->id, id)) {
+                run_screen_refresh(view->run);
+                view->finished = true;
+        }
+        list_screen_take_finished(view->list, id, status);
+        plan(view, PICTURE_USEC);
+}
+
+static void on_reloaded(char **errors, void *userdata) {
+        plan(userdata, PICTURE_USEC);
+}
+
+static void on_away(void *userdata) {
+        View *view = userdata;
+
+        view->away = true;
+        plan(view, 0);
+}
+
+static void on_back(const char *how, void *userdata) {
+        View *view = userdata;
+
+        view->away = false;
+        g_clear_pointer(&view->message, g_free);
+        (void) list_screen_read(view->list, true);
+        if (view->run)
+                follow(view);
+        plan(view, 0);
+}
+
+/* SIGWINCH and SIGHUP come through the loop, as SIGINT and SIGTERM do. */
+static int add_sources(View *view) {
+        sd_event *event = watch_loop(view->watch);
+        sigset_t mask;
+        int r;
+
+        sigemptyset(&mask);
+        sigaddset(&mask, SIGWINCH);
+        sigaddset(&mask, SIGHUP);
+        sigprocmask(SIG_BLOCK, &mask, NULL);
+        r = sd_event_add_signal(event, NULL, SIGWINCH, on_resized, view);
+        if (r >= 0)
+                r = sd_event_add_signal(event, NULL, SIGHUP, on_hangup, view);
+        if (r >= 0)
+                r = sd_event_add_io(event, NULL, STDIN_FILENO, EPOLLIN, on_input, view);
+        if (r >= 0)
+                r = sd_event_add_time(event, &view->picture, CLOCK_MONOTONIC, 0, 1, on_picture, view);
+        return r < 0 ? report_error("cannot watch the terminal: %s", g_strerror(-r)) : EXIT_SUCCESS;
+}
+
+/* Opens what the operand names; a tree that has not run is shown in the list. */
+static int open_operand(View *view, const char *operand) {
+        g_auto(Target) target = {};
+        int status;
+
+        if (target_is_run_id(operand))
+                return enter_by_id(view, operand);
+
+        status = target_find(view->client, operand, &target);
+        if (status == EXIT_SUCCESS && target.run)
+                return enter(view, target.run);
+        if (status == EXIT_SUCCESS) {
+                list_screen_select(view->list, target.tree->name);
+                open_row(view);
+        }
+        return status;
+}
+
+static int show(View *view, const char *operand) {
+        int status = operand ? open_operand(view, operand) : EXIT_SUCCESS;
+
+        if (status == EXIT_SUCCESS)
+                status = screen_begin(&view->client->output);
+        if (status == EXIT_SUCCESS)
+                status = add_sources(view);
+        if (status == EXIT_SUCCESS)
+                status = watch_wait(view->watch);
+        screen_end();
+        return status;
+}
+
+int verb_watch(Client *client, char **operands) {
+        static const WatchCallbacks callbacks = {
+                .run_new = on_run_new,
+                .run_finished = on_run_finished,
+                .nodes_changed = on_nodes_changed,
+                .events = on_events,
+                .reloaded = on_reloaded,
+                .away = on_away,
+                .back = on_back,
+        };
+        View view = {
+                .client = client,
+                .list = list_screen_new(client),
+                .answer = g_string_new(NULL),
+                .pause = PICTURE_USEC,
+        };
+        int status = screen_check();
+
+        if (status == EXIT_SUCCESS)
+                status = watch_new(client, &callbacks, &view, &view.watch);
+        if (status == EXIT_SUCCESS)
+                status = list_screen_read(view.list, true);
+        if (status == EXIT_SUCCESS) {
+                client->output.quiet = true;
+                client->before_password = screen_pause;
+                interrupt_before_exit(screen_end);
+                report_observe(on_message, &view);
+                watch_wait_for_restart(view.watch, true, true);
+                status = show(&view, operands[0]);
+                report_observe(NULL, NULL);
+        }
+        if (status != EXIT_SUCCESS && status < EXIT_SIGNAL && view.message)
+                (void) report_error("%s", view.message);
+
+        sd_event_source_disable_unref(view.picture);
+        run_screen_free(view.run);
+        list_screen_free(view.list);
+        follower_free(view.follower);
+        watch_free(view.watch);
+        clear_subject(&view.subject);
+        g_string_free(view.answer, true);
+        g_free(view.message);
+        /* Ctrl-C is a normal way to end it. */
+        return status == EXIT_SIGNAL + SIGINT ? EXIT_SUCCESS : status;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* DBusName is a condition on the owner of a bus name. DBusProperty is a condition on the value of a D-Bus property, or
+ * on a part of it. */
+
+#include "basic/dbus-value.h"
+#include "bus/names.h"
+#include "bus/property-watch.h"
+#include "leaf-types/dbus.h"
+#include "leaf-types/leaf-types.h"
+#include "leaves/dbus/dbus-leaf.h"
+#include "leaves/kinds.h"
+#include "leaves/live-test.h"
+
+typedef struct DBusName {
+        Connection *connection;
+        NameUse name;
+} DBusName;
+
+static json_object *name_facts(Leaf *leaf, json_object *seen) {
+        const DBusNameParams *params = leaf->params;
+        json_object *facts = facts_new("destination", fact_text(params->address.destination), NULL);
+
+        json_object_object_add(facts, "seen", seen);
+        json_object_object_add(facts, "wanted", json_object_new_boolean(true));
+        return facts;
+}
+
+static Status evaluate_name(Leaf *leaf) {
+        const DBusNameParams *params = leaf->params;
+        const DBusName *op = leaf->op;
+
+        switch (name_state(&op->name)) {
+        case NAME_OWNED:
+                return STATUS_SUCCESS;
+        case NAME_ABSENT:
+                leaf_set_cause_of(leaf, CAUSE_CONDITION, name_facts(leaf, json_object_new_boolean(false)),
+                                  "%s is not on the bus", params->address.destination);
+                return STATUS_FAILURE;
+        default:
+                leaf_set_cause_of(leaf, CAUSE_CONNECTION_LOST, name_facts(leaf, NULL),
+                                  "the connection to the bus '%s' was lost", connection_name(op->connection));
+                return unknown_status(params->unknown);
+        }
+}
+
+/* May free the leaf. */
+static void on_owner_changed(void *userdata) {
+        leaf_set_value(userdata, evaluate_name(userdata));
+}
+
+static Status dbus_name_start(Leaf *leaf) {
+        const DBusNameParams *params = leaf->params;
+        g_autofree char *error = NULL;
+        DBusName *op = leaf->op;
+
+        if (dbus_bus_get(leaf, params->address.bus, &op->connection, &error) < 0) {
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+                return STATUS_FAILURE;
+        }
+
+        op->name.follower = (Follower){ .changed = on_owner_changed, .userdata = leaf };
+        name_use(connection_names(op->connection), &op->name, params->address.destination);
+        return name_state(&op->name) == NAME_UNKNOWN ? STATUS_RUNNING : evaluate_name(leaf);
+}
+
+static void dbus_name_release(Leaf *leaf) {
+        DBusName *op = leaf->op;
+
+        name_leave(&op->name);
+}
+
+static void dbus_name_describe(Leaf *leaf, GString *text) {
+        const DBusNameParams *params = leaf->params;
+        DBusName *op = leaf->op;
+
+        if (!dbus_describe_connection(op->connection, text))
+                g_string_append_printf(text, "owner of %s", params->address.destination);
+}
+
+const LeafKind dbus_name_kind = {
+        .op_size = sizeof(DBusName),
+        .start = dbus_name_start,
+        .release = dbus_name_release,
+        .describe = dbus_name_describe,
+};
+
+typedef struct DBusProperty {
+        Connection *connection;
+        PropertyWatch *watch;
+        LiveTest *test; /* NULL: there is none */
+        Status value;   /* RUNNING: not known yet */
+} DBusProperty;
+
+static bool step_into(json_object *value, json_object *step, json_object **ret_inner) {
+        int64_t index;
+
+        if (json_object_is_type(step, json_type_string))
+                return json_object_is_type(value, json_type_object) &&
+                       json_object_object_get_ex(value, json_object_get_string(step), ret_inner);
+
+        index = json_object_get_int64(step);
+        if (!json_object_is_type(value, json_type_array) || index >= (int64_t) json_object_array_length(value))
+                return false;
+
+        *ret_inner = json_object_array_get_idx(value, (size_t) index);
+        return true;
+}
+
+static bool follow(json_object *field, json_object *value, json_object **ret_found) {
+        for (size_t i = 0; field && i < json_object_array_length(field); i++)
+                if (!step_into(value, json_object_array_get_idx(field, i), &value))
+                        return false;
+
+        *ret_found = value;
+        return true;
+}
+
+static char *describe_field(const char *name, json_object *field) {
+        GString *text = g_string_new(name);
+
+        for (size_t i = 0; field && i < json_object_array_length(field); i++) {
+                g_autofree char *step = value_to_text(json_object_array_get_idx(field, i));
+
+                g_string_append_printf(text, "[%s]", step);
+        }
+        return g_string_free(text, FALSE);
+}
+
+static bool is_true(json_object *value) {
+        switch (json_object_get_type(value)) {
+        case json_type_boolean:
+                return json_object_get_boolean(value);
+        case json_type_int:
+        case json_type_double:
+                return json_object_get_double(value) != 0;
+        case json_type_string:
+                return json_object_get_string_len(value) > 0;
+        case json_type_array:
+                return json_object_array_length(value) > 0;
+        case json_type_object:
+                return json_object_object_length(value) > 0;
+        default:
+                return false;
+        }
+}
+
+static bool is_one_of(json_object *value, json_object *choices) {
+        for (size_t i = 0; i < json_object_array_length(choices); i++)
+                if (value_equal(value, json_object_array_get_idx(choices, i)))
+                        return true;
+        return false;
+}
+
+static bool fits(const ValueMatcher *matcher, json_object *value) {
+        if (matcher->equals)
+                return value_equal(value, matcher->equals);
+        if (matcher->one_of)
+                return is_one_of(value, matcher->one_of);
+        return is_true(value);
+}
+
+/* "Powered is false, not true" */
+static char *describe_mismatch(const ValueMatcher *matcher, const char *name, json_object *value) {
+        g_autofree char *field = describe_field(name, matcher->field), *is = value_to_text(value), *should = NULL;
+        json_object *wanted = matcher->equals ? matcher->equals : matcher->one_of;
+
+        if (wanted)
+                should = value_to_text(wanted);
+        else if (json_object_is_type(value, json_type_boolean))
+                should = g_strdup("true");
+        else
+                return g_strdup_printf("%s is %s", field, is);
+
+        return g_strdup_printf("%s is %s, not %s%s", field, is, wanted && !matcher->equals ? "one of " : "", should);
+}
+
+static bool matcher_find_field(const ValueMatcher *matcher, const char *name, json_object *value,
+                               json_object **ret_field, char **ret_text) {
+        g_autofree char *field = NULL, *text = NULL;
+
+        if (follow(matcher->field, value, ret_field))
+                return true;
+
+        field = describe_field(name, matcher->field);
+        text = value_to_text(value);
+        *ret_text = g_strdup_printf("there is no %s: %s is %s", field, name, text);
+        return false;
+}
+
+static bool matcher_matches(const ValueMatcher *matcher, const char *name, json_object *field, char **ret_text) {
+        if (fits(matcher, field))
+                return true;
+
+        *ret_text = describe_mismatch(matcher, name, field);
+        return false;
+}
+
+static json_object *matcher_wanted(const ValueMatcher *matcher) {
+        if (matcher->equals)
+                return json_object_get(matcher->equals);
+        if (matcher->one_of)
+                return json_object_get(matcher->one_of);
+        return json_object_new_boolean(true);
+}
+
+static void set_cause(Leaf *leaf, const char *kind, json_object *facts, json_object *seen, const char *text) {
+        const DBusPropertyParams *params = leaf->params;
+
+        json_object_object_add(facts, "destination", fact_text(params->address.destination));
+        json_object_object_add(facts, "path", fact_text(params->address.path));
+        json_object_object_add(facts, "property", fact_text(params->property));
+        json_object_object_add(facts, "seen", json_object_get(seen));
+        json_object_object_add(facts, "wanted", matcher_wanted(&params->matcher));
+        leaf_set_cause_of(leaf, kind, facts, "%s", text);
+}
+
+static void set_problem(Leaf *leaf, const PropertyProblem *problem) {
+        bool told = sd_bus_error_is_set(&problem->error);
+
+        set_cause(leaf,
+                  problem->lost ? CAUSE_CONNECTION_LOST
+                  : told        ? CAUSE_DBUS_ERROR
+                                : CAUSE_CONDITION,
+                  told ? dbus_error_facts(&problem->error) : json_object_new_object(), NULL, problem->text);
+}
+
+/* The value comes from the service, so a test that raises an error is a FAILURE, not an ERROR of the tree. */
+static Status judge_by_test(Leaf *leaf, json_object *field) {
+        const DBusPropertyParams *params = leaf->params;
+        DBusProperty *op = leaf->op;
+        Status status = live_test_evaluate(op->test, dbus_property_test_names, &field);
+
+        return status == STATUS_ERROR ? unknown_status(params->unknown) : status;
+}
+
+static Status judge(Leaf *leaf, json_object *value) {
+        const DBusPropertyParams *params = leaf->params;
+        const DBusProperty *op = leaf->op;
+        g_autofree char *text = NULL;
+        json_object *field;
+
+        if (!matcher_find_field(&params->matcher, params->property, value, &field, &text)) {
+                set_cause(leaf, CAUSE_CONDITION, json_object_new_object(), NULL, text);
+                return unknown_status(params->unknown);
+        }
+        if (op->test)
+                return judge_by_test(leaf, field);
+        if (matcher_matches(&params->matcher, params->property, field, &text))
+                return STATUS_SUCCESS;
+
+        set_cause(leaf, CAUSE_CONDITION, json_object_new_object(), field, text);
+        return STATUS_FAILURE;
+}
+
+static Status judge_state(Leaf *leaf) {
+        const DBusPropertyParams *params = leaf->params;
+        const DBusProperty *op = leaf->op;
+
+        switch (property_watch_state(op->watch)) {
+        case PROPERTY_KNOWN:
+                return judge(leaf, property_watch_value(op->watch));
+        case PROPERTY_UNKNOWN:
+                set_problem(leaf, property_watch_problem(op->watch));
+                return unknown_status(params->unknown);
+        default:
+                return op->value;
+        }
+}
+
+/* May free the leaf. */
+static void on_value_changed(void *userdata) {
+        Leaf *leaf = userdata;
+        DBusProperty *op = leaf->op;
+        Status value = judge_state(leaf);
+        bool news = value != op->value;
+
+        op->value = value;
+        if (news)
+                leaf_set_value(leaf, value);
+}
+
+static Status dbus_property_evaluate(Leaf *leaf) {
+        DBusProperty *op = leaf->op;
+
+        if (op->test && live_test_is_stale(op->test))
+                op->value = judge_state(leaf);
+        return op->value;
+}
+
+/* If another leaf already watches the same property, its value is known at once. */
+static Status dbus_property_start(Leaf *leaf) {
+        const DBusPropertyParams *params = leaf->params;
+        const DBusAddress *where = &params->address;
+        PropertyAddress address = { where->destination, where->path, where->interface, params->property };
+        g_autofree char *error = NULL;
+        DBusProperty *op = leaf->op;
+
+        if (dbus_bus_get(leaf, where->bus, &op->connection, &error) < 0) {
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+                return STATUS_FAILURE;
+        }
+
+        op->value = STATUS_RUNNING;
+        op->watch = property_watch_new(op->connection, &address, on_value_changed, leaf);
+        if (params->test)
+                op->test = live_test_new(leaf, params->test);
+
+        op->value = judge_state(leaf);
+        return op->value;
+}
+
+static void dbus_property_release(Leaf *leaf) {
+        DBusProperty *op = leaf->op;
+
+        g_clear_pointer(&op->watch, property_watch_free);
+        g_clear_pointer(&op->test, live_test_free);
+}
+
+static void dbus_property_describe(Leaf *leaf, GString *text) {
+        const DBusPropertyParams *params = leaf->params;
+        DBusProperty *op = leaf->op;
+
+        if (!dbus_describe_connection(op->connection, text))
+                g_string_append_printf(text, "value of %s.%s from %s", params->address.interface, params->property,
+                                       params->address.destination);
+}
+
+const LeafKind dbus_property_kind = {
+        .op_size = sizeof(DBusProperty),
+        .start = dbus_property_start,
+        .evaluate = dbus_property_evaluate,
+        .release = dbus_property_release,
+        .describe = dbus_property_describe,
+};

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * DBusCall calls a method and waits for its reply. DBusEmit sends a signal. DBusSignal waits for a signal. The
+ * parameter "outputs" sets variables to the values of the reply or the signal, which is read only if there are outputs.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/dbus-value.h"
+#include "bus/names.h"
+#include "leaf-types/dbus.h"
+#include "leaves/dbus/dbus-leaf.h"
+#include "leaves/kinds.h"
+#include "script/scripts.h"
+
+static size_t count_names(const DBusOutputs *outputs) {
+        return outputs->names ? g_strv_length((char **) outputs->names) : 0;
+}
+
+static Status take_names(Leaf *leaf, const DBusOutputs *outputs, const char *what, json_object *values) {
+        size_t n_outputs = count_names(outputs), n_values = json_object_array_length(values);
+
+        if (n_values < n_outputs) {
+                leaf_set_cause(leaf, "the %s has %zu value%s, but there %s %zu output%s", what, n_values,
+                               n_values == 1 ? "" : "s", n_outputs == 1 ? "is" : "are", n_outputs,
+                               n_outputs == 1 ? "" : "s");
+                return STATUS_FAILURE;
+        }
+
+        for (size_t i = 0; i < n_outputs; i++)
+                if (*outputs->names[i])
+                        leaf_set_output(leaf, outputs->names[i], json_object_get(json_object_array_get_idx(values, i)));
+        return STATUS_SUCCESS;
+}
+
+/* All are evaluated before any is set: they do not see each other's results. */
+static Status take_expressions(Leaf *leaf, const NamedScript *expressions, json_object *values) {
+        json_object *const extra[] = { values, json_object_array_get_idx(values, 0) };
+        g_autoptr(json_object) results = json_object_new_array();
+
+        for (const NamedScript *i = expressions; i->name; i++) {
+                json_object *result = NULL;
+                g_autofree char *error = NULL;
+
+                if (script_evaluate(i->script, leaf->blackboard, extra, &result, &error) < 0) {
+                        leaf_set_cause_of(leaf, CAUSE_EXPRESSION,
+                                          facts_new("expression", fact_text(script_code(i->script)), NULL),
+                                          "the output '%s': %s", i->name, error);
+                        return STATUS_FAILURE;
+                }
+                json_object_array_add(results, result);
+        }
+
+        for (size_t i = 0; expressions[i].name; i++)
+                leaf_set_output(leaf, expressions[i].name, json_object_get(json_object_array_get_idx(results, i)));
+        return STATUS_SUCCESS;
+}
+
+/* Sets variables to the values of a message: all of them or, after an error, none, and sets the cause. what: "reply",
+ * "signal". */
+static Status outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *what, sd_bus_message *message) {
+        g_autoptr(json_object) values = NULL;
+        g_autofree char *error = NULL;
+
+        if (count_names(outputs) == 0 && !outputs->expressions)
+                return STATUS_SUCCESS;
+
+        if (sd_bus_message_rewind(message, true) < 0 || value_read_all(message, &values, &error) < 0) {
+                leaf_set_cause(leaf, "the %s cannot go to the outputs: %s", what, error);
+                return STATUS_FAILURE;
+        }
+        return outputs->expressions ? take_expressions(leaf, outputs->expressions, values)
+                                    : take_names(leaf, outputs, what, values);
+}
+
+/* Waits until the bus has processed all messages of the previous btd. That is so when the bus has released the previous
+ * btd's connection; until then, no message that must come later may be sent. If the bus was restarted meanwhile, no
+ * message is under way, and the unique name may belong to another client. */
+typedef struct DBusRecovery {
+        Leaf *leaf; /* NULL: not waiting */
+        Connection *connection;
+        char *bus; /* the ID that the bus had then, or NULL */
+        NameUse sender;
+} DBusRecovery;
+
+/* The memo for leaf_set_memo(), right before the leaf sends its message. */
+static json_object *recovery_memo(const Leaf *leaf, Connection *connection) {
+        g_autofree char *id = NULL;
+        json_object *memo;
+        const char *sender;
+
+        if (!leaf->durable || sd_bus_get_unique_name(connection_bus(connection), &sender) < 0)
+                return NULL;
+
+        id = connection_bus_id(connection);
+        memo = json_object_new_object();
+        json_object_object_add(memo, "sender", json_object_new_string(sender));
+        json_object_object_add(memo, "bus", json_object_new_string(id));
+        return memo;
+}
+
+static const char *member(json_object *memo, const char *name) {
+        json_object *value = NULL;
+
+        json_object_object_get_ex(memo, name, &value);
+        return json_object_get_string(value);
+}
+
+static bool is_same_bus(const DBusRecovery *recovery) {
+        g_autofree char *id = connection_bus_id(recovery->connection);
+
+        return g_strcmp0(id, recovery->bus) == 0;
+}
+
+/* Or was it there at all? */
+static bool is_there(const DBusRecovery *recovery) {
+        NameState state = name_state(&recovery->sender);
+
+        return state == NAME_UNKNOWN || (state == NAME_OWNED && is_same_bus(recovery));
+}
+
+static void on_sender_changed(void *userdata) {
+        DBusRecovery *recovery = userdata;
+
+        if (!is_there(recovery))
+                leaf_lost(recovery->leaf);
+}
+
+/* For LeafKind.recover: IDLE, or RUNNING, and leaf_lost() follows. */
+static Status recovery_begin(DBusRecovery *recovery, Leaf *leaf, Connection *connection) {
+        const char *sender = member(leaf->memo, "sender");
+
+        if (!sender || !sd_bus_service_name_is_valid(sender))
+                return STATUS_IDLE;
+
+        *recovery = (DBusRecovery){
+                .leaf = leaf,
+                .connection = connection,
+                .bus = g_strdup(member(leaf->memo, "bus")),
+                .sender.follower = { .changed = on_sender_changed, .userdata = recovery },
+        };
+        name_use(connection_names(connection), &recovery->sender, sender);
+        return is_there(recovery) ? STATUS_RUNNING : STATUS_IDLE;
+}
+
+static void recovery_end(DBusRecovery *recovery) {
+        if (recovery->leaf)
+                name_leave(&recovery->sender);
+
+        recovery->leaf = NULL;
+        g_clear_pointer(&recovery->bus, g_free);
+}
+
+typedef struct DBusCall {
+        Connection *connection;
+        DBusRecovery recovery; /* waits for messages of the previous daemon */
+        Call *call;
+} DBusCall;
+
+/* If the peer does not exist, the bus replies, and not every bus names the peer. */
+static char *error_describe(const DBusCallParams *params, const sd_bus_error *error) {
+        const char *message = error->message ?: "";
+        bool absent = sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER,
+                                             SD_BUS_ERROR_NO_REPLY);
+
+        if (absent && !strstr(message, params->message.address.destination))
+                return g_strdup_printf("%s: %s (%s)", error->name, message, params->message.address.destination);
+        if (*message)
+                return g_strdup_printf("%s: %s", error->name, message);
+        return g_strdup(error->name);
+}
+
+static void set_call_cause(Leaf *leaf, const sd_bus_error *error) {
+        const DBusCallParams *params = leaf->params;
+        g_autofree char *text = error_describe(params, error);
+        json_object *facts = dbus_error_facts(error);
+
+        json_object_object_add(facts, "destination", fact_text(params->message.address.destination));
+        json_object_object_add(facts, "path", fact_text(params->message.address.path));
+        json_object_object_add(facts, "member", fact_text(params->message.member));
+        leaf_set_cause_of(leaf, dbus_error_kind(error), facts, "%s", text);
+}
+
+static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
+        const DBusCallParams *params = leaf->params;
+
+        if (!error) {
+                leaf_end(leaf, outputs_take(leaf, &params->outputs, "reply", reply));
+                return;
+        }
+
+        set_call_cause(leaf, error);
+        leaf_end(leaf, STATUS_FAILURE);
+}
+
+/* Makes the message just before it is sent. The arguments were checked when the leaf started. */
+static int make_message(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
+        Leaf *leaf = userdata;
+        const DBusCall *op = leaf->op;
+        const DBusCallParams *params = leaf->params;
+        const DBusAddress *address = &params->message.address;
+        g_autoptr(sd_bus_message) message = NULL;
+        g_autofree char *error = NULL;
+        int r = sd_bus_message_new_method_call(bus, &message, address->destination, address->path, address->interface,
+                                               params->message.member);
+
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(message, params->auto_start);
+        if (r >= 0)
+                r = value_append(message, params->message.signature, params->message.args, &error);
+        if (r < 0)
+                return r;
+
+        leaf_set_memo(leaf, recovery_memo(leaf, op->connection));
+        *ret_message = g_steal_pointer(&message);
+        return 0;
+}
+
+static Status dbus_call_start(Leaf *leaf) {
+        const DBusCallParams *params = leaf->params;
+        g_autofree char *error = NULL;
+        DBusCall *op = leaf->op;
+
+        if (dbus_bus_get(leaf, params->message.address.bus, &op->connection, &error) < 0) {
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+                return STATUS_FAILURE;
+        }
+
+        op->call =
+                connection_call_made(op->connection, params->message.address.destination, make_message, on_reply, leaf);
+        return STATUS_RUNNING;
+}
+
+static Status dbus_call_recover(Leaf *leaf) {
+        const DBusCallParams *params = leaf->params;
+        g_autofree char *error = NULL;
+        DBusCall *op = leaf->op;
+
+        if (!leaf->has_memo || dbus_bus_get(leaf, params->message.address.bus, &op->connection, &error) < 0)
+                return STATUS_IDLE;
+
+        return recovery_begin(&op->recovery, leaf, op->connection);
+}
+
+static void dbus_call_release(Leaf *leaf) {
+        DBusCall *op = leaf->op;
+
+        recovery_end(&op->recovery);
+        g_clear_pointer(&op->call, call_free);
+}
+
+static void dbus_call_describe(Leaf *leaf, GString *text) {
+        const DBusCallParams *params = leaf->params;
+        const DBusAddress *address = &params->message.address;
+        DBusCall *op = leaf->op;
+
+        if (!dbus_describe_connection(op->connection, text))
+                g_string_append_printf(text, "reply of %s%s%s from %s", address->interface ? address->interface : "",
+                                       address->interface ? "." : "", params->message.member, address->destination);
+}
+
+const LeafKind dbus_call_kind = {
+        .op_size = sizeof(DBusCall),
+        .start = dbus_call_start,
+        .release = dbus_call_release,
+        .recover = dbus_call_recover,
+        .describe = dbus_call_describe,
+};
+
+typedef struct DBusEmit {
+        Connection *connection;
+        DBusRecovery recovery; /* waits for messages of the previous daemon */
+        Listener *listener;    /* while the bus is not there */
+} DBusEmit;
+
+static int emit(sd_bus *bus, const DBusEmitParams *params) {
+        const DBusMessage *signal = &params->message;
+        g_autoptr(sd_bus_message) message = NULL;
+        g_autofree char *error = NULL;
+        int r = sd_bus_message_new_signal(bus, &message, signal->address.path, signal->address.interface,
+                                          signal->member);
+
+        if (r >= 0)
+                r = value_append(message, signal->signature, signal->args, &error);
+        return r < 0 ? r : sd_bus_send(bus, message, NULL);
+}
+
+/* RUNNING: the bus is not there. */
+static Status try_to_emit(Leaf *leaf) {
+        DBusEmit *op = leaf->op;
+        int r = -ENOTCONN;
+
+        if (connection_is_ready(op->connection)) {
+                leaf_set_memo(leaf, recovery_memo(leaf, op->connection));
+                r = emit(connection_bus(op->connection), leaf->params);
+        }
+        if (r == -ENOTCONN || r == -ECONNRESET)
+                return STATUS_RUNNING;
+        if (r >= 0)
+                return STATUS_SUCCESS;
+
+        leaf_set_cause(leaf, "the signal could not be sent: %s", g_strerror(-r));
+        return STATUS_FAILURE;
+}
+
+static void on_connected(Connection *connection, void *userdata) {
+        Status status = try_to_emit(userdata);
+
+        if (status != STATUS_RUNNING)
+                leaf_end(userdata, status);
+}
+
+static Status dbus_emit_start(Leaf *leaf) {
+        static const ListenerCallbacks callbacks = { .connected = on_connected };
+        const DBusEmitParams *params = leaf->params;
+        g_autofree char *error = NULL;
+        DBusEmit *op = leaf->op;
+        Status status;
+
+        if (dbus_bus_get(leaf, params->message.address.bus, &op->connection, &error) < 0) {
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+                return STATUS_FAILURE;
+        }
+
+        status = try_to_emit(leaf);
+        if (status == STATUS_RUNNING)
+                op->listener = connection_listen(op->connection, &callbacks, leaf);
+        return status;
+}
+
+static Status dbus_emit_recover(Leaf *leaf) {
+        const DBusEmitParams *params = leaf->params;
+        g_autofree char *error = NULL;
+        DBusEmit *op = leaf->op;
+
+        if (!leaf->has_memo || dbus_bus_get(leaf, params->message.address.bus, &op->connection, &error) < 0)
+                return STATUS_IDLE;
+
+        return recovery_begin(&op->recovery, leaf, op->connection);
+}
+
+static void dbus_emit_release(Leaf *leaf) {
+        DBusEmit *op = leaf->op;
+
+        recovery_end(&op->recovery);
+        g_clear_pointer(&op->listener, listener_free);
+}
+
+static void dbus_emit_describe(Leaf *leaf, GString *text) {
+        DBusEmit *op = leaf->op;
+
+        dbus_describe_connection(op->connection, text);
+}
+
+const LeafKind dbus_emit_kind = {
+        .op_size = sizeof(DBusEmit),
+        .start = dbus_emit_start,
+        .release = dbus_emit_release,
+        .recover = dbus_emit_recover,
+        .describe = dbus_emit_describe,
+};
+
+typedef struct DBusSignal {
+        Connection *connection;
+        Match *match;
+} DBusSignal;
+
+/* An argument that must equal a text; NULL: it is not a text, or any value matches. */
+static const char *text_arg(const DBusSignalParams *params, size_t i) {
+        json_object *arg = json_object_array_get_idx(params->args, i);
+
+        return json_object_is_type(arg, json_type_string) ? json_object_get_string(arg) : NULL;
+}
+
+static size_t count_args(const DBusSignalParams *params) {
+        return params->args ? json_object_array_length(params->args) : 0;
+}
+
+/* The bus compares texts itself: the first one finds the signal, the others narrow the rule. */
+static void add_args(const DBusSignalParams *params, SignalPattern *pattern, GString *more) {
+        for (size_t i = 0; i < MIN(count_args(params), SIGNAL_PATTERN_ARGS); i++) {
+                const char *text = text_arg(params, i);
+                bool is_path = text && sd_bus_object_path_is_valid(text);
+
+                if (!text)
+                        continue;
+                if (pattern->arg) {
+                        signal_pattern_append_arg(more, (unsigned) i, text, is_path);
+                        continue;
+                }
+                pattern->arg = text;
+                pattern->arg_number = (unsigned) i;
+                pattern->arg_is_path = is_path;
+        }
+}
+
+/* The bus compares a wanted string only with strings and object paths; so does this function. */
+static bool arg_fits(json_object *wanted, char type, json_object *value) {
+        if (!wanted)
+                return true;
+        if (json_object_is_type(wanted, json_type_string) && type != SD_BUS_TYPE_STRING &&
+            type != SD_BUS_TYPE_OBJECT_PATH)
+                return false;
+        return value_equal(wanted, value);
+}
+
+static bool args_fit(const DBusSignalParams *params, sd_bus_message *message) {
+        const char *signature = sd_bus_message_get_signature(message, true);
+
+        for (size_t i = 0; i < count_args(params); i++) {
+                g_autoptr(json_object) value = NULL;
+                g_autofree char *error = NULL;
+
+                if (*signature == '\0' || value_read_one(message, &value, &error) < 0 ||
+                    !arg_fits(json_object_array_get_idx(params->args, i), *signature, value))
+                        return false;
+                signature += signature_first(signature);
+        }
+        return true;
+}
+
+static void on_signal(sd_bus_message *message, void *userdata) {
+        Leaf *leaf = userdata;
+        const DBusSignalParams *params = leaf->params;
+
+        if (args_fit(params, message))
+                leaf_end(leaf, outputs_take(leaf, &params->outputs, "signal", message));
+}
+
+static Status dbus_signal_start(Leaf *leaf) {
+        const DBusSignalParams *params = leaf->params;
+        g_autofree char *error = NULL;
+        g_autoptr(GString) more = g_string_new(NULL);
+        DBusSignal *op = leaf->op;
+        SignalPattern pattern = {
+                .sender = params->address.destination,
+                .path = params->address.path,
+                .interface = params->address.interface,
+                .member = params->member,
+        };
+
+        if (dbus_bus_get(leaf, params->address.bus, &op->connection, &error) < 0) {
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+                return STATUS_FAILURE;
+        }
+
+        add_args(params, &pattern, more);
+        pattern.more = more->str;
+        op->match = connection_match(op->connection, &pattern, on_signal, NULL, leaf);
+        return STATUS_RUNNING;
+}
+
+static void dbus_signal_release(Leaf *leaf) {
+        DBusSignal *op = leaf->op;
+
+        g_clear_pointer(&op->match, match_free);
+}
+
+static void dbus_signal_describe(Leaf *leaf, GString *text) {
+        const DBusSignalParams *params = leaf->params;
+        const DBusAddress *address = &params->address;
+        DBusSignal *op = leaf->op;
+
+        if (dbus_describe_connection(op->connection, text))
+                return;
+
+        g_string_append_printf(text, "signal %s%s%s", address->interface ? address->interface : "",
+                               address->interface ? "." : "", params->member);
+        if (address->destination)
+                g_string_append_printf(text, " from %s", address->destination);
+}
+
+const LeafKind dbus_signal_kind = {
+        .op_size = sizeof(DBusSignal),
+        .start = dbus_signal_start,
+        .recover = dbus_signal_start,
+        .release = dbus_signal_release,
+        .describe = dbus_signal_describe,
+};

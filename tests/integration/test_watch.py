@@ -1,0 +1,658 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests btctl watch on a terminal of tmux: keys are sent to it, and the screen is read."""
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import time
+
+import pytest
+
+import client
+import daemon
+from btctl_runs import UTF8
+from screen import Screen
+
+IDLE = {"type": "Sleep", "name": "Idle", "duration": "infinity"}
+FAILED = {"type": "Spawn", "name": "Bad", "argv": ["/bin/sh", "-c", "exit 3"]}
+TRY = {"type": "Fallback", "name": "Try", "children": [FAILED, {"type": "AlwaysSuccess", "name": "Good"}]}
+BOOT = {"type": "Sequence", "name": "Boot", "children": [TRY, IDLE]}
+
+
+@pytest.fixture
+def screens(btd):
+    """Makes screens, and closes them."""
+    made = []
+
+    def make(*arguments, **keys):
+        made.append(Screen([daemon.BTCTL, "--address=" + btd.bus.address, "watch", *arguments], **keys))
+        return made[-1]
+    yield make
+    for it in made:
+        it.close()
+
+
+def start_btd(btd):
+    """With run records."""
+    directory = os.path.dirname(btd.trees)
+    btd.start(f"--runtime={directory}/run", f"--state={directory}/state")
+
+
+def started(btd, *trees):
+    """Starts btd with the trees, each with a run that is running at its node Idle."""
+    for tree in trees:
+        btd.tree(tree, BOOT)
+    start_btd(btd)
+    return [start(btd, tree) for tree in trees]
+
+
+def start(btd, tree, instance=""):
+    run, path = btd.client.start(tree, instance)
+    client.wait(lambda: btd.client.nodes(path)["Idle"]["status"] == "running", "the node Idle")
+    return run
+
+
+def line_of(text, word):
+    return next(line for line in text.splitlines() if word in line)
+
+
+# The list
+
+
+def test_list(btd, screens):
+    btd.tree("boot", BOOT, description="Boots it")
+    btd.tree("auto", IDLE, autostart=True)
+    btd.tree("never", IDLE, description="Nobody starts it")
+    start_btd(btd)
+    start(btd, "boot", "eth0")
+    screen = screens()
+    client.wait(lambda: screen.text().count("Idle: waits for a halt") == 3, "what both wait for, one also in the foot")
+    text = screen.text()
+
+    assert re.search(r"● auto +running +\d+s +yes ", text), text
+    assert re.search(r"○ never +idle +Nobody starts it", text), text
+    assert line_of(text, "  TREE").split() == ["TREE", "STATE", "SINCE", "AUTO", "WAITS", "FOR,", "OR", "WHY"], text
+    assert "btd: 3 trees, 2 running, by name" in text
+    assert "? keys  Enter open" in text
+
+    btd.btctl("halt", "boot")
+    screen.wait("■ boot@eth0", "halted", "3 trees, 1 running")
+    btd.btctl("start", "boot@eth0")
+    screen.wait("● boot@eth0", "3 trees, 2 running")
+    client.wait(lambda: re.search(r"boot@eth0 +running +\d+s +halted +Idle: ", screen.text()), "the last result")
+
+    screen.keys("f")
+    screen.wait("[only running]", without=["never"])
+    screen.keys("f")
+    screen.keys("o")
+    text = screen.wait("by state", "never")
+    assert text.index("boot@eth0") < text.index("never")
+    screen.keys("o")
+    screen.wait("by newest change")
+    screen.keys("o", "/")
+    screen.wait("Show only rows with:")
+    screen.type("BOOX")
+    screen.keys("BSpace", "Enter")
+    screen.wait("[only with 'boo']", "boot@eth0", without=["never"])
+    screen.keys("/")
+    screen.type("qq")
+    screen.keys("Enter")
+    screen.wait("No tree matches.")
+    screen.keys("/", "Enter")
+    screen.wait("never", without=["only with"])
+
+    screen.keys("z")
+    screen.wait("this key does nothing here; ? shows the keys")
+    screen.keys("End", "Enter")
+    screen.wait("never has not run; press a to start it")
+    screen.keys("a")
+    screen.wait("Start never? [y/n]")
+    screen.keys("n")
+    screen.wait("? keys", "○ never")
+    screen.keys("a", "y")
+    screen.wait("● never")
+    screen.keys("x")
+    screen.wait("Halt never.1? [y/n]")
+    screen.keys("y")
+    screen.wait("■ never")
+    screen.keys("q")
+    screen.wait_end(0)
+
+
+def test_results_from_before(btd, screens):
+    """A tree that has finished twice has its last but one result in the column LAST, also from the history."""
+    btd.tree("twice", {"type": "Condition", "name": "Ok", "test": "ok"}, blackboard={"ok": True})
+    start_btd(btd)
+
+    def finish(**variables):
+        assert btd.client.finish(btd.client.start("twice", variables=variables)[1])[0]
+    finish()
+    screen = screens()
+    text = screen.wait("✓ twice  success  ")
+    assert line_of(text, "  TREE").split() == ["TREE", "STATE", "SINCE", "WAITS", "FOR,", "OR", "WHY"], text
+    finish(ok=False)
+    for screen in screen, screens():
+        text = screen.wait("✗ twice  failure  ")
+        assert re.search(r"✗ twice +failure +\d+s ago +success +Ok: ", text), text
+        assert line_of(text, "  TREE").split() == ["TREE", "STATE", "SINCE", "LAST", "WAITS", "FOR,", "OR", "WHY"], text
+
+    assert btd.stop() == 0
+    start_btd(btd)
+    screen = screens()
+    assert re.search(r"✗ twice +failure +\d+s ago +success +Ok: ", screen.wait("✗ twice  failure  "))
+    finish()
+    assert re.search(r"✓ twice +success +\d+s ago +failure$", screen.wait("✓ twice  success  "), re.MULTILINE)
+
+
+# A run
+
+
+def test_run(btd, screens):
+    btd.tree("boot", BOOT)
+    start_btd(btd)
+    run = start(btd, "boot")
+    screen = screens("boot")
+
+    text = screen.wait(f"● {run}: running for", "Idle (Sleep) for", "[1 Events]")
+    assert line_of(text, "Try (Fallback)").endswith(" [2 nodes]"), text  # it is folded
+    assert "Bad (Spawn)" not in text
+    screen.wait("Boot/Try/Bad: failure")  # the events
+
+    screen.keys("+")
+    screen.wait("│  ├─ ✗ Bad (Spawn)")
+    screen.keys("-")
+    screen.wait("[2 nodes]", "Idle (Sleep)", without=["✗ Bad (Spawn)"])
+    screen.keys("=", "Home", "Down", "Enter")
+    screen.wait("✗ Bad (Spawn)")
+    screen.keys("Enter")
+    screen.wait("[2 nodes]", without=["✗ Bad (Spawn)"])
+
+    screen.keys("n")
+    screen.wait("nothing was searched yet; search with /")
+    screen.keys("/")
+    screen.wait("Search:")
+    screen.type("good")
+    screen.keys("Enter")
+    screen.wait("✓ Good (AlwaysSuccess)", "✗ Bad (Spawn)")
+    screen.keys("/")
+    screen.type("nowhere")
+    screen.keys("Enter")
+    screen.wait("no node with 'nowhere'")
+
+    screen.keys("f")
+    screen.wait("[only failed]", "Bad (Spawn)", without=["Good (AlwaysSuccess)"])
+    screen.keys("f", "c")
+    screen.wait("[only changed]", "No node has changed.")
+    screen.keys("Enter", "t")  # there is no row for the cursor
+    screen.keys("c", "Right")
+    screen.wait("this is the present; Left goes back")
+    screen.keys(">")
+    screen.wait("this is the present; Left goes back")
+    screen.keys("z")
+    screen.wait("this key does nothing here; ? shows the keys")
+
+    screen.keys("?")
+    screen.wait("Keys for a run:", "set or remove a breakpoint", "Press a key to return.", without=["…"])
+    screen.keys("j")
+    screen.wait("● Boot (Sequence)")
+    screen.keys("Escape")
+    screen.wait("1 tree, 1 running")
+    screen.keys("?")
+    screen.wait("Keys for the list:", without=["…"])
+    screen.keys("j", "Enter")
+    screen.wait("[1 Events]")
+    screen.keys("q")
+    screen.wait_end(0)
+
+
+def test_panes(btd, screens):
+    btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [
+        TRY, {"type": "Spawn", "name": "Tell", "argv": ["/bin/echo", "hello"]}, IDLE]},
+        blackboard={"name": "eth0", "n": 1})
+    start_btd(btd)
+    run = start(btd, "boot")
+    screen = screens(run)
+
+    screen.wait("[1 Events]", "Boot/Idle: running")
+    screen.keys("Tab")
+    screen.wait("[2 Variables]", '  n=1', '  name="eth0"')
+    assert btd.btctl("set", run, "n=2").returncode == 0
+    screen.wait("* n=2", '  name="eth0"')
+    screen.keys("3")
+    screen.wait("[3 Cause]", "This node has not failed, and was neither skipped nor halted.")
+    screen.keys("+", "Home", "Down", "Down")
+    screen.wait("[3 Cause]", "exited with status 3", without=["This node has not failed"])
+    screen.keys("4")
+    screen.wait("[4 Log]", without=["exited with status 3: "])
+    screen.keys("1")
+    for _ in range(3):
+        screen.keys("K")
+    screen.wait("[1 Events]", without=["Boot/Idle: running"])
+    screen.keys("J", "J", "J")
+    screen.wait("Boot/Idle: running")
+
+
+def test_a_run_without_variables_and_record(btd, screens):
+    btd.tree("boot", BOOT)
+    btd.start()
+    start(btd, "boot")
+    screen = screens("boot")
+
+    screen.wait("[1 Events]", "some events of boot.1 are missing here: run 'boot.1' has no run record")
+    screen.keys("2")
+    screen.wait("The run has no variables.")
+    screen.keys("4")
+    screen.wait("run 'boot.1' has no run record, because btd was started without --runtime=")
+    screen.keys("1", "Left")
+    screen.wait("run 'boot.1' has no run record")
+    assert btd.btctl("force", "boot", "Idle", "failure").returncode == 0
+    screen.wait("✗ boot.1: failure", "Boot/Idle: failure")
+
+
+def test_what_changes_below_a_decorator(btd, screens):
+    """btd counts elements and attempts, also without a change of the node's state; a time that is left passes."""
+    btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [
+        {"type": "ForEach", "name": "All", "items": "{list}", "as": "e", "concurrency": 2, "max_failures": 1, "child": {
+            "type": "Sequence", "name": "One", "children": [
+                {"type": "Condition", "name": "Good", "test": "e ~= 1"},
+                {"type": "WaitFor", "name": "Wait", "child": {"type": "Condition", "name": "Go", "test": "go >= e"}}]}},
+        {"type": "RetryUntilSuccessful", "name": "Retry", "num_attempts": -1, "backoff": {"initial": "4s"}, "child": FAILED},
+    ]}, blackboard={"list": [1, 2, 3, 4], "go": 0})
+    start_btd(btd)
+    run = btd.client.start("boot")[0]
+    screen = screens("boot", columns=120)
+    screen.wait(", 1 of 4 done, 1 failed [+]")
+    assert btd.btctl("set", run, "go=2").returncode == 0
+    screen.wait(", 2 of 4 done, 1 failed [+]", without=["Good (Condition)"])
+    screen.keys("g", "Down", "Enter")
+    screen.wait("One[1: 3] (Sequence)", "One[2: 4] (Sequence)", "Go (Condition): go >= e is false (e is 3, go is 2)",
+                without=["[+]"])
+    screen.keys("Enter")
+    screen.wait("[+]", without=["─ ● One["])
+    assert btd.btctl("set", run, "go=9").returncode == 0
+    screen.wait("✓ All (ForEach) after ", ": 1 of 4 elements failed [+]", ", attempt 2; before: exited", "continues in")
+    screen.wait(", attempt 3; before: exited with status 3")
+
+    screen.tmux("resize-window", "-x", "80", "-y", "24")
+    screen.keys("End", "Up", "3")
+    text = screen.wait("[3 Cause]", "Boot/Retry: running, attempt ")
+    assert re.search(r"before: exited with status 3; continues in[ \n]+\d", text), text
+
+
+def test_times_that_are_left(btd, screens):
+    btd.tree("boot", {"type": "Timeout", "name": "Boot", "timeout": "1h", "child": IDLE})
+    start_btd(btd)
+    start(btd, "boot")
+    screen = screens("boot")
+    screen.wait("times out in 59min 5")
+    before = line_of(screen.text(), "Boot (Timeout)").split("times out")[1]
+    screen.wait("times out in 59min 5", without=[before])
+
+
+def test_a_question_keeps_its_node(btd, screens):
+    """The cursor is on what runs, and moves on while the question is there."""
+    btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [{**IDLE, "name": "First"}, IDLE]})
+    start_btd(btd)
+    run = btd.client.start("boot")[0]
+    screen = screens("boot")
+    screen.wait("● First")
+    screen.keys("b")
+    screen.wait("Set a breakpoint at Boot/First? [y/n]")
+    assert btd.btctl("force", run, "First", "success").returncode == 0
+    screen.wait("● Idle", "Set a breakpoint at Boot/First? [y/n]")
+    screen.keys("y")
+    assert line_of(screen.wait("[breakpoint]"), "[breakpoint]").startswith("├─ ✓ First")
+
+
+def test_it_was_stopped(btd, screens):
+    """What it is sent meanwhile comes late; times count from when it happened, and the last events are read."""
+    again = {"type": "Repeat", "name": "Again", "num_cycles": 3000, "child": {"type": "Sleep", "name": "Nap", "duration": "1ms"}}
+    btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [{**IDLE, "name": "First"}, again, IDLE]})
+    start_btd(btd)
+    run, path = btd.client.start("boot")
+    screen = screens("boot")
+    screen.wait("● First")
+    screen.send_signal(signal.SIGSTOP)
+    assert btd.btctl("force", run, "First", "success").returncode == 0
+    client.wait(lambda: btd.client.nodes(path)["Idle"]["status"] == "running", "the node Idle")
+    time.sleep(7)
+    screen.send_signal(signal.SIGCONT)
+    text = screen.wait("● Idle (Sleep) for ", "Boot/Idle: running")
+    seconds = re.search(r"Idle \(Sleep\) for ([0-9.]+)s", text)
+    assert not seconds or float(seconds[1]) >= 7, text  # else a minute or more
+    screen.keys("-N", "480", "K")
+
+    def has_gap():
+        screen.keys("-N", "3", "K")
+        return " events are not shown here; Left reads them" in screen.text()
+    client.wait(has_gap, "the gap among the events")
+    screen.keys("Left")
+    screen.wait("● Again (Repeat)", ", round 3000", "Again/Nap: running", without=["are not shown here"])
+
+
+NAP = {"type": "KeepRunningUntilFailure", "child": {"type": "Sleep", "duration": "100ms"}}
+
+
+@contextlib.contextmanager
+def bare_terminal(btd, *arguments):
+    """btctl watch in a terminal whose output nobody reads but the test: (pid, descriptor)."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(UTF8, TERM="vt100")
+        os.execv(daemon.BTCTL, [daemon.BTCTL, "--address=" + btd.bus.address, "watch", *arguments])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    try:
+        yield pid, terminal
+    finally:
+        os.close(terminal)
+
+
+def test_a_slow_line(btd, screens):
+    """A terminal of 9,600 baud, and a tree that changes all the time: a key is answered soon."""
+    btd.tree("boot", {"type": "Parallel", "children": [NAP] * 50})
+    start_btd(btd)
+    btd.client.start("boot")
+    with bare_terminal(btd, "boot") as (pid, terminal):
+        end, times = time.monotonic() + 16, []
+        try:
+            while True:
+                if time.monotonic() > end and not times:
+                    times.append(time.monotonic())
+                    os.write(terminal, b"q")
+                if select.select([terminal], [], [], 0.05)[0]:
+                    time.sleep(len(os.read(terminal, 96)) / 960)
+        except OSError:  # the end of the terminal
+            times.append(time.monotonic())
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert times[1] - times[0] < 8  # on a busy machine, too
+
+
+@pytest.mark.parametrize("tree, most", [("fast", 960), ("idle", 120)])
+def test_bytes_of_a_second(btd, screens, tree, most):
+    """A tree that changes all the time leaves room for keys on a line of 9,600 baud, and its changes are none of another
+    one that is shown."""
+    btd.tree("fast", {"type": "Parallel", "children": [NAP] * 50})
+    btd.tree("idle", BOOT)
+    start_btd(btd)
+    btd.client.start("fast")
+    start(btd, "idle")
+    with bare_terminal(btd, tree) as (pid, terminal):
+        assert os.read(terminal, 1)
+        begun, n = time.monotonic(), 0
+        while time.monotonic() < begun + 8:
+            if select.select([terminal], [], [], 0.05)[0]:
+                n += len(os.read(terminal, 65536))
+        seconds = time.monotonic() - begun
+        os.write(terminal, b"q")
+        with contextlib.suppress(OSError):
+            while os.read(terminal, 65536):
+                pass
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert 0 < n < 4000 + seconds * most  # the first pictures, and the others
+
+
+def test_control(btd, screens):
+    btd.tree("boot", BOOT, blackboard={"n": 1})
+    start_btd(btd)
+    run = start(btd, "boot")
+    screen = screens("boot")
+    screen.wait("Idle (Sleep)")
+
+    screen.keys("p")
+    screen.wait(f"Pause {run}? [y/n]")
+    screen.keys("n")
+    screen.wait("? keys", f"● {run}: running")
+    screen.keys("p", "y")
+    screen.wait(f"‖ {run}: paused")
+    screen.keys("s")
+    screen.wait(f"Step {run} by one tick? [y/n]")
+    screen.keys("y")
+    screen.wait("nothing to step")
+    screen.keys("r")
+    screen.wait(f"Resume {run}? [y/n]")
+    screen.keys("y")
+    screen.wait(f"● {run}: running")
+
+    screen.keys("End", "b")
+    screen.wait("Set a breakpoint at Boot/Idle? [y/n]")
+    screen.keys("y")
+    screen.wait("[breakpoint]")
+    screen.keys("b")
+    screen.wait("Remove the breakpoint of Boot/Idle? [y/n]")
+    screen.keys("y")
+    screen.wait("Idle (Sleep)", without=["[breakpoint]"])
+
+    screen.keys("v")
+    screen.wait(f"Set a variable of {run}, KEY=JSON:")
+    screen.type("n")
+    screen.keys("Enter")
+    screen.wait("n: the value is missing; give KEY=JSON")
+    screen.keys("v")
+    screen.type("n=7")
+    screen.keys("Enter", "2")
+    screen.wait("n=7")
+
+    screen.keys("F")
+    screen.wait("Outcome of Boot/Idle (success, failure or skipped):")
+    screen.type("great")
+    screen.keys("Enter")
+    screen.wait("'great' is not an outcome; give success, failure or skipped")
+    screen.keys("F", "Escape")
+    screen.wait("? keys")
+    screen.keys("F")
+    screen.type("failure")
+    screen.keys("Enter")
+    screen.wait(f"✗ {run}: failure")
+    screen.keys("p", "y")
+    screen.wait(f"{run} has finished: failure")
+
+    screen.keys("a")
+    screen.wait("Start boot? [y/n]")
+    screen.keys("y")
+    screen.wait("● boot.2: running")
+    screen.keys("x")
+    screen.wait("Halt boot.2? [y/n]")
+    screen.keys("y")
+    screen.wait("■ boot.2: halted")
+
+
+def test_a_narrow_terminal(btd, screens):
+    """A message and a question are shown in full."""
+    started(btd, "boot")
+    screen = screens("boot", columns=40, rows=12)
+    screen.wait("● Idle (Sleep)")
+    screen.keys("F")
+    screen.type("great")
+    text = screen.wait("skipped): great_")
+    assert text.splitlines()[-2:] == ["Outcome of Boot/Idle (success, failure", "or skipped): great_"]
+    screen.keys("Enter")
+    text = screen.wait("'great' is not an outcome")
+    assert text.splitlines()[-2:] == ["'great' is not an outcome; give success,", "failure or skipped"]
+    screen.keys("t")
+    screen.wait("? keys", without=["is not an outcome", "failure or skipped"])
+
+
+def test_back_in_time(btd, screens):
+    btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [
+        {"type": "Script", "name": "Set", "code": "n = 5"}, TRY, IDLE]}, blackboard={"n": 1})
+    start_btd(btd)
+    run = start(btd, "boot")
+    screen = screens("boot")
+    screen.wait("● Idle (Sleep)", "Boot/Idle: running")
+
+    def back_until(*texts):
+        """Goes back, event by event; the events of one input are one step."""
+        while not all(word in (text := screen.text()) for word in texts):
+            screen.keys("Left")
+            client.wait(lambda before=place(text): place(screen.text()) not in (None, before), "an earlier event")
+
+    def place(text):
+        found = re.search(r": event (\d+) of ", text)
+        return found and (found[1], "first event" in text)
+    back_until("○ Idle (Sleep)", "● Try (Fallback)")
+    screen.keys("t")
+    screen.wait("● Idle (Sleep) for", without=[": event "])
+
+    btd.process.send_signal(signal.SIGSTOP)
+    screen.keys("Left")
+    screen.wait("reading the run record", "● Idle (Sleep)")
+    btd.process.send_signal(signal.SIGCONT)
+    screen.keys("Left")
+    screen.wait(": event ", without=["reading the run record"])
+    assert btd.btctl("set", run, "n=6").returncode == 0
+    screen.keys("Right", "Right", "Right")
+    screen.wait("Idle (Sleep) for", "n=6", without=[": event "])  # this event has come meanwhile
+    screen.keys(*["Left"] * 200)
+    screen.wait("this is the first event that is kept")
+    screen.keys(">")
+    screen.wait(": event ", without=["this is the first event"])
+    screen.keys("<", "<")
+    screen.wait("this is the first event that is kept")
+    screen.keys("t")
+    screen.wait("● Idle (Sleep) for", without=[": event "])
+
+    assert btd.btctl("halt", run, "--wait").returncode == 0
+    screen.wait(f"■ {run}: halted")
+    screen.keys("Escape")
+    screen.wait("1 tree, 0 running")
+    assert btd.stop() == 0
+    screen.wait("not connected")
+    start_btd(btd)
+    screen.wait("1 tree, 0 running", "■ boot", without=["not connected"])
+    screen.keys("Enter")
+    screen.wait("[after ", f"■ {run}: halted")
+    back_until("● Idle (Sleep)")
+    screen.keys("2")
+    screen.wait("n=6")
+    back_until("this is the first event that is kept")
+    screen.wait("n=1")
+    screen.keys("Right")
+    screen.wait(": event ", without=["this is the first event"])
+    screen.keys("t")
+    screen.wait(f"■ {run}: halted", without=["Idle (Sleep) for"])
+    screen.keys("Right")
+    screen.wait("this is the last event")
+
+
+# btd that is away
+
+
+def test_btd_restarts(btd, screens):
+    btd.tree("boot", BOOT)
+    start_btd(btd)
+    run = start(btd, "boot")
+    of_run, of_all = screens("boot"), screens()
+    of_run.wait("Idle (Sleep) for")
+    of_all.wait("● boot")
+
+    btd.process.kill()
+    btd.wait_exit()
+    for screen in of_run, of_all:
+        screen.wait("not connected: btd is not running; waiting for it to start")
+    of_run.keys("2", "+", "Down", "1", "?", "?")
+    of_run.wait("not connected")
+    start_btd(btd)
+    for screen in of_run, of_all:
+        screen.wait("? keys", without=["not connected"])
+    of_run.wait(f"● {run}: running", "Idle (Sleep) for")
+    of_all.wait("● boot")
+    of_run.keys("x", "y")
+    of_run.wait(f"■ {run}: halted")
+    of_all.wait("■ boot")
+
+
+def test_a_run_that_is_gone_after_a_restart(btd, screens):
+    """Its run record is shown."""
+    btd.tree("boot", BOOT, on_stop="halt")
+    start_btd(btd)
+    start(btd, "boot")
+    screen = screens("boot")
+    screen.wait("Idle (Sleep) for")
+    assert btd.stop() == 0
+    screen.wait("not connected")
+    start_btd(btd)
+    screen.wait("[after ", "■ boot.1: halted", without=["not connected"])
+
+
+# Terminals
+
+
+def test_no_terminal(btd):
+    start_btd(btd)
+    result = btd.btctl("watch")
+    assert result == (1, "", "btctl: 'watch' needs a terminal; 'btctl status' and 'btctl follow' do not\n")
+
+
+def test_a_terminal_that_cannot(btd, screens):
+    start_btd(btd)
+    screens(env={"TERM": "dumb"}).wait(
+        "btctl: the terminal 'dumb' cannot show a whole screen;", "ended with 1")
+    screens(env={"TERM": ""}).wait("btctl: the terminal '' cannot show a whole screen;", "ended with 1")
+
+
+def test_what_is_not_there(btd, screens):
+    started(btd, "boot")
+    screens("boot.9").wait("btctl: no run 'boot.9'; did you mean 'boot.1'?", "ended with 1")
+    screens("net").wait("btctl: no tree 'net'", "ended with 1")
+    assert btd.stop() == 0
+    screens().wait("btctl: btd is not running on the bus", "ended with 5")
+
+
+def test_no_trees(btd, screens):
+    start_btd(btd)
+    screens().wait("btd has no trees; 'btctl status' shows the directories that it reads.")
+
+
+def test_ascii_without_colours(btd, screens):
+    started(btd, "boot")
+    plain, coloured = screens("boot", "--ascii", "--no-color", columns=200, rows=60), screens("boot")
+    plain.wait("* boot.1: running for", "`- * Idle (Sleep) for", "--[1 Events]--")
+    assert plain.text("-e").isascii()
+    assert not re.search("\033\\[(3[0-7]|38;)", plain.text("-e"))
+    coloured.wait("Idle (Sleep) for")
+    assert re.search("\033\\[36m●", coloured.text("-e"))
+
+
+def test_resize(btd, screens):
+    started(btd, "boot")
+    screen = screens("boot")
+    screen.wait("Idle (Sleep) for")
+    for columns, rows in (20, 5), (1, 1), (200, 60), (80, 24):
+        screen.tmux("resize-window", "-x", str(columns), "-y", str(rows))
+    client.wait(lambda: screen.text().rstrip("\n").count("\n") == 23, "24 lines")
+    screen.wait("Idle (Sleep) for", "? keys")
+    screen.tmux("resize-window", "-x", "200", "-y", "60")
+    client.wait(lambda: screen.text().rstrip("\n").count("\n") == 59, "60 lines")
+    screen.keys("q")
+    screen.wait_end(0)
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 0), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_signals(btd, screens, number, status):
+    started(btd, "boot")
+    screen = screens("boot")
+    screen.wait("Idle (Sleep) for")
+    if number == signal.SIGINT:
+        screen.keys("C-c")
+    else:
+        screen.send_signal(number)
+    screen.wait_end(status)
+
+
+def test_the_terminal_goes_away(btd, screens):
+    """With nohup, the signal is ignored, so that only the end of the input says so."""
+    started(btd, "boot")
+    for ignored in "", "HUP":
+        # The search for leaks at the exit can hang when the session of the process is ending; other tests do it.
+        screen = screens("boot", ignored=ignored, env={"LSAN_OPTIONS": "detect_leaks=0"})
+        screen.wait("Idle (Sleep) for")
+        pidfd = os.pidfd_open(screen.pid())
+        screen.tmux("kill-server")
+        client.wait(lambda fd=pidfd: select.select([fd], [], [], 0)[0], "the end of btctl")
+        os.close(pidfd)
