@@ -2,6 +2,7 @@
 """What is done to a system in the middle of a run, in order: btd is restarted and upgraded, systemd is executed anew and
 reloaded, the bus goes down. The run comes to what it would have come to without."""
 
+import collections
 import re
 import subprocess
 
@@ -62,6 +63,16 @@ def bus_kill(trees):
     trees.machine.reconnect()
 
 
+# What the bus did not bring to systemd any more may have been done, for all that btd can know: the unit is forgotten.
+LOST = re.compile(r"failed after .*: the connection to systemd was lost meanwhile, and systemd has forgotten "
+                  r"(once|twice)-\d\.service since, so its result is not known\n")
+
+
+def may_be_lost(trees, disturb, run):
+    return disturb in (bus_restart, bus_kill) and LOST.search(
+        trees.machine.log().rpartition(f"all.{run}: started")[2])
+
+
 DISTURBANCES = [restart, upgrade, reexec, reload, both, bus_restart, bus_kill]
 
 
@@ -73,13 +84,17 @@ def test_run_is_not_disturbed(trees, disturb):
     assert status == "success", lines[-1]
 
     for place in PLACES:
-        trees.machine.load("all", trees.root(), blackboard=mixed.VARIABLES)
-        run = trees.start()
-        trees.wait_for_lines(run, int(len(lines) * place))
-        disturb(trees)
-        was = trees.outcome(trees.finish(run))
+        for _ in range(3):
+            trees.machine.load("all", trees.root(), blackboard=mixed.VARIABLES)
+            run = trees.start()
+            trees.wait_for_lines(run, int(len(lines) * place))
+            disturb(trees)
+            was = trees.outcome(trees.finish(run))
+            assert not collections.Counter(was[1]) - collections.Counter(once), trees.story(run)
+            assert len(was[2]) == len(set(was[2])) <= len(at_most_once), trees.story(run)
+            if was[0] == "success" or not may_be_lost(trees, disturb, run):
+                break
         assert was[:2] == (status, once), trees.story(run)
-        assert len(was[2]) == len(set(was[2])) <= len(at_most_once), trees.story(run)
     trees.wait_for(run, lambda: not trees.left_behind())
 
 

@@ -145,6 +145,7 @@ static const struct {
         { "Asserts", read_asserted, offsetof(UnitFacts, unmet_assert) },
         { "ExecCondition", read_exec_conditions, offsetof(UnitFacts, conditional) },
         { "CollectMode", read_string, offsetof(UnitFacts, collect_mode) },
+        { "RemainAfterExit", read_bool, offsetof(UnitFacts, remain_after_exit) },
         { "ReloadResult", read_string, offsetof(UnitFacts, reload_result) },
         { "Refs", read_strings, offsetof(UnitFacts, referrers) },
         { "InvocationID", read_id, offsetof(UnitFacts, invocation_id) },

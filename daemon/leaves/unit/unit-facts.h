@@ -27,6 +27,7 @@ typedef struct UnitFacts {
         int assert_result;     /* the same of its assertions */
         bool conditional;      /* it has conditions or assertions */
         char *collect_mode;    /* "inactive": when it has failed, it is not forgotten */
+        int remain_after_exit; /* a bool, of a service: it is active until it is stopped or fails */
         char *reload_result;   /* of a service: "success", ... */
         char **referrers;      /* unique names of the clients with a reference to it */
         uint32_t job;          /* in the queue, 0: none */

@@ -108,6 +108,11 @@ static UnitRecoveryVerdict judge_forgotten(const UnitFacts *facts) {
                        : UNIT_RECOVERY_UNKNOWN;
 }
 
+/* What remains active until it is stopped or fails, and systemd keeps what has failed, was not started. */
+static bool was_not_started(const UnitFacts *facts) {
+        return facts->remain_after_exit && is(facts->active_state, "inactive") && is(facts->collect_mode, "inactive");
+}
+
 static UnitRecoveryVerdict judge_start(const UnitRecovery *recovery, const UnitFacts *facts) {
         bool kept = was_kept(recovery, facts);
 
@@ -116,7 +121,8 @@ static UnitRecoveryVerdict judge_start(const UnitRecovery *recovery, const UnitF
             (recovery->verb == UNIT_START && is_active(facts)))
                 return UNIT_RECOVERY_ENDED;
         if (!recovery->heard)
-                return kept || !is(facts->load_state, "loaded") ? UNIT_RECOVERY_TO_DO : UNIT_RECOVERY_UNKNOWN;
+                return kept || !is(facts->load_state, "loaded") || was_not_started(facts) ? UNIT_RECOVERY_TO_DO
+                                                                                          : UNIT_RECOVERY_UNKNOWN;
         if (!kept)
                 return judge_forgotten(facts);
 
