@@ -3,7 +3,8 @@
 /*
  * Draws a tree from left to right, with the layout of d3-hierarchy (Buchheim, Jünger and Leipert, "Improving Walker's
  * Algorithm to Run in Linear Time", 2002). It can be dragged and zoomed. An update only touches nodes that look
- * different; the layout is made again when the fold changes.
+ * different; the layout is made again when the fold changes. Each node has an element with its words for screen readers.
+ * Its box and its texts are drawn when it comes into sight for the first time, because they cost most of the time.
  */
 
 import { hierarchy, tree } from "d3-hierarchy";
@@ -14,8 +15,8 @@ import { full_name } from "./run-model.js";
 
 const WIDTH = 190, HEIGHT = 40, GAP_X = 46, GAP_Y = 12;
 const MARGIN = 16, SCALE_LEAST = 0.005, SCALE_MOST = 4;
-/* Texts can be read from this scale on. */
-const SCALE_READABLE = 0.7;
+/* Texts can be read from the first scale on. Below the other one they would only be specks, and are not shown. */
+const SCALE_READABLE = 0.7, SCALE_TEXTS = 0.2;
 /* A small tree does not need all the height. */
 const HEIGHT_LEAST = 176, HEIGHT_MOST = 480;
 
@@ -25,10 +26,12 @@ export class Picture {
         this.fold = fold;
         this.owner = owner;
         this.drawn = new Map(); /* from the index of a node to its elements */
+        this.width = 0; /* not shown yet */
+        this.height = HEIGHT_LEAST;
         this.scale = 1;
         this.x = 0;
         this.y = 0;
-        this.layer = svg("g", { role: "none" });
+        this.layer = svg("g", { role: "none", onclick: event => this.on_click(event) });
         this.canvas = svg("svg", {
             class: "picture", role: "tree", tabindex: "0", "aria-label": "Picture of the tree",
             onkeydown: event => this.on_key(event),
@@ -38,6 +41,20 @@ export class Picture {
                             button("−", () => this.zoom(0.8), { title: "Zoom out", "aria-label": "Zoom out" }),
                             button("Fit", () => this.fit(), { title: "Show the whole tree" }));
         this.watch_pointer();
+        new ResizeObserver(([{ contentRect }]) => this.on_size(contentRect.width)).observe(this.canvas);
+    }
+
+    /* Asking the canvas for its size instead would force a layout of the page each time. */
+    on_size(width) {
+        const is_first = this.width === 0;
+
+        if (width === 0) /* hidden */
+            return;
+        this.width = width;
+        if (is_first)
+            this.fit_readable();
+        else
+            this.update(this.owner.look);
     }
 
     watch_pointer() {
@@ -66,6 +83,19 @@ export class Picture {
         }, { passive: false });
     }
 
+    on_click({ target }) {
+        const node = this.fold.nodes[target.closest(".node")?.index];
+
+        if (!node)
+            return;
+        if (target.closest(".toggle")) {
+            this.owner.toggle(node);
+        } else {
+            this.canvas.focus({ preventScroll: true });
+            this.owner.select(node);
+        }
+    }
+
     on_key(event) {
         if (event.key === "+" || event.key === "=")
             this.zoom(1.25);
@@ -79,10 +109,12 @@ export class Picture {
 
     place() {
         this.layer.setAttribute("transform", `translate(${this.x},${this.y}) scale(${this.scale})`);
+        this.canvas.classList.toggle("is-small", this.scale < SCALE_TEXTS);
+        this.update(this.owner.look);
     }
 
     /* The point x, y of the canvas stays where it is. */
-    zoom(factor, x = this.canvas.clientWidth / 2, y = this.canvas.clientHeight / 2) {
+    zoom(factor, x = this.width / 2, y = this.height / 2) {
         const scale = Math.min(SCALE_MOST, Math.max(SCALE_LEAST, this.scale * factor));
 
         this.x = x - (x - this.x) * scale / this.scale;
@@ -93,7 +125,7 @@ export class Picture {
 
     /* The whole tree; the root and what is near it, if the scale would be less. */
     fit(least = SCALE_LEAST) {
-        const { clientWidth: width, clientHeight: height } = this.canvas;
+        const { width, height } = this;
 
         if (width === 0 || !this.bounds)
             return;
@@ -112,7 +144,7 @@ export class Picture {
     /* Moves the picture until the whole node is in sight. */
     reveal(node) {
         const place = this.drawn.get(node.index);
-        const { clientWidth: width, clientHeight: height } = this.canvas;
+        const { width, height } = this;
 
         if (!place || width === 0)
             return;
@@ -140,14 +172,13 @@ export class Picture {
             right = Math.max(right, y);
         }
         this.bounds = { top, height: bottom - top + HEIGHT, width: right + WIDTH + GAP_X };
-        this.height = Math.min(HEIGHT_MOST, Math.max(this.height ?? HEIGHT_LEAST, this.bounds.height + 2 * MARGIN));
+        this.height = Math.min(HEIGHT_MOST, Math.max(this.height, this.bounds.height + 2 * MARGIN));
         this.canvas.style.height = `${this.height}px`;
         this.drawn.clear();
 
         const links = all.filter(it => it.children).map(it => this.draw_links(it));
 
         this.layer.replaceChildren(...links, ...all.map(it => this.draw_node(it.data, it.y, it.x)));
-        this.place();
     }
 
     /* One element for all links to the children: there can be hundreds. */
@@ -159,24 +190,27 @@ export class Picture {
     }
 
     draw_node(node, x, y) {
-        const mark = svg("text", { class: "mark", x: 15, y: 25, "text-anchor": "middle" });
-        const state = svg("text", { class: "state", x: WIDTH - 8, y: 17, "text-anchor": "end" });
-        const name = svg("text", { class: "name", x: 28, y: 17 });
-        const below = svg("text", { class: "type", x: 28, y: 33 });
-        const tip = svg("title");
         const group = svg("g", {
-            class: "node", id: `node-${node.index}`, transform: `translate(${x},${y})`, role: "treeitem",
-            "aria-level": node.level, "aria-expanded": node.children.length > 0 ? !this.fold.is_folded(node) + "" : null,
-            onclick: () => {
-                this.canvas.focus({ preventScroll: true });
-                this.owner.select(node);
-            },
-        }, tip, svg("rect", { class: "box", width: WIDTH, height: HEIGHT, rx: 4 }), mark, name, below, state);
+            id: `node-${node.index}`, transform: `translate(${x},${y})`, role: "treeitem", "aria-level": node.level,
+            "aria-expanded": node.children.length > 0 ? !this.fold.is_folded(node) + "" : null,
+        });
 
-        if (node.children.length > 0)
-            group.append(this.draw_toggle(node));
-        this.drawn.set(node.index, { group, mark, state, name, below, tip, x, y, look: null });
+        group.index = node.index;
+        this.drawn.set(node.index, { group, parts: null, x, y, look: null });
         return group;
+    }
+
+    draw_parts(place, node) {
+        place.parts = {
+            tip: svg("title"), box: svg("rect", { class: "box", width: WIDTH, height: HEIGHT, rx: 4 }),
+            mark: svg("text", { class: "mark", x: 15, y: 25, "text-anchor": "middle" }),
+            name: svg("text", { class: "name", x: 28, y: 17 }), below: svg("text", { class: "type", x: 28, y: 33 }),
+            state: svg("text", { class: "state", x: WIDTH - 8, y: 17, "text-anchor": "end" }),
+        };
+        place.look = null;
+        place.group.append(...Object.values(place.parts));
+        if (node.children.length > 0)
+            place.group.append(this.draw_toggle(node));
     }
 
     draw_toggle(node) {
@@ -184,15 +218,16 @@ export class Picture {
         const label = is_folded ? `+${this.fold.hidden(node)}` : "−";
         const width = Math.max(16, 7 * label.length + 6);
 
-        return svg("g", {
-            class: "toggle", "aria-hidden": "true", transform: `translate(${WIDTH + 3},${HEIGHT / 2 - 8})`,
-            onclick: event => {
-                event.stopPropagation();
-                this.owner.toggle(node);
-            },
-        }, svg("rect", { width, height: 16, rx: 8 }),
+        return svg("g", { class: "toggle", "aria-hidden": "true", transform: `translate(${WIDTH + 3},${HEIGHT / 2 - 8})` },
+                   svg("rect", { width, height: 16, rx: 8 }),
                    svg("text", { x: width / 2, y: 12, "text-anchor": "middle" }, label),
                    svg("title", {}, is_folded ? "Unfold" : "Fold"));
+    }
+
+    is_in_sight({ x, y }) {
+        const left = this.x + x * this.scale, top = this.y + y * this.scale;
+
+        return left < this.width && left > -(WIDTH + GAP_X) * this.scale && top < this.height && top > -HEIGHT * this.scale;
     }
 
     /* look: see TreeView.update(); null: a tree without a run. */
@@ -205,6 +240,8 @@ export class Picture {
                 .filter(Boolean).join(" ");
             const seen = `${classes} ${took} ${now?.element} ${now?.detail}`;
 
+            if (!place.parts && this.is_in_sight(place))
+                this.draw_parts(place, node);
             if (place.look !== seen) {
                 place.look = seen;
                 this.dress(place, node, now, took, classes);
@@ -214,17 +251,20 @@ export class Picture {
             this.canvas.setAttribute("aria-activedescendant", `node-${this.fold.selected}`);
     }
 
-    dress({ group, mark, state, name, below, tip }, node, now, took, classes) {
+    dress({ group, parts }, node, now, took, classes) {
         const title = full_name(node, now);
         const more = now?.detail || (node.name === node.type ? node.title : [node.type, node.title].filter(Boolean).join(" "));
 
         group.setAttribute("class", classes);
         group.setAttribute("aria-selected", String(node.index === this.fold.selected));
-        set_text(mark, now ? symbol(now.status) : "○");
-        set_text(state, took);
-        set_text(name, shorten(title, took ? 15 : 22));
-        set_text(below, shorten(more, 26));
-        set_text(tip, [`${title} (${node.type})`, node.title, now?.status, now?.detail].filter(Boolean).join("\n"));
-        group.setAttribute("aria-label", [title, node.type, now?.status, now?.detail].filter(Boolean).join(", "));
+        group.setAttribute("aria-label", [title, node.type, now?.status, now?.detail || node.title].filter(Boolean).join(", "));
+        if (!parts)
+            return;
+
+        set_text(parts.tip, [`${title} (${node.type})`, node.title, now?.status, now?.detail].filter(Boolean).join("\n"));
+        set_text(parts.mark, now ? symbol(now.status) : "○");
+        set_text(parts.state, took);
+        set_text(parts.name, shorten(title, took ? 15 : 22));
+        set_text(parts.below, shorten(more, 26));
     }
 }

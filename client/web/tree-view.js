@@ -34,7 +34,6 @@ export class TreeView {
         return this.is_list ? this.list : this.picture;
     }
 
-    /* The first time when the element is in the document, because the picture needs its size. */
     show() {
         set_shown(this.picture.canvas, !this.is_list);
         set_shown(this.picture.buttons, !this.is_list);

@@ -672,6 +672,46 @@ def test_a_thousand_nodes(page, daemon):
     assert used < 5
 
 
+def test_nodes_that_come_into_sight(page, daemon):
+    """In a large tree, only these have a box and texts; all have the words for screen readers."""
+    from selenium.webdriver.common.keys import Keys
+
+    boxes = "document.querySelectorAll('.node .box').length"
+    bare = """(({ left, right, top, bottom }) => [...document.querySelectorAll('.node')].filter(it => {
+        const { e, f } = it.getScreenCTM();
+        return e > left && e < right && f > top && f < bottom && !it.querySelector('.name')?.textContent;
+    }).length)(document.querySelector('.picture').getBoundingClientRect())"""
+    daemon.tree("large", web.LARGE)
+    daemon.client.reload()
+    phone = {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    page.open("run", daemon.client.start("large")[0])
+    page.wait("document.querySelectorAll('.node.is-running').length > 50")
+    page.draw_all()
+    assert page.js("return document.querySelectorAll('.node[aria-label*=\", Sleep, \"]').length") == 900
+    narrow = page.js("return " + boxes)
+    assert 0 < narrow < 10
+    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    page.wait(f"{boxes} > arguments[0] && {bare} === 0", narrow)
+    wide = page.js("return " + boxes)
+    assert wide < 100
+
+    canvas = page.js("return document.querySelector('.picture')")
+    page.mouse().move_to_element_with_offset(canvas, 300, 100).click_and_hold().move_by_offset(0, -150).release().perform()
+    assert page.js("return " + boxes) > wide and page.js("return " + bare) == 0
+    page.js("arguments[0].focus()", canvas)
+    page.keys(Keys.END)
+    page.wait_value("document.querySelector('#node-1000.selected .name')?.textContent", "Wait99.8")
+    assert page.js("return " + bare) == 0
+    page.click_on("#node-991 .toggle")
+    page.wait("document.querySelectorAll('.node').length === 992")
+
+    page.click("Fit")
+    page.wait(f"{boxes} === 992")
+    assert not page.js("return [...document.querySelectorAll('.node text')].some(it => it.checkVisibility())")
+    page.keep("thousand-fit")
+
+
 @pytest.mark.parametrize("view", ["Picture", "List"])
 def test_a_thousand_changes_a_second(page, daemon, view):
     """Half of the nodes are decorators, which start the others again and again. The run is paused until all is there:
