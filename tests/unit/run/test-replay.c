@@ -6,12 +6,24 @@
  * tests/fuzz/fuzz-run.c looks for those whose replays differ.
  */
 
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "random-replay.h"
 
 #define TREES 400
 #define DEPTH 5
+
+/* Printed if a check fails. */
+static char hint[64];
+
+static void on_abort(int signal) {
+        if (write(STDERR_FILENO, hint, strlen(hint)) < 0)
+                return;
+}
 
 static guint32 first_seed(void) {
         const char *seed = g_getenv("BTD_TEST_SEED");
@@ -32,6 +44,7 @@ static void check_random_trees(unsigned lives) {
                         continue;
 
                 n_loaded++;
+                snprintf(hint, sizeof(hint), "the first tree with BTD_TEST_SEED=%u\n", first + i);
                 random_replay_check(definition, dice, lives, true);
         }
 
@@ -48,6 +61,7 @@ static void test_broken(void) {
 
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
+        signal(SIGABRT, on_abort);
 
         g_test_add_func("/replay/whole", test_whole);
         g_test_add_func("/replay/broken", test_broken);
