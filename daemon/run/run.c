@@ -302,23 +302,24 @@ static void stop_waiting(Run *run, NodeId node) {
                 record(run, node, STATUS_RUNNING, REASON_NONE, NULL);
 }
 
-/* The machine reports that a leaf in ERROR has failed, before it reports the error, which is recorded instead. */
-static bool is_error(Status status, Reason reason, Status of_leaf) {
-        return status == STATUS_FAILURE && reason == REASON_NONE && of_leaf == STATUS_ERROR;
+/* The machine reports that a leaf in ERROR has failed, before it reports the error, which is recorded instead: but only
+ * the first error of a run. */
+static bool is_error(const Run *run, Status status, Reason reason, Status of_leaf) {
+        return status == STATUS_FAILURE && reason == REASON_NONE && of_leaf == STATUS_ERROR && !run->cause;
 }
 
 /* An action that was halted and is still RUNNING is ending; its leaf is needed until then. */
 static void action_changed(Run *run, NodeId node, Status status, Reason reason) {
         void *leaf = machine_node_data(run->machine, node);
 
-        if (!leaf || !is_error(status, reason, run->host->leaf_status(leaf)))
+        if (!leaf || !is_error(run, status, reason, run->host->leaf_status(leaf)))
                 record(run, node, status, reason, leaf ? run->host->leaf_cause(leaf) : NULL);
         if (leaf && status != STATUS_RUNNING && run->host->leaf_status(leaf) != STATUS_RUNNING)
                 drop_leaf(run, node);
 }
 
 static void condition_changed(Run *run, NodeId node, Status status, Reason reason) {
-        if (is_error(status, reason, run->evaluated))
+        if (is_error(run, status, reason, run->evaluated))
                 return;
         if (!run->first_evaluation && status == node_history_status(run->history, node))
                 node_history_repeat(run->history, node, reason == REASON_NONE ? run->last_evaluation : NULL, run->now);

@@ -269,6 +269,22 @@ static void test_error_halts(void) {
         run_stage_assert_node(stage, 0, STATUS_ERROR, "If: its condition was skipped, which is neither true nor false");
 }
 
+/* Only the first error of a run is recorded as one. */
+static void test_error_of_a_clean_up_after_an_error(void) {
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Finally', 'children': [ " ACTION("A") ", " ACTION("B") " ] }");
+
+        run_stage_start(stage);
+        fake_break("A", "the first");
+        run_stage_turn(stage);
+        run_stage_assert_node(stage, 2, STATUS_RUNNING, "waits for the test to go on");
+        fake_break("B", "the second");
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_ERROR, "Finally/A: the first");
+        run_stage_assert_node(stage, 1, STATUS_ERROR, "the first");
+        run_stage_assert_node(stage, 2, STATUS_FAILURE, "the second");
+}
+
 static void test_bad_reference_is_a_failure(void) {
         g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'FakeAction', 'name': 'A', 'text': 'hello {whom}' }");
 
@@ -437,6 +453,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run/halt-is-awaited", test_halt_is_awaited);
         g_test_add_func("/run/halt-before-the-first-tick", test_halt_before_the_first_tick);
         g_test_add_func("/run/error-halts", test_error_halts);
+        g_test_add_func("/run/error-of-a-clean-up-after-an-error", test_error_of_a_clean_up_after_an_error);
         g_test_add_func("/run/bad-reference-is-a-failure", test_bad_reference_is_a_failure);
         g_test_add_func("/run/variables", test_variables);
         g_test_add_func("/run/condition", test_condition);
