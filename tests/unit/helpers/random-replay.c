@@ -347,6 +347,17 @@ static void cut_record(Check *check) {
                 0);
 }
 
+/* The events until the last input. A suspend after it belongs to no input, and the next cut may take just that. */
+static uint64_t count_events(const RunRecord *record, Definition *definition) {
+        g_autoptr(Replay) replay = begin_replay(record, definition, replay_new);
+        uint64_t n = 0;
+
+        while (step(record, replay) > 0)
+                n = run_n_events(replay_run(replay));
+
+        return n;
+}
+
 /* Drops the views of the previous life after the cut. The last input before it may have had another effect. */
 static void recover(Check *check, RandomRun *run) {
         g_autoptr(RunRecord) record = read_record(check);
@@ -362,7 +373,7 @@ static void recover(Check *check, RandomRun *run) {
         g_array_set_size(check->views, check->n_cut + (n > 0 ? n - 1 : 0));
         n_before = check->views->len > 0 ? g_array_index(check->views, View, check->views->len - 1).n_events : 0;
         compare_events(check, record, check->definition, replay_new, n_before);
-        last.n_events = run_n_events(replay_run(replay));
+        last.n_events = count_events(record, check->definition);
         if (n > 0 && (check->thorough || check->compared == check->n_cut + n - 1)) {
                 last.run = random_run_describe(replay_run(replay));
                 last.world = random_run_describe_replay(replay);
