@@ -971,7 +971,7 @@ static void record_error(Run *run) {
         run->cause = root_cause(run);
 }
 
-/* Halts the run in the same input as the error. Errors during the halt are not recorded. */
+/* Halts the run in the same input as the error. Further errors during the halt are recorded as failures. */
 static void halt_after_error(Run *run) {
         run->busy = true;
         pass_breakpoints(run);
