@@ -205,7 +205,7 @@ static json_object *noted_to_json(const Run *run, NodeId node, json_object *note
         json_object_object_foreach(noted, name, then) {
                 json_object *now = NULL;
 
-                if (blackboard_get(blackboard, name, &now) && (now == then || json_object_equal(now, then)))
+                if (blackboard_get(blackboard, name, &now) && (now == then || blackboard_same_value(now, then)))
                         continue;
                 json = json ?: json_object_new_object();
                 json_object_object_add(json, name, json_object_get(then));
