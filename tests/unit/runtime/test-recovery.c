@@ -422,6 +422,22 @@ static void test_noted_in_snapshots(void) {
         record_writer_set_part(0);
 }
 
+/* 0.0 and -0.0 are equal in C, but have different texts. */
+static void test_noted_zero_in_a_snapshot(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'root': { 'type': 'Sequence', 'children': [ { 'type': 'Script', 'code': 'a = -0.0' },"
+                "{ 'type': 'ParallelAll', 'children': [ { 'type': 'Recoverable', 'name': 'A', 'what': '{a}' },"
+                "{ 'type': 'Sequence', 'children': [ { 'type': 'Script', 'code': 'a = 0.0' },"
+                "{ 'type': 'Recoverable', 'name': 'B' } ] } ] } ] }");
+
+        record_writer_set_part(1);
+        recovery_stage_start(stage, "");
+        recovery_stage_kill(stage);
+        recovery_stage_kill(stage);
+        g_assert_cmpstr(recoverable_what("A"), ==, "-0.0");
+        record_writer_set_part(0);
+}
+
 /* Each attempt by itself; its limit, too. */
 static void test_noted_by_each_attempt(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(
@@ -518,6 +534,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/recovery/turned", test_turned);
         g_test_add_func("/recovery/noted", test_noted);
         g_test_add_func("/recovery/noted-in-snapshots", test_noted_in_snapshots);
+        g_test_add_func("/recovery/noted-zero-in-a-snapshot", test_noted_zero_in_a_snapshot);
         g_test_add_func("/recovery/noted-by-each-attempt", test_noted_by_each_attempt);
         g_test_add_func("/recovery/noted-is-large", test_noted_is_large);
         g_test_add_func("/recovery/secret-is-gone", test_secret_is_gone);
