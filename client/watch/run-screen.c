@@ -191,6 +191,19 @@ void run_screen_refresh(RunScreen *screen) {
         screen->stale_pane = true;
 }
 
+void run_screen_take_finished(RunScreen *screen, const char *status, const char *cause) {
+        RunInfo *run = screen->run;
+
+        run_screen_refresh(screen);
+        if (run_info_has_finished(run))
+                return;
+        g_free(run->status);
+        g_free(run->cause);
+        run->status = g_strdup(status);
+        run->cause = g_strdup(cause);
+        run->finished = (uint64_t) g_get_real_time();
+}
+
 void run_screen_resize(RunScreen *screen) {
         screen->stale_pane = true;
 }
@@ -315,6 +328,9 @@ static void add_gap(RunScreen *screen, const RunEvent *next) {
 }
 
 void run_screen_take_event(RunScreen *screen, const char *path, const RunEvent *event) {
+        /* Events of nodes that change the run, too. */
+        static const char *const of_run[] = { "breakpoint", "cleared", "at-breakpoint", NULL };
+
         /* The run record may have had it already. */
         if (event->number > 0 && event->number <= last_event(screen))
                 return;
@@ -323,7 +339,7 @@ void run_screen_take_event(RunScreen *screen, const char *path, const RunEvent *
         add_event(screen, path, event);
         if (screen->replay)
                 return;
-        screen->stale_run |= !path || g_str_equal(event->what, "breakpoint") || g_str_equal(event->what, "cleared");
+        screen->stale_run |= !path || g_strv_contains(of_run, event->what);
         screen->stale_pane |= screen->pane != PANE_EVENTS;
 }
 
@@ -787,6 +803,18 @@ static void read_details(RunScreen *screen, int64_t now) {
         screen->details_read = now;
 }
 
+static bool shows_breakpoint(const RunScreen *screen, uint32_t node) {
+        const GArray *past = screen->replay ? run_breakpoints(replay_run(screen->replay)) : NULL;
+
+        if (!screen->replay)
+                return g_hash_table_contains(screen->breakpoints, GUINT_TO_POINTER(node));
+        for (guint i = 0; past && i < past->len; i++)
+                if (g_array_index(past, NodeId, i) == node)
+                        return true;
+
+        return false;
+}
+
 static void draw_tree(RunScreen *screen, unsigned rows) {
         int64_t now = screen->replay ? 0 : g_get_monotonic_time();
         uint32_t n, cursor;
@@ -799,7 +827,7 @@ static void draw_tree(RunScreen *screen, unsigned rows) {
                 g_autoptr(GString) line = g_string_new(NULL);
 
                 tree_rows_append(screen->rows, &screen->client->output, line, i, now);
-                if (g_hash_table_contains(screen->breakpoints, GUINT_TO_POINTER(tree_rows_node(screen->rows, i))))
+                if (shows_breakpoint(screen, tree_rows_node(screen->rows, i)))
                         output_append(&screen->client->output, line, STYLE_YELLOW, " [breakpoint]");
                 screen_line(1 + i - screen->top, line->str, i == cursor);
         }

@@ -23,6 +23,8 @@ bool run_screen_has_breakpoint(RunScreen *screen);
 
 /* Its state has changed: reads it again before it is drawn. */
 void run_screen_refresh(RunScreen *screen);
+/* It has finished; btd may exit before it can be read again. */
+void run_screen_take_finished(RunScreen *screen, const char *status, const char *cause);
 /* The lines of a pane are as long as the screen is wide. */
 void run_screen_resize(RunScreen *screen);
 /* Reads the run again from btd: at the start, and when signals may have been lost. */

@@ -592,7 +592,7 @@ static void on_run_finished(const char *id, const char *status, const char *caus
         View *view = userdata;
 
         if (view->run && g_str_equal(run_screen_run(view->run)->id, id)) {
-                run_screen_refresh(view->run);
+                run_screen_take_finished(view->run, status, cause);
                 view->finished = true;
         }
         list_screen_take_finished(view->list, id, status);

@@ -462,6 +462,23 @@ def test_control(btd, screens):
     screen.wait("■ boot.2: halted")
 
 
+def test_a_breakpoint(btd, screens):
+    """The run is paused when it reaches the breakpoint, which did not exist at the first event."""
+    btd.tree("stops", {"type": "Sequence", "name": "All", "children": [{**IDLE, "name": "First"}, IDLE]})
+    start_btd(btd)
+    run, path = btd.client.start("stops")
+    screen = screens("stops")
+    screen.wait(f"● {run}: running", "● First")
+    assert btd.btctl("break", run, "Idle").returncode == 0
+    screen.wait("○ Idle (Sleep) [breakpoint]")
+    assert btd.btctl("force", run, "First", "success").returncode == 0
+    screen.wait(f"‖ {run}: paused", "paused at a breakpoint [breakpoint]")
+    screen.keys("Left")
+    screen.wait("[after ", "[breakpoint]")
+    screen.keys(*["Left"] * 5)
+    screen.wait("this is the first event that is kept", without=["[breakpoint]"])
+
+
 def test_a_narrow_terminal(btd, screens):
     """A message and a question are shown in full."""
     started(btd, "boot")
@@ -576,6 +593,7 @@ def test_a_run_that_is_gone_after_a_restart(btd, screens):
     screen.wait("Idle (Sleep) for")
     assert btd.stop() == 0
     screen.wait("not connected")
+    client.wait(lambda: screen.text().startswith("■ boot.1: halted after "), "the end of the run in the first line")
     start_btd(btd)
     screen.wait("[after ", "■ boot.1: halted", without=["not connected"])
 
