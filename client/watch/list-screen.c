@@ -166,6 +166,10 @@ static char *row_key(const char *tree, const char *instance) {
         return g_strconcat(tree, "@", instance, NULL);
 }
 
+static char *row_title(const char *tree, const char *instance) {
+        return *instance ? row_key(tree, instance) : g_strdup(tree);
+}
+
 /* Takes the run. The same run can come from the list of runs and from the history. */
 static void add_past(Past *past, RunInfo *run) {
         bool is_newest = past->newest && g_str_equal(past->newest->id, run->id),
@@ -215,7 +219,7 @@ static Row *add_row(GHashTable *rows, const char *name, const char *instance) {
         row = g_new0(Row, 1);
         row->name = name;
         row->instance = instance;
-        row->title = *instance ? g_strdup(key) : g_strdup(name);
+        row->title = row_title(name, instance);
         g_hash_table_insert(rows, g_steal_pointer(&key), row);
         return row;
 }
@@ -565,9 +569,9 @@ static void move(ListScreen *screen, int64_t by) {
         screen->cursor = row ? g_strdup(row->title) : NULL;
 }
 
-void list_screen_select(ListScreen *screen, const char *tree) {
+void list_screen_select(ListScreen *screen, const char *tree, const char *instance) {
         g_free(screen->cursor);
-        screen->cursor = g_strdup(tree);
+        screen->cursor = row_title(tree, instance);
         find_cursor(screen);
 }
 

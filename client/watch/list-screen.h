@@ -25,8 +25,8 @@ const char *list_screen_tree(const ListScreen *screen);
 bool list_screen_key(ListScreen *screen, int key);
 /* Shows only trees and runs with this text; an empty one: all. */
 void list_screen_filter(ListScreen *screen, const char *text);
-/* Moves the cursor to a tree. */
-void list_screen_select(ListScreen *screen, const char *tree);
+/* Moves the cursor to an instance of a tree; empty: the plain one. */
+void list_screen_select(ListScreen *screen, const char *tree, const char *instance);
 /* connected: btd can be asked. */
 void list_screen_draw(ListScreen *screen, unsigned rows, bool connected);
 

@@ -898,6 +898,14 @@ static void scroll_pane(RunScreen *screen, bool up) {
                 screen->scroll--;
 }
 
+/* Scrolls, so that what was unfolded can be seen: as much of it as there is room below the cursor's row. */
+static void show_below(RunScreen *screen) {
+        uint32_t row = cursor_row(screen), last = tree_rows_last_below(screen->rows, row);
+
+        if (last >= screen->top + screen->page)
+                screen->top = MIN(row, last + 1 - screen->page);
+}
+
 static bool key_of_tree(RunScreen *screen, int key) {
         int64_t rows = screen_key_rows(key, screen->page);
 
@@ -914,6 +922,7 @@ static bool key_of_tree(RunScreen *screen, int key) {
                 screen->cursor = run_screen_node(screen);
                 screen->follows = false;
                 tree_rows_toggle(screen->rows, screen->cursor);
+                show_below(screen);
                 return true;
         case '+':
         case '-':

@@ -24,6 +24,7 @@ enum {
 };
 
 #define KEY_OF_ESCAPE 27
+#define KEY_OF_REDRAW 12 /* Ctrl-L */
 
 /* Whether there is a terminal. Returns an exit status; prints that there is none. */
 int screen_check(void);

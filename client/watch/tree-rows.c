@@ -225,6 +225,12 @@ uint32_t tree_rows_find(TreeRows *rows, uint32_t node) {
         return low;
 }
 
+uint32_t tree_rows_last_below(TreeRows *rows, uint32_t row) {
+        uint32_t node = tree_rows_node(rows, row);
+
+        return node != NODE_INFO_ROOT ? tree_rows_find(rows, rows->ends[node] - 1) : row;
+}
+
 void tree_rows_toggle(TreeRows *rows, uint32_t node) {
         if (node >= rows->nodes->len)
                 return;

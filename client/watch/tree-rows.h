@@ -28,6 +28,9 @@ void tree_rows_details(TreeRows *rows, uint32_t first, uint32_t n, GArray *indic
 /* The row of the node, or of what it is folded into. */
 uint32_t tree_rows_find(TreeRows *rows, uint32_t node);
 
+/* The last row with a node below the node of this row; this row, if there is none. */
+uint32_t tree_rows_last_below(TreeRows *rows, uint32_t row);
+
 /* Folds or unfolds a node by hand; a node without children: the one above it. */
 void tree_rows_toggle(TreeRows *rows, uint32_t node);
 /* Folds or unfolds all nodes; or lets finished parts fold themselves again. */

@@ -342,13 +342,13 @@ static const KeyHelp list_help[] = {
         { "/", "show only rows with a text; without one, all" },
         { "a", "start the tree" },
         { "x", "halt the run" },
-        { "q", "quit" },
+        { "q Ctrl-L", "quit; draw the screen again" },
         {},
 };
 
 static const KeyHelp run_help[] = {
         { "Up Down PgUp PgDn Home End", "move; t: follow what runs or fails again" },
-        { "Enter", "fold or unfold" },
+        { "Enter", "fold or unfold; at a leaf: the node above it" },
         { "+ - =", "unfold all; fold all; fold finished parts" },
         { "/ n N", "search; next; previous" },
         { "f c C", "only failed; only changed; forget the changes" },
@@ -362,7 +362,7 @@ static const KeyHelp run_help[] = {
         { "v", "set a variable" },
         { "x a", "halt the run; start its tree again" },
         { "Esc", "all trees and runs" },
-        { "q", "quit" },
+        { "q Ctrl-L", "quit; draw the screen again" },
         {},
 };
 
@@ -493,6 +493,13 @@ static int on_picture(sd_event_source *source, uint64_t usec, void *userdata) {
 
 /* Keys. */
 
+static void show_list(View *view) {
+        const RunInfo *run = run_screen_run(view->run);
+
+        list_screen_select(view->list, run->tree, run->instance);
+        leave(view);
+}
+
 static void open_row(View *view) {
         const RunInfo *run = list_screen_run(view->list);
         const char *tree = list_screen_tree(view->list);
@@ -512,14 +519,16 @@ static void handle_key(View *view, int key) {
         }
 
         g_clear_pointer(&view->message, g_free);
-        if (view->helps)
+        if (key == KEY_OF_REDRAW)
+                screen_resize();
+        else if (view->helps)
                 view->helps = false;
         else if (key == 'q')
                 watch_end(view->watch, EXIT_SUCCESS);
         else if (key == '?')
                 view->helps = true;
         else if (key == KEY_OF_ESCAPE && view->run)
-                leave(view);
+                show_list(view);
         else if (key == '\n' && !view->run)
                 open_row(view);
         else if (action)
@@ -653,7 +662,7 @@ static int open_operand(View *view, const char *operand) {
         if (status == EXIT_SUCCESS && target.run)
                 return enter(view, target.run);
         if (status == EXIT_SUCCESS) {
-                list_screen_select(view->list, target.tree->name);
+                list_screen_select(view->list, target.tree->name, "");
                 open_row(view);
         }
         return status;

@@ -211,6 +211,42 @@ def test_run(btd, screens):
     screen.wait_end(0)
 
 
+def test_back_to_the_list(btd, screens):
+    """The cursor is at the run that was shown."""
+    started(btd, "boot", "other")
+    start(btd, "other", "eth0")
+    for run in "other.1", "other.2":
+        screen = screens(run)
+        screen.wait(f"● {run}")
+        screen.keys("Escape")
+        screen.wait("2 trees, 3 running", f"\n{run} Idle: waits")
+
+
+def test_unfolded_below_the_screen(btd, screens):
+    btd.tree("wide", {"type": "Parallel", "name": "Wide", "children": [
+        {"type": "Sequence", "name": f"Part{i}", "children": [{**IDLE, "name": f"Deep{i}"}]} for i in range(30)]})
+    start_btd(btd)
+    btd.client.start("wide")
+    screen = screens("wide")
+    screen.wait("● Deep29 (Sleep)")
+    screen.keys("-", "End")
+    screen.wait("└─ ● Part29 (Sequence)", "[1 node]", without=["Deep29 ("])
+    screen.keys("Enter")
+    screen.wait("└─ ● Part29 (Sequence)", "└─ ● Deep29 (Sleep)")
+
+
+def test_draw_again(btd, screens):
+    """Another program has written to the terminal."""
+    started(btd, "boot")
+    screen = screens("boot")
+    screen.wait("Idle (Sleep)")
+    with open(screen.tmux("display-message", "-p", "#{pane_tty}").strip(), "w", encoding="utf-8") as terminal:
+        terminal.write("\033[5;1Hkernel: oops")
+    screen.wait("kernel: oops")
+    screen.keys("C-l")
+    screen.wait("Idle (Sleep)", "? keys", without=["oops", "this key does nothing"])
+
+
 def test_panes(btd, screens):
     btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [
         TRY, {"type": "Spawn", "name": "Tell", "argv": ["/bin/echo", "hello"]}, IDLE]},
