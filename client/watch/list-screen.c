@@ -10,11 +10,14 @@
 #include "client/bus/node-info.h"
 #include "client/view/output.h"
 #include "client/view/style.h"
+#include "client/view/text.h"
 #include "client/watch/list-screen.h"
 #include "client/watch/screen.h"
 
-/* Nodes are read for at most this part of the time. */
+/* Nodes are read for at most this part of the time; but after a pause, that of NODES_PAUSE can be used at once, so that
+ * all rows of small runs are read for the first picture. */
 #define NODES_SHARE 20
+#define NODES_PAUSE G_USEC_PER_SEC
 #define NODES_USEC (G_USEC_PER_SEC / 2)
 
 typedef enum Order {
@@ -51,6 +54,7 @@ struct ListScreen {
         GHashTable *past;        /* key of a row -> Past */
         GPtrArray *rows;         /* of Row; those that are shown */
         GHashTable *waits;       /* id of a run -> Wait */
+        GHashTable *errors;      /* name of a tree whose file has errors -> the first one */
         int64_t next_read;       /* of nodes: CLOCK_MONOTONIC µs */
         char *cursor;            /* the title of the row; NULL: the first one */
         guint at, top, page;     /* its row, the first row that is drawn, and how many are */
@@ -90,6 +94,7 @@ ListScreen *list_screen_new(Client *client) {
                 .trees = g_ptr_array_new(),
                 .runs = g_ptr_array_new_with_free_func((GDestroyNotify) run_info_free),
                 .past = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_past),
+                .errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                 .rows = g_ptr_array_new_with_free_func(free_row),
                 .waits = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_wait),
                 .filter = g_strdup(""),
@@ -106,6 +111,7 @@ void list_screen_free(ListScreen *screen) {
         g_ptr_array_unref(screen->runs);
         g_hash_table_unref(screen->past);
         g_hash_table_unref(screen->waits);
+        g_hash_table_unref(screen->errors);
         g_free(screen->cursor);
         g_free(screen->filter);
         g_free(screen);
@@ -122,6 +128,10 @@ static const char *state_of(const Row *row) {
                 return row->run->status;
 
         return row->tree && !g_str_equal(row->tree->state, "ok") ? row->tree->state : "idle";
+}
+
+static bool has_errors(const Row *row) {
+        return !row->run && row->tree && !g_str_equal(row->tree->state, "ok");
 }
 
 static uint64_t time_of(const Row *row) {
@@ -316,6 +326,8 @@ int list_screen_read(ListScreen *screen, bool from_start) {
         if (status != EXIT_SUCCESS)
                 return status;
 
+        if (from_start)
+                list_screen_forget_errors(screen);
         g_ptr_array_set_size(screen->rows, 0);
         g_ptr_array_unref(screen->trees);
         keep_finished(screen, screen->runs);
@@ -356,6 +368,12 @@ const char *list_screen_tree(const ListScreen *screen) {
         return row ? row->name : NULL;
 }
 
+bool list_screen_has_errors(const ListScreen *screen) {
+        const Row *row = current(screen);
+
+        return row && has_errors(row);
+}
+
 /* True if the run can wait for this node. */
 static bool is_active(const NodeInfo *node) {
         static const char *const active[] = { "running", "waiting", "halting", "paused", NULL };
@@ -363,16 +381,22 @@ static bool is_active(const NodeInfo *node) {
         return g_strv_contains(active, node->status);
 }
 
-/* "Camera: waits for cam.service, and 2 more", of the leaves that run. */
+/* "Camera: waits for cam.service, and 2 more", of the nodes that run while no node below them does. */
 static char *describe_nodes(const GPtrArray *nodes) {
+        g_autofree bool *above = g_new0(bool, nodes->len);
         g_autoptr(GString) text = g_string_new(NULL);
         unsigned n = 0;
 
         for (guint i = 0; i < nodes->len; i++) {
-                const NodeInfo *node = g_ptr_array_index(nodes, i),
-                               *next = i + 1 < nodes->len ? g_ptr_array_index(nodes, i + 1) : NULL;
+                const NodeInfo *node = g_ptr_array_index(nodes, i);
 
-                if ((next && next->parent == i) || !is_active(node) || n++ > 0)
+                if (is_active(node) && node->parent < i)
+                        above[node->parent] = true;
+        }
+        for (guint i = 0; i < nodes->len; i++) {
+                const NodeInfo *node = g_ptr_array_index(nodes, i);
+
+                if (above[i] || !is_active(node) || n++ > 0)
                         continue;
                 g_string_append(text, node->name);
                 if (*node->detail)
@@ -390,20 +414,23 @@ static void read_wait(ListScreen *screen, const RunInfo *run) {
         int64_t before = g_get_monotonic_time(), after;
         Wait *wait;
 
-        if (node_info_of_run(screen->client, run->path, &nodes) != EXIT_SUCCESS)
+        if (node_info_of_run(screen->client, run->path, &nodes) != EXIT_SUCCESS) {
+                screen->next_read = before + NODES_USEC;
                 return;
+        }
 
         after = g_get_monotonic_time();
         wait = g_new(Wait, 1);
         *wait = (Wait){ .text = describe_nodes(nodes), .read = after };
         g_hash_table_insert(screen->waits, g_strdup(run->id), wait);
-        screen->next_read = after + (after - before) * NODES_SHARE;
+        screen->next_read += (after - before) * NODES_SHARE;
 }
 
 /* Reads the nodes of the shown run that was read longest ago, if it is time. */
 static void read_waits(ListScreen *screen, unsigned rows) {
-        int64_t now;
+        int64_t now = g_get_monotonic_time();
 
+        screen->next_read = MAX(screen->next_read, now - NODES_PAUSE);
         while ((now = g_get_monotonic_time()) >= screen->next_read) {
                 const RunInfo *oldest = NULL;
                 int64_t read = now - NODES_USEC;
@@ -412,16 +439,34 @@ static void read_waits(ListScreen *screen, unsigned rows) {
                         const Row *row = g_ptr_array_index(screen->rows, i);
                         const Wait *wait = row->run ? g_hash_table_lookup(screen->waits, row->run->id) : NULL;
 
-                        if (!is_running(row) || (wait ? wait->read : 0) > read)
+                        if (!is_running(row) || (wait ? wait->read : 0) >= read)
                                 continue;
                         oldest = row->run;
                         read = wait ? wait->read : 0;
                 }
                 if (!oldest)
                         return;
-                screen->next_read = now + NODES_USEC; /* unless it can be read */
                 read_wait(screen, oldest);
         }
+}
+
+/* Reads the error of each shown tree that has no run, once. */
+static void read_errors(ListScreen *screen, unsigned rows) {
+        for (guint i = screen->top; i < screen->rows->len && i < screen->top + rows; i++) {
+                const Row *row = g_ptr_array_index(screen->rows, i);
+                g_auto(GStrv) diagnostics = NULL;
+
+                if (!has_errors(row) || g_hash_table_contains(screen->errors, row->name) ||
+                    client_get_strings(screen->client, row->tree->path, BTD_TREE, "Diagnostics", &diagnostics) !=
+                            EXIT_SUCCESS)
+                        continue;
+                g_hash_table_insert(screen->errors, g_strdup(row->name),
+                                    g_strdup(*diagnostics ? *diagnostics : row->tree->description));
+        }
+}
+
+void list_screen_forget_errors(ListScreen *screen) {
+        g_hash_table_remove_all(screen->errors);
 }
 
 /* Why it is as it is: what it waits for, or why it ended. */
@@ -434,6 +479,8 @@ static const char *reason_of(const ListScreen *screen, const Row *row) {
                 return row->run->restart;
         if (row->run)
                 return row->run->cause;
+        if (has_errors(row) && g_hash_table_contains(screen->errors, row->name))
+                return g_hash_table_lookup(screen->errors, row->name);
 
         return row->tree ? row->tree->description : "";
 }
@@ -497,18 +544,31 @@ static void draw_head(const ListScreen *screen) {
         screen_line(0, line->str, false);
 }
 
-/* The line of the cursor can be too long for its row, so that its end is below the table. */
-static void draw_foot(const ListScreen *screen, unsigned row) {
-        const Output *output = &screen->client->output;
+/* The line of the cursor can be too long for its row, so it is below the table in full. Returns its lines. */
+static char **make_foot(const ListScreen *screen) {
         const Row *shown = current(screen);
-        g_autoptr(GString) line = g_string_new(NULL);
+        g_autoptr(GString) wrapped = g_string_new(NULL);
+        g_autofree char *text = NULL, *clean = NULL;
 
         if (!shown)
-                return;
+                return g_strsplit("", "\n", -1);
 
-        output_append(output, line, STYLE_BOLD, shown->run ? shown->run->id : shown->title);
-        output_appendf(output, line, STYLE_PLAIN, " %s", reason_of(screen, shown));
-        screen_line(row, line->str, false);
+        text = g_strdup_printf("%s %s", shown->run ? shown->run->id : shown->title, reason_of(screen, shown));
+        clean = text_clean(text, screen->client->output.ascii);
+        text_append_wrapped(wrapped, g_strchomp(clean), 0, screen_columns());
+        return g_strsplit(g_strchomp(wrapped->str), "\n", -1);
+}
+
+/* It begins with the name of the row. */
+static void draw_foot(const Output *output, char **foot, unsigned row, unsigned n) {
+        for (unsigned i = 0; i < n; i++) {
+                size_t name = i == 0 ? strcspn(foot[i], " ") : 0;
+                g_autoptr(GString) line = g_string_new(NULL);
+
+                output_appendf(output, line, STYLE_BOLD, "%.*s", (int) name, foot[i]);
+                output_append(output, line, STYLE_PLAIN, foot[i] + name);
+                screen_line(row + i, line->str, false);
+        }
 }
 
 static void draw_rows(ListScreen *screen, unsigned rows) {
@@ -537,25 +597,34 @@ static void draw_rows(ListScreen *screen, unsigned rows) {
                 screen_line(1 + i, g_ptr_array_index(lines, i), i > 0 && screen->top + i - 1 == screen->at);
 }
 
-void list_screen_draw(ListScreen *screen, unsigned rows, bool connected) {
-        unsigned page = rows > 4 ? rows - 3 : 1;
-
+static void set_page(ListScreen *screen, unsigned page) {
         screen->page = page;
         if (screen->top > screen->at)
                 screen->top = screen->at;
         if (screen->at >= screen->top + page)
                 screen->top = screen->at + 1 - page;
         screen->top = MIN(screen->top, screen->rows->len > page ? screen->rows->len - page : 0);
+}
 
-        if (connected)
-                read_waits(screen, page);
+void list_screen_draw(ListScreen *screen, unsigned rows, bool connected) {
+        g_auto(GStrv) foot = NULL;
+        unsigned n;
+
+        set_page(screen, rows > 4 ? rows - 3 : 1);
+        if (connected) {
+                read_waits(screen, screen->page);
+                read_errors(screen, screen->page);
+        }
+        foot = make_foot(screen);
+        n = MIN(g_strv_length(foot), MAX(rows / 2, 1));
+        set_page(screen, rows > n + 3 ? rows - n - 2 : 1);
         draw_head(screen);
-        draw_rows(screen, page);
+        draw_rows(screen, screen->page);
         if (screen->rows->len == 0 && (*screen->filter || screen->only_running))
                 screen_line(2, "No tree matches.", false);
         else if (screen->rows->len == 0)
                 screen_line(2, "btd has no trees; 'btctl status' shows the directories that it reads.", false);
-        draw_foot(screen, rows - 1);
+        draw_foot(&screen->client->output, foot, rows - n, n);
 }
 
 /* Keys. */

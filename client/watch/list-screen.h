@@ -17,9 +17,13 @@ void list_screen_free(ListScreen *screen);
 int list_screen_read(ListScreen *screen, bool from_start);
 /* A run has finished, whose next one may start before the list is read again. */
 void list_screen_take_finished(ListScreen *screen, const char *id, const char *status);
+/* btd has read the tree files again. */
+void list_screen_forget_errors(ListScreen *screen);
 /* The run under the cursor, and its tree; NULL: there is none. */
 const RunInfo *list_screen_run(const ListScreen *screen);
 const char *list_screen_tree(const ListScreen *screen);
+/* It has not run, and cannot, because its file has errors. */
+bool list_screen_has_errors(const ListScreen *screen);
 
 /* Handles a key. False: it is none of this screen. */
 bool list_screen_key(ListScreen *screen, int key);

@@ -506,6 +506,8 @@ static void open_row(View *view) {
 
         if (run)
                 (void) enter(view, run);
+        else if (list_screen_has_errors(view->list))
+                (void) report_error("the file of %s has errors; 'btctl status %s' shows them", tree, tree);
         else if (tree)
                 (void) report_error("%s has not run; press a to start it", tree);
 }
@@ -609,7 +611,10 @@ static void on_run_finished(const char *id, const char *status, const char *caus
 }
 
 static void on_reloaded(char **errors, void *userdata) {
-        plan(userdata, PICTURE_USEC);
+        View *view = userdata;
+
+        list_screen_forget_errors(view->list);
+        plan(view, PICTURE_USEC);
 }
 
 static void on_away(void *userdata) {

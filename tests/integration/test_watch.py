@@ -150,6 +150,40 @@ def test_results_from_before(btd, screens):
     assert re.search(r"✓ twice +success +\d+s ago +failure$", screen.wait("✓ twice  success  "), re.MULTILINE)
 
 
+def test_what_all_runs_wait_for(btd, screens):
+    """Small runs are read at once, not one by one."""
+    btd.tree("boot", BOOT)
+    start_btd(btd)
+    for i in range(18):
+        start(btd, "boot", f"eth{i}")
+    began = time.monotonic()
+    screen = screens()
+    client.wait(lambda: screen.text().count("Idle: waits for a halt") == 18, "what all rows wait for")
+    assert time.monotonic() - began < 8
+
+
+def test_what_a_decorator_waits_for(btd, screens):
+    btd.tree("again", {"type": "RetryUntilSuccessful", "name": "Again", "num_attempts": 3,
+                       "backoff": {"initial": "1h", "max": "1h"}, "child": FAILED})
+    start_btd(btd)
+    btd.client.start("again")
+    screens().wait("● again", "Again: attempt 2 of 3")
+
+
+def test_a_tree_with_errors(btd, screens):
+    """The list says which, in full below it."""
+    btd.tree("bad", {"type": "Nope"})
+    start_btd(btd)
+    screen = screens()
+    text = screen.wait("✗ bad   failed", "unknown type 'Nope'; 'btctl types'", "lists all that there are (in Nope)")
+    assert text.rstrip().splitlines()[-2].endswith("(in Nope)"), text
+    screen.keys("Enter")
+    screen.wait("the file of bad has errors; 'btctl status bad' shows them")
+    btd.tree("bad", IDLE, description="A good one")
+    btd.client.reload()
+    screen.wait("○ bad", "A good one", without=["unknown type"])
+
+
 # A run
 
 
