@@ -32,8 +32,9 @@ export class ListsPage {
                                  button("Reload tree files", () => this.reload_trees())),
                             this.summary, this.reload,
                             html("section", { class: "card" },
-                                 table("Runs", ["Run", "State", "Started", "Took", "Result", ""], this.runs,
-                                       { id: "runs" }), this.no_runs),
+                                 html("div", { class: "scroll" }, /* the trees below are not far away */
+                                      table("Runs", ["Run", "State", "Started", "Took", "Result", ""], this.runs,
+                                            { id: "runs" })), this.no_runs),
                             html("section", { class: "card" },
                                  table("Trees", ["Tree", "Description", "Autostart", "Last run", ""], this.trees,
                                        { id: "trees" }), this.no_trees));

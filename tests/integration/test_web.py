@@ -134,6 +134,18 @@ def test_a_form_for_each_type(page, daemon):
         "any": None}
 
 
+def test_many_runs(page, daemon):
+    """They scroll on their own, so that the trees below them are not far away."""
+    daemon.tree("idle", {"type": "Sleep", "duration": "1h"})
+    daemon.client.reload()
+    for i in range(40):
+        daemon.client.start("idle", f"eth{i}")
+    page.open()
+    page.wait("document.querySelectorAll('#runs tbody tr').length === 40")
+    page.keep("many-runs")
+    assert page.js("return document.querySelector('#trees').getBoundingClientRect().top < window.innerHeight")
+
+
 def test_what_btd_refuses_is_shown_in_the_form(page, daemon, tmp_path):
     begin(daemon, tmp_path)
     page.open()
