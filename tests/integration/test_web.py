@@ -93,6 +93,8 @@ def test_start_with_a_form_and_watch(page, daemon, tmp_path):
     page.wait(STATE, "running")
     page.wait_text('"hello you"', "#variables")
     page.wait("document.querySelector('.node.is-running [class=name]')")
+    page.wait("document.querySelector('#timeline tbody tr') && document.querySelector('#events tbody tr')")
+    page.wait_text("boot.1", "#runs")
     page.keep("run")
     assert json.loads(daemon.btctl("get", "boot", "colours", "--json").stdout) == ["green"]
     (tmp_path / "gate").touch()
