@@ -182,6 +182,25 @@ static void set_nodes(RunScreen *screen, GPtrArray *nodes) {
         screen->rows = tree_rows_new(nodes);
 }
 
+GPtrArray *run_screen_given(RunScreen *screen) {
+        GPtrArray *sets = g_ptr_array_new_with_free_func(g_free);
+        const Recording *recording = screen->recording;
+        g_autoptr(Recording) own = NULL;
+
+        if (!recording && recording_open(screen->client, screen->run->id, &own) == EXIT_SUCCESS)
+                recording = own;
+        if (!recording)
+                return sets;
+
+        json_object_object_foreach(recording->record->header.variables, name, value) {
+                const char *text =
+                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+
+                g_ptr_array_add(sets, g_strconcat(name, "=", text, NULL));
+        }
+        return sets;
+}
+
 bool run_screen_has_breakpoint(RunScreen *screen) {
         return g_hash_table_contains(screen->breakpoints, GUINT_TO_POINTER(run_screen_node(screen)));
 }

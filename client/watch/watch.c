@@ -13,6 +13,7 @@
 #include "client/bus/interrupt.h"
 #include "client/bus/target.h"
 #include "client/bus/watch.h"
+#include "client/verbs/variables.h"
 #include "client/verbs/verbs.h"
 #include "client/view/text.h"
 #include "client/watch/list-screen.h"
@@ -213,14 +214,28 @@ static const RunInfo *run_of(const View *view) {
         return view->run ? run_screen_run(view->run) : list_screen_run(view->list);
 }
 
+/* In a run: with the variables that it was started with. */
 static int do_start(View *view, const Subject *subject) {
+        g_autoptr(GPtrArray) sets = view->run ? run_screen_given(view->run) : g_ptr_array_new();
+        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
         bool has_instance = *subject->instance;
-        g_autoptr(sd_bus_message) reply = NULL;
         const char *id, *path;
         int status, r;
 
-        status = client_call(view->client, &reply, BTD_PATH, BTD_MANAGER, "StartTree", "sa{sv}a{sv}", subject->tree, 0,
-                             has_instance ? 1 : 0, "instance", "s", has_instance ? subject->instance : NULL);
+        status = client_message(view->client, BTD_PATH, BTD_MANAGER, "StartTree", &message);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        r = sd_bus_message_append(message, "s", subject->tree);
+        if (r >= 0)
+                r = variables_append(message, sets);
+        if (r >= 0)
+                r = sd_bus_message_append(message, "a{sv}", has_instance ? 1 : 0, "instance", "s",
+                                          has_instance ? subject->instance : NULL);
+        if (r < 0)
+                return client_bad_message(r);
+
+        status = client_send(view->client, message, &reply);
         if (status != EXIT_SUCCESS)
                 return status;
 
@@ -233,6 +248,7 @@ static int do_start(View *view, const Subject *subject) {
 
 static const Action search_action = { '/', "Search: ", true, true, do_search };
 static const Action filter_action = { '/', "Show only rows with: ", true, false, do_filter };
+static const Action again_action = { 'a', "Start %s again, with the same variables? [y/n]", false, true, do_start };
 static const Action clear_action = { 'b', "Remove the breakpoint of %s? [y/n]", false, true, do_clear };
 static const Action actions[] = {
         { 'p', "Pause %s? [y/n]", false, true, do_pause },
@@ -250,6 +266,8 @@ static const Action *find_action(const View *view, int key) {
                 return view->run ? &search_action : &filter_action;
         if (key == 'b' && view->run && run_screen_has_breakpoint(view->run))
                 return &clear_action;
+        if (key == 'a' && view->run)
+                return &again_action;
         for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
                 if (actions[i].key == key && (view->run || !actions[i].of_run))
                         return &actions[i];

@@ -523,13 +523,33 @@ def test_control(btd, screens):
     screen.wait(f"{run} has finished: failure")
 
     screen.keys("a")
-    screen.wait("Start boot? [y/n]")
+    screen.wait("Start boot again, with the same variables? [y/n]")
     screen.keys("y")
     screen.wait("● boot.2: running")
     screen.keys("x")
     screen.wait("Halt boot.2? [y/n]")
     screen.keys("y")
     screen.wait("■ boot.2: halted")
+
+
+def test_start_again(btd, screens):
+    """With the variables of the run, not with those of the tree; also if only the history has the run."""
+    btd.tree("boot", IDLE, inputs={"device": {"type": "string"}, "n": {"type": "int", "default": 1}})
+    start_btd(btd)
+    run, path = btd.client.start("boot", "eth0", {"device": "a=b", "n": 2})
+    btd.client.halt(path)
+    screen = screens(run)
+    screen.wait(f"■ {run} (eth0): halted")
+    screen.keys("a", "y")
+    screen.wait("● boot.2 (eth0): running")
+    assert btd.btctl("get", "boot.2", "device").stdout == '"a=b"\n'
+
+    assert btd.btctl("halt", "boot.2").returncode == 0
+    screen = screens(run)
+    screen.wait("[after ", f"■ {run} (eth0): halted")
+    screen.keys("a", "y")
+    screen.wait("● boot.3 (eth0): running")
+    assert btd.btctl("get", "boot.3", "n").stdout == "2\n"
 
 
 def test_a_breakpoint(btd, screens):
