@@ -77,7 +77,10 @@ export async function open_start_form(tree, instance = "", given = {}) {
         return;
     }
 
-    const fields = properties.Inputs.map(input => make_field(input, given[input.name]));
+    /* A tree without inputs takes any variable. */
+    const others = Object.keys(given).filter(name => !properties.Inputs.some(input => input.name === name));
+    const inputs = [...properties.Inputs, ...others.map(name => ({ name, type: "any", required: false }))];
+    const fields = inputs.map(input => make_field(input, given[input.name]));
     const problem = html("div", { class: "alert danger", role: "alert", hidden: true });
     const name = html("input", { id: "instance", type: "text", pattern: "[A-Za-z0-9_.\\-]*", maxlength: 100,
                                  value: instance, "aria-describedby": "instance-help" });

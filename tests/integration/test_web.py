@@ -365,6 +365,17 @@ def test_elements_causes_timeline_and_runs(page, daemon):
     page.wait("document.querySelector('#runs tr[data-key=\"check.2\"]')?.innerText.includes('failure')")
 
 
+def test_start_again_with_a_variable_that_is_no_input(page, daemon):
+    daemon.tree("plain", {"type": "Script", "code": "n = n + 1"}, blackboard={"n": 1})
+    daemon.client.reload()
+    page.open("run", daemon.client.start("plain", variables={"n": 41})[0])
+    page.click("Start again")
+    page.wait_value("document.querySelector('#input-n')?.value", "41")
+    page.click("Start", "dialog")
+    page.wait_text("plain.2", "h1")
+    page.wait_text("42", "#variables")
+
+
 def test_drag_zoom_and_fold(page, daemon, tmp_path):
     place = """(({ e, f, a }) => [Math.round(e), Math.round(f), a])(
         document.querySelector(".picture g").transform.baseVal.consolidate().matrix)"""
