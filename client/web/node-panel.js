@@ -84,8 +84,9 @@ export class NodePanel {
 
     async force(status) {
         const index = this.index, { path } = this.model.nodes[index];
-        const answer = await ask(`Force ${status}?`, "Force", html("p", {}, `${path} gets the outcome ${status}. If it ` +
-                                                                   "runs, it is halted first."));
+        const answer = await ask(`Force ${status}?`, "Force",
+                                 html("p", {}, `If ${path} runs, it is halted, and gets the outcome ${status}. If it ` +
+                                      "does not run, it gets the outcome once, instead of being started."));
 
         if (answer)
             await attempt(`Cannot force '${path}'`, () => bus.run(this.model.id, "Force", "us", index, status));

@@ -427,6 +427,7 @@ def test_a_breakpoint(page, daemon):
     page.wait("document.querySelector('#node-2.breakpoint')")
     page.click_on("#node-1")
     page.click("Force success")
+    page.wait_text("If All/First runs, it is halted, and gets the outcome success.", "dialog")
     page.click("Force")
     page.wait("document.querySelector('#node-2.paused')")
     page.wait("document.querySelector('#timeline tr[data-key=\"2\"] path.is-waiting[d]')")
