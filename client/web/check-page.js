@@ -3,7 +3,7 @@
 /* Checks any tree file of the machine. */
 
 import { attempt } from "./alerts.js";
-import { html, link } from "./dom.js";
+import { html, link, set_shown } from "./dom.js";
 import { SourceView } from "./source-view.js";
 
 export class CheckPage {
@@ -11,6 +11,7 @@ export class CheckPage {
         this.source = new SourceView();
         this.file = html("input", { id: "file", type: "text", required: true, value: file, placeholder: "/etc/btd/trees/…",
                                     size: 50 });
+        this.card = html("section", { class: "card", hidden: true }, this.source.element);
         this.element = html("div", {},
                             html("nav", { "aria-label": "Breadcrumb" }, link("Behavior trees"), " / Check a file"),
                             html("h1", {}, "Check a tree file"),
@@ -22,7 +23,7 @@ export class CheckPage {
                                     cockpit.location.replace(["check"], { file: this.file.value }); /* see follow() */
                             } }, html("label", { for: "file" }, "File "), this.file, " ",
                                  html("button", { type: "submit", class: "primary" }, "Check")),
-                            html("section", { class: "card" }, this.source.element));
+                            this.card);
     }
 
     close() {}
@@ -37,6 +38,7 @@ export class CheckPage {
     }
 
     async load() {
+        set_shown(this.card, this.file.value !== "");
         if (this.file.value)
             await attempt(`Cannot check '${this.file.value}'`, () => this.source.load(this.file.value));
     }

@@ -479,6 +479,7 @@ def test_check_a_file(page, daemon, tmp_path):
     file = tmp_path / "new.json"
     page.open()
     page.click("Check a file")
+    page.wait("document.querySelector('.source')?.checkVisibility() === false")
     page.type("#file", str(file))
     page.click("Check")
     page.wait_text(f"Cannot check '{file}'", "#alerts .danger")
