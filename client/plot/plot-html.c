@@ -31,6 +31,7 @@ static const char style[] =
         ".legend span{display:inline-block;margin-right:14px}.legend svg{vertical-align:-2px;margin-right:4px}"
         ".plot{position:relative;min-width:800px}"
         ".row,.lines{display:grid;grid-template-columns:minmax(180px,22%) 1fr minmax(180px,22%);column-gap:8px}"
+        ".plain .row,.plain .lines{grid-template-columns:minmax(180px,22%) 1fr 24px}"
         ".row{height:18px;line-height:18px;position:relative}.row:hover,.copy{background:rgba(127,127,127,.1)}"
         ".scale{height:46px;position:sticky;top:0;z-index:2;background:var(--back)!important;margin-bottom:4px}"
         ".scale,.why{font-size:11px;color:var(--dim)}.scale div{position:relative;line-height:15px}"
@@ -219,7 +220,7 @@ char *plot_html(const Timeline *timeline, const PlotTitle *title) {
         timeline_draw(timeline, bars, tops);
 
         append_legend(html, timeline);
-        g_string_append(html, "<div class=\"plot\">\n");
+        g_string_append_printf(html, "<div class=\"plot%s\">\n", plot_has_details(timeline) ? "" : " plain");
         append_lines(html, timeline, ticks);
         append_scale(html, timeline, title, ticks);
         append_rows(html, timeline, bars, places, small);

@@ -26,9 +26,10 @@
 /* The width of an image, and the smallest one in a browser. */
 #define WIDTH 1692
 #define WIDTH_MIN 1300
-/* Percents of the width. */
+/* Percents of the width; the second one: if bars have texts beside them. */
 #define BARS_LEFT 21
-#define BARS_SHARE 56
+#define BARS_SHARE 76
+#define BARS_SHARE_DETAILS 56
 #define LEGEND_LEFT 356u
 #define TITLE_CHAR_WIDTH 12u
 #define SCALE_EVERY 50u /* rows */
@@ -52,6 +53,7 @@ typedef struct Picture {
         const Timeline *timeline;
         unsigned *rows; /* of each node; UINT_MAX: it is left out */
         unsigned n_rows;
+        int share; /* of the width, that the bars have */
 } Picture;
 
 static unsigned y_of(unsigned row) {
@@ -66,8 +68,8 @@ static unsigned height_of(const Picture *picture) {
         return bottom_of(picture) + MARGIN;
 }
 
-static void append_x(GString *svg, const char *attribute, double share) {
-        svg_append_number(svg, attribute, BARS_LEFT + share * BARS_SHARE, "%");
+static void append_x(const Picture *picture, const char *attribute, double share) {
+        svg_append_number(picture->svg, attribute, BARS_LEFT + share * picture->share, "%");
 }
 
 static void append_head(const Picture *picture, const PlotTitle *title) {
@@ -100,24 +102,24 @@ static void append_legend(const Picture *picture, const PlotTitle *title) {
         g_string_append(picture->svg, "</g>\n");
 }
 
-static void append_line(GString *svg, const char *class, double share, unsigned top, unsigned bottom) {
-        g_string_append_printf(svg, "<line class=\"%s\"", class);
-        append_x(svg, "x1", share);
-        append_x(svg, "x2", share);
-        g_string_append_printf(svg, " y1=\"%u\" y2=\"%u\"", top, bottom);
+static void append_line(const Picture *picture, const char *class, double share, unsigned top, unsigned bottom) {
+        g_string_append_printf(picture->svg, "<line class=\"%s\"", class);
+        append_x(picture, "x1", share);
+        append_x(picture, "x2", share);
+        g_string_append_printf(picture->svg, " y1=\"%u\" y2=\"%u\"", top, bottom);
 }
 
-static void append_label(GString *svg, const char *class, double share, unsigned y, const char *text) {
-        g_string_append_printf(svg, "<text class=\"%s\" text-anchor=\"middle\"", class);
-        append_x(svg, "x", share);
-        g_string_append_printf(svg, " y=\"%u\">%s</text>\n", y, text);
+static void append_label(const Picture *picture, const char *class, double share, unsigned y, const char *text) {
+        g_string_append_printf(picture->svg, "<text class=\"%s\" text-anchor=\"middle\"", class);
+        append_x(picture, "x", share);
+        g_string_append_printf(picture->svg, " y=\"%u\">%s</text>\n", y, text);
 }
 
 static void append_grid(const Picture *picture, const GArray *ticks) {
         for (unsigned i = 0; i < ticks->len; i++) {
                 const Tick *tick = &g_array_index(ticks, Tick, i);
 
-                append_line(picture->svg, tick->share > 0 ? "g" : "g0", tick->share, HEAD - 4, bottom_of(picture));
+                append_line(picture, tick->share > 0 ? "g" : "g0", tick->share, HEAD - 4, bottom_of(picture));
                 g_string_append(picture->svg, "/>\n");
         }
 }
@@ -131,10 +133,10 @@ static void append_scale(const Picture *picture, const GArray *ticks, const Plot
         for (unsigned i = 0; i < ticks->len; i++) {
                 const Tick *tick = &g_array_index(ticks, Tick, i);
 
-                append_label(svg, "k s", tick->share, HEAD - 22, tick->clock);
-                append_label(svg, "s", tick->share, HEAD - 8, tick->span);
+                append_label(picture, "k s", tick->share, HEAD - 22, tick->clock);
+                append_label(picture, "s", tick->share, HEAD - 8, tick->span);
                 for (unsigned row = SCALE_EVERY; row < picture->n_rows; row += SCALE_EVERY)
-                        append_label(svg, "s", tick->share, y_of(row) - 5, tick->span);
+                        append_label(picture, "s", tick->share, y_of(row) - 5, tick->span);
         }
 }
 
@@ -153,7 +155,7 @@ static void append_marks(const Picture *picture) {
                         continue;
                 what = mark->what;
                 drawn = x;
-                append_line(picture->svg, "m", x, HEAD - 35, bottom_of(picture));
+                append_line(picture, "m", x, HEAD - 35, bottom_of(picture));
                 g_string_append_printf(picture->svg, "><title>%s, at %s", mark->what, time);
                 if (mark->detail) {
                         g_string_append(picture->svg, ": ");
@@ -162,7 +164,7 @@ static void append_marks(const Picture *picture) {
                 g_string_append(picture->svg, "</title></line>\n");
                 if (x < named + MARK_DISTANCE)
                         continue;
-                append_label(picture->svg, "s", x, HEAD - 38, mark->what);
+                append_label(picture, "s", x, HEAD - 38, mark->what);
                 named = x;
         }
 }
@@ -215,7 +217,7 @@ static void append_bars(const Picture *picture) {
         g_string_append_printf(picture->svg,
                                "<svg class=\"bars\" x=\"%d%%\" width=\"%d%%\" height=\"%u\" viewBox=\"0 0 %d %u\" "
                                "preserveAspectRatio=\"none\" overflow=\"visible\">\n",
-                               BARS_LEFT, BARS_SHARE, height_of(picture), BARS_WIDTH, height_of(picture));
+                               BARS_LEFT, picture->share, height_of(picture), BARS_WIDTH, height_of(picture));
         timeline_draw(timeline, rows, tops);
         g_string_append(picture->svg, "</svg>\n");
 }
@@ -230,7 +232,7 @@ static void append_details(const Picture *picture) {
                 if (!detail)
                         continue;
                 g_string_append(picture->svg, "<text class=\"d\" dx=\"6\"");
-                append_x(picture->svg, "x",
+                append_x(picture, "x",
                          timeline_share(timeline, g_array_index(timeline->bars, Bar, timeline->last[node]).end));
                 g_string_append_printf(picture->svg, " y=\"%u\">", y_of(picture->rows[node]) + 13);
                 svg_append_shortened(picture->svg, detail, DETAIL_CHARS_MAX);
@@ -243,7 +245,12 @@ char *plot_svg(const Timeline *timeline, const PlotTitle *title) {
         g_autofree uint32_t *places = plot_fold(timeline, PICTURE_NODES_MAX);
         g_auto(GStrv) held = plot_held(timeline, places);
         g_autoptr(GArray) ticks = plot_ticks(timeline, title);
-        Picture picture = { .svg = g_string_new(NULL), .timeline = timeline, .rows = rows };
+        Picture picture = {
+                .svg = g_string_new(NULL),
+                .timeline = timeline,
+                .rows = rows,
+                .share = plot_has_details(timeline) ? BARS_SHARE_DETAILS : BARS_SHARE,
+        };
 
         for (NodeId node = 0; node < timeline->tree->n_nodes; node++)
                 rows[node] = places[node] == node ? picture.n_rows++ : UINT_MAX;

@@ -166,6 +166,14 @@ const char *plot_detail(const Timeline *timeline, NodeId node) {
         return bar->detail;
 }
 
+bool plot_has_details(const Timeline *timeline) {
+        for (NodeId node = 0; node < timeline->tree->n_nodes; node++)
+                if (plot_detail(timeline, node))
+                        return true;
+
+        return false;
+}
+
 bool plot_is_even_copy(const Timeline *timeline, NodeId node) {
         const Node *nodes = timeline->tree->nodes;
         unsigned n = 0;

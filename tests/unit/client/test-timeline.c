@@ -257,6 +257,23 @@ static void test_picture(void) {
 }
 
 /* A long title moves the legend, and names of nodes are clipped before the bars. */
+/* Bars leave room for texts at their right only if there are some. */
+static void test_width(void) {
+        g_autoptr(Tree) tree = tree_example();
+        g_autoptr(Timeline) with = timeline_example(tree), without = timeline_new(tree);
+        g_autofree char *svg = plot_svg(with, &title), *html = plot_html(with, &title), *wide = NULL, *plain = NULL;
+
+        timeline_change(without, BOOT, STATUS_RUNNING, 0, NULL);
+        timeline_change(without, A, STATUS_RUNNING, 0, NULL);
+        timeline_finish(without, SECOND);
+        wide = plot_svg(without, &title);
+        plain = plot_html(without, &title);
+        g_assert_nonnull(strstr(svg, " x=\"21%\" width=\"56%\""));
+        g_assert_nonnull(strstr(wide, " x=\"21%\" width=\"76%\""));
+        g_assert_nonnull(strstr(html, "<div class=\"plot\">"));
+        g_assert_nonnull(strstr(plain, "<div class=\"plot plain\">"));
+}
+
 static void test_long_names(void) {
         const PlotTitle longer = { .run = "a-tree-with-a-name-of-some-forty-letters.1", .subtitle = "", .started = 0 };
         g_autoptr(Tree) tree = tree_example();
@@ -512,6 +529,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/timeline/halting-and-waiting", test_halting_and_waiting);
         g_test_add_func("/timeline/started-again", test_started_again);
         g_test_add_func("/plot/picture", test_picture);
+        g_test_add_func("/plot/width", test_width);
         g_test_add_func("/plot/long-names", test_long_names);
         g_test_add_func("/plot/trace", test_trace);
         g_test_add_func("/plot/large", test_large);
