@@ -547,8 +547,8 @@ void run_log_read(const Client *client, const Recording *recording, uint64_t sin
 
         add_gaps_of_buses(&reader);
         if (options_has(options, OPTION_HOST) || options_has(options, OPTION_MACHINE)) {
-                add_gap(&reader, "only the events are shown, because the journal of another machine is not read; run "
-                                 "'btctl logs' there");
+                add_gap(&reader, "the lines of units and processes are missing, because the journal of another "
+                                 "machine is not read; run 'btctl logs' there");
                 return;
         }
 
@@ -570,7 +570,7 @@ void run_log_read(const Client *client, const Recording *recording, uint64_t sin
                 add_gap(&reader, "you may not read all of the journal, so lines may be missing; use sudo, or add your "
                                  "user to the group systemd-journal");
         else if (r < 0)
-                add_gap(&reader, "this machine has no journal, so only the events are shown");
+                add_gap(&reader, "the lines of units and processes are missing, because this machine has no journal");
         else
                 check_begin(&reader);
 }

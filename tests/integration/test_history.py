@@ -113,8 +113,8 @@ def test_logs_of_elsewhere(kept, tmp_path):
     for options in (["--host=nowhere.invalid"], ["--machine=nowhere"]):
         result = btctl(*options, "logs", str(record), "--node=Here")
         assert result.returncode == 0 and result.stderr.splitlines()[1:] == [
-            "btctl: only the events are shown, because the journal of another machine is not read; run 'btctl logs' "
-            "there"]
+            "btctl: the lines of units and processes are missing, because the journal of another machine is not read; "
+            "run 'btctl logs' there"]
     copy = tmp_path / "copy.journal"
     copy.write_bytes(sign(re.sub(rb'"boot": *"[0-9a-f-]+"', b'"boot":"x"', record.read_bytes(), count=1)))
     result = btctl("logs", str(copy))

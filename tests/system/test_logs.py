@@ -174,7 +174,8 @@ def test_no_journal(machine):
     run = load_story(machine)
     result = machine.run("unshare", "--mount", "sh", "-c",
                          f"mount -t tmpfs tmpfs /run/log/journal && exec btctl logs {run}")
-    assert result.stderr == "btctl: this machine has no journal, so only the events are shown\n"
+    assert result.stderr == ("btctl: the lines of units and processes are missing, because this machine has no "
+                             "journal\n")
     assert result.returncode == 0 and "Story/Work: success" in result.stdout and "sh[" not in result.stdout
 
 
