@@ -2,6 +2,7 @@
 """Makes the gallery of all example trees, with runs of some of them and what btctl watch shows of them. It stays in the
 build directory, to look at."""
 
+import json
 import pathlib
 import re
 import shutil
@@ -17,6 +18,7 @@ from screen import Screen
 SVG = "{http://www.w3.org/2000/svg}"
 TREES = pathlib.Path(SOURCE, "trees")
 EXAMPLES = sorted(path for path in TREES.glob("*.json") if path.stem != "disk-parts")
+RECORDS = sorted(TREES.glob("*.journal"))
 SCREENS = sorted(TREES.glob("watch-*.txt"))
 
 
@@ -58,15 +60,25 @@ def test_gallery(btd, tmp_path):
 
 
 def test_installed_gallery():
-    """The build makes it, without runs. It has those pictures of the page that were there then."""
+    """The build makes it, with stored runs. It has those pictures of the page that were there then."""
     gallery = pathlib.Path(daemon.BUILD, "trees", "gallery")
     names = {path.name for path in gallery.iterdir()}
     pictures = {name for name in names if name.startswith("page-")}
     assert names - pictures == {"index.html"} | {
-        f"{path.stem}.{suffix}" for path in EXAMPLES for suffix in ("svg", "html")}
+        f"{path.stem}.{suffix}" for path in EXAMPLES + RECORDS for suffix in ("svg", "html")}
     assert pictures <= {"page-lists.png", "page-form.png", "page-run.png", "page-past.png"}
     screens = xml.parse(gallery / "index.html").getroot().iter("pre")
     assert [screen.text for screen in screens] == [path.read_text(encoding="utf-8") for path in SCREENS]
+
+
+def test_stored_runs():
+    """They are runs of the examples as these are now."""
+    assert RECORDS
+    for path in RECORDS:
+        header, _ = json.JSONDecoder().raw_decode(path.read_text(encoding="utf-8").split(" ", 2)[2])
+        assert header["run"] == path.stem
+        assert header["files"][0]["text"] == (TREES / f"{header['tree']}.json").read_text(encoding="utf-8"), \
+            f"make {path} again: copy the run record of a run of '{header['tree']}' from the history of a btd"
 
 
 def without_times(text):
