@@ -202,6 +202,18 @@ static void add_line(GPtrArray *lines, const char *text) {
         g_ptr_array_add(lines, text_clean(text, false));
 }
 
+/* "Camera (StartUnit)". After a long name, the type has a line of its own, so that it is not cut. */
+static void add_label(GPtrArray *lines, GString *label, const char *type) {
+        g_autofree char *suffix = g_strdup_printf(" (%s)", type);
+        bool apart = g_utf8_strlen(label->str, -1) > LINE_CHARS_MAX && g_str_has_suffix(label->str, suffix);
+
+        if (apart)
+                g_string_truncate(label, label->len - strlen(suffix));
+        add_line(lines, label->str);
+        if (apart)
+                add_line(lines, suffix + 1);
+}
+
 GPtrArray *graph_lines(const Graph *graph, const GraphNode *node) {
         static const Output plain = {};
         const NodeInfo *info = node->info;
@@ -209,7 +221,7 @@ GPtrArray *graph_lines(const Graph *graph, const GraphNode *node) {
         g_autoptr(GString) label = g_string_new(NULL);
 
         node_info_append_label(&plain, label, info->name, info->type, NULL, info->element);
-        add_line(lines, label->str);
+        add_label(lines, label, info->type);
         if (info->title)
                 add_line(lines, info->title);
         for (guint i = 0; node->notes && i < node->notes->len; i++)
