@@ -7,12 +7,12 @@
  * before anything is halted, and a run that was halted but not started again is reported.
  */
 
-#include <json-c/linkhash.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "client/bus/target.h"
 #include "client/verbs/start.h"
+#include "client/verbs/variables.h"
 #include "client/verbs/verbs.h"
 #include "record/record-header.h"
 
@@ -90,11 +90,7 @@ static int get_inputs(Client *client, Restarted *run) {
                 if (record_header_parse((const char *) text->data, length, &header, &checksum, &error) < 0)
                         return report_error("the inputs of %s cannot be read: %s", run->id, error);
 
-                json_object_object_foreach(header.variables, key, value) g_ptr_array_add(
-                        run->sets,
-                        g_strdup_printf("%s=%s", key,
-                                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN |
-                                                                                      JSON_C_TO_STRING_NOSLASHESCAPE)));
+                variables_add(run->sets, header.variables);
         }
 
         for (guint i = 0; i < client->options.sets->len; i++) {

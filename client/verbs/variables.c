@@ -82,6 +82,15 @@ int variables_check(const char *option, const GPtrArray *sets) {
         return EXIT_SUCCESS;
 }
 
+void variables_add(GPtrArray *sets, json_object *variables) {
+        json_object_object_foreach(variables, name, value) {
+                const char *text =
+                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+
+                g_ptr_array_add(sets, g_strconcat(name, "=", text, NULL));
+        }
+}
+
 json_object *variables_to_json(const GPtrArray *sets) {
         json_object *variables = json_object_new_object();
 

@@ -13,6 +13,8 @@
  * */
 int variables_check(const char *option, const GPtrArray *sets);
 
+/* Adds the variables of an object. */
+void variables_add(GPtrArray *sets, json_object *variables);
 /* The variables as an object, after variables_check(). */
 json_object *variables_to_json(const GPtrArray *sets);
 /* Appends them as a{ss}; a negative errno. */

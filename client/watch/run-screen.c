@@ -13,6 +13,7 @@
 #include "basic/excerpt.h"
 #include "basic/span.h"
 #include "client/recording/recording.h"
+#include "client/verbs/variables.h"
 #include "client/view/run-log.h"
 #include "client/view/run-view.h"
 #include "client/view/style.h"
@@ -189,15 +190,8 @@ GPtrArray *run_screen_given(RunScreen *screen) {
 
         if (!recording && recording_open(screen->client, screen->run->id, &own) == EXIT_SUCCESS)
                 recording = own;
-        if (!recording)
-                return sets;
-
-        json_object_object_foreach(recording->record->header.variables, name, value) {
-                const char *text =
-                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-
-                g_ptr_array_add(sets, g_strconcat(name, "=", text, NULL));
-        }
+        if (recording)
+                variables_add(sets, recording->record->header.variables);
         return sets;
 }
 
