@@ -87,6 +87,12 @@ void style_append_event(const Output *output, GString *line, const char *title, 
         style_append_symbol(output, line, status);
         output_appendf(output, line, STYLE_PLAIN, " %s: ", title);
         style_append_word(output, line, status);
+        if (duration > 0 && (strcmp(status, "paused") == 0 || strcmp(status, "halting") == 0)) {
+                g_autofree char *span = span_format_rounded(duration);
+
+                output_appendf(output, line, STYLE_DIM, ", started %s ago", span);
+                duration = 0;
+        }
         style_append_outcome(output, line, status, duration, detail);
 }
 

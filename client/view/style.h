@@ -21,7 +21,8 @@ void style_append_word(const Output *output, GString *line, const char *status);
 void style_append_outcome(const Output *output, GString *line, const char *status, uint64_t duration,
                           const char *detail);
 
-/* The three of them: "✗ boot.3: failure after 1.2s: it said ...". */
+/* The three of them: "✗ boot.3: failure after 1.2s: it said ...". What is paused or halting is so only since a while:
+ * "‖ boot.3: paused, started 5s ago". */
 void style_append_event(const Output *output, GString *line, const char *title, const char *status, uint64_t duration,
                         const char *detail);
 

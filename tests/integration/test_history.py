@@ -43,7 +43,7 @@ def refuse(result, message, code=1):
 
 def event_lines(text):
     """Returns the lines of an event log without times and durations."""
-    return [re.sub(r" (after|for) [0-9.]+[a-z]+", "", line[10:]) for line in text.splitlines()]
+    return [re.sub(r" (after|for) [0-9.]+[a-z]+|, started [0-9.]+[a-z]+ ago", "", line[10:]) for line in text.splitlines()]
 
 
 def finish(btd, tree, *arguments):
@@ -234,7 +234,7 @@ def test_replay_of_a_file():
     assert "`- * Soon (Timeout) for 17.9ms, times out in 12.1ms\n" in waiting
 
     stopped = btctl("replay", record, "--until=0.5s", "--ascii").stdout
-    assert stopped.startswith("= commission.1: paused for 500ms\n")
+    assert stopped.startswith("= commission.1: paused, started 500ms ago\n")
     assert re.search(r"\|- \* Watch \(WhileDoElse\) for [0-9.]+ms, paused at a breakpoint\n", stopped)
 
     end = btctl("replay", record, "--ascii").stdout
@@ -331,7 +331,7 @@ def test_a_journal_that_breaks_off(tmp_path):
     path.write_bytes(good[:good.index(b"380045 tick") + 9])
     assert event_lines(btctl("show", str(path), "-q", "--ascii").stdout)[-2:] == \
         ["> commission.1: stepped by one tick", "= commission.1: paused"]
-    assert "= commission.1: paused for 380ms\n" in btctl("replay", str(path), "--ascii").stdout
+    assert "= commission.1: paused, started 380ms ago\n" in btctl("replay", str(path), "--ascii").stdout
 
 
 def test_event_log_of_a_run_that_goes_on(kept):

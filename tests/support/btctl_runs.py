@@ -44,4 +44,4 @@ def end(process):
 def without_times(text):
     """Replaces time spans by T, so that drawings can be compared."""
     text = re.sub(r"Started: .*", "Started: T", text)
-    return re.sub(r"\b(after|for) [0-9.]+(us|ms|s)\b", r"\1 T", text)
+    return re.sub(r"\b(after|for|started) [0-9.]+(us|ms|s)\b", r"\1 T", text)
