@@ -183,6 +183,10 @@ static void set_nodes(RunScreen *screen, GPtrArray *nodes) {
         screen->rows = tree_rows_new(nodes);
 }
 
+bool run_screen_is_back(const RunScreen *screen) {
+        return screen->replay && !run_info_has_finished(screen->run);
+}
+
 GPtrArray *run_screen_given(RunScreen *screen) {
         GPtrArray *sets = g_ptr_array_new_with_free_func(g_free);
         const Recording *recording = screen->recording;

@@ -401,8 +401,10 @@ static void draw_help(const View *view) {
 /* A text that is typed ends with its cursor. */
 static char *question_text(const View *view) {
         g_auto(GStrv) parts = g_strsplit(view->asking->question, "%s", 2);
+        bool later = view->asking->of_run && view->asking != &search_action && run_screen_is_back(view->run);
 
-        return g_strconcat(parts[0], parts[1] ? view->subject.text : "", parts[1] ?: "", view->answer->str,
+        return g_strconcat(later ? "This is the past, the run has gone on. " : "", parts[0],
+                           parts[1] ? view->subject.text : "", parts[1] ?: "", view->answer->str,
                            view->asking->takes_text ? "_" : "", NULL);
 }
 

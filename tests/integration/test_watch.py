@@ -603,6 +603,9 @@ def test_back_in_time(btd, screens):
         found = re.search(r": event (\d+) of ", text)
         return found and (found[1], "first event" in text)
     back_until("○ Idle (Sleep)", "● Try (Fallback)")
+    screen.keys("p")
+    screen.wait(f"This is the past, the run has gone on. Pause {run}? [y/n]")
+    screen.keys("n")
     screen.keys("t")
     screen.wait("● Idle (Sleep) for", without=[": event "])
 
