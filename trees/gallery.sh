@@ -6,6 +6,8 @@
 #
 # usage: gallery.sh BTCTL DIRECTORY SCREENSHOTS FILE...
 set -eu
+# The same pictures wherever they are made.
+export TZ=UTC LC_ALL=C.UTF-8
 
 btctl=$1 directory=$2 screenshots=$3
 shift 3

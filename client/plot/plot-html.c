@@ -220,7 +220,7 @@ char *plot_html(const Timeline *timeline, const PlotTitle *title) {
         timeline_draw(timeline, bars, tops);
 
         append_legend(html, timeline);
-        g_string_append_printf(html, "<div class=\"plot%s\">\n", plot_has_details(timeline) ? "" : " plain");
+        g_string_append_printf(html, "<div class=\"plot%s\">\n", plot_has_details(timeline, places) ? "" : " plain");
         append_lines(html, timeline, ticks);
         append_scale(html, timeline, title, ticks);
         append_rows(html, timeline, bars, places, small);

@@ -249,7 +249,7 @@ char *plot_svg(const Timeline *timeline, const PlotTitle *title) {
                 .svg = g_string_new(NULL),
                 .timeline = timeline,
                 .rows = rows,
-                .share = plot_has_details(timeline) ? BARS_SHARE_DETAILS : BARS_SHARE,
+                .share = plot_has_details(timeline, places) ? BARS_SHARE_DETAILS : BARS_SHARE,
         };
 
         for (NodeId node = 0; node < timeline->tree->n_nodes; node++)

@@ -166,9 +166,9 @@ const char *plot_detail(const Timeline *timeline, NodeId node) {
         return bar->detail;
 }
 
-bool plot_has_details(const Timeline *timeline) {
+bool plot_has_details(const Timeline *timeline, const uint32_t *places) {
         for (NodeId node = 0; node < timeline->tree->n_nodes; node++)
-                if (plot_detail(timeline, node))
+                if (places[node] == node && plot_detail(timeline, node))
                         return true;
 
         return false;

@@ -42,10 +42,10 @@ char *plot_day(const PlotTitle *title);
 
 /* Why the node did not succeed the last time, if it is a leaf; or NULL. Borrowed. */
 const char *plot_detail(const Timeline *timeline, NodeId node);
-/* False: the bars need no room for them. */
-bool plot_has_details(const Timeline *timeline);
 /* The nodes of a picture with at most max of them, without those that never ran; see fold_nodes(). To be freed. */
 uint32_t *plot_fold(const Timeline *timeline, uint32_t max);
+/* False: the bars of these rows need no room for details. */
+bool plot_has_details(const Timeline *timeline, const uint32_t *places);
 /* A text for each row about the nodes folded into it: "+12, 2 failed", or "". places NULL: as if all rows were folded.
  * To be freed. */
 char **plot_held(const Timeline *timeline, const uint32_t *places);

@@ -45,53 +45,12 @@ static Restarted *restarted_new(const char *tree, const char *instance, const Ru
         return run;
 }
 
-/* Reads the run record up to the end of its first line. */
-static int read_first_line(Client *client, const char *id, GByteArray *text) {
-        size_t size;
-
-        do {
-                g_autoptr(sd_bus_message) reply = NULL;
-                const void *part;
-                int status, r;
-
-                status =
-                        client_call(client, &reply, BTD_PATH, BTD_MANAGER, "GetRecord", "st", id, (uint64_t) text->len);
-                if (status != EXIT_SUCCESS)
-                        return status;
-
-                r = sd_bus_message_read_array(reply, 'y', &part, &size);
-                if (r < 0)
-                        return client_bad_message(r);
-                g_byte_array_append(text, part, (guint) size);
-                if (size > 0 && memchr(part, '\n', size))
-                        break;
-        } while (size > 0);
-
-        return EXIT_SUCCESS;
-}
-
 /* Gets the variables that the previous run was started with, and those that are given now instead. */
 static int get_inputs(Client *client, Restarted *run) {
-        g_autoptr(GByteArray) text = g_byte_array_new();
-        g_auto(RecordHeader) header = {};
-        g_autofree char *error = NULL;
-        const char *end;
-        size_t length;
-        uint32_t checksum;
-        int status;
+        int status = run->id ? variables_read_given(client, run->id, run->sets) : EXIT_SUCCESS;
 
-        if (run->id) {
-                status = read_first_line(client, run->id, text);
-                if (status != EXIT_SUCCESS)
-                        return status;
-
-                end = text->len > 0 ? memchr(text->data, '\n', text->len) : NULL;
-                length = end ? (size_t) (end - (const char *) text->data) : text->len;
-                if (record_header_parse((const char *) text->data, length, &header, &checksum, &error) < 0)
-                        return report_error("the inputs of %s cannot be read: %s", run->id, error);
-
-                variables_add(run->sets, header.variables);
-        }
+        if (status != EXIT_SUCCESS)
+                return status;
 
         for (guint i = 0; i < client->options.sets->len; i++) {
                 const char *set = g_ptr_array_index(client->options.sets, i);

@@ -15,6 +15,7 @@
 #include "client/verbs/verbs.h"
 #include "client/view/report.h"
 #include "client/view/text.h"
+#include "record/record-header.h"
 #include "script/blackboard.h"
 
 #define JSON_DEPTH_MAX 1000
@@ -82,13 +83,56 @@ int variables_check(const char *option, const GPtrArray *sets) {
         return EXIT_SUCCESS;
 }
 
-void variables_add(GPtrArray *sets, json_object *variables) {
-        json_object_object_foreach(variables, name, value) {
-                const char *text =
+/* Reads the run record up to the end of its first line. */
+static int read_first_line(Client *client, const char *id, GByteArray *text) {
+        size_t size;
+
+        do {
+                g_autoptr(sd_bus_message) reply = NULL;
+                const void *part;
+                int status, r;
+
+                status =
+                        client_call(client, &reply, BTD_PATH, BTD_MANAGER, "GetRecord", "st", id, (uint64_t) text->len);
+                if (status != EXIT_SUCCESS)
+                        return status;
+
+                r = sd_bus_message_read_array(reply, 'y', &part, &size);
+                if (r < 0)
+                        return client_bad_message(r);
+                g_byte_array_append(text, part, (guint) size);
+                if (size > 0 && memchr(part, '\n', size))
+                        break;
+        } while (size > 0);
+
+        return EXIT_SUCCESS;
+}
+
+int variables_read_given(Client *client, const char *id, GPtrArray *sets) {
+        g_autoptr(GByteArray) text = g_byte_array_new();
+        g_auto(RecordHeader) header = {};
+        g_autofree char *error = NULL;
+        const char *end;
+        size_t length;
+        uint32_t checksum;
+        int status;
+
+        status = read_first_line(client, id, text);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        end = text->len > 0 ? memchr(text->data, '\n', text->len) : NULL;
+        length = end ? (size_t) (end - (const char *) text->data) : text->len;
+        if (record_header_parse((const char *) text->data, length, &header, &checksum, &error) < 0)
+                return report_error("the inputs of %s cannot be read: %s", id, error);
+
+        json_object_object_foreach(header.variables, name, value) {
+                const char *json =
                         json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 
-                g_ptr_array_add(sets, g_strconcat(name, "=", text, NULL));
+                g_ptr_array_add(sets, g_strconcat(name, "=", json, NULL));
         }
+        return EXIT_SUCCESS;
 }
 
 json_object *variables_to_json(const GPtrArray *sets) {

@@ -9,12 +9,14 @@
 #include <json-c/json_object.h>
 #include <systemd/sd-bus.h>
 
+#include "client/bus/client.h"
+
 /* Checks the variables and prints what is wrong; returns an exit status. option: "--set ", or "" if they are operands.
  * */
 int variables_check(const char *option, const GPtrArray *sets);
 
-/* Adds the variables of an object. */
-void variables_add(GPtrArray *sets, json_object *variables);
+/* Adds the variables that a run was started with, from its run record. Returns an exit status. */
+int variables_read_given(Client *client, const char *id, GPtrArray *sets);
 /* The variables as an object, after variables_check(). */
 json_object *variables_to_json(const GPtrArray *sets);
 /* Appends them as a{ss}; a negative errno. */

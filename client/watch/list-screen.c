@@ -368,10 +368,10 @@ const char *list_screen_tree(const ListScreen *screen) {
         return row ? row->name : NULL;
 }
 
-bool list_screen_has_errors(const ListScreen *screen) {
+bool list_screen_is_unloaded(const ListScreen *screen) {
         const Row *row = current(screen);
 
-        return row && has_errors(row);
+        return row && has_errors(row) && g_str_equal(row->tree->state, "failed");
 }
 
 /* True if the run can wait for this node. */
@@ -616,7 +616,7 @@ void list_screen_draw(ListScreen *screen, unsigned rows, bool connected) {
                 read_errors(screen, screen->page);
         }
         foot = make_foot(screen);
-        n = MIN(g_strv_length(foot), MAX(rows / 2, 1));
+        n = MIN(g_strv_length(foot), rows > 5 ? rows / 2 : 1);
         set_page(screen, rows > n + 3 ? rows - n - 2 : 1);
         draw_head(screen);
         draw_rows(screen, screen->page);

@@ -22,8 +22,8 @@ void list_screen_forget_errors(ListScreen *screen);
 /* The run under the cursor, and its tree; NULL: there is none. */
 const RunInfo *list_screen_run(const ListScreen *screen);
 const char *list_screen_tree(const ListScreen *screen);
-/* It has not run, and cannot, because its file has errors. */
-bool list_screen_has_errors(const ListScreen *screen);
+/* It has not run, and cannot: its file has errors, and there is no older version that is still in use. */
+bool list_screen_is_unloaded(const ListScreen *screen);
 
 /* Handles a key. False: it is none of this screen. */
 bool list_screen_key(ListScreen *screen, int key);

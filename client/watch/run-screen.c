@@ -13,7 +13,6 @@
 #include "basic/excerpt.h"
 #include "basic/span.h"
 #include "client/recording/recording.h"
-#include "client/verbs/variables.h"
 #include "client/view/run-log.h"
 #include "client/view/run-view.h"
 #include "client/view/style.h"
@@ -185,18 +184,6 @@ static void set_nodes(RunScreen *screen, GPtrArray *nodes) {
 
 bool run_screen_is_back(const RunScreen *screen) {
         return screen->replay && !run_info_has_finished(screen->run);
-}
-
-GPtrArray *run_screen_given(RunScreen *screen) {
-        GPtrArray *sets = g_ptr_array_new_with_free_func(g_free);
-        const Recording *recording = screen->recording;
-        g_autoptr(Recording) own = NULL;
-
-        if (!recording && recording_open(screen->client, screen->run->id, &own) == EXIT_SUCCESS)
-                recording = own;
-        if (recording)
-                variables_add(sets, recording->record->header.variables);
-        return sets;
 }
 
 bool run_screen_has_breakpoint(RunScreen *screen) {

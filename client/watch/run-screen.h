@@ -21,8 +21,6 @@ char *run_screen_node_path(RunScreen *screen);
 
 /* Shows an event of the past, though the run goes on. */
 bool run_screen_is_back(const RunScreen *screen);
-/* The variables that the run was started with, as KEY=JSON; without a run record, none. */
-GPtrArray *run_screen_given(RunScreen *screen);
 bool run_screen_has_breakpoint(RunScreen *screen);
 
 /* Its state has changed: reads it again before it is drawn. */

@@ -216,13 +216,16 @@ static const RunInfo *run_of(const View *view) {
 
 /* In a run: with the variables that it was started with. */
 static int do_start(View *view, const Subject *subject) {
-        g_autoptr(GPtrArray) sets = view->run ? run_screen_given(view->run) : g_ptr_array_new();
+        g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(sd_bus_message) message = NULL, reply = NULL;
         bool has_instance = *subject->instance;
         const char *id, *path;
-        int status, r;
+        int status = EXIT_SUCCESS, r;
 
-        status = client_message(view->client, BTD_PATH, BTD_MANAGER, "StartTree", &message);
+        if (view->run)
+                status = variables_read_given(view->client, subject->run, sets);
+        if (status == EXIT_SUCCESS)
+                status = client_message(view->client, BTD_PATH, BTD_MANAGER, "StartTree", &message);
         if (status != EXIT_SUCCESS)
                 return status;
 
@@ -526,7 +529,7 @@ static void open_row(View *view) {
 
         if (run)
                 (void) enter(view, run);
-        else if (list_screen_has_errors(view->list))
+        else if (list_screen_is_unloaded(view->list))
                 (void) report_error("the file of %s has errors; 'btctl status %s' shows them", tree, tree);
         else if (tree)
                 (void) report_error("%s has not run; press a to start it", tree);

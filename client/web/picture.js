@@ -57,6 +57,11 @@ export class Picture {
             this.update(this.owner.look);
     }
 
+    /* The width can be another one when the picture is shown again. */
+    forget_size() {
+        this.width = 0;
+    }
+
     watch_pointer() {
         let from = null;
 

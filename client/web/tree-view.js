@@ -41,6 +41,8 @@ export class TreeView {
         set_attribute(this.as_picture, "aria-pressed", String(!this.is_list));
         set_attribute(this.as_list, "aria-pressed", String(this.is_list));
         this.draw();
+        if (this.is_list)
+            this.picture.forget_size();
         this.picture.fit_readable();
     }
 

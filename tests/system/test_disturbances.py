@@ -63,7 +63,7 @@ def bus_kill(trees):
     trees.machine.reconnect()
 
 
-# What the bus did not bring to systemd any more may have been done, for all that btd can know: the unit is forgotten.
+# btd cannot know whether systemd read a request that was sent just before the bus was lost: the unit is forgotten.
 LOST = re.compile(r"failed after .*: the connection to systemd was lost meanwhile, and systemd has forgotten "
                   r"(once|twice)-\d\.service since, so its result is not known\n")
 

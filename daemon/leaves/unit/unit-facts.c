@@ -146,6 +146,7 @@ static const struct {
         { "ExecCondition", read_exec_conditions, offsetof(UnitFacts, conditional) },
         { "CollectMode", read_string, offsetof(UnitFacts, collect_mode) },
         { "RemainAfterExit", read_bool, offsetof(UnitFacts, remain_after_exit) },
+        { "StopWhenUnneeded", read_bool, offsetof(UnitFacts, stop_when_unneeded) },
         { "ReloadResult", read_string, offsetof(UnitFacts, reload_result) },
         { "Refs", read_strings, offsetof(UnitFacts, referrers) },
         { "InvocationID", read_id, offsetof(UnitFacts, invocation_id) },

@@ -21,17 +21,18 @@ typedef struct UnitFacts {
         char *type;            /* of a service: "simple", "oneshot", ... */
         char *unmet_condition; /* "ConditionPathExists=/x": what kept it from being started the last time */
         char *unmet_assert;
-        char *failed_required; /* a unit that it requires, which kept it from being started; not a property */
-        char *invocation_id;   /* of its last start, in hex as the journal has it */
-        int condition_result;  /* a bool: its conditions were met the last time */
-        int assert_result;     /* the same of its assertions */
-        bool conditional;      /* it has conditions or assertions */
-        char *collect_mode;    /* "inactive": when it has failed, it is not forgotten */
-        int remain_after_exit; /* a bool, of a service: it is active until it is stopped or fails */
-        char *reload_result;   /* of a service: "success", ... */
-        char **referrers;      /* unique names of the clients with a reference to it */
-        uint32_t job;          /* in the queue, 0: none */
-        char *job_path;        /* of that */
+        char *failed_required;  /* a unit that it requires, which kept it from being started; not a property */
+        char *invocation_id;    /* of its last start, in hex as the journal has it */
+        int condition_result;   /* a bool: its conditions were met the last time */
+        int assert_result;      /* the same of its assertions */
+        bool conditional;       /* it has conditions or assertions */
+        char *collect_mode;     /* "inactive": when it has failed, it is not forgotten */
+        int remain_after_exit;  /* a bool, of a service: it is active until it is stopped or fails */
+        int stop_when_unneeded; /* a bool: systemd stops it when no other unit needs it */
+        char *reload_result;    /* of a service: "success", ... */
+        char **referrers;       /* unique names of the clients with a reference to it */
+        uint32_t job;           /* in the queue, 0: none */
+        char *job_path;         /* of that */
         /* CLOCK_MONOTONIC µs; 0: never, as far as systemd remembers. */
         uint64_t changed;           /* when its state was last another */
         uint64_t left_inactive;     /* when it last began to start */

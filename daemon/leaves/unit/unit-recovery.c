@@ -108,9 +108,11 @@ static UnitRecoveryVerdict judge_forgotten(const UnitFacts *facts) {
                        : UNIT_RECOVERY_UNKNOWN;
 }
 
-/* What remains active until it is stopped or fails, and systemd keeps what has failed, was not started. */
+/* A unit with RemainAfterExit=yes that is inactive was not started: otherwise it would be active, or failed and kept by
+ * systemd. systemd itself stops a unit that is not needed any more. */
 static bool was_not_started(const UnitFacts *facts) {
-        return facts->remain_after_exit && is(facts->active_state, "inactive") && is(facts->collect_mode, "inactive");
+        return facts->remain_after_exit && !facts->stop_when_unneeded && is(facts->active_state, "inactive") &&
+               is(facts->collect_mode, "inactive");
 }
 
 static UnitRecoveryVerdict judge_start(const UnitRecovery *recovery, const UnitFacts *facts) {

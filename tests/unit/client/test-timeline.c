@@ -256,7 +256,6 @@ static void test_picture(void) {
         g_assert_nonnull(strstr(svg, "running for 10s"));
 }
 
-/* A long title moves the legend, and names of nodes are clipped before the bars. */
 /* Bars leave room for texts at their right only if there are some. */
 static void test_width(void) {
         g_autoptr(Tree) tree = tree_example();
@@ -274,6 +273,7 @@ static void test_width(void) {
         g_assert_nonnull(strstr(plain, "<div class=\"plot plain\">"));
 }
 
+/* A long title moves the legend, and names of nodes are clipped before the bars. */
 static void test_long_names(void) {
         const PlotTitle longer = { .run = "a-tree-with-a-name-of-some-forty-letters.1", .subtitle = "", .started = 0 };
         g_autoptr(Tree) tree = tree_example();

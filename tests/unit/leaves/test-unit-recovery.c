@@ -22,7 +22,7 @@ typedef struct Unit {
         uint64_t tested;       /* when its conditions and assertions last were */
         uint64_t reloaded;     /* when systemd read it again, if that looks like a change of its state */
         bool unmet, assert_failed;
-        bool conditional, remains;
+        bool conditional, remains, unneeded;
         const char *collect_mode, *reload_result;
         uint32_t job;
         bool held; /* by the connection of before */
@@ -72,6 +72,7 @@ static int reply_all(const Unit *unit, sd_bus_message *message) {
                 append_property(reply, "ExecCondition", "a(sasbttttuii)", 1, "/bin/x", 1, "x", false, UINT64_C(0),
                                 UINT64_C(0), UINT64_C(0), UINT64_C(0), 0, 0, 0);
         append_property(reply, "RemainAfterExit", "b", unit->remains);
+        append_property(reply, "StopWhenUnneeded", "b", unit->unneeded);
         append_property(reply, "ReloadResult", "s", unit->reload_result ?: "success");
         append_property(reply, "Job", "(uo)", unit->job, unit->job > 0 ? JOB_PATH : "/");
         append_property(reply, "Refs", "as", 2, ":1.5", unit->held ? HOLDER : ":1.6");
@@ -212,10 +213,12 @@ static const Case cases[] = {
         { UNIT_START, HEARD, .unit = { "loaded", "inactive", .conditional = true }, .verdict = UNIT_RECOVERY_UNKNOWN },
         { UNIT_START, HEARD, .unit = { "loaded", "inactive", .collect_mode = "inactive-or-failed" },
           .verdict = UNIT_RECOVERY_UNKNOWN },
-        /* What would be active if it had been started, unless it has failed, was not. */
+        /* It would be active or failed if it had been started, unless systemd stopped it. */
         { UNIT_START, .unit = { "loaded", "inactive", .remains = true }, .verdict = UNIT_RECOVERY_TO_DO },
         { UNIT_RESTART, .unit = { "loaded", "inactive", .remains = true }, .verdict = UNIT_RECOVERY_TO_DO },
         { UNIT_START, .unit = { "loaded", "inactive", .remains = true, .collect_mode = "inactive-or-failed" },
+          .verdict = UNIT_RECOVERY_UNKNOWN },
+        { UNIT_START, .unit = { "loaded", "inactive", .remains = true, .unneeded = true },
           .verdict = UNIT_RECOVERY_UNKNOWN },
         { UNIT_START, .unit = { "loaded", "failed", NEW, 12, .remains = true }, .verdict = UNIT_RECOVERY_ENDED,
           "failed" },

@@ -152,8 +152,10 @@ static void assert_linear(double (*seconds_for)(uint32_t n), uint32_t n) {
         double few = INFINITY, many = INFINITY;
 
         for (int i = 0; i < 5 || (i < 30 && many / few >= 15); i++) {
-                few = MIN(few, seconds_for(n));
-                many = MIN(many, seconds_for(10 * n));
+                double now_few = seconds_for(n), now_many = seconds_for(10 * n);
+
+                few = MIN(few, now_few);
+                many = MIN(many, now_many);
         }
 
         g_test_message("10 times as much takes %.1f times as long", many / few);
