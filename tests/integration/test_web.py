@@ -449,6 +449,7 @@ def test_a_run_that_only_the_history_has(page, daemon, tmp_path):
     page.wait_text("only the history has this run", ".summary")
     page.wait("document.querySelectorAll('.node.is-success').length === 4")
     page.wait_text('"hello world"', "#variables")
+    page.wait_text("When each node ran")  # comes last, and moves the event log
     page.click("Show the run after event 1")
     page.wait("document.querySelectorAll('.node.is-idle').length === 4")
     page.click("End")
