@@ -111,7 +111,7 @@ export async function open_start_form(tree, instance = "", given = {}) {
                       html("details", { open: instance !== "" }, html("summary", {}, "Instance"),
                            html("div", { class: "field" }, html("label", { for: "instance" }, "Name of the instance"), name,
                                 html("small", { id: "instance-help" },
-                                     "A tree can run once at the same time for each instance; may be empty"))),
+                                     "Each instance of a tree can have one run at a time. The name may be empty."))),
                       html("div", { class: "buttons" }, submit, button("Cancel", () => dialog.close())));
 
     dialog.addEventListener("close", () => dialog.remove());
