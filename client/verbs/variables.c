@@ -85,11 +85,11 @@ int variables_check(const char *option, const GPtrArray *sets) {
 
 /* Reads the run record up to the end of its first line. */
 static int read_first_line(Client *client, const char *id, GByteArray *text) {
-        size_t size;
+        size_t size = 0;
 
         do {
                 g_autoptr(sd_bus_message) reply = NULL;
-                const void *part;
+                const void *part = NULL;
                 int status, r;
 
                 status =

@@ -243,23 +243,35 @@ def halt(machine, method, name, user):
 
 def at_a_terminal(machine, password, *words):
     """btctl in a session of its own, as after a login, with somebody who types the password when he is asked for it. What
-    is typed before the terminal has stopped to show it is lost, so it is typed again until btctl has ended."""
+    is typed before the terminal has stopped to show it is lost, so it is typed again until btctl has ended. The session
+    ends only when all that btctl printed has been read: the kernel drops what a terminal still holds when the leader of
+    its session exits."""
+    script = """btctl "$@"; printf '\\nended: %s\\n' $?; until [ "$line" = leave ]; do read -r line; done"""
     command = ["nsenter", "--target", str(machine.leader), "--all", "--", "systemd-run", "--quiet", "--wait", "--pty",
-               "--property=PAMName=login", "--uid=alice", "--setenv=TERM=dumb", "btctl", *words]
+               "--property=PAMName=login", "--uid=alice", "--setenv=TERM=dumb", "sh", "-c", script, "sh", *words]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        text, deadline = b"", time.monotonic() + 60
-        while time.monotonic() < deadline:
+        raw, text, deadline, ended = b"", "", time.monotonic() + 60, None
+        while not ended and time.monotonic() < deadline:
             if select.select([process.stdout], [], [], 0.5)[0]:
                 output = os.read(process.stdout.fileno(), 4096)
                 if not output:
                     break
-                text += output
-            elif b"Password: " in text:
-                process.stdin.write(password.encode() + b"\n")
-                process.stdin.flush()
+                raw += output
+                text = raw.decode(errors="replace").replace("\r\n", "\n")
+                ended = re.search(r"\nended: (\d+)\n", text)
+            elif "Password: " in text:
+                type_line(process, password)
+        if ended:
+            type_line(process, "leave")
         else:
             process.kill()
-    return process.returncode, text.decode().replace("\r\n", "\n")
+    assert ended, text
+    return int(ended[1]), text[:ended.start()]
+
+
+def type_line(process, line):
+    process.stdin.write(line.encode() + b"\n")
+    process.stdin.flush()
 
 
 @pytest.fixture
