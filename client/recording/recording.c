@@ -62,8 +62,8 @@ static int open_file(const char *path, Recording **ret_recording) {
         return EXIT_SUCCESS;
 }
 
-/* btd sends a run record in parts, so that it is not blocked. An expected error is the end. */
-static int read_part(Client *client, const char *id, const char *const *expected, GByteArray *text, size_t *ret_size) {
+int recording_read_part(Client *client, const char *id, const char *const *expected, GByteArray *text,
+                        size_t *ret_size) {
         g_autoptr(sd_bus_message) message = NULL, reply = NULL;
         const void *part;
         int status, r;
@@ -93,7 +93,7 @@ static int read_all(Client *client, const char *id, GByteArray *text) {
 
         g_byte_array_set_size(text, 0);
         do {
-                int status = read_part(client, id, NULL, text, &size);
+                int status = recording_read_part(client, id, NULL, text, &size);
 
                 if (status != EXIT_SUCCESS)
                         return status;
@@ -167,7 +167,7 @@ int recording_read(Client *client, const RecordFiles *files, const char *id, GBy
                 return read_file(files, id, ret_text, ret_error);
 
         do {
-                int status = read_part(client, id, expected, text, &size);
+                int status = recording_read_part(client, id, expected, text, &size);
 
                 if (status != EXIT_SUCCESS)
                         return status;

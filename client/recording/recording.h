@@ -31,6 +31,10 @@ int recording_open(Client *client, const char *operand, Recording **ret_recordin
 /* Reads the run record of a finished run: from the files, or, if there are none, from btd. text NULL: it cannot be
  * read, with an error message, or it has been removed, without one. Other errors are printed. */
 int recording_read(Client *client, const RecordFiles *files, const char *id, GByteArray **ret_text, char **ret_error);
+/* Appends the next part of a run record that btd keeps; btd sends it in parts, so that its loop does not wait. The size
+ * is 0 at the end. expected: bus errors that are the end, too, in a list that ends with NULL; others are printed. */
+int recording_read_part(Client *client, const char *id, const char *const *expected, GByteArray *text,
+                        size_t *ret_size);
 /* From the text of a run record, up to the first damaged entry. With a text for people on errors. */
 int recording_new(const char *name, const char *text, size_t length, const NodeType *const *const *tables,
                   Recording **ret_recording, char **ret_error);

@@ -11,6 +11,7 @@
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
 #include "client/bus/target.h"
+#include "client/recording/recording.h"
 #include "client/verbs/variables.h"
 #include "client/verbs/verbs.h"
 #include "client/view/report.h"
@@ -83,45 +84,23 @@ int variables_check(const char *option, const GPtrArray *sets) {
         return EXIT_SUCCESS;
 }
 
-/* Reads the run record up to the end of its first line. */
-static int read_first_line(Client *client, const char *id, GByteArray *text) {
-        size_t size = 0;
-
-        do {
-                g_autoptr(sd_bus_message) reply = NULL;
-                const void *part = NULL;
-                int status, r;
-
-                status =
-                        client_call(client, &reply, BTD_PATH, BTD_MANAGER, "GetRecord", "st", id, (uint64_t) text->len);
-                if (status != EXIT_SUCCESS)
-                        return status;
-
-                r = sd_bus_message_read_array(reply, 'y', &part, &size);
-                if (r < 0)
-                        return client_bad_message(r);
-                g_byte_array_append(text, part, (guint) size);
-                if (size > 0 && memchr(part, '\n', size))
-                        break;
-        } while (size > 0);
-
-        return EXIT_SUCCESS;
-}
-
 int variables_read_given(Client *client, const char *id, GPtrArray *sets) {
         g_autoptr(GByteArray) text = g_byte_array_new();
         g_auto(RecordHeader) header = {};
         g_autofree char *error = NULL;
-        const char *end;
-        size_t length;
+        const char *end = NULL;
+        size_t part = 0, length;
         uint32_t checksum;
-        int status;
 
-        status = read_first_line(client, id, text);
-        if (status != EXIT_SUCCESS)
-                return status;
+        do {
+                int status = recording_read_part(client, id, NULL, text, &part);
 
-        end = text->len > 0 ? memchr(text->data, '\n', text->len) : NULL;
+                if (status != EXIT_SUCCESS)
+                        return status;
+                if (part > 0)
+                        end = memchr(text->data + text->len - part, '\n', part);
+        } while (part > 0 && !end);
+
         length = end ? (size_t) (end - (const char *) text->data) : text->len;
         if (record_header_parse((const char *) text->data, length, &header, &checksum, &error) < 0)
                 return report_error("the inputs of %s cannot be read: %s", id, error);
