@@ -72,7 +72,7 @@ static int serve(Client *client) {
         bool head;
 
         if (!read_request(request))
-                return refuse("400 Bad Request", "The request has no end, or is too long.\n", false);
+                return refuse("400 Bad Request", "The request is incomplete or too long.\n", false);
 
         g_string_truncate(request, strcspn(request->str, "\r\n"));
         words = g_strsplit(request->str, " ", 4);

@@ -221,7 +221,7 @@ static int start_all(Client *client, const GPtrArray *restarted) {
 
                 status = start_tree(client, run->tree, run->instance, run->sets, waiting, &started);
                 if (!started && run->running)
-                        report_error("%s was halted, but is not started again", run->id);
+                        report_error("%s was halted, but was not started again", run->id);
                 if (result == EXIT_SUCCESS)
                         result = status;
         }

@@ -508,7 +508,7 @@ static void print_head(const Output *output, const Report *report) {
         add_part(results, summary->skipped, "skipped");
         add_part(results, summary->halted, "halted");
         add_part(results, summary->error, "error");
-        add_part(results, summary->unfinished, "without an end");
+        add_part(results, summary->unfinished, "unfinished");
         output_appendf(output, line, STYLE_PLAIN, "%s; median %s, 95%% %s, longest %s", results->str, median, most,
                        longest);
         output_print_line(output, line);

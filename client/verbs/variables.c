@@ -46,7 +46,7 @@ static int check_value(const char *option, const char *key, const char *text) {
 
         /* Give an example only for a plain word. */
         if (*text && !strpbrk(text, "{}[]\"'\\"))
-                return report_usage("%s%s: '%s' is not JSON; quote a string twice: %s%s='\"%s\"'", option, key, text,
+                return report_usage("%s%s: '%s' is not JSON; write a string as: %s%s='\"%s\"'", option, key, text,
                                     option, key, text);
 
         return report_usage("%s%s: '%s' is not JSON", option, key, text);

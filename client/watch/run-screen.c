@@ -877,7 +877,7 @@ static void search(RunScreen *screen, bool backwards) {
         uint32_t node;
 
         if (!screen->sought)
-                (void) report_error("nothing was searched yet; search with /");
+                (void) report_error("there is no search to repeat; search with /");
         else if (!tree_rows_search(screen->rows, screen->sought, screen->cursor, backwards, &node))
                 (void) report_error("no node with '%s'", screen->sought);
         else {

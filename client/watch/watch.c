@@ -375,7 +375,7 @@ static const KeyHelp run_help[] = {
         { "f c C", "only failed; only changed; forget the changes" },
         { "Tab 1 2 3 4", "the pane below: events, variables, cause, log" },
         { "J K", "scroll the pane" },
-        { "Left Right < >", "back in time, and forward; by a tenth" },
+        { "Left Right < >", "an input back or forward; < >: a tenth of all" },
         { "t", "back to the present" },
         { "p r s", "pause; resume; step by one tick" },
         { "b", "set or remove a breakpoint at the node" },
@@ -406,7 +406,7 @@ static char *question_text(const View *view) {
         g_auto(GStrv) parts = g_strsplit(view->asking->question, "%s", 2);
         bool later = view->asking->of_run && view->asking != &search_action && run_screen_is_back(view->run);
 
-        return g_strconcat(later ? "This is the past, the run has gone on. " : "", parts[0],
+        return g_strconcat(later ? "This shows the past; the run has continued. " : "", parts[0],
                            parts[1] ? view->subject.text : "", parts[1] ?: "", view->answer->str,
                            view->asking->takes_text ? "_" : "", NULL);
 }

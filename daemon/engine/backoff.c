@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Computes the pauses between attempts: they grow by a factor up to a limit; then a random part is taken off. */
+/* Computes the delays between attempts: they grow by a factor up to a limit; then a random part is taken off. */
 
 #include <glib.h>
 
 #include "engine/backoff.h"
 
-uint64_t backoff_pause(const Backoff *backoff, uint32_t n, double chance) {
-        double pause = backoff->initial;
+uint64_t backoff_delay(const Backoff *backoff, uint32_t n, double chance) {
+        double delay = backoff->initial;
 
-        for (uint32_t i = 1; i < n && pause < backoff->max && backoff->factor > 1; i++)
-                pause *= backoff->factor;
+        for (uint32_t i = 1; i < n && delay < backoff->max && backoff->factor > 1; i++)
+                delay *= backoff->factor;
 
-        pause = MIN(pause, (double) backoff->max);
-        return (uint64_t) (pause * (1.0 - backoff->jitter * chance));
+        delay = MIN(delay, (double) backoff->max);
+        return (uint64_t) (delay * (1.0 - backoff->jitter * chance));
 }
 
 const Param backoff_members[] = {
@@ -21,25 +21,25 @@ const Param backoff_members[] = {
           .kind = PARAM_SPAN,
           .offset = offsetof(Backoff, initial),
           .required = true,
-          .doc = "The first pause" },
+          .doc = "The first delay" },
         { .name = "factor",
           .kind = PARAM_NUMBER,
           .offset = offsetof(Backoff, factor),
           .fallback = "2",
           .min = 1,
           .max = 1000,
-          .doc = "Each pause is this many times as long as the previous one" },
+          .doc = "Each delay is this many times as long as the previous one" },
         { .name = "max",
           .kind = PARAM_SPAN,
           .offset = offsetof(Backoff, max),
           .fallback = "\"1min\"",
-          .doc = "The longest pause" },
+          .doc = "The longest delay" },
         { .name = "jitter",
           .kind = PARAM_NUMBER,
           .offset = offsetof(Backoff, jitter),
           .fallback = "0",
           .min = 0,
           .max = 1,
-          .doc = "The random part of each pause, so that many machines do not retry at the same time" },
+          .doc = "The random part of each delay, so that many machines do not retry at the same time" },
         {},
 };

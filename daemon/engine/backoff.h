@@ -2,13 +2,13 @@
 #pragma once
 
 /*
- * Computes growing pauses between attempts, and describes their parameters in a tree file. RetryUntilSuccessful and the
+ * Computes growing delays between attempts, and describes their parameters in a tree file. RetryUntilSuccessful and the
  * restarts of runs use them.
  */
 
 #include "engine/type.h"
 
-/* The times are in microseconds. jitter: the random part of a pause, from 0 to 1. */
+/* The times are in microseconds. jitter: the random part of a delay, from 0 to 1. */
 typedef struct Backoff {
         uint64_t initial, max;
         double factor, jitter;
@@ -17,5 +17,5 @@ typedef struct Backoff {
 /* The members of a Backoff, for a PARAM_OBJECT. */
 extern const Param backoff_members[];
 
-/* The pause after the n-th attempt, from 1. chance: from 0 to less than 1. */
-uint64_t backoff_pause(const Backoff *backoff, uint32_t n, double chance);
+/* The delay after the n-th attempt, from 1. chance: from 0 to less than 1. */
+uint64_t backoff_delay(const Backoff *backoff, uint32_t n, double chance);

@@ -242,11 +242,11 @@ static void forget_old(GArray *times, int64_t now, uint64_t interval) {
 }
 
 static void schedule(Restart *restart, const RestartPolicy *policy, int64_t now) {
-        uint64_t pause;
+        uint64_t delay;
 
         g_array_append_val(restart->times, now);
-        pause = backoff_pause(policy->backoff, restart->times->len, g_random_double());
-        restart->timer = timer_new(restart->restarts->timers, pause, on_due, restart);
+        delay = backoff_delay(policy->backoff, restart->times->len, g_random_double());
+        restart->timer = timer_new(restart->restarts->timers, delay, on_due, restart);
 }
 
 static void give_up(Restart *restart, const RestartLimit *limit) {

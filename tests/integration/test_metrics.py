@@ -133,8 +133,8 @@ def test_names_are_limited(btd, tmp_path):
     ("HEAD /metricsx HTTP/1.0\r\n\r\n", "404 Not Found", ""),
     ("POST /metrics HTTP/1.0\r\n\r\n", "405 Method Not Allowed", "Only GET and HEAD are allowed.\n"),
     ("GET /metrics\r\n\r\n", "400 Bad Request", "This is no HTTP request.\n"),
-    ("GET /metrics HTTP/1.0\r\n", "400 Bad Request", "The request has no end, or is too long.\n"),
-    ("GET /metrics HTTP/1.0\r\n" + 9999 * "x", "400 Bad Request", "The request has no end, or is too long.\n")])
+    ("GET /metrics HTTP/1.0\r\n", "400 Bad Request", "The request is incomplete or too long.\n"),
+    ("GET /metrics HTTP/1.0\r\n" + 9999 * "x", "400 Bad Request", "The request is incomplete or too long.\n")])
 def test_http(btd, request_text, status, body):
     btd.start()
     command = [BTCTL, "--address=" + btd.bus.address, "metrics", "--format=http"]

@@ -423,7 +423,7 @@ def test_restart_that_is_not_started_again(btd, tmp_path):
     assert btd.btctl("reload").returncode == 0
     result = btd.btctl("restart", "boot")
     assert result.returncode == 1 and result.stdout == ""
-    assert result.stderr.splitlines()[-1] == "btctl: boot.1 was halted, but is not started again"
+    assert result.stderr.splitlines()[-1] == "btctl: boot.1 was halted, but was not started again"
     assert [row.status for row in btd.client.runs()] == ["halted"]
 
 

@@ -217,7 +217,7 @@ def test_run(btd, screens):
     screen.wait("[2 nodes]", without=["✗ Bad (Spawn)"])
 
     screen.keys("n")
-    screen.wait("nothing was searched yet; search with /")
+    screen.wait("there is no search to repeat; search with /")
     screen.keys("/")
     screen.wait("Search:")
     screen.type("good")
@@ -622,7 +622,7 @@ def test_back_in_time(btd, screens):
         return found and (found[1], "first event" in text)
     back_until("○ Idle (Sleep)", "● Try (Fallback)")
     screen.keys("p")
-    screen.wait(f"This is the past, the run has gone on. Pause {run}? [y/n]")
+    screen.wait(f"This shows the past; the run has continued. Pause {run}? [y/n]")
     screen.keys("n")
     screen.keys("t")
     screen.wait("● Idle (Sleep) for", without=[": event "])

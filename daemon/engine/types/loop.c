@@ -44,7 +44,7 @@ static Status keep_running_tick(Machine *machine, NodeId node) {
         return status == STATUS_FAILURE ? stop_iterating(machine, node, status) : status;
 }
 
-/* A list has an end, so two elements need no pause between them. But an endless loop may be around it: that one is
+/* A list has an end, so two elements need no delay between them. But an endless loop may be around it: that one is
  * slowed down at the first element. The number of elements so far is at position. */
 static Status loop_tick(Machine *machine, NodeId node) {
         const LoopParams *params = machine->nodes[node].params;

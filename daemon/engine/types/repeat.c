@@ -2,7 +2,7 @@
 
 /*
  * Repeat and RetryUntilSuccessful: decorators that run their child again, as long as it succeeds or as long as it
- * fails. RetryUntilSuccessful can pause in between. position counts the completed rounds.
+ * fails. RetryUntilSuccessful can delay the next attempt. position counts the completed rounds.
  */
 
 #include "engine/backoff.h"
@@ -64,13 +64,13 @@ static Status repeat_tick(Machine *machine, NodeId node) {
         return finish_rounds(machine, node, STATUS_SUCCESS);
 }
 
-static Status retry_pause(Machine *machine, NodeId node) {
+static Status retry_delay(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const RetryParams *params = machine->nodes[node].params;
         double chance = (double) machine_random(machine, 1 << 20) / (1 << 20);
 
         state->phase = PHASE_PAUSE;
-        node_arm_timer(machine, node, backoff_pause(params->backoff, state->position, chance));
+        node_arm_timer(machine, node, backoff_delay(params->backoff, state->position, chance));
         return STATUS_RUNNING;
 }
 
@@ -92,7 +92,7 @@ static Status retry_attempts(Machine *machine, NodeId node) {
                 if (!rounds_left(state, params->num_attempts))
                         break;
                 if (params->backoff)
-                        return retry_pause(machine, node);
+                        return retry_delay(machine, node);
                 if (in_one_go)
                         return node_yield(machine, node, params->num_attempts < 0);
         }
@@ -194,7 +194,7 @@ static const Param retry_params[] = {
           .offset = offsetof(RetryParams, backoff),
           .members = backoff_members,
           .members_size = sizeof(Backoff),
-          .doc = "Pauses between the attempts; default: the next attempt follows at once" },
+          .doc = "Delays between the attempts; default: the next attempt follows at once" },
         { .name = "retry_on",
           .kind = PARAM_STRINGS,
           .offset = offsetof(RetryParams, retry_on),

@@ -68,7 +68,7 @@ const LeafKind spawn_kind = {
 typedef struct Command {
         Execution *execution; /* NULL: between two executions */
         unsigned n_executions;
-        Timer *timer; /* limits the execution, or the pause until the next one */
+        Timer *timer; /* limits the execution, or the delay before the next one */
         bool timed_out;
 } Command;
 

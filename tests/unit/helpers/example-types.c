@@ -21,7 +21,7 @@ static const Param example_inner_params[] = {
           .fallback = "\"1s\"",
           .min = 1000,
           .max = INT64_MAX,
-          .doc = "the first pause" },
+          .doc = "the first delay" },
         { .name = "count", .kind = PARAM_INT, .offset = offsetof(ExampleInner, count), .doc = "how many" },
         {},
 };

@@ -289,7 +289,7 @@ static void test_policies(void) {
                   "1:24: error: restart: \"sometimes\" is none of \"no\", \"on-failure\", \"always\"" },
                 { "'restart': true",
                   "1:24: error: restart: expected one of \"no\", \"on-failure\", \"always\", not true" },
-                { "'restart_backoff': {}", "1:32: error: restart_backoff: 'initial' is missing: the first pause" },
+                { "'restart_backoff': {}", "1:32: error: restart_backoff: 'initial' is missing: the first delay" },
                 { "'restart_limit': { 'burst': 0 }",
                   "1:41: error: restart_limit.burst: 0 is out of range; it must be between 1 and 1000" },
         };
