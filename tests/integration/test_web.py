@@ -77,6 +77,13 @@ def begin(daemon, tmp_path):
     return daemon.client.start("boot", variables={"gate": str(tmp_path / "gate"), "whom": "world"})[0]
 
 
+def open_run(page, run):
+    """Opens a run of 'boot' that waits at its gate; then nothing above the event log grows any more."""
+    page.open("run", run)
+    page.wait("document.querySelectorAll('#events tbody tr').length === 7")
+    page.wait("document.querySelectorAll('#timeline tbody tr').length === 4")
+
+
 def test_start_with_a_form_and_watch(page, daemon, tmp_path):
     page.open()
     page.click("Start boot")
@@ -190,9 +197,8 @@ def test_pause_and_set(page, daemon, tmp_path):
 
 
 def test_back_in_time(page, daemon, tmp_path):
-    page.open("run", begin(daemon, tmp_path))
+    open_run(page, begin(daemon, tmp_path))
     page.wait_text("hello world", "#variables")
-    page.wait("document.querySelectorAll('#events tbody tr').length === 7")  # no row moves any more
     page.click("Show the run after event 1")
     page.wait("!document.querySelector('#variables').innerText.includes('hello world')")
     page.wait("document.querySelector('.node.is-success') === null")
@@ -206,8 +212,7 @@ def test_back_in_time(page, daemon, tmp_path):
 
 def test_back_in_time_without_btd(page, daemon, tmp_path):
     """The page stays where it is."""
-    page.open("run", begin(daemon, tmp_path))
-    page.wait("document.querySelectorAll('#events tbody tr').length === 7")
+    open_run(page, begin(daemon, tmp_path))
     page.click("Show the run after event 2")
     page.wait_text("event 2 of 7", ".event-shown")
     daemon.process.send_signal(signal.SIGKILL)
@@ -228,9 +233,7 @@ def test_the_event_log_stays_below_the_mouse(page, daemon, tmp_path):
     run, path = daemon.client.start("boot", variables={"gate": str(tmp_path / "gate"), "whom": "world"})
     note = "document.querySelector('.held-back').checkVisibility({ checkVisibilityCSS: true })"
     place = "document.querySelector('#events tr[data-key=\"5\"]').getBoundingClientRect().top"
-    page.open("run", run)
-    page.wait("document.querySelectorAll('#events tbody tr').length === 7")
-    page.wait("document.querySelectorAll('#timeline tbody tr').length === 4")  # nothing above the log grows any more
+    open_run(page, run)
     page.use(lambda row: page.mouse().scroll_to_element(row).move_to_element(row).perform(),
              "document.querySelector('#events tr[data-key=\"5\"]')")
     before = page.wait(place)
@@ -805,6 +808,7 @@ def test_a_slow_link(page, slow_link, daemon, tmp_path):
     page.wait(STATE, "paused")
     page.wait("!document.querySelector('button[aria-busy]')")
     paused = time.monotonic()
+    page.wait("document.querySelectorAll('#timeline tbody tr').length === 4")  # it moves the event log
     page.click("Show the run after event 1")
     page.wait_text("event 1 of ", ".event-shown")
     page.click("Next event")
