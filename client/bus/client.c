@@ -269,7 +269,7 @@ static int call_failed(const Client *client, const sd_bus_error *error, int r) {
                 return report_error("only root may do this; try it with sudo");
 
         if (sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_OBJECT))
-                return report_error("it no longer exists; 'btctl list' shows the trees and the runs");
+                return report_error("the tree or run no longer exists; 'btctl list' shows the trees and the runs");
 
         if (sd_bus_error_has_name(error, BTD_MISSING_INPUT))
                 return report_missing_input(error->message);

@@ -18,7 +18,7 @@
 #define BAR_WIDTH_MIN 1.5
 #define CRITICAL_WIDTH_MIN 4.0
 #define BAR_TOP 3
-#define CRITICAL_PATH "critical path: what the run waited for"
+#define CRITICAL_PATH "critical path: the run waited for these"
 /* A line is drawn between bars that are at least so wide. */
 #define SEPARATED_WIDTH_MIN 8.0
 

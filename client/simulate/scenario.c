@@ -280,7 +280,7 @@ static void check_cause_kind(Reader *reader, uint32_t item, const char *pattern)
         char *problem = pattern ? cause_pattern_problem(pattern, NULL) : NULL;
 
         if (pattern && !problem && strchr(pattern, '*'))
-                problem = g_strdup("there is a single cause, so '*' has no meaning");
+                problem = g_strdup("this names a single cause, so it cannot contain '*'");
         if (problem)
                 reader_error(reader, item, g_strconcat("cause_kind: ", problem, NULL));
         g_free(problem);

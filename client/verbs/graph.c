@@ -185,8 +185,8 @@ static int draw_tree(Client *client, TreeInfo *tree, GraphFormat draw) {
                 return status;
 
         if (!definition && !client->output.quiet)
-                (void) report_error("the files that tree '%s' uses have changed or are not here, so guards are not "
-                                    "drawn",
+                (void) report_error("guards are not drawn, because files of tree '%s' have changed or are not on "
+                                    "this machine",
                                     tree->name);
         graph.title = tree->name;
         graph.subtitle = tree->description;

@@ -73,17 +73,15 @@ static int check_tree(Client *client, const GPtrArray *trees, const Restarted *r
                 if (strcmp(tree->name, run->tree) != 0)
                         continue;
                 if (strcmp(tree->state, "failed") == 0 && run->running)
-                        return report_error("tree '%s' has errors, so %s could not be started again; see 'btctl status "
-                                            "%s'",
+                        return report_error("tree '%s' has errors, so %s is not restarted; see 'btctl status %s'",
                                             run->tree, run->id, run->tree);
                 if (strcmp(tree->state, "no file") != 0)
                         return EXIT_SUCCESS;
         }
 
         if (run->running)
-                return report_error("tree '%s' has no file, so %s could not be started again; start it with 'btctl "
-                                    "run'",
-                                    run->tree, run->id);
+                return report_error("tree '%s' has no file, so %s is not restarted; use 'btctl run'", run->tree,
+                                    run->id);
         return client_call(client, NULL, BTD_PATH, BTD_MANAGER, "GetTree", "s", run->tree);
 }
 
@@ -250,7 +248,7 @@ int verb_restart(Client *client, char **operands) {
                         result = status;
         }
         if (restarted->len > 1 && options_has(&client->options, OPTION_FOLLOW))
-                return report_usage("'--follow' takes one run, but these are %u", restarted->len);
+                return report_usage("'--follow' takes one run, but the operands name %u runs", restarted->len);
 
         status = restarted->len > 0 ? halt_all(client, restarted) : EXIT_SUCCESS;
         if (result == EXIT_SUCCESS || status > EXIT_SIGNAL)

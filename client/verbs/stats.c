@@ -606,8 +606,8 @@ static void print_typical(const Output *output, const Report *report) {
                 return;
 
         span = span_format_rounded(length);
-        heading =
-                g_strdup_printf("The run of median duration, %s (%s after %s), waited for", run->id, run->status, span);
+        heading = g_strdup_printf("Critical path of %s, the run of median duration (%s after %s)", run->id, run->status,
+                                  span);
         print_heading(output, heading);
         for (unsigned i = 0; i < report->awaited->len; i++) {
                 const Awaited *it = &g_array_index(report->awaited, Awaited, i);

@@ -186,13 +186,14 @@ void run_view_append_field(const Output *output, GString *text, const char *labe
 }
 
 static void append_not_durable(const Output *output, GString *text, const char *why) {
-        g_autofree char *value = g_strdup_printf("no, a restart of btd would end it, because %s", why);
+        g_autofree char *value = g_strdup_printf("no, the run is lost if btd restarts, because %s", why);
 
         run_view_append_field(output, text, "Durable", value);
 }
 
 static void append_tree(const Output *output, GString *text, const RunInfo *run) {
-        g_autofree char *changed = g_strdup_printf("%s, changed since the start of this run", run->tree);
+        g_autofree char *changed =
+                g_strdup_printf("%s (changed since this run started; the run keeps the old tree)", run->tree);
 
         run_view_append_field(output, text, "Tree", run->tree_changed ? changed : run->tree);
 }

@@ -470,7 +470,7 @@ static void take_steps(RunScreen *screen) {
 
         screen->steps = 0;
         if (steps > 0 && !screen->replay)
-                (void) report_error("this is the present; Left goes back");
+                (void) report_error("the run is shown as it is now; Left goes back");
         if (steps == 0 || (steps > 0 && !screen->replay))
                 return;
         screen->scroll = 0;

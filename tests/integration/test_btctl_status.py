@@ -261,7 +261,7 @@ def test_status_of_a_run_whose_tree_has_changed(btd):
     btd.tree("boot", {**script, "code": "x = 2"})
     assert btd.btctl("reload").returncode == 0
     text = btd.btctl("status", "boot").stdout
-    assert "     Tree: boot, changed since the start of this run\n" in text and "Script x = 1" in text
+    assert "     Tree: boot (changed since this run started; the run keeps the old tree)\n" in text and "Script x = 1" in text
     assert json.loads(btd.btctl("status", "boot", "--json").stdout)["tree_changed"] is True
 
     btd.client.finish(btd.client.start("boot")[1])

@@ -165,7 +165,7 @@ def test_used_files_that_are_gone(btd):
     os.unlink(os.path.join(btd.trees, "part.json"))
     result = btd.btctl("graph", "using")
     assert result.returncode == 0 and result.stderr.startswith(
-        "btctl: the files that tree 'using' uses have changed or are not here, so guards are not drawn\n")
+        "btctl: guards are not drawn, because files of tree 'using' have changed or are not on this machine\n")
     assert texts(result.stdout)["Part (Log)"] == ["m"]
 
 

@@ -277,7 +277,7 @@ def test_plot_of_a_file():
     assert "Work: halted, from 583ms for 29.5ms: stopped by Commission/Watch" in drawn
     assert "halted after 849ms: halted by UID 0 (btctl)" in svg
     assert "<title>paused, at 320ms</title>" in svg
-    for word in "success", "failure", "halted", "skipped", "critical path: what the run waited for":
+    for word in "success", "failure", "halted", "skipped", "critical path: the run waited for these":
         assert f">{word}</text>" in svg
     assert ">running</text>" not in svg
 

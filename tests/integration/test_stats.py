@@ -88,7 +88,7 @@ def test_nodes(ran):
     assert "\nFails most\n  Boot/Again/Try/Check: 11 of 44 times\n" in text
     assert re.search(r"\n\nHas become slower \(medians of the first and of the last third\)\n"
                      r"(  Boot: .*\n)?  Boot/Wait: [0-9.]+m?s, then [0-9.]+s\n", text)
-    assert re.search(r"\n\nThe run of median duration, boot\.\d+ \(success after T\), waited for\n"
+    assert re.search(r"\n\nCritical path of boot\.\d+, the run of median duration \(success after T\)\n"
                      r"( +[0-9.]+[um]?s +\d+%  Boot/\S+\n)* +[0-9.]+m?s +\d+%  Boot/Wait\n", text)
     assert all(len(line) <= 80 for line in ran.btctl("stats", "boot", env={"COLUMNS": "80"}).stdout.splitlines())
 

@@ -364,7 +364,7 @@ def test_restart_of_several_and_wait(btd, tmp_path):
     (["boot.9"], 1, "no run 'boot.9'; did you mean 'boot.1'?"),
     (["boot", "--set", "n"], 2, "--set n: the value is missing; give --set KEY=JSON"),
     (["boot", "--once"], 2, "'--once' needs --wait or --follow"),
-    (["boot", "--follow"], 2, "'--follow' takes one run, but these are 2"),
+    (["boot", "--follow"], 2, "'--follow' takes one run, but the operands name 2 runs"),
 ])
 def test_restart_that_is_wrong(btd, tmp_path, arguments, status, told):
     btd.tree("boot", LONG)
@@ -386,11 +386,11 @@ def test_restart_of_what_could_not_be_started(btd, tmp_path):
         json.dump({"btd": 1, "root": LONG}, file)
     assert btd.btctl("run", str(tmp_path / "adhoc.json")).stdout == "adhoc.1\n"
     assert btd.btctl("restart", "adhoc") == (
-        1, "", "btctl: tree 'adhoc' has no file, so adhoc.1 could not be started again; start it with 'btctl run'\n")
+        1, "", "btctl: tree 'adhoc' has no file, so adhoc.1 is not restarted; use 'btctl run'\n")
     btd.stop(signal.SIGKILL)
     btd.start(*durable(tmp_path))
     assert btd.btctl("restart", "boot") == (
-        1, "", "btctl: tree 'boot' has errors, so boot.1 could not be started again; see 'btctl status boot'\n")
+        1, "", "btctl: tree 'boot' has errors, so boot.1 is not restarted; see 'btctl status boot'\n")
     assert [row.status for row in btd.client.runs()] == ["running"] * 2
 
 

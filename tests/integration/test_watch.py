@@ -234,9 +234,9 @@ def test_run(btd, screens):
     screen.wait("[only changed]", "No node has changed.")
     screen.keys("Enter", "t")  # there is no row for the cursor
     screen.keys("c", "Right")
-    screen.wait("this is the present; Left goes back")
+    screen.wait("the run is shown as it is now; Left goes back")
     screen.keys(">")
-    screen.wait("this is the present; Left goes back")
+    screen.wait("the run is shown as it is now; Left goes back")
     screen.keys("z")
     screen.wait("this key does nothing here; ? shows the keys")
 

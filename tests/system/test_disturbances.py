@@ -111,7 +111,7 @@ def test_file_system_is_full(trees):
         why = f"/run/btd/runs/{run}.journal cannot be written: No space left on device"
         trees.wait_for(run, lambda: not machine.client.run_property(path, "Durable"))
         assert machine.client.run_property(path, "NotDurableReason") == why
-        assert f"  Durable: no, a restart of btd would end it, because {why}\n" in machine.btctl("status", "long").stdout
+        assert f"  Durable: no, the run is lost if btd restarts, because {why}\n" in machine.btctl("status", "long").stdout
         assert f"{run}: would not survive a restart of btd, because {why}\n" in machine.log()
         _, other = machine.client.start("all")
         assert machine.client.finish(other)[0] == "success"

@@ -91,7 +91,7 @@ static const struct {
         { "{'leaves': {'A': {'cause_kind': 'exit-statu:2'}}}",
           "script:1:33: error: cause_kind: 'exit-statu' is not a kind of cause; did you mean 'exit-status'? (in A)" },
         { "{'leaves': {'A': {'cause_kind': 'org.example.*'}}}",
-          "script:1:33: error: cause_kind: there is a single cause, so '*' has no meaning (in A)" },
+          "script:1:33: error: cause_kind: this names a single cause, so it cannot contain '*' (in A)" },
         { "{'leaves': {'C': {'changes': [{'at': '1s', 'result': 'failure', 'cause_kind': 'x'}]}}}",
           "script:1:79: error: cause_kind: 'x' is neither a kind of cause nor the name of a D-Bus error (in C)" },
 };
