@@ -364,6 +364,12 @@ Reason machine_held_reason(const Machine *machine, NodeId node) {
         return machine->states[node].result >> 4;
 }
 
+Status machine_node_forced(const Machine *machine, NodeId node) {
+        const Attributes *attributes = machine->attributes ? &machine->attributes[node] : NULL;
+
+        return attributes && !(attributes->flags & ATTRIBUTE_PERSISTS) ? attributes->forced : STATUS_IDLE;
+}
+
 /* The first node from there on that is halting, or the last one below it: what is above it ends only after it. */
 static NodeId last_halting(const Machine *machine, NodeId from, NodeId end) {
         NodeId node = index_set_next(&machine->ending, from), below;

@@ -224,6 +224,8 @@ bool machine_node_waits(const Machine *machine, NodeId node);
 bool machine_node_held(const Machine *machine, NodeId node);
 /* Why a held node has that outcome. */
 Reason machine_held_reason(const Machine *machine, NodeId node);
+/* The forced outcome that the node gets when it is started next; IDLE: none. */
+Status machine_node_forced(const Machine *machine, NodeId node);
 /* A node that the waiting one waits for, if that is neither its breakpoint nor its lock: one that is halting while no
  * node below it is. NODE_NONE: none is left. */
 NodeId machine_node_waits_for(const Machine *machine, NodeId node);

@@ -56,7 +56,7 @@ static void append_obstacle(GString *text, const Tree *tree, const NodeHistory *
                 g_string_append_printf(text, "not yet: %s", obstacle);
 }
 
-/* If the child is running, the timer is a time limit, otherwise a pause. */
+/* If the child is running, the timer is a time limit, otherwise a delay. */
 static void append_timer(GString *text, const Tree *tree, const NodeHistory *history, NodeId node, uint64_t left) {
         g_autofree char *span = span_format_rounded(left);
         const char *separator = text->len > 0 ? "; " : "";
@@ -127,10 +127,14 @@ static char *stopping_detail(const Run *run, const Tree *tree, NodeId node) {
         return g_strdup_printf("waits for %s to stop", tree_node_name(tree, last));
 }
 
-static char *ended_detail(const Tree *tree, const NodeHistory *history, NodeId node) {
-        const Cause *cause = node_history_cause(history, node);
+static char *idle_detail(const Run *run, const Tree *tree, const NodeHistory *history, NodeId node) {
+        const Cause *cause = node_history_cause(history, node), *why = NULL;
         uint32_t rounds = tree->nodes[node].type->flags & TYPE_FOR_EACH ? node_history_rounds(history, node) : 0;
+        Status forced = run_forced(run, node, &why);
 
+        if (forced != STATUS_IDLE && run_status(run) == STATUS_RUNNING)
+                return g_strdup_printf("will be %s%s%s", status_to_string(forced), why ? ", " : "",
+                                       why ? why->text : "");
         if (cause)
                 return cause_describe(tree, cause, node);
 
@@ -142,7 +146,7 @@ char *run_node_detail(const Run *run, NodeId node, uint64_t timer_left) {
         const NodeHistory *history = run_node_history(run);
 
         if (node_history_status(history, node) != STATUS_RUNNING)
-                return ended_detail(tree, history, node);
+                return idle_detail(run, tree, history, node);
         if (node_history_phase(history, node) == PHASE_WAITING)
                 return waiting_detail(run, node);
         if (node_history_phase(history, node) == PHASE_HALTING)

@@ -1230,6 +1230,7 @@ bool input_force(Run *run, NodeId node, Status status, Cause *why, uint64_t now)
         run_note_status(run, ENTRY_FORCE, node, status, why);
         run_tell_force(run, node, status, why);
         causes_set(&run->forced, node, why);
+        node_history_note_change(run->history, node);
         runs = machine_force(run->machine, node, status);
         finish_input(run);
         return runs;
@@ -1398,4 +1399,12 @@ const GArray *run_stops(const Run *run) {
 
 bool run_is_at_breakpoint(const Run *run, NodeId node) {
         return has_node(run->stops, node, NULL);
+}
+
+Status run_forced(const Run *run, NodeId node, const Cause **ret_why) {
+        Status status = run->machine ? machine_node_forced(run->machine, node) : STATUS_IDLE;
+
+        if (status != STATUS_IDLE)
+                *ret_why = causes_get(&run->forced, node);
+        return status;
 }

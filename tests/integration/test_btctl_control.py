@@ -215,7 +215,12 @@ def test_force_what_runs(btd):
 def test_force_what_has_not_started(btd):
     path = start(btd, sequence({**sleep("Gate"), "while": "closed"}, sleep("Second")), blackboard={"closed": True})
     settle(btd, path, Gate="running")
+    btd.client.subscribe(RUN)
+    btd.client.manager("Subscribe")
     assert btd.btctl("force", "boot", "#2", "success") == (0, "", "")
+    announced = f"will be success, forced by UID {os.getuid()} (btctl)"
+    btd.client.wait_signal("NodesChanged", lambda s: [row[-1].get("detail") for row in s.args[0]] == [announced])
+    assert f"Second (Sleep): {announced}\n" in btd.btctl("status", "boot").stdout
     assert btd.btctl("set", "boot", "closed=false").returncode == 0
     assert btd.client.finish(path)[0] == "success"
 
