@@ -184,7 +184,20 @@ class Page:
             const compare = before => place() === before ? done() : look();
             const look = () => { const before = place(); setTimeout(() => compare(before), 100); };
             look();""", element)
+        self.js("""window.pressed = false;
+            arguments[0].addEventListener("click", () => window.pressed = true, { once: true, capture: true });""", element)
         element.click()
+        self.check_pressed()
+
+    def check_pressed(self):
+        """If the page moved in the moment of the click, another element may have got it."""
+        from selenium.common import exceptions
+        try:
+            missed = self.js("return window.pressed === false")
+        except exceptions.WebDriverException:  # the click has closed this page
+            return
+        if missed:
+            raise exceptions.ElementClickInterceptedException("another element was clicked")
 
     def mouse(self):
         from selenium.webdriver import ActionChains
