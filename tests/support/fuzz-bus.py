@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Calls every method of every object of a service on the system bus, for some seconds, and gets and sets every property:
-fuzz-bus.py NAME SECONDS WORDS [SEED]. The arguments are random values of their types, or of others, and now and then one of
-the words for an argument of that name: WORDS is a JSON object of lists. It prints as JSON how many calls got which answer,
-and what must not happen: no answer, an error that has no name of its own, a service that has gone."""
+fuzz-bus.py NAME SECONDS WORDS [SEED]. It continues until each method has an answer, because polkit can be stuck for
+longer. The arguments are random values of their types, or of others, and now and then one of the words for an argument of
+that name: WORDS is a JSON object of lists. It prints as JSON how many calls got which answer, and what must not happen: no
+answer, an error that has no name of its own, a service that has gone."""
 
 import collections
 import functools
@@ -24,6 +25,7 @@ AT_ONCE = 16  # calls
 # What polkit is asked about: it may take 25 seconds, and is asked about 4 calls of a user at once.
 ASKING = re.compile("(Start|Halt|Reload|Set|Pause|Resume|Step|Force)")
 ASKING_TIMEOUT = AT_ONCE / 4 * 25 + TIMEOUT
+LONGER = 60  # seconds, until each method has an answer
 CALLS_AN_OBJECT = 400  # before its children are looked up again
 
 PROPERTIES = "org.freedesktop.DBus.Properties"
@@ -153,6 +155,7 @@ class Fuzzer:
         self.connection = Gio.bus_get_sync(Gio.BusType.SYSTEM)
         self.connection.set_exit_on_close(False)
         self.answers = collections.defaultdict(collections.Counter)
+        self.methods = set()  # of the service's own interfaces
         self.findings = []
         self.pending = 0
         self.owner = self.get_owner()
@@ -176,6 +179,8 @@ class Fuzzer:
                 arguments = [(arg.get("name"), arg.get("type")) for arg in method.iter("arg")
                              if arg.get("direction") != "out"]
                 own = interface.get("name").startswith(self.name)
+                if own:
+                    self.methods.add(interface.get("name") + "." + method.get("name"))
                 members += [(interface.get("name"), method.get("name"),
                              functools.partial(self.arguments.tuple, arguments))] * (10 if own else 1)
             for each in interface.iter("property"):
@@ -225,17 +230,21 @@ class Fuzzer:
             if not named or not error.message:
                 self.findings.append(f"{' '.join(about[:3])}{about[3].print_(True)[:2000]}: {name}: {error.message[:500]}")
 
+    def goes_on(self, end):
+        late = time.monotonic() - end
+        return not self.findings and (late < 0 or late < LONGER and not self.answers.keys() >= self.methods)
+
     def run(self, seconds):
         context = GLib.MainContext.default()
         end = time.monotonic() + seconds
-        while time.monotonic() < end and not self.findings:
+        while self.goes_on(end):
             objects = self.objects()
             for _ in range(CALLS_AN_OBJECT):
                 path, members = self.dice.choice(objects)
                 self.call(path, *self.dice.choice(members))
                 while self.pending >= AT_ONCE:
                     context.iteration(True)
-                if time.monotonic() >= end or self.findings:
+                if not self.goes_on(end):
                     break
         while self.pending > 0:
             context.iteration(True)
