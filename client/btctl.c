@@ -79,7 +79,7 @@ const Verb verb_table[] = {
 /* The column where the explanations start. */
 #define HELP_COLUMN 28
 
-static void print_options(uint32_t ids) {
+static void print_options(uint32_t ids, const char *verb) {
         for (OptionId id = 0; id < OPTION_MAX_; id++) {
                 const Option *option = &option_table[id];
                 g_autofree char *letter = option->letter ? g_strdup_printf("-%c, ", option->letter) : g_strdup("    ");
@@ -87,7 +87,7 @@ static void print_options(uint32_t ids) {
                         g_strconcat(letter, "--", option->name, option->argument ? "=" : "", option->argument, NULL);
 
                 if (ids & OPTION_BIT(id))
-                        printf("  %-*s  %s\n", HELP_COLUMN, left, option->help);
+                        printf("  %-*s  %s\n", HELP_COLUMN, left, option_help(id, verb));
         }
 }
 
@@ -106,7 +106,7 @@ static int help_print(void) {
         }
 
         puts("\nOptions:");
-        print_options(OPTION_BITS_COMMON);
+        print_options(OPTION_BITS_COMMON, NULL);
         puts("\n'btctl VERB --help' shows the options of a verb; btctl(1) explains everything.");
 
         return EXIT_SUCCESS;
@@ -118,7 +118,7 @@ static int help_print_verb(const Verb *verb) {
 
         if (verb->options) {
                 puts("\nOptions:");
-                print_options(verb->options);
+                print_options(verb->options, verb->name);
         }
         puts("\n'btctl --help' shows the options that every verb has; btctl(1) explains everything.");
 

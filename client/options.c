@@ -29,11 +29,11 @@ const Option option_table[OPTION_MAX_] = {
         [OPTION_WAIT] = { "wait", 0, NULL, "Wait until the run has finished" },
         [OPTION_ATTACH] = { "attach", 0, NULL, "Use the run that is running, if there is one" },
         [OPTION_ONCE] = { "once", 0, NULL, "Wait for this run only, not for its restarts" },
-        [OPTION_TOKEN] = { "token", 0, "TOKEN", "start: start only once with this token; halt: halt its runs" },
+        [OPTION_TOKEN] = { "token", 0, "TOKEN", "Start only once with this token" },
         [OPTION_FOLLOW] = { "follow", 'f', NULL, "Print what happens, until the run has finished" },
         [OPTION_SCRIPT] = { "script", 0, "FILE", "Read the outcomes of the leaves from this file" },
         [OPTION_EXPECT] = { "expect", 0, "TRACE", "Compare the events with a stored trace" },
-        [OPTION_UNTIL] = { "until", 'U', "TIME", "Only until this time; simulate, replay: time after the start" },
+        [OPTION_UNTIL] = { "until", 'U', "TIME", "Only until this time: a date, a time, or a time span before now" },
         [OPTION_SEED] = { "seed", 0, "N", "Seed for random numbers (default: 0)" },
         [OPTION_CLEAR] = { "clear", 0, NULL, "Remove the breakpoint" },
         [OPTION_DIRECTORY] = { "directory", 'D', "DIR", "Read the run records in this directory, without btd" },
@@ -42,9 +42,31 @@ const Option option_table[OPTION_MAX_] = {
         [OPTION_NODE] = { "node", 0, "NODE", "Only this node and the nodes below it" },
         [OPTION_REVERSE] = { "reverse", 'r', NULL, "Print the newest lines first" },
         [OPTION_PAGER_END] = { "pager-end", 'e', NULL, "Show the end of the output in the pager" },
-        [OPTION_FORMAT] = { "format", 0, "FORMAT",
-                            "graph: svg, html, dot, mermaid; plot: svg, html, trace; validate: sarif; metrics: http" },
+        [OPTION_FORMAT] = { "format", 0, "FORMAT", "The format of the output" },
 };
+
+/* For verbs to which the option means something else than to the others. */
+static const struct {
+        OptionId id;
+        const char *verb, *help;
+} verb_helps[] = {
+        { OPTION_TOKEN, "halt", "Halt only the runs that were started with this token" },
+        { OPTION_TOKEN, "stop", "Halt only the runs that were started with this token" },
+        { OPTION_UNTIL, "simulate", "Stop after this time span" },
+        { OPTION_UNTIL, "replay", "Only until this time span after the start" },
+        { OPTION_FORMAT, "graph", "svg, html, dot or mermaid" },
+        { OPTION_FORMAT, "plot", "svg, html or trace" },
+        { OPTION_FORMAT, "validate", "sarif" },
+        { OPTION_FORMAT, "metrics", "http" },
+};
+
+const char *option_help(OptionId id, const char *verb) {
+        for (size_t i = 0; verb && i < G_N_ELEMENTS(verb_helps); i++)
+                if (verb_helps[i].id == id && g_str_equal(verb_helps[i].verb, verb))
+                        return verb_helps[i].help;
+
+        return option_table[id].help;
+}
 
 /* getopt_long() returns this plus the OptionId for a long option; it is beyond all letters. */
 #define LONG_BASE 256

@@ -60,6 +60,9 @@ typedef struct Option {
 
 extern const Option option_table[OPTION_MAX_];
 
+/* What the option means for the verb; verb NULL: for every verb. */
+const char *option_help(OptionId id, const char *verb);
+
 typedef struct Options {
         uint32_t given;                  /* bits of OptionId */
         const char *values[OPTION_MAX_]; /* the last value given; borrowed from the command line */

@@ -133,8 +133,7 @@ static char *idle_detail(const Run *run, const Tree *tree, const NodeHistory *hi
         Status forced = run_forced(run, node, &why);
 
         if (forced != STATUS_IDLE && run_status(run) == STATUS_RUNNING)
-                return g_strdup_printf("will be %s%s%s", status_to_string(forced), why ? ", " : "",
-                                       why ? why->text : "");
+                return g_strdup_printf("will be %s, %s", status_to_string(forced), why->text);
         if (cause)
                 return cause_describe(tree, cause, node);
 

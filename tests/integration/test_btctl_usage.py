@@ -98,6 +98,16 @@ def test_help_names_everything():
     assert "--instance=NAME" in btctl("start", "--help").stdout
 
 
+def test_help_of_an_option_is_that_of_the_verb():
+    for verb, option, text in [("start", "--token", "Start only once"), ("halt", "--token", "Halt only the runs"),
+                               ("stop", "--token", "Halt only the runs"), ("history", "--until", "Only until this time:"),
+                               ("simulate", "--until", "Stop after"), ("replay", "--until", "Only until this time span"),
+                               ("graph", "--format", "svg, html, dot or mermaid"), ("plot", "--format", "svg, html or trace"),
+                               ("validate", "--format", "sarif"), ("metrics", "--format", "http")]:
+        line = next(line for line in btctl(verb, "--help").stdout.splitlines() if option + "=" in line)
+        assert line[line.index("=") + 1:].split(None, 1)[1].startswith(text)
+
+
 def test_manual_names_everything():
     with open(os.path.join(SOURCE, "client", "btctl.1"), encoding="utf-8") as file:
         page = file.read()

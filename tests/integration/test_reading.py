@@ -79,6 +79,8 @@ def test_a_disk_that_hangs(disk, btd):
     btd.client.wait_signal("PropertiesChanged", lambda signal: signal.args[1].get("Disk"))
     trouble = btd.client.get("/org/btd1", MANAGER, "Disk")
     assert re.match(rf"the disk has not answered for [\d.]+s: a reload reads {path}", trouble)
+    wait(lambda: re.search(rf"; the disk has not answered for [\d.]+s: .+ reads {path}$",
+                           btd.client.get("/org/btd1", MANAGER, "Disk")), "the text, which reads the same file")
     assert re.search(r"^ +Disk: the disk has not answered for ", btd.btctl("status").stdout, re.M)
     wait(lambda: beats() > before + 20, "the beats")
     assert btd.client.finish(btd.client.start("now")[1]) == ("success", "")
