@@ -134,9 +134,14 @@ static double x_of(const Timeline *timeline, uint64_t time) {
         return timeline_share(timeline, time) * BARS_WIDTH;
 }
 
+/* XML forbids most control characters, also as references. */
 void svg_append(GString *svg, const char *text) {
-        g_autofree char *escaped = g_markup_escape_text(text, -1);
+        g_autofree char *allowed = g_strdup(text), *escaped = NULL;
 
+        for (char *p = allowed; *p; p++)
+                if (g_ascii_iscntrl(*p) && *p != '\n' && *p != '\t')
+                        *p = '?';
+        escaped = g_markup_escape_text(allowed, -1);
         g_string_append(svg, escaped);
 }
 

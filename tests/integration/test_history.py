@@ -282,6 +282,17 @@ def test_plot_of_a_file():
     assert ">running</text>" not in svg
 
 
+def test_plot_of_control_characters(btd, tmp_path):
+    """XML forbids them, also as references."""
+    btd.tree("odd", {"type": "Spawn", "name": "Odd", "argv": ["/bin/sh", "-c", "printf '\\033[2Jx' >&2; exit 3"], "stderr": "e"})
+    btd.start("--runtime=" + str(tmp_path / "run"), "--state=" + str(tmp_path / "state"))
+    assert btd.btctl("start", "odd", "--wait").returncode == 1
+    for options in [], ["--format=html"]:
+        assert "&#x1b;" not in btd.btctl("plot", "odd", *options).stdout
+    assert "Odd: failure" in bars(btd.btctl("plot", "odd").stdout)[0]
+    assert "?[2Jx" in btd.btctl("plot", "odd").stdout
+
+
 def test_trace_of_a_file():
     trace = json.loads(btctl("plot", str(RECORDS / "1-commission.journal"), "--format=trace").stdout)
     sends = [event for event in trace["traceEvents"] if event["ph"] == "X" and event["name"] == "Send"]
