@@ -126,7 +126,7 @@ static uint64_t clock_now(const Run *run) {
 }
 
 /* Gives one kept input to the run. The run caused it itself, so check it again: the condition may have ended, and the
- * lock may have been released since. */
+ * lock may have been released since, or the node may have been halted and have taken it anew. */
 static void give(Run *run, const Kept *input, bool kept) {
         switch (input->kind) {
         case INPUT_CONDITION:
@@ -138,7 +138,7 @@ static void give(Run *run, const Kept *input, bool kept) {
                         input_condition_changed(run, input->node, clock_now(run));
                 break;
         case INPUT_LOCK:
-                if (node_locks_has(run->node_locks, input->node))
+                if (node_locks_has(run->node_locks, input->node) && run_waits_for_lock(run, input->node))
                         input_lock_granted(run, input->node, clock_now(run));
                 break;
         }

@@ -62,3 +62,13 @@ def test_deadlock(crossed):
 
     assert crossed.btctl("halt", "flash", "--wait").returncode == 0
     assert "lock" not in detail(crossed, "boot.1", "Fetch")
+
+
+def test_a_lock_that_is_taken_anew_in_the_tick_that_gave_it(btd):
+    """N is given the lock of M, is halted and started again, and takes the lock, all in one tick."""
+    btd.tree("boot", {"type": "RetryUntilSuccessful", "num_attempts": 2, "child": {"type": "Parallel", "children": [
+        {"type": "Spawn", "name": "M", "argv": ["/bin/sh", "-c", "sleep 0.1; exit 1"], "as": "child", "lock": "L",
+         "skip_if": "done", "on_failure": "done = true"},
+        {"type": "Sleep", "name": "N", "duration": "10ms", "lock": "L"}]}}, blackboard={"done": False})
+    btd.start()
+    assert btd.client.finish(btd.client.start("boot")[1]) == ("success", "")
