@@ -45,7 +45,7 @@ const Option option_table[OPTION_MAX_] = {
         [OPTION_FORMAT] = { "format", 0, "FORMAT", "The format of the output" },
 };
 
-/* For verbs to which the option means something else than to the others. */
+/* Replaces the help of option_table for some verbs. */
 static const struct {
         OptionId id;
         const char *verb, *help;

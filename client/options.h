@@ -60,7 +60,7 @@ typedef struct Option {
 
 extern const Option option_table[OPTION_MAX_];
 
-/* What the option means for the verb; verb NULL: for every verb. */
+/* Returns the line that explains the option in the help of a verb; verb NULL: in that of btctl. */
 const char *option_help(OptionId id, const char *verb);
 
 typedef struct Options {

@@ -9,6 +9,7 @@
 
 #include "basic/span.h"
 #include "client/plot/plot.h"
+#include "client/view/text.h"
 
 /* More bars than this share tooltips. */
 #define BARS_MAX 2500u
@@ -136,12 +137,8 @@ static double x_of(const Timeline *timeline, uint64_t time) {
 
 /* XML forbids most control characters, also as references. */
 void svg_append(GString *svg, const char *text) {
-        g_autofree char *allowed = g_strdup(text), *escaped = NULL;
+        g_autofree char *clean = text_clean(text, false), *escaped = g_markup_escape_text(clean, -1);
 
-        for (char *p = allowed; *p; p++)
-                if (g_ascii_iscntrl(*p) && *p != '\n' && *p != '\t')
-                        *p = '?';
-        escaped = g_markup_escape_text(allowed, -1);
         g_string_append(svg, escaped);
 }
 

@@ -242,7 +242,7 @@ def halt(machine, method, name, user):
 
 
 def at_a_terminal(machine, password, *words):
-    """btctl in a session of its own, as after a login, with somebody who types the password when he is asked for it. What
+    """btctl in a session of its own, as after a login, with a user who types the password when btctl asks for it. What
     is typed before the terminal has stopped to show it is lost, so it is typed again until btctl has ended. The session
     ends only when all that btctl printed has been read: the kernel drops what a terminal still holds when the leader of
     its session exits."""
