@@ -30,13 +30,13 @@ def opened(kind, limits=""):
     it.close()
 
 
-@pytest.fixture(scope="module", params=buses.KINDS)
+@pytest.fixture(scope="module")
 def bus(request):
     """A bus for the tests of one file."""
     yield from opened(request.param, buses.SYSTEM_LIMITS)
 
 
-@pytest.fixture(params=buses.KINDS)
+@pytest.fixture
 def own_bus(request):
     """A bus for one test, which may stop and start it."""
     yield from opened(request.param)

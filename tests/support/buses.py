@@ -9,6 +9,8 @@ import tempfile
 import threading
 
 KINDS = ["dbus-daemon", "dbus-broker"]
+# The one for tests to which both are the same. BTD_BUS=dbus-broker runs them on the other.
+USUAL = os.environ.get("BTD_BUS", KINDS[0])
 
 CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">

@@ -103,7 +103,7 @@ def end_machine(machine):
     daemon.check_report(log, "btd")
 
 
-@pytest.fixture(scope="module", params=buses.KINDS)
+@pytest.fixture(scope="module")
 def shared_machine(request, installed):
     it = make_machine(request.param, installed, getattr(request.module, "prepare", lambda machine: None))
     yield it
@@ -121,7 +121,7 @@ def machine(request, shared_machine):
     shared_machine.written = []
 
 
-@pytest.fixture(params=buses.KINDS)
+@pytest.fixture
 def boot(request, installed):
     """For tests that need a boot of their own: boot(prepare) -> machine."""
     machines = []
