@@ -119,7 +119,7 @@ static void test_waits_for_bus(ConnectionStage *stage) {
         g_auto(Outcome) outcome = { 0 };
 
         g_clear_pointer(&stage->connection, connection_free);
-        service_close(&stage->service);
+        stage_service_close(&stage->service);
         bus_fixture_kill(stage->bus);
 
         stage->connection = connection_new(NULL, "test", bus_fixture_address(stage->bus));
@@ -127,7 +127,7 @@ static void test_waits_for_bus(ConnectionStage *stage) {
         g_assert_false(connection_is_ready(stage->connection));
 
         bus_fixture_start(stage->bus);
-        service_open(&stage->service, stage->bus);
+        stage_service_open(&stage->service, stage->bus);
         wait_until(outcome.done);
         g_assert_cmpuint(outcome.number, ==, 3);
 }
@@ -149,15 +149,15 @@ static void test_bus_dies(ConnectionStage *stage) {
                 g_assert_cmpstr(hung[i].error, ==,
                                 "org.freedesktop.DBus.Error.Disconnected: the connection to the bus 'test' was lost "
                                 "before the reply came");
-                outcome_clear(&hung[i]);
+                call_outcome_clear(&hung[i]);
         }
         wait_until(!connection_is_ready(stage->connection));
         call_echo(stage->connection, 2, &late);
         g_assert_false(waiting.done);
 
-        service_close(&stage->service);
+        stage_service_close(&stage->service);
         bus_fixture_start(stage->bus);
-        service_open(&stage->service, stage->bus);
+        stage_service_open(&stage->service, stage->bus);
         wait_until(waiting.done && late.done);
         g_assert_cmpuint(waiting.number, ==, 1);
         g_assert_cmpuint(late.number, ==, 2);
@@ -172,7 +172,7 @@ static void test_peer_vanishes(ConnectionStage *stage) {
 
         call(stage->connection, "Hang", &outcome);
         wait_until(stage->service.n_hangs == 1);
-        service_close(&stage->service);
+        stage_service_close(&stage->service);
 
         wait_until(outcome.done);
         g_assert_true(g_str_has_prefix(outcome.error, "org.freedesktop.DBus.Error.NoReply: "));
@@ -192,9 +192,9 @@ static void test_cancel(ConnectionStage *stage) {
         wait_round_trip(stage->service.peer);
         g_assert_cmpuint(stage->service.n_echoes, ==, 0);
 
-        outcome_clear(&cancelled);
+        call_outcome_clear(&cancelled);
         for (unsigned i = 0; i < CONNECTION_SHARE; i++)
-                outcome_clear(&hung[i]);
+                call_outcome_clear(&hung[i]);
         g_assert_cmpint(sd_bus_reply_method_return(stage->service.hanging, NULL), >=, 0);
 
         wait_until(waiting.done);
@@ -257,7 +257,7 @@ static void test_share(ConnectionStage *stage) {
         g_assert_cmpstr(other.error, ==, NULL);
 
         for (unsigned i = 0; i < 1000; i++)
-                outcome_clear(&hung[i]);
+                call_outcome_clear(&hung[i]);
         g_assert_cmpuint(stage->service.n_hangs, ==, CONNECTION_SHARE);
 }
 
@@ -270,10 +270,10 @@ static void test_stuck(ConnectionStage *stage) {
                 call(stage->connection, "Hang", &hung[i]);
         wait_until(stage->service.n_hangs == CONNECTION_SHARE);
         for (unsigned i = 0; i < CONNECTION_SHARE; i++)
-                outcome_clear(&hung[i]);
+                call_outcome_clear(&hung[i]);
         wait_until(stage->service.n_hangs == G_N_ELEMENTS(hung));
         for (unsigned i = CONNECTION_SHARE; i < G_N_ELEMENTS(hung); i++)
-                outcome_clear(&hung[i]);
+                call_outcome_clear(&hung[i]);
 
         call_echo(stage->connection, 5, &echo);
         wait_until(echo.done);
@@ -286,7 +286,7 @@ static Outcome victims[3];
 
 static void on_done_free_all(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         for (unsigned i = 0; i < G_N_ELEMENTS(victims); i++)
-                outcome_clear(&victims[i]);
+                call_outcome_clear(&victims[i]);
         *(bool *) userdata = true;
 }
 

@@ -41,7 +41,7 @@ static void test_match(ConnectionStage *stage) {
         watch(stage, &a);
         watch(stage, &b);
         wait_until(a.n_ready == 1 && b.n_ready == 1);
-        service_signal(&stage->service, 1);
+        stage_service_signal(&stage->service, 1);
         wait_until(a.n_signals == 1 && b.n_signals == 1);
 
         /* One that comes later is told that the rule is there already. */
@@ -51,16 +51,16 @@ static void test_match(ConnectionStage *stage) {
 
         /* Freed before it is called, and after; then all hear no more. */
         a.frees = &b;
-        service_signal(&stage->service, 2);
+        stage_service_signal(&stage->service, 2);
         wait_until(c.n_signals == 1);
         g_assert_cmpuint(a.last, ==, 2);
         g_assert_cmpuint(b.n_signals, ==, 1);
 
         a.frees = &a;
         c.frees = &c;
-        service_signal(&stage->service, 3);
+        stage_service_signal(&stage->service, 3);
         wait_until(c.n_signals == 2);
-        service_signal(&stage->service, 4);
+        stage_service_signal(&stage->service, 4);
         wait_round_trip(stage->service.peer);
         g_assert_cmpuint(a.last, ==, 3);
 
@@ -68,7 +68,7 @@ static void test_match(ConnectionStage *stage) {
         b = (Heard){ 0 };
         watch(stage, &b);
         wait_until(b.n_ready == 1);
-        service_signal(&stage->service, 5);
+        stage_service_signal(&stage->service, 5);
         wait_until(b.last == 5);
         match_free(b.match);
 }
@@ -81,12 +81,12 @@ static void test_match_survives(ConnectionStage *stage) {
 
         bus_fixture_kill(stage->bus);
         wait_until(!connection_is_ready(stage->connection));
-        service_close(&stage->service);
+        stage_service_close(&stage->service);
         bus_fixture_start(stage->bus);
-        service_open(&stage->service, stage->bus);
+        stage_service_open(&stage->service, stage->bus);
 
         wait_until(heard.n_ready == 2);
-        service_signal(&stage->service, 9);
+        stage_service_signal(&stage->service, 9);
         wait_until(heard.n_signals == 1);
         g_assert_cmpuint(heard.last, ==, 9);
         match_free(heard.match);
@@ -208,7 +208,7 @@ static void test_idle(ConnectionStage *stage) {
 
         g_assert_cmpint(context_timeout(context), ==, -1);
         match_free(heard.match);
-        outcome_clear(&hung);
+        call_outcome_clear(&hung);
 }
 
 /* That a bus that is paused does not take, and some more. */
@@ -224,7 +224,7 @@ static void send_much(ConnectionStage *stage) {
 static void signal_unread(ConnectionStage *stage) {
         GPollFD poll = { .fd = sd_bus_get_fd(connection_bus(stage->connection)), .events = G_IO_IN };
 
-        service_signal(&stage->service, 1);
+        stage_service_signal(&stage->service, 1);
         g_assert_cmpint(sd_bus_flush(bus_peer_bus(stage->service.peer)), >=, 0);
         g_assert_cmpint(g_poll(&poll, 1, 20 * 1000), ==, 1);
 }

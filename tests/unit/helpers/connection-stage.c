@@ -40,20 +40,20 @@ static const sd_bus_vtable service_vtable[] = {
         SD_BUS_VTABLE_END,
 };
 
-void service_open(Service *service, const BusFixture *fixture) {
+void stage_service_open(Service *service, const BusFixture *fixture) {
         *service = (Service){ .peer = bus_peer_new(fixture, SERVICE), .in_order = true };
         g_assert_cmpint(
                 sd_bus_add_object_vtable(bus_peer_bus(service->peer), NULL, PATH, SERVICE, service_vtable, service), >=,
                 0);
 }
 
-void service_close(Service *service) {
+void stage_service_close(Service *service) {
         sd_bus_message_unref(service->hanging);
         bus_peer_free(service->peer);
         *service = (Service){ 0 };
 }
 
-void service_signal(Service *service, uint32_t number) {
+void stage_service_signal(Service *service, uint32_t number) {
         g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(service->peer), PATH, SERVICE, "Changed", "u", number), >=, 0);
 }
 
@@ -74,7 +74,7 @@ static void run_case(gconstpointer data) {
 
         stage.bus = bus_fixture_new(of->kind, of->limits);
         bus_fixture_start(stage.bus);
-        service_open(&stage.service, stage.bus);
+        stage_service_open(&stage.service, stage.bus);
         stage.other = bus_peer_new(stage.bus, NULL);
         stage.connection = connection_new(NULL, "test", bus_fixture_address(stage.bus));
 
@@ -82,7 +82,7 @@ static void run_case(gconstpointer data) {
 
         connection_free(stage.connection);
         bus_peer_free(stage.other);
-        service_close(&stage.service);
+        stage_service_close(&stage.service);
         bus_fixture_free(stage.bus);
 }
 
@@ -101,7 +101,7 @@ void connection_stage_add_limited(const char *suite, const char *name, const cha
         add(suite, name, &(Case){ .kind = BUS_DAEMON, .limits = limits, .test = test });
 }
 
-void outcome_clear(Outcome *outcome) {
+void call_outcome_clear(Outcome *outcome) {
         g_clear_pointer(&outcome->call, call_free);
         g_clear_pointer(&outcome->error, g_free);
 }

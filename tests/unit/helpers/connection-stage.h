@@ -19,9 +19,9 @@ typedef struct Service {
         sd_bus_message *hanging;
 } Service;
 
-void service_open(Service *service, const BusFixture *fixture);
-void service_close(Service *service);
-void service_signal(Service *service, uint32_t number);
+void stage_service_open(Service *service, const BusFixture *fixture);
+void stage_service_close(Service *service);
+void stage_service_signal(Service *service, uint32_t number);
 
 typedef struct ConnectionStage {
         BusFixture *bus;
@@ -49,7 +49,7 @@ typedef struct Outcome {
         char *error;
 } Outcome;
 
-void outcome_clear(Outcome *outcome);
+void call_outcome_clear(Outcome *outcome);
 /* For connection_call(): the outcome is its userdata. */
 void outcome_on_done(sd_bus_message *reply, const sd_bus_error *error, void *userdata);
 
@@ -57,4 +57,4 @@ sd_bus_message *make_call(Connection *connection, const char *member);
 void call(Connection *connection, const char *member, Outcome *outcome);
 void call_echo(Connection *connection, uint32_t number, Outcome *outcome);
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Outcome, outcome_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Outcome, call_outcome_clear)

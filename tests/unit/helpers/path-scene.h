@@ -8,27 +8,27 @@
 
 #include "leaf-stage.h"
 
-typedef struct Scene {
+typedef struct PathScene {
         LeafStage *stage;
         char *top;
-} Scene;
+} PathScene;
 
 /* For g_test_add(). */
-void scene_open(Scene *scene, const void *data);
-void scene_close(Scene *scene, const void *data);
+void path_scene_open(PathScene *scene, const void *data);
+void path_scene_close(PathScene *scene, const void *data);
 
 /* The path of a name; valid until the test program has ended. */
-const char *scene_at(const Scene *scene, const char *name);
-void scene_make_directory(const Scene *scene, const char *name);
-void scene_make_file(const Scene *scene, const char *name, const char *text);
-void scene_make_link(const Scene *scene, const char *name, const char *target);
-void scene_drop(const Scene *scene, const char *name);
-void scene_move(const Scene *scene, const char *from, const char *to);
+const char *path_scene_at(const PathScene *scene, const char *name);
+void path_scene_make_directory(const PathScene *scene, const char *name);
+void path_scene_make_file(const PathScene *scene, const char *name, const char *text);
+void path_scene_make_link(const PathScene *scene, const char *name, const char *target);
+void path_scene_drop(const PathScene *scene, const char *name);
+void path_scene_move(const PathScene *scene, const char *from, const char *to);
 
 /* Starts a PathExists, and waits until its first value is known. Only later values are counted as reports. */
-TestLeaf *scene_start_node(const Scene *scene, const char *node);
+TestLeaf *path_scene_start_node(const PathScene *scene, const char *node);
 /* The same with that kind. */
-TestLeaf *scene_start(const Scene *scene, const char *name, const char *kind);
-void scene_wait_status(TestLeaf *leaf, Status status);
+TestLeaf *path_scene_start(const PathScene *scene, const char *name, const char *kind);
+void path_scene_wait_status(TestLeaf *leaf, Status status);
 /* Until it fails for this reason, in which % stands for the top. */
-void scene_wait_failure(const Scene *scene, TestLeaf *leaf, const char *cause);
+void path_scene_wait_failure(const PathScene *scene, TestLeaf *leaf, const char *cause);

@@ -40,26 +40,26 @@ static unsigned wait_for_watches(unsigned n) {
         return n_inotifies;
 }
 
-static void test_shared(Scene *scene, const void *data) {
+static void test_shared(PathScene *scene, const void *data) {
         g_autoptr(GPtrArray) leaves = g_ptr_array_new_with_free_func((GDestroyNotify) test_leaf_free);
         unsigned before, n_inotifies;
-        g_autoptr(TestLeaf) first = scene_start(scene, "here", "any");
+        g_autoptr(TestLeaf) first = path_scene_start(scene, "here", "any");
 
         before = count_watches(&n_inotifies);
         g_assert_cmpuint(n_inotifies, ==, 1);
         for (unsigned i = 0; i < 1000; i++)
-                g_ptr_array_add(leaves, scene_start(scene, "here", "any"));
+                g_ptr_array_add(leaves, path_scene_start(scene, "here", "any"));
         for (unsigned i = 0; i < 10; i++) {
                 g_autofree char *name = g_strdup_printf("%u", i);
 
-                g_ptr_array_add(leaves, scene_start(scene, name, "any"));
+                g_ptr_array_add(leaves, path_scene_start(scene, name, "any"));
         }
         g_assert_cmpuint(count_watches(&n_inotifies), ==, before);
         g_assert_cmpuint(n_inotifies, ==, 1);
 
-        scene_make_file(scene, "here", "");
+        path_scene_make_file(scene, "here", "");
         for (unsigned i = 0; i < 1000; i++)
-                scene_wait_status(g_ptr_array_index(leaves, i), STATUS_SUCCESS);
+                path_scene_wait_status(g_ptr_array_index(leaves, i), STATUS_SUCCESS);
         for (unsigned i = 1000; i < leaves->len; i++)
                 g_assert_cmpuint(((TestLeaf *) g_ptr_array_index(leaves, i))->n_reports, ==, 0);
 
@@ -71,13 +71,13 @@ static void test_shared(Scene *scene, const void *data) {
 }
 
 /* Its own directory is not watched any longer, nor is what is behind a link that was changed. */
-static void test_nothing_is_left_behind(Scene *scene, const void *data) {
+static void test_nothing_is_left_behind(PathScene *scene, const void *data) {
         g_autoptr(TestLeaf) leaf = NULL;
         unsigned before, n_inotifies;
 
-        scene_make_directory(scene, "one");
-        scene_make_link(scene, "now", "one");
-        leaf = scene_start(scene, "now/file", "any");
+        path_scene_make_directory(scene, "one");
+        path_scene_make_link(scene, "now", "one");
+        leaf = path_scene_start(scene, "now/file", "any");
         before = count_watches(&n_inotifies);
 
         for (unsigned i = 0; i < 10; i++) {
@@ -85,10 +85,10 @@ static void test_nothing_is_left_behind(Scene *scene, const void *data) {
                 g_autofree char *cause =
                         g_strdup_printf("%%/now/file does not exist: there is no %%/%s/file", directory);
 
-                scene_make_directory(scene, directory);
-                scene_make_link(scene, "new", directory);
-                scene_move(scene, "new", "now");
-                scene_wait_failure(scene, leaf, cause);
+                path_scene_make_directory(scene, directory);
+                path_scene_make_link(scene, "new", directory);
+                path_scene_move(scene, "new", "now");
+                path_scene_wait_failure(scene, leaf, cause);
         }
         (void) wait_for_watches(before);
 }
@@ -101,8 +101,9 @@ static unsigned queue_limit(void) {
 }
 
 /* Events that are equal to the one before are not queued. */
-static void test_overflow(Scene *scene, const void *data) {
-        g_autoptr(TestLeaf) leaf = scene_start(scene, "here", "file"), other = scene_start(scene, "away/here", "file");
+static void test_overflow(PathScene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = path_scene_start(scene, "here", "file"),
+                            other = path_scene_start(scene, "away/here", "file");
         unsigned limit = queue_limit();
 
         if (limit > 200000) {
@@ -110,18 +111,18 @@ static void test_overflow(Scene *scene, const void *data) {
                 return;
         }
 
-        scene_make_file(scene, "a", "");
+        path_scene_make_file(scene, "a", "");
         for (unsigned i = 0; i < limit; i++)
-                scene_move(scene, i % 2 ? "b" : "a", i % 2 ? "a" : "b");
-        scene_make_file(scene, "here", "");
-        scene_make_directory(scene, "away");
-        scene_make_file(scene, "away/here", "");
-        scene_wait_status(leaf, STATUS_SUCCESS);
-        scene_wait_status(other, STATUS_SUCCESS);
+                path_scene_move(scene, i % 2 ? "b" : "a", i % 2 ? "a" : "b");
+        path_scene_make_file(scene, "here", "");
+        path_scene_make_directory(scene, "away");
+        path_scene_make_file(scene, "away/here", "");
+        path_scene_wait_status(leaf, STATUS_SUCCESS);
+        path_scene_wait_status(other, STATUS_SUCCESS);
 }
 
 /* In a mount namespace of its own, which the process has until it ends: so this is the last test. */
-static void test_mount(Scene *scene, const void *data) {
+static void test_mount(PathScene *scene, const void *data) {
         g_autoptr(TestLeaf) full = NULL, file = NULL, beneath = NULL;
 
         if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0) {
@@ -129,23 +130,23 @@ static void test_mount(Scene *scene, const void *data) {
                 return;
         }
 
-        scene_make_directory(scene, "mnt");
-        scene_make_file(scene, "mnt/beneath", "");
-        beneath = scene_start(scene, "mnt/beneath", "file");
-        full = scene_start(scene, "mnt", "not-empty");
-        file = scene_start(scene, "mnt/file", "file");
+        path_scene_make_directory(scene, "mnt");
+        path_scene_make_file(scene, "mnt/beneath", "");
+        beneath = path_scene_start(scene, "mnt/beneath", "file");
+        full = path_scene_start(scene, "mnt", "not-empty");
+        file = path_scene_start(scene, "mnt/file", "file");
         g_assert_cmpint(beneath->status, ==, STATUS_SUCCESS);
 
-        g_assert_cmpint(mount("tmpfs", scene_at(scene, "mnt"), "tmpfs", 0, NULL), ==, 0);
-        scene_wait_failure(scene, beneath, "%/mnt/beneath does not exist");
-        scene_wait_failure(scene, full, "%/mnt is empty");
-        scene_make_file(scene, "mnt/file", "");
-        scene_wait_status(file, STATUS_SUCCESS);
-        scene_wait_status(full, STATUS_SUCCESS);
+        g_assert_cmpint(mount("tmpfs", path_scene_at(scene, "mnt"), "tmpfs", 0, NULL), ==, 0);
+        path_scene_wait_failure(scene, beneath, "%/mnt/beneath does not exist");
+        path_scene_wait_failure(scene, full, "%/mnt is empty");
+        path_scene_make_file(scene, "mnt/file", "");
+        path_scene_wait_status(file, STATUS_SUCCESS);
+        path_scene_wait_status(full, STATUS_SUCCESS);
 
-        g_assert_cmpint(umount2(scene_at(scene, "mnt"), MNT_DETACH), ==, 0);
-        scene_wait_failure(scene, file, "%/mnt/file does not exist");
-        scene_wait_status(beneath, STATUS_SUCCESS);
+        g_assert_cmpint(umount2(path_scene_at(scene, "mnt"), MNT_DETACH), ==, 0);
+        path_scene_wait_failure(scene, file, "%/mnt/file does not exist");
+        path_scene_wait_status(beneath, STATUS_SUCCESS);
 }
 
 /* A watch that frees another one, and itself, when it is told. */
@@ -163,7 +164,7 @@ static void on_pair(void *userdata) {
         g_clear_pointer(&pair->watch, path_watch_free);
 }
 
-static void test_freed_while_told(Scene *scene, const void *data) {
+static void test_freed_while_told(PathScene *scene, const void *data) {
         g_autoptr(PathWatches) watches = path_watches_new(NULL);
         unsigned n_told = 0;
         Pair a = { .n_told = &n_told }, b = { .n_told = &n_told };
@@ -171,16 +172,16 @@ static void test_freed_while_told(Scene *scene, const void *data) {
         for (unsigned i = 0; i < 2; i++) {
                 a.other = &b;
                 b.other = &a;
-                a.watch = path_watch_new(watches, scene_at(scene, "a"), false, on_pair, &a);
-                b.watch = path_watch_new(watches, scene_at(scene, i == 0 ? "a" : "b"), true, on_pair, &b);
-                scene_make_file(scene, "a", "");
-                scene_make_file(scene, "b", "");
+                a.watch = path_watch_new(watches, path_scene_at(scene, "a"), false, on_pair, &a);
+                b.watch = path_watch_new(watches, path_scene_at(scene, i == 0 ? "a" : "b"), true, on_pair, &b);
+                path_scene_make_file(scene, "a", "");
+                path_scene_make_file(scene, "b", "");
                 while (n_told <= i)
                         g_main_context_iteration(NULL, true);
                 (void) wait_for_watches(0);
                 g_assert_cmpuint(n_told, ==, i + 1);
-                scene_drop(scene, "a");
-                scene_drop(scene, "b");
+                path_scene_drop(scene, "a");
+                path_scene_drop(scene, "b");
         }
 }
 
@@ -189,13 +190,13 @@ static void on_told(void *userdata) {
 }
 
 /* They have an inotify each, and the one stays when the other goes. */
-static void test_owners(Scene *scene, const void *data) {
+static void test_owners(PathScene *scene, const void *data) {
         g_autoptr(PathWatches) watches = path_watches_new(NULL), others = path_watches_new(NULL);
         g_autoptr(PathWatch) watch = NULL, other = NULL;
         unsigned n_told = 0, n_others = 0, n_inotifies;
 
-        watch = path_watch_new(watches, scene_at(scene, "a"), false, on_told, &n_told);
-        other = path_watch_new(others, scene_at(scene, "a"), false, on_told, &n_others);
+        watch = path_watch_new(watches, path_scene_at(scene, "a"), false, on_told, &n_told);
+        other = path_watch_new(others, path_scene_at(scene, "a"), false, on_told, &n_others);
         while (n_told == 0 || n_others == 0)
                 g_main_context_iteration(NULL, true);
         count_watches(&n_inotifies);
@@ -207,14 +208,15 @@ static void test_owners(Scene *scene, const void *data) {
         count_watches(&n_inotifies);
         g_assert_cmpuint(n_inotifies, ==, 1);
 
-        scene_make_file(scene, "a", "");
+        path_scene_make_file(scene, "a", "");
         while (n_told == 0)
                 g_main_context_iteration(NULL, true);
         g_assert_cmpuint(n_told, ==, 1);
         g_assert_cmpuint(n_others, ==, 0);
 }
 
-#define add(name, function) g_test_add("/path-watch/" name, Scene, NULL, scene_open, function, scene_close)
+#define add(name, function)                                                                                            \
+        g_test_add("/path-watch/" name, PathScene, NULL, path_scene_open, function, path_scene_close)
 
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
