@@ -4,7 +4,7 @@
 
 usage: compare.py CONFORMANCE-PROGRAM
 
-BTD_CONFORMANCE_TREES is the number of trees (3000), BTD_CONFORMANCE_SEED their seed.
+BTD_CONFORMANCE_TREES is the number of trees (3000), which BTD_ROUNDS multiplies; BTD_CONFORMANCE_SEED is their seed.
 """
 
 import json
@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 GUARDS = ("failure_if", "success_if", "skip_if", "while")
 DECORATORS = ("Inverter", "ForceSuccess", "ForceFailure", "Repeat", "RetryUntilSuccessful", "KeepRunningUntilFailure",
               "RunOnce", "LoopInt", "Precondition")
-TREES = int(os.environ.get("BTD_CONFORMANCE_TREES", "3000"))
+TREES = int(os.environ.get("BTD_CONFORMANCE_TREES", "3000")) * int(os.environ.get("BTD_ROUNDS", "1"))
 SEED = int(os.environ.get("BTD_CONFORMANCE_SEED", "1"))
 
 

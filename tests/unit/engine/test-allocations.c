@@ -9,6 +9,7 @@
 
 #include "engine/machine.h"
 #include "random-tree.h"
+#include "rounds.h"
 #include "sanitized.h"
 
 static unsigned n_allocations;
@@ -241,7 +242,7 @@ static void test_ticks_allocate_nothing(void) {
                 return;
         }
 
-        for (uint32_t seed = 0; seed < 20000; seed++) {
+        for (uint32_t seed = 0; seed < rounds(20000); seed++) {
                 unsigned n = allocations_of(seed, &n_ticks);
 
                 if (n > 0)

@@ -6,12 +6,15 @@
  */
 
 #include "random-tree.h"
+#include "rounds.h"
 #include "world-pair.h"
+
+#define TREES 50000
 
 static void test_event_equals_full(void) {
         unsigned n_ended = 0;
 
-        for (unsigned seed = 0; seed < 100000; seed++) {
+        for (unsigned seed = 0; seed < rounds(TREES); seed++) {
                 g_autoptr(Dice) dice = dice_new(seed);
                 g_autoptr(RandomTree) random_tree = random_tree_new(dice, 1 + seed % 5);
                 g_auto(WorldPair) pair = {};
@@ -23,7 +26,7 @@ static void test_event_equals_full(void) {
         }
 
         g_test_message("%u have ended", n_ended);
-        g_assert_cmpuint(n_ended, >, 95000);
+        g_assert_cmpuint(n_ended, >, rounds(TREES) / 100 * 95);
 }
 
 int main(int argc, char *argv[]) {

@@ -476,9 +476,8 @@ static void test_free_while_running(void) {
 static void test_many(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         unsigned before = count_fds();
-        int64_t start = g_get_monotonic_time();
 
-        for (unsigned done = 0; done < 1000;) {
+        for (unsigned done = 0; done < 320;) {
                 TestLeaf *leaves[32];
 
                 for (unsigned i = 0; i < G_N_ELEMENTS(leaves); i++)
@@ -490,7 +489,6 @@ static void test_many(void) {
                 }
         }
 
-        g_test_message("%.2f s", (double) (g_get_monotonic_time() - start) / G_USEC_PER_SEC);
         g_assert_cmpuint(count_fds(), ==, before);
         g_assert_cmpint(waitpid(-1, NULL, WNOHANG), ==, -1);
 }

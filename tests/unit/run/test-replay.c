@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 #include "random-replay.h"
+#include "rounds.h"
 
-#define TREES 400
+#define TREES 250
 #define DEPTH 5
 
 /* Printed if a check fails. */
@@ -36,7 +37,7 @@ static void check_random_trees(unsigned lives) {
         guint32 first = first_seed();
         unsigned n_loaded = 0;
 
-        for (guint32 i = 0; i < TREES; i++) {
+        for (guint32 i = 0; i < rounds(TREES); i++) {
                 g_autoptr(Dice) dice = dice_new(first + i);
                 g_autoptr(Definition) definition = random_definition_new(dice, DEPTH);
 
@@ -48,7 +49,7 @@ static void check_random_trees(unsigned lives) {
                 random_replay_check(definition, dice, lives, true);
         }
 
-        g_assert_cmpuint(n_loaded, >, TREES / 2);
+        g_assert_cmpuint(n_loaded, >, rounds(TREES) / 2);
 }
 
 static void test_whole(void) {

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "rounds.h"
 #include "script/sandbox.h"
 
 /* Lua as it is, and Lua in the sandbox. */
@@ -164,7 +165,7 @@ static void test_random(void) {
         g_auto(Pair) pair = {};
 
         pair_init(&pair);
-        for (unsigned i = 0; i < 1000; i++) {
+        for (unsigned i = 0; i < rounds(1000); i++) {
                 g_autoptr(GString) text = random_text("aabbA1( )-%", g_test_rand_int_range(0, 10));
                 g_autoptr(GString) pattern = random_text("aab.%%%[]()*+-?^$1wdsAbf", g_test_rand_int_range(0, 8));
 
