@@ -188,6 +188,40 @@ def expression(bench):
     yield Row("an expression (battery < 20), beside lua_pcall alone", value, "ns", baseline, ratio, Goal("ratio", 3.0))
 
 
+def growth(bench):
+    """Ten times as large trees, beside ten times the small ones. What is loaded no longer fits into caches."""
+    for line in output(bench.program("growth")).splitlines():
+        name, *numbers = line.split("\t")
+        value, baseline = map(float, numbers)
+        yield Row(f"{name}, beside 10 a tenth as large", value / 1e3, "ms", baseline / 1e3, value / baseline,
+                  Goal("ratio", 2.5 if name.startswith("load") else 1.5))
+
+
+def stopped(bench):
+    value, baseline = map(float, output(bench.program("stopped")).split())
+    yield Row("the longest script that is stopped, beside 1,000,000 instructions of plain Lua", value, "ms", baseline,
+              value / baseline, Goal("value", 50))
+
+
+def plot(bench):
+    """The picture of a run of a thousand nodes, beside a btctl that does nothing."""
+    leaf = {"type": "ForceSuccess", "child": {"type": "Sleep", "duration": "1ms"}}
+    trees = bench.trees("plot", {"plot": {"type": "Sequence", "children": [
+        {**leaf, "name": f"A leaf with a name of its own {i}"} for i in range(500)]}})
+    pairs = []
+    with private_bus("dbus-broker") as bus, tempfile.TemporaryDirectory(dir="/dev/shm") as kept, \
+            bench.daemon(bus.address, trees, "--runtime=" + kept, f"--state={bench.directory}/state-plot"):
+        btctl = [bench.btctl, "--address=" + bus.address]
+        output([*btctl, "start", "plot", "--wait"])
+        for _ in range(9):
+            begin = time.monotonic()
+            output([*btctl, "plot", "plot"])
+            middle = time.monotonic()
+            output([bench.btctl, "--version"])
+            pairs.append(((middle - begin) * 1e3, (time.monotonic() - middle) * 1e3))
+    yield paired("btctl plot of a run of 1,000 nodes, beside btctl --version", "ms", pairs, Goal("value", 100))
+
+
 def record(bench):
     value, baseline = map(float, output(bench.program("record", "/dev/shm")).split())
     yield Row("an input with its tick and the next start, with a run record on tmpfs and without", value / 1e3, "us",
@@ -451,6 +485,9 @@ ALL = [
     ("engine", engine),
     ("load", load),
     ("expression", expression),
+    ("growth", growth),
+    ("stopped", stopped),
+    ("plot", plot),
     ("record", record),
     ("recovery", recovery),
 ]

@@ -8,7 +8,6 @@
 #include "client/plot/plot.h"
 #include "engine/types/types.h"
 #include "leaf-types/leaf-types.h"
-#include "sanitized.h"
 
 #define N_NODES 1000u
 #define MSEC UINT64_C(1000)
@@ -88,22 +87,11 @@ static char *record_text(unsigned n_leaves) {
 /* Does all that 'btctl plot' does. */
 static void test_thousand_nodes(void) {
         g_autofree char *text = record_text(N_NODES / 2), *svg = NULL, *error = NULL;
-        int64_t limit = (SANITIZED ? 10000 : 500) * (int64_t) MSEC, best = INT64_MAX;
+        g_autoptr(Recording) recording = NULL;
 
-        /* Tried several times, because the machine may be busy. */
-        for (unsigned i = 0; i < 5 && best >= limit; i++) {
-                int64_t begin = g_get_monotonic_time();
-                g_autoptr(Recording) recording = NULL;
-
-                g_assert_cmpint(recording_new("boot.1", text, strlen(text), tables, &recording, &error), ==, 0);
-                g_free(svg);
-                svg = plot_recording(recording, plot_svg, &error);
-                g_assert_nonnull(svg);
-                best = MIN(best, g_get_monotonic_time() - begin);
-        }
-
-        g_test_message("%zu bytes in %" G_GINT64_FORMAT "us", strlen(svg), best);
-        g_assert_cmpint(best, <, limit);
+        g_assert_cmpint(recording_new("boot.1", text, strlen(text), tables, &recording, &error), ==, 0);
+        svg = plot_recording(recording, plot_svg, &error);
+        g_assert_nonnull(svg);
         g_assert_cmpuint(strlen(svg), <, 500 * 1024);
         g_assert_nonnull(strstr(svg, "success after 500ms"));
         g_assert_nonnull(strstr(svg, ">+602</tspan></text>"));

@@ -109,18 +109,9 @@ static char *broad(const char *child, unsigned n) {
         return g_string_free(text, false);
 }
 
-static void test_broad(void) {
-        g_autofree char *most = broad("{\"type\":\"Plain\"}", TREE_NODES_MAX - 1);
-        g_autofree char *more = broad("{\"type\":\"Plain\"}", TREE_NODES_MAX);
-        g_autoptr(Definition) definition = loaded_good(most);
-
-        g_assert_cmpuint(definition_tree(definition)->n_nodes, ==, TREE_NODES_MAX);
-        loaded_assert_bad(more, strlen(more), "t:1:17000027: error: a tree has at most 1000000 nodes (in Many)");
-}
-
-/* Nothing is quadratic in what is wrong, either. */
+/* All are counted, but not all are kept. */
 static void test_many_errors(void) {
-        g_autofree char *nodes = broad("5", 500000), *elements = NULL;
+        g_autofree char *nodes = broad("5", 20000), *elements = NULL;
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("t"), more = diagnostics_new("t");
         g_autoptr(GString) text = g_string_new("{\"btd\":1,\"root\":{\"type\":\"Example\",\"unit\":\"a\",\"argv\":[0");
         g_autofree char *last = NULL;
@@ -128,18 +119,18 @@ static void test_many_errors(void) {
 
         g_assert_cmpint(definition_load_text(nodes, strlen(nodes), example_tables, NULL, diagnostics, &none), ==,
                         -EINVAL);
-        g_assert_cmpuint(diagnostics_count_errors(diagnostics), ==, 500000);
+        g_assert_cmpuint(diagnostics_count_errors(diagnostics), ==, 20000);
         g_assert_cmpuint(diagnostics_count(diagnostics), ==, DIAGNOSTICS_MAX + 1);
         last = diagnostics_format(diagnostics, DIAGNOSTICS_MAX);
-        g_assert_cmpstr(last, ==, "t: error: 490000 more like these are not shown");
+        g_assert_cmpstr(last, ==, "t: error: 10000 more like these are not shown");
 
-        elements = g_strnfill(1000000, ',');
-        for (size_t i = 1; i < 1000000; i += 2)
+        elements = g_strnfill(40000, ',');
+        for (size_t i = 1; i < 40000; i += 2)
                 elements[i] = '0';
         g_string_append(text, elements);
         g_string_append(text, "]}}");
         g_assert_cmpint(definition_load_text(text->str, text->len, example_tables, NULL, more, &none), ==, -EINVAL);
-        g_assert_cmpuint(diagnostics_count_errors(more), ==, 500001);
+        g_assert_cmpuint(diagnostics_count_errors(more), ==, 20001);
 }
 
 /* Nodes that set nothing share the struct of the defaults, and equal names are one string. */
@@ -203,7 +194,6 @@ int main(int argc, char **argv) {
         g_test_add_func("/definition/defaults", test_defaults);
         g_test_add_func("/definition/warning", test_warning);
         g_test_add_func("/definition/deep", test_deep);
-        g_test_add_func("/definition/broad", test_broad);
         g_test_add_func("/definition/many-errors", test_many_errors);
         g_test_add_func("/definition/sharing", test_sharing);
         g_test_add_func("/definition/files", test_files);

@@ -139,6 +139,21 @@ Definition *tree_file_good(const char *text) {
         return definition;
 }
 
+GString *tree_file_chain(unsigned n, unsigned uses, bool from_root) {
+        GString *text = g_string_new("{'btd':1,'trees':{");
+
+        for (unsigned i = 0; i < n; i++) {
+                g_string_append_printf(text, "'t%u':{'root':{'type':'Sequence','children':[", i);
+                for (unsigned u = 0; u < uses; u++)
+                        g_string_append_printf(text, "%s{'type':'SubTree','tree':'t%u'}", u > 0 ? "," : "", i + 1);
+                g_string_append(text, "]}},");
+        }
+
+        g_string_append_printf(text, "'t%u':{'root':{'type':'Do'}}},'root':%s}", n,
+                               from_root ? "{'type':'SubTree','tree':'t0'}" : "{'type':'Do'}");
+        return text;
+}
+
 void assert_tree_messages(const char *text, const char *expected) {
         g_autofree char *messages = tree_file_messages(text);
 

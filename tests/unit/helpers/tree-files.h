@@ -18,6 +18,10 @@ typedef struct Do {
         json_object *any;
 } Do;
 
+#define TOO_MANY_NODES                                                                                                 \
+        "too many nodes: a tree has at most 1000000, counting what each SubTree uses, and the child of a ForEach as "  \
+        "often as its 'concurrency' says"
+
 extern const NodeType *const *const *const tree_file_tables;
 
 typedef struct TreeFiles TreeFiles;
@@ -34,6 +38,9 @@ char *tree_files_load(TreeFiles *files, const char *path, Definition **ret_defin
 char *tree_file_messages(const char *text);
 /* It must load, without a word. */
 Definition *tree_file_good(const char *text);
+
+/* The text of trees t0, t1, ... each of which uses the next one so many times; the root is a leaf, or uses t0. */
+GString *tree_file_chain(unsigned n, unsigned uses, bool from_root);
 
 void assert_tree_messages(const char *text, const char *expected);
 

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Trees of any size: what is refused and how, that no cost grows faster than the tree, and what trees and runs take of
- * memory.
+ * Trees of any size: what is refused and how, and what trees and runs take of memory.
  */
 
 #include <glib/gstdio.h>
 #include <malloc.h>
-#include <math.h>
-#include <time.h>
 
 #include "basic/timers.h"
 #include "definition/definition.h"
@@ -137,163 +134,6 @@ static void test_number_of_nodes(void) {
         g_assert_cmpint(machine_tick(machine), ==, STATUS_SUCCESS);
 
         assert_refused(larger, "a tree has at most 1000000 nodes");
-}
-
-static double cpu_seconds(void) {
-        struct timespec now;
-
-        g_assert_cmpint(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now), ==, 0);
-        return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
-}
-
-/* Ten times as much must take less than 15 times as long: the rest is caches. Quadratic would be 100 times. The
- * shortest of several times is the one with the least of what else goes on; on a busy machine it takes more of them. */
-static void assert_linear(double (*seconds_for)(uint32_t n), uint32_t n) {
-        double few = INFINITY, many = INFINITY;
-
-        for (int i = 0; i < 5 || (i < 30 && many / few >= 15); i++) {
-                double now_few = seconds_for(n), now_many = seconds_for(10 * n);
-
-                few = MIN(few, now_few);
-                many = MIN(many, now_many);
-        }
-
-        g_test_message("10 times as much takes %.1f times as long", many / few);
-        g_assert_cmpfloat(many / few, <, 15);
-}
-
-static double load_seconds(const GString *text) {
-        g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
-        g_autoptr(Definition) definition = NULL;
-        double begin = cpu_seconds();
-
-        (void) definition_load_text(text->str, text->len, tables, NULL, diagnostics, &definition);
-        return cpu_seconds() - begin;
-}
-
-static double load_wide_seconds(uint32_t n) {
-        g_autoptr(GString) text = wide_text("Sequence", "Good", n, NULL);
-
-        return load_seconds(text);
-}
-
-/* Names that are all different, and parameters that are not the defaults. */
-static double load_named_seconds(uint32_t n) {
-        g_autoptr(GString) text = g_string_new("{\"btd\":1,\"root\":{\"type\":\"Parallel\",\"children\":[");
-
-        for (uint32_t i = 0; i < n; i++)
-                g_string_append_printf(text, "%s{\"type\":\"Delay\",\"name\":\"d%u\",\"delay\":\"%us\",\"child\":%s}",
-                                       i > 0 ? "," : "", i, i, "{\"type\":\"Good\",\"skip_if\":\"unwanted\"}");
-
-        g_string_append(text, "]}}");
-        return load_seconds(text);
-}
-
-/* A mistake in each node. */
-static double load_wrong_seconds(uint32_t n) {
-        g_autoptr(GString) text = wide_text("Sequence", "God", n, NULL);
-
-        return load_seconds(text);
-}
-
-/* Warnings at the bottom of a deep tree, each of which would have to look far up and down. */
-static double load_trapped_seconds(uint32_t n) {
-        g_autoptr(GString) text = g_string_new("{\"btd\":1,\"root\":");
-
-        append_times(text, "{\"type\":\"ReactiveSequence\",\"children\":[", 900);
-        for (uint32_t i = 0; i < n; i++)
-                g_string_append_printf(text, "%s{\"type\":\"ReactiveSequence\",\"children\":[%s,%s]}", i > 0 ? "," : "",
-                                       "{\"type\":\"Act\"}", "{\"type\":\"Act\"}");
-
-        append_times(text, "]}", 900);
-        g_string_append(text, "}");
-        return load_seconds(text);
-}
-
-static double load_nested_seconds(uint32_t n) {
-        g_autoptr(GString) text = deep_text(n);
-
-        return load_seconds(text);
-}
-
-static void test_loading_is_linear(void) {
-        assert_linear(load_wide_seconds, 10000);
-        assert_linear(load_named_seconds, 10000);
-        assert_linear(load_wrong_seconds, 2000);
-        assert_linear(load_trapped_seconds, 1000);
-        assert_linear(load_nested_seconds, 10000);
-}
-
-static double sequence_seconds(uint32_t n) {
-        g_autoptr(Definition) definition = load_wide("Sequence", "Good", n, NULL);
-        g_autoptr(Machine) machine = machine_new(definition_tree(definition), &host, NULL, 1);
-        double begin = cpu_seconds();
-
-        for (int i = 0; i < 10; i++) {
-                machine_start(machine);
-                g_assert_cmpint(machine_tick(machine), ==, STATUS_SUCCESS);
-        }
-
-        return cpu_seconds() - begin;
-}
-
-/* The children end one by one, each with a tick of its own. */
-static double ends_seconds(uint32_t n, const char *type) {
-        g_autoptr(Definition) definition = load_wide(type, "Act", n, NULL);
-        g_autoptr(Machine) machine = machine_new(definition_tree(definition), &host, NULL, 1);
-        double begin = cpu_seconds();
-
-        machine_start(machine);
-        g_assert_cmpint(machine_tick(machine), ==, STATUS_RUNNING);
-        for (NodeId leaf = 1; leaf <= n; leaf++) {
-                machine_leaf_ended(machine, leaf, STATUS_SUCCESS);
-                g_assert_cmpint(machine_tick(machine), ==, leaf < n ? STATUS_RUNNING : STATUS_SUCCESS);
-        }
-
-        return cpu_seconds() - begin;
-}
-
-static double parallel_seconds(uint32_t n) {
-        return ends_seconds(n, "Parallel");
-}
-
-static double parallel_all_seconds(uint32_t n) {
-        return ends_seconds(n, "ParallelAll");
-}
-
-static double ordered_seconds(uint32_t n) {
-        return ends_seconds(n, "Sequence");
-}
-
-static double async_seconds(uint32_t n) {
-        return ends_seconds(n, "AsyncSequence");
-}
-
-/* The conditions before a running action change one by one, but not their outcome. */
-static double reactive_seconds(uint32_t n) {
-        g_autoptr(Definition) definition = load_wide("ReactiveFallback", "Check", n, "Act");
-        g_autoptr(Machine) machine = machine_new(definition_tree(definition), &host, NULL, 1);
-        double begin = cpu_seconds();
-
-        machine_start(machine);
-        g_assert_cmpint(machine_tick(machine), ==, STATUS_RUNNING);
-        for (NodeId leaf = 1; leaf <= n; leaf++) {
-                machine_condition_changed(machine, leaf);
-                g_assert_cmpint(machine_tick(machine), ==, STATUS_RUNNING);
-        }
-
-        machine_halt(machine);
-        g_assert_cmpint(machine_tick(machine), ==, STATUS_HALTED);
-        return cpu_seconds() - begin;
-}
-
-static void test_running_is_linear(void) {
-        assert_linear(sequence_seconds, 10000);
-        assert_linear(parallel_seconds, 10000);
-        assert_linear(parallel_all_seconds, 10000);
-        assert_linear(ordered_seconds, 10000);
-        assert_linear(async_seconds, 10000);
-        assert_linear(reactive_seconds, 10000);
 }
 
 /* Large trees are freed by threads. */
@@ -436,8 +276,6 @@ int main(int argc, char **argv) {
 
         g_test_add_func("/size/depth", test_depth);
         g_test_add_func("/size/number-of-nodes", test_number_of_nodes);
-        g_test_add_func("/size/loading-is-linear", test_loading_is_linear);
-        g_test_add_func("/size/running-is-linear", test_running_is_linear);
         g_test_add_func("/size/bytes-of-a-tree", test_bytes_of_a_tree);
         g_test_add_func("/size/bytes-of-a-run", test_bytes_of_a_run);
         g_test_add_func("/size/bytes-of-many-runs", test_bytes_of_many_runs);

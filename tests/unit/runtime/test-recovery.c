@@ -10,6 +10,7 @@
 #include "recoverable-leaves.h"
 #include "recovery-stage.h"
 #include "run/run.h"
+#include "stopped-clock.h"
 
 static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .text = (char *) "UID 0 (test)" };
 
@@ -188,24 +189,27 @@ static void test_timers(void) {
                                    "{ 'type': 'Timeout', 'timeout': '2s', 'child': "
                                    "{ 'type': 'Recoverable', 'name': 'A' } },"
                                    "{ 'type': 'Recoverable', 'name': 'B', 'timeout': '1ms' } ] }");
-        int64_t begin_time = g_get_monotonic_time(), over;
 
+        clock_stop();
         recovery_stage_start(stage, "");
         recovery_stage_kill(stage);
+        clock_move(1000000);
         recovery_stage_kill(stage);
-        while (!recoverable_is_alive("B"))
-                g_main_context_iteration(stage->context, TRUE);
-        g_assert_cmpint(g_get_monotonic_time() - begin_time, >=, 2000000);
+        clock_move(1000000 - 1);
+        recovery_stage_turn(stage);
+        g_assert_false(recoverable_is_alive("B"));
+        clock_move(1);
+        recovery_stage_turn(stage);
+        g_assert_true(recoverable_is_alive("B"));
 
         /* Its own limit is over when the next daemon comes. */
-        over = g_get_monotonic_time() + 1000;
         manager_leave(stage->manager);
         manager_free(stage->manager);
         timers_free(stage->timers);
-        while (g_get_monotonic_time() <= over)
-                ;
+        clock_move(1000);
         recovery_stage_begin(stage);
         wait_for_end(stage, "t.1");
+        clock_continue();
         g_assert_cmpstr(recoverable_events("B"), ==, "start abandon recover halt clean ");
         recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, "Fallback/B: timed out after 1ms");
 }
@@ -453,7 +457,7 @@ static void test_noted_by_each_attempt(void) {
         recovery_stage_turn(stage);
         recoverable_end("B", STATUS_SUCCESS);
         recovery_stage_turn(stage);
-        g_usleep(2000);
+        clock_move(2000);
         recovery_stage_kill(stage);
         g_assert_cmpstr(recoverable_events("A"), ==, "start clean start abandon recover ");
         g_assert_cmpstr(recoverable_what("A"), ==, "1");
