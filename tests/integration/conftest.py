@@ -64,6 +64,13 @@ def btd_own_bus(request, own_bus, tmp_path):
 
 
 @pytest.fixture
+def btd_narrow_bus(request, tmp_path):
+    """The same on a bus that ends the connection of a sender whose message has more than 8 MB; usually this takes more."""
+    for bus in opened("dbus-daemon", '<limit name="max_message_size">8000000</limit>'):
+        yield from _daemon(request, bus, tmp_path)
+
+
+@pytest.fixture
 def peer_client(bus):
     """A second connection, for a service of the test's own: client.Peer(peer_client, name, path, xml, methods)."""
     it = client.Client(bus.address)

@@ -4,6 +4,7 @@
 import collections
 import json
 import os
+import time
 
 import gi
 
@@ -37,7 +38,7 @@ def wait(condition, what, timeout=PATIENCE):
     evaluated now and then without an event."""
     context = GLib.MainContext.default()
     expired = []
-    again = GLib.timeout_add(100, lambda: GLib.SOURCE_CONTINUE)
+    again = GLib.timeout_add(20, lambda: GLib.SOURCE_CONTINUE)
     deadline = GLib.timeout_add(int(timeout * 1000), lambda: expired.append(True) or GLib.SOURCE_REMOVE)
     try:
         while not (value := condition()):
@@ -49,6 +50,18 @@ def wait(condition, what, timeout=PATIENCE):
         GLib.source_remove(again)
         if not expired:
             GLib.source_remove(deadline)
+
+
+def look(condition, what, timeout=PATIENCE):
+    """As wait(), for a condition that calls btd or runs btctl: nobody is told of such a change, so the condition is
+    evaluated again and again. `what`: a text, or a function that makes it."""
+    deadline = time.monotonic() + timeout
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"waited {timeout} s for {what if isinstance(what, str) else what()}")
+        GLib.timeout_add(10, lambda: GLib.SOURCE_REMOVE)
+        GLib.MainContext.default().iteration(True)
+    return value
 
 
 def wake_at_end(process):
@@ -265,6 +278,11 @@ class Client:
             return status, self.run_property(path, "Cause")
         finally:
             self.connection.signal_unsubscribe(subscription)
+
+    def wait_node(self, path, name, status):
+        """Waits until the node has that status, and returns all nodes, see nodes()."""
+        return look(lambda: (nodes := self.nodes(path)).get(name, {}).get("status") == status and nodes,
+                    lambda: f"{name} to be {status}; it is {self.nodes(path).get(name)}")
 
     def nodes(self, path):
         """The run's nodes by name: a dictionary of status, detail and so on."""

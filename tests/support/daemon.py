@@ -29,6 +29,14 @@ def check_report(text, what):
     assert not SANITIZER_REPORT.search(text), f"{what} has a sanitizer report:\n{text}"
 
 
+def preloading(*names, **env):
+    """The environment of a btd into which these libraries of tests/integration are preloaded, with the variables that
+    they read."""
+    paths = [os.path.join(BUILD, "tests", "integration", name + ".so") for name in names]
+    return {"LD_PRELOAD": ":".join(paths), "ASAN_OPTIONS": SANITIZER_ENV["ASAN_OPTIONS"] + ":verify_asan_link_order=0",
+            **{key: str(value) for key, value in env.items()}}
+
+
 def tree_text(root, **keys):
     """A tree file's text: root is its JSON value."""
     return json.dumps({"btd": 1, **keys, "root": root}, indent=1)
