@@ -15,6 +15,7 @@ from gi.repository import GLib
 
 import buses
 import client
+from clock import Clock
 from daemon import Daemon
 
 
@@ -76,6 +77,12 @@ def peer_client(bus):
     it = client.Client(bus.address)
     yield it
     it.close()
+
+
+@pytest.fixture
+def clock(tmp_path):
+    """A clock that the test sets forward, for a daemon that is started with clock.env: see support/clock.py."""
+    return Clock(tmp_path)
 
 
 class Notifications:

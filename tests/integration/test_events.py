@@ -8,7 +8,6 @@ import signal
 
 import pytest
 
-import daemon
 from btctl_runs import UTF8, begin, end
 from client import Client, DBusError, look, variants, wait
 from records import sign
@@ -459,17 +458,18 @@ def test_a_slow_follower_misses_nothing(btd, tmp_path):
     assert lines(first + rest) == lines(btd.btctl("show", "many", "--quiet", env=UTF8).stdout)
 
 
-def test_a_follower_subscribes_again(btd, tmp_path):
-    """btd ends the subscription of a program that does not read for long, as btctl before a full pipe."""
-    fast = daemon.preloading("fast-clock", FAST_CLOCK=30)
+def test_a_follower_subscribes_again(btd, tmp_path, clock):
+    """btd ends the subscription of a program that does not read for 30 s, as btctl before a full pipe."""
     btd.tree("many", {"type": "Sequence", "name": "Top", "children": [
         {"type": "Repeat", "num_cycles": 60, "child": {"type": "Sequence", "children": [
             {"type": "Sleep", "duration": "1ms"}, *({"type": "AlwaysSuccess"} for _ in range(100))]}},
-        {"type": "Sleep", "name": "Wait", "duration": "9h"}]}, blackboard={"n": 0})
-    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state", env=fast)
-    process = begin(btd, "start", "many", "--follow", env=fast)
+        {"type": "Sleep", "name": "Wait", "duration": "1h"}]}, blackboard={"n": 0})
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state", env=clock.env)
+    process = begin(btd, "start", "many", "--follow", env=clock.env)
     printed = process.stdout.readline()
     process.send_signal(signal.SIGSTOP)
+    btd.client.wait_node("/org/btd1/run/many_2e1", "Wait", "running")
+    clock.advance(btd, 35)
     btd.wait_log("does not read its signals; its subscription has ended")
     process.send_signal(signal.SIGCONT)
     while "Top/Wait: running" not in printed:

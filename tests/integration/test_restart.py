@@ -97,20 +97,22 @@ def test_wait_for_success_after_failures(btd, tmp_path):
     assert status == 1 and json.loads(output)["id"] == "boot.1", "a start by hand is another matter"
 
 
-def test_wait_for_success_of_a_restart(btd, tmp_path):
+def test_wait_for_success_of_a_restart(btd, tmp_path, clock):
     """Runs that follow have its token; a restart that is due outlasts btd, and so does who waits for it. Numbers that a
     btd had reserved when it was killed are left out."""
     options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
     btd.tree("boot", {**TRIES, "path": str(tmp_path / "there")}, restart="on-failure",
-             restart_backoff={"initial": "10s"})
-    btd.start(*options)
+             restart_backoff={"initial": "1h", "max": "1h"})
+    btd.start(*options, env=clock.env)
     btd.client.subscribe()
     waiting = begin(btd, "start", "boot", "--wait", "--token=mine")
     await_run(btd, "boot.1")
     assert waiting.stdout.readline().startswith("✗ boot.1: failure")
     btd.stop(signal.SIGKILL)
     (tmp_path / "there").touch()
-    btd.start(*options)
+    btd.start(*options, env=clock.env)
+    btd.client.wait_running()
+    clock.advance(btd, 3600)
     status, output = end(waiting)
     assert status == 0 and output.splitlines()[-1].startswith("✓ boot.17: success"), output
     assert btd.client.run_property("/org/btd1/run/boot_2e17", "Token") == "mine"
@@ -131,14 +133,15 @@ def test_wait_for_a_restart_that_is_called_off(btd, halt):
     assert btd.client.wait_signal("RestartDropped").args == ("boot", "")
 
 
-def test_wait_for_a_restart_that_cannot_be(btd):
-    btd.tree("boot", FAIL, restart="on-failure", restart_backoff={"initial": "10s"})
-    btd.start()
+def test_wait_for_a_restart_that_cannot_be(btd, clock):
+    btd.tree("boot", FAIL, **LATER)
+    btd.start(env=clock.env)
     btd.client.subscribe()
     waiting = begin(btd, "start", "boot", "--wait")
     await_run(btd, "boot.1")
     os.unlink(btd.trees + "/boot.json")
     btd.client.reload()
+    clock.advance(btd, 3600)
     assert end(waiting)[0] == 1
     dropped = btd.client.wait_signal("RestartDropped")
     del btd.client.signals[:btd.client.signals.index(dropped)]

@@ -1,50 +1,70 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * To be preloaded into btd: its clocks are $FAST_CLOCK times as fast as those of the machine, so that tests see the end
- * of a time without waiting that long. Each process with the same factor reads the same time.
+ * To be preloaded into btd and btctl, so that tests see the end of a time without waiting that long: their clocks are
+ * $CLOCK_FACTOR times as fast as those of the machine, and ahead by as many nanoseconds as the file $CLOCK_AHEAD has as
+ * a number of eight bytes. Processes with the same factor and file read the same time. If the file changes, a process
+ * that waits notices only when something else wakes it up.
  */
 
 /* Both names of a function are to be defined here. */
 #undef _FORTIFY_SOURCE
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
-#define NSEC_PER_SEC 1000000000LL
+#define NSEC_PER_SEC INT64_C(1000000000)
 
-static long long factor(void) {
-        const char *text = getenv("FAST_CLOCK");
-        long long value = text ? atoll(text) : 1;
+static int64_t factor = 1, none;
+static const volatile int64_t *ahead = &none;
 
-        return value > 0 ? value : 1;
+__attribute__((constructor)) static void open_clock(void) {
+        const char *text = getenv("CLOCK_FACTOR"), *path = getenv("CLOCK_AHEAD");
+        int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        void *memory = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(none), PROT_READ, MAP_SHARED, fd, 0);
+
+        if (text && atoi(text) > 0)
+                factor = atoi(text);
+        if (memory != MAP_FAILED)
+                ahead = memory;
+        close(fd);
 }
 
-static long long nsec_of(struct timespec time) {
+static int64_t nsec_of(struct timespec time) {
         return time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
 }
 
-static struct timespec timespec_of(long long nsec) {
+static struct timespec timespec_of(int64_t nsec) {
         return (struct timespec){ .tv_sec = nsec / NSEC_PER_SEC, .tv_nsec = nsec % NSEC_PER_SEC };
 }
 
-/* Not 0, which would mean "never" or "do not wait", except for 0. */
-static struct timespec shortened(struct timespec time) {
-        return timespec_of((nsec_of(time) + factor() - 1) / factor());
+/* Rounded up, so that only 0 is 0. */
+static struct timespec shortened(struct timespec span) {
+        return timespec_of((nsec_of(span) + factor - 1) / factor);
+}
+
+/* When the clock of the machine shows what ours shows then. */
+static struct timespec real(struct timespec time) {
+        int64_t nsec = nsec_of(time) - *ahead;
+
+        return shortened(timespec_of(nsec > 0 ? nsec : 1));
 }
 
 EXPORT int clock_gettime(clockid_t id, struct timespec *ret_time) {
         int r = (int) syscall(SYS_clock_gettime, id, ret_time);
 
         if (r >= 0 && (id == CLOCK_MONOTONIC || id == CLOCK_BOOTTIME))
-                *ret_time = timespec_of(nsec_of(*ret_time) * factor());
+                *ret_time = timespec_of(nsec_of(*ret_time) * factor + *ahead);
         return r;
 }
 
@@ -82,13 +102,16 @@ EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *time
 
 /* All condition variables of btd with a limit of time use CLOCK_MONOTONIC. */
 EXPORT int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until) {
-        struct timespec at = shortened(*until);
+        struct timespec at = real(*until);
 
         return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &at);
 }
 
+/* btd uses none that repeat. */
 EXPORT int timerfd_settime(int fd, int flags, const struct itimerspec *at, struct itimerspec *ret_before) {
-        struct itimerspec real = { .it_interval = shortened(at->it_interval), .it_value = shortened(at->it_value) };
+        struct itimerspec given = { .it_value = at->it_value };
 
-        return (int) syscall(SYS_timerfd_settime, fd, flags, &real, ret_before);
+        if (nsec_of(at->it_value) > 0)
+                given.it_value = flags & TFD_TIMER_ABSTIME ? real(at->it_value) : shortened(at->it_value);
+        return (int) syscall(SYS_timerfd_settime, fd, flags, &given, ret_before);
 }
