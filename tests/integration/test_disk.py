@@ -6,12 +6,11 @@ import json
 import os
 import re
 import signal
-import time
 
 import pytest
 
-import daemon
-from client import PATIENCE, Client, wait
+from client import Client, look, wait
+from clock import Clock
 
 MANAGER = "org.btd1.Manager"
 NOW = {"type": "AlwaysSuccess"}
@@ -22,17 +21,14 @@ BEAT = {"type": "Repeat", "num_cycles": -1, "child": {"type": "Sequence", "child
 class Disk:
     """What the daemon takes for a disk, see slow-disk.c."""
 
-    def __init__(self, btd, directory):
-        self.btd = btd
+    def __init__(self, btd, directory, clock):
+        self.btd, self.clock = btd, clock
         self.path = directory / "disk"
         self.options = f"--runtime={directory}/run", f"--state={directory}/state"
         self.history = directory / "state/history"
 
     def start(self):
-        preloaded = os.path.join(daemon.BUILD, "tests", "integration", "slow-disk.so")
-        sanitizer = daemon.SANITIZER_ENV["ASAN_OPTIONS"] + ":verify_asan_link_order=0"
-        self.btd.start(*self.options, env={"LD_PRELOAD": preloaded, "SLOW_DISK": str(self.path),
-                                           "ASAN_OPTIONS": sanitizer})
+        self.btd.start(*self.options, env=self.clock.with_others("slow-disk", SLOW_DISK=self.path))
 
     def hang(self):
         os.mkfifo(self.path)
@@ -66,20 +62,18 @@ class Disk:
 
 
 @pytest.fixture
-def disk(btd, tmp_path):
+def clock(tmp_path):
+    """Ten times as fast: a btd that stops waits for the disk, and nothing can set its clock forward meanwhile."""
+    return Clock(tmp_path, 10)
+
+
+@pytest.fixture
+def disk(btd, tmp_path, clock):
     btd.tree("now", NOW)
     btd.tree("other", NOW)
     btd.tree("fails", {"type": "AlwaysFailure"}, restart="on-failure", restart_backoff={"initial": "1h"})
     btd.tree("beat", BEAT, blackboard={"n": 0})
-    return Disk(btd, tmp_path)
-
-
-def poll(condition, what):
-    """For what happens to files, which wakes nobody up."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, f"waited for {what}"
-        time.sleep(0.005)
+    return Disk(btd, tmp_path, clock)
 
 
 def test_a_disk_that_hangs(disk, btd):
@@ -106,8 +100,7 @@ def test_a_disk_that_hangs(disk, btd):
     before = beats()
     assert disk.finish("now", 3) == ["now.2", "now.3", "now.4"], "their numbers are there"
     assert btd.client.finish(btd.client.start("fails")[1])[0] == "failure", "a restart is noted on no disk"
-    while beats() < before + 10:
-        pass
+    look(lambda: beats() >= before + 10, "the beats")
     assert btd.btctl("history").stdout.count("now.") == 4, "what has finished is history, wherever it is"
     assert btd.btctl("show", "now.4").returncode == 0
     assert disk.is_waited_for() and not start and not halt
@@ -131,7 +124,7 @@ def test_killed_while_the_disk_hangs(disk, btd):
     other = Client(btd.bus.address)
     start = other.begin("StartTree", "(sa{sv}a{sv})", "other", {}, {})
     runs = disk.finish("now", 5)
-    poll(disk.is_waited_for, "the disk that is waited for")
+    wait(disk.is_waited_for, "the disk that is waited for")
     assert not start
     btd.stop(signal.SIGKILL)
     disk.path.unlink()
@@ -147,7 +140,7 @@ def test_stopped_while_the_disk_hangs(disk, btd):
     """The end waits for it only so long; what is not written is still there for the next btd."""
     disk.start()
     disk.finish("now")
-    poll(lambda: list(disk.history.glob("*")), "the first to be written")
+    wait(lambda: list(disk.history.glob("*")), "the first to be written")
     disk.hang()
     disk.finish("now", 2)
     assert btd.stop() == 0
@@ -163,7 +156,7 @@ def test_a_disk_that_fails(disk, btd):
     disk.fail()
     disk.start()
     assert disk.finish("now", 2) == ["now.1", "now.2"]
-    poll(lambda: "the history of the last runs" in btd.log(), "the warning")
+    btd.wait_log("the history of the last runs")
     assert btd.stop() == 0
     directory = disk.history.parent
     assert f"warning: numbers of runs may be used again after a restart, because {directory}/numbers cannot be written: " \

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests that trees are read on other threads: a disk that hangs delays only what reads from it."""
 
+import contextlib
 import json
 import os
+import pathlib
 import re
-import time
 
 import pytest
 from gi.repository import GLib
 
 import daemon
-from client import PATIENCE, Client, variants, wait
+from client import Client, look, variants, wait
 
 MANAGER = "org.btd1.Manager"
 NOW = {"type": "AlwaysSuccess"}
@@ -35,32 +36,40 @@ class Disk:
         os.write(fd, b"xxxx")
         os.close(fd)
 
+    def is_read(self):
+        """Does somebody wait?"""
+        try:
+            os.close(os.open(self.path, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:
+            return False
+        return True
+
     def await_reader(self):
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            try:
-                return os.close(os.open(self.path, os.O_WRONLY | os.O_NONBLOCK))
-            except OSError:
-                assert time.monotonic() < deadline, "waited for the daemon to read"
-                time.sleep(0.005)
-
-
-def start(btd, *arguments):
-    preloaded = os.path.join(daemon.BUILD, "tests", "integration", "slow-read.so")
-    sanitizer = daemon.SANITIZER_ENV["ASAN_OPTIONS"] + ":verify_asan_link_order=0"
-    btd.start(*arguments, env={"LD_PRELOAD": preloaded, "ASAN_OPTIONS": sanitizer})
+        wait(self.is_read, "the daemon to read")
 
 
 @pytest.fixture
-def disk(btd):
+def start(btd, clock):
+    """Starts the daemon with such disks."""
+    return lambda *options: btd.start(*options, env=clock.with_others("slow-read"))
+
+
+@pytest.fixture
+def disk(btd, start):
     btd.tree("now", NOW)
     btd.tree("beat", BEAT, blackboard={"n": 0})
     disk = Disk(btd.tree("slow", NOW))
-    start(btd)
+    start()
     return disk
 
 
-def test_a_disk_that_hangs(disk, btd):
+def await_beats(btd, path, n):
+    """That the run with the beats goes on."""
+    before = btd.client.variable(path, "n")
+    look(lambda: btd.client.variable(path, "n") > before + n, "the beats")
+
+
+def test_a_disk_that_hangs(disk, btd, clock):
     btd.client.subscribe()
     _, beat = btd.client.start("beat")
     disk.hang()
@@ -72,17 +81,16 @@ def test_a_disk_that_hangs(disk, btd):
     reloads += [other.begin("Reload", "(a{sv})", {}), other.begin("Reload", "(a{sv})", {})]
     text = other.begin("StartText", "(ssa{sv}a{sv})", "mine", USES_SLOW, {}, {})
 
-    def beats():
-        return btd.client.variable(beat, "n")
-    before = beats()
     path = re.escape(os.path.join(btd.trees, "slow.json"))
+    clock.advance(btd, 1)
     btd.client.wait_signal("PropertiesChanged", lambda signal: signal.args[1].get("Disk"))
     trouble = btd.client.get("/org/btd1", MANAGER, "Disk")
     assert re.match(rf"the disk has not answered for [\d.]+s: a reload reads {path}", trouble)
-    wait(lambda: re.search(rf"; the disk has not answered for [\d.]+s: .+ reads {path}$",
+    clock.advance(btd, 1)
+    look(lambda: re.search(rf"; the disk has not answered for [\d.]+s: .+ reads {path}$",
                            btd.client.get("/org/btd1", MANAGER, "Disk")), "the text, which reads the same file")
     assert re.search(r"^ +Disk: the disk has not answered for ", btd.btctl("status").stdout, re.M)
-    wait(lambda: beats() > before + 20, "the beats")
+    await_beats(btd, beat, 20)
     assert btd.client.finish(btd.client.start("now")[1]) == ("success", "")
     assert btd.client.finish(btd.client.start_text("quick", btd_text(NOW))[1])[0] == "success"
     assert not any(reloads) and not text
@@ -117,7 +125,7 @@ def test_stopped_while_the_disk_hangs(disk, btd):
     other.close()
 
 
-def test_a_path_that_hangs(btd, tmp_path):
+def test_a_path_that_hangs(btd, tmp_path, start):
     """Only who asks for it waits, and a halt does not wait, either."""
     far, near = tmp_path / "far", tmp_path / "near"
     far.mkdir()
@@ -127,17 +135,14 @@ def test_a_path_that_hangs(btd, tmp_path):
     btd.tree("far", {"type": "PathExists", "name": "Far", "path": f"{far}/file"})
     btd.tree("near", {"type": "PathExists", "path": str(near)})
     disk = Disk(str(far))
-    start(btd)
+    start()
     btd.client.subscribe()
     _, beat = btd.client.start("beat")
     disk.hang()
     _, halted = btd.client.start("far")
     disk.await_reader()
 
-    def beats():
-        return btd.client.variable(beat, "n")
-    before = beats()
-    wait(lambda: beats() > before + 20, "the beats")
+    await_beats(btd, beat, 20)
     assert f"waits for the file system of {far}/file" in btd.btctl("status", "far").stdout
     assert btd.client.finish(btd.client.start("near")[1]) == ("success", "")
     assert btd.btctl("halt", "far").returncode == 0
@@ -147,16 +152,16 @@ def test_a_path_that_hangs(btd, tmp_path):
     assert btd.client.finish(again) == ("success", "")
 
 
-def test_a_history_that_hangs(btd, tmp_path):
+def test_a_history_that_hangs(btd, tmp_path, start):
     """Who asks for what is in it waits, and nobody else; what is known by then is read no more."""
     btd.tree("now", NOW)
     btd.tree("beat", BEAT, blackboard={"n": 0})
     places = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
-    start(btd, *places)
+    start(*places)
     assert btd.client.finish(btd.client.start("now")[1]) == ("success", "")
     btd.stop()
     disk = Disk(f"{tmp_path}/state/history/now.1.journal")
-    start(btd, *places)
+    start(*places)
     btd.client.subscribe()
     _, beat = btd.client.start("beat")
     disk.hang()
@@ -172,10 +177,7 @@ def test_a_history_that_hangs(btd, tmp_path):
     gone.begin("GetRecord", "(st)", "now.1", 0)
     gone.close()
 
-    def beats():
-        return btd.client.variable(beat, "n")
-    before = beats()
-    wait(lambda: beats() > before + 20, "the beats")
+    await_beats(btd, beat, 20)
     assert btd.client.finish(btd.client.start("now")[1]) == ("success", "")
     assert btd.client.outcome("beat", "beat.1")["id"] == "beat.1"
     assert not any([*lists, outcome, record, begun])
@@ -188,3 +190,32 @@ def test_a_history_that_hangs(btd, tmp_path):
     assert bytes(record[0][0]).startswith(b"btd-journal ")
     disk.hang()
     assert [row["id"] for row in btd.client.history(tree="now")] == ["now.1", "now.2"]
+
+
+def n_workers(btd):
+    """The number of threads that read, with those that are about to exit."""
+    names = []
+    for name in pathlib.Path(f"/proc/{btd.process.pid}/task").glob("*/comm"):
+        with contextlib.suppress(OSError):
+            names.append(name.read_text())
+    return names.count("btd-work\n")
+
+
+def test_many_readers_of_events_share_two_threads(btd, tmp_path, start):
+    """Each replay takes much memory."""
+    btd.tree("now", NOW)
+    start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    run, path = btd.client.start("now")
+    assert btd.client.finish(path) == ("success", "")
+    last = btd.client.run_property(path, "LastEvent")
+    record = tmp_path / f"state/history/{run}.journal"
+    wait(record.exists, "the record in the history")
+    disk = Disk(str(record))
+    disk.hang()
+    answers = [btd.client.begin("GetEvents", "(st)", run, last - 1) for _ in range(32)]
+    wait(lambda: n_workers(btd) == 2, "two threads that read")
+    btd.client.get("/org/btd1", MANAGER, "Version")  # by now all calls have been read
+    assert n_workers(btd) == 2
+    disk.answer()
+    wait(lambda: all(answers), "the answers")
+    assert [[event["number"] for event in answer[0][0]] for answer in answers] == [[last]] * 32

@@ -19,7 +19,11 @@ class Clock:
 
     @property
     def env(self):
-        return daemon.preloading("other-clock", CLOCK_FACTOR=self.factor, CLOCK_AHEAD=self.path)
+        return self.with_others()
+
+    def with_others(self, *names, **env):
+        """The same with other libraries, see daemon.preloading()."""
+        return daemon.preloading("other-clock", *names, CLOCK_FACTOR=self.factor, CLOCK_AHEAD=self.path, **env)
 
     def advance(self, btd, seconds):
         """Sets it forward, and wakes up btd."""
