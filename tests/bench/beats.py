@@ -229,6 +229,16 @@ def changes(bench):
         yield from place.measure("10,000 changes of a property a second", work)
 
 
+def loops(bench):
+    """They take no time, and come to their end only some day, so nothing slows them down."""
+    place = Place(bench, "loops")
+    place.files["long"] = {"type": "Repeat", "num_cycles": 4000000000, "child": {"type": "AlwaysSuccess"}}
+    with place.open():
+        for i in range(10):
+            place.btctl("start", "long", f"--instance=i{i}")
+        yield from place.measure("10 runs that loop without a pause", lambda: time.sleep(SECONDS))
+
+
 def log(bench):
     """In a container, whose journal does not read what runs write to it all the time."""
     try:
@@ -273,6 +283,7 @@ ALL = [
     ("beat: text", lambda bench: questions(bench, "100,000 nodes", "Tree", "GetText", many_nodes())),
     ("beat: variables", lambda bench: questions(bench, "3 MB", "Run", "GetVariables", SLEEP, blackboard=VARIABLES)),
     ("beat: StartText", starts_of_text),
+    ("beat: loops", loops),
     ("beat: log", log),
     ("beat: start", starts),
     ("beat: reload", reload),

@@ -82,11 +82,11 @@ def test_a_disk_that_hangs(disk, btd, clock):
     text = other.begin("StartText", "(ssa{sv}a{sv})", "mine", USES_SLOW, {}, {})
 
     path = re.escape(os.path.join(btd.trees, "slow.json"))
-    clock.advance(btd, 1)
+    clock.advance(btd, 2)
     btd.client.wait_signal("PropertiesChanged", lambda signal: signal.args[1].get("Disk"))
     trouble = btd.client.get("/org/btd1", MANAGER, "Disk")
     assert re.match(rf"the disk has not answered for [\d.]+s: a reload reads {path}", trouble)
-    clock.advance(btd, 1)
+    clock.advance(btd, 2)
     look(lambda: re.search(rf"; the disk has not answered for [\d.]+s: .+ reads {path}$",
                            btd.client.get("/org/btd1", MANAGER, "Disk")), "the text, which reads the same file")
     assert re.search(r"^ +Disk: the disk has not answered for ", btd.btctl("status").stdout, re.M)

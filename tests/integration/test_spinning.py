@@ -1,22 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests loops that make no progress: btd still answers, and such a loop soon costs almost nothing."""
+"""Tests loops that make no progress: btd still answers, and such a loop soon ticks only once in each interval. How long
+others wait is measured in tests/bench."""
 
-import os
-import statistics
-import time
+import signal
 
 import pytest
+from gi.repository import Gio, GLib
 
-import client
+from client import look, wait
 
-# Built without optimisation, or with checks at every step.
-SLOW = os.environ.get("BTD_SANITIZE", "none") != "none" or os.environ.get("BTD_COVERAGE") == "true"
-CALLS = 200
-MEDIAN_MAX = 0.1 if SLOW else 0.02
-LONGEST_MAX = 0.5 if SLOW else 0.1
-# Of one CPU, for all loops together.
-SHARE_MAX = 0.3 if SLOW else 0.05
-
+RUN = "org.btd1.Run"
 GOOD = {"type": "AlwaysSuccess"}
 BAD = {"type": "AlwaysFailure"}
 
@@ -37,78 +30,70 @@ ENDLESS = {
 LONG = {"type": "Repeat", "num_cycles": 4_000_000_000, "child": GOOD}
 
 
-def own_seconds(btd):
-    """The CPU time of its main loop, in nanoseconds."""
-    with open(f"/proc/{btd.process.pid}/schedstat", encoding="ascii") as file:
-        return int(file.read().split()[0]) / 1e9
-
-
-def answer_times(btd):
-    """How long btd works on other things before each answer; not how long the machine does."""
-    times = []
-    for _ in range(CALLS):
-        begin = own_seconds(btd)
-        btd.client.get("/org/btd1", "org.btd1.Manager", "NRunning")
-        times.append(own_seconds(btd) - begin)
-    return times
-
-
-def check_answers(btd):
-    times = answer_times(btd)
-    assert statistics.median(times) < MEDIAN_MAX
-    assert max(times) < LONGEST_MAX
-
-
-def cpu_seconds(btd):
-    with open(f"/proc/{btd.process.pid}/stat", encoding="ascii") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def cpu_share(btd, seconds):
-    """Of one CPU, over so long."""
-    cpu, begin = cpu_seconds(btd), time.monotonic()
-    with pytest.raises(TimeoutError):
-        client.wait(lambda: False, "nothing", seconds)
-    return (cpu_seconds(btd) - cpu) / (time.monotonic() - begin)
-
-
-def start_all(btd, trees, instances=1):
-    """The paths of all runs."""
+def start_all(btd, trees, instances, **options):
+    """The paths of all runs by tree."""
     for name, root in trees.items():
-        btd.tree(name, root, blackboard={"never": False})
-    btd.start()
-    return [btd.client.start(name, str(i))[1] for name in trees for i in range(instances)]
+        btd.tree(name, root, blackboard={"never": False}, interval="1h")
+    btd.start(**options)
+    return {name: [btd.client.start(name, str(i))[1] for i in range(instances)] for name in trees}
 
 
-def halt_all(btd, name, paths):
-    assert len(btd.client.halt_tree(name)[0]) == len(paths)
-    for path in paths:
-        assert btd.client.finish(path)[0] == "halted"
+def ticks(btd, paths):
+    return [btd.client.run_property(path, "Ticks") for path in paths]
 
 
-@pytest.mark.parametrize("name", ENDLESS)
-def test_endless_loop(btd, name):
-    paths = start_all(btd, {name: ENDLESS[name]})
-    check_answers(btd)
-    client.wait(lambda: cpu_share(btd, 0.2) < SHARE_MAX, "the loop to be slowed down")
-    assert cpu_share(btd, 1) < SHARE_MAX
-    halt_all(btd, name, paths)
-    assert len(btd.log().splitlines()) < 20  # nor does it fill the log
+def settled(btd, paths):
+    """Once the runs tick no more, though the main loop turns for each of many calls: their ticks."""
+    def are():
+        before = ticks(btd, paths)
+        for _ in range(50):
+            btd.client.run_property(paths[0], "Status")
+        return ticks(btd, paths) == before and before
+    return look(are, lambda: f"the loops to be slowed down; they have ticked {ticks(btd, paths)} times")
 
 
-def test_many_endless_loops_at_once(btd):
-    start_all(btd, ENDLESS, 10)
-    check_answers(btd)
-    # Each may have a thousand rounds first.
-    client.wait(lambda: cpu_share(btd, 0.2) < SHARE_MAX, "the loops to be slowed down")
-    assert cpu_share(btd, 1) < SHARE_MAX
+@pytest.mark.parametrize("instances", [1, 10])
+def test_endless_loops(btd, clock, instances):
+    """Each may have a thousand rounds first; then each interval has one."""
+    runs = start_all(btd, ENDLESS, instances, env=clock.env)
+    paths = [path for name in ENDLESS for path in runs[name]]
+    before = settled(btd, paths)
+    assert max(before) < 1100
+    for _ in range(3):
+        clock.advance(btd, 3600)
+        after = settled(btd, paths)
+        assert {now - then for now, then in zip(after, before)} == {1}
+        before = after
+    for name in ENDLESS:
+        assert len(btd.client.halt_tree(name)[0]) == instances
+    assert [btd.client.finish(path)[0] for path in paths] == ["halted"] * len(paths)
+    assert len(btd.log().splitlines()) < 10 + 4 * len(paths)  # nor do they fill the log
 
 
 def test_long_loops_leave_room_for_others(btd):
     btd.tree("nap", {"type": "Sleep", "duration": "1ms"})
-    paths = start_all(btd, {"long": LONG}, 10)
-    check_answers(btd)
+    paths = start_all(btd, {"long": LONG}, 10)["long"]
     _, path = btd.client.start("nap")
     assert btd.client.finish(path)[0] == "success"
-    halt_all(btd, "long", paths)
+    assert len(btd.client.halt_tree("long")[0]) == len(paths)
+    assert [btd.client.finish(path)[0] for path in paths] == ["halted"] * len(paths)
+
+
+def test_calls_and_long_loops_take_turns(btd):
+    """When all calls have arrived before the first one is read. A run ticks once in each turn of the main loop, and that
+    reads up to 32 calls."""
+    [path] = start_all(btd, {"long": LONG}, 1)["long"]
+    btd.process.send_signal(signal.SIGSTOP)
+    answers = []
+    for _ in range(120):
+        btd.client.connection.call(
+            "org.btd1", path, "org.freedesktop.DBus.Properties", "Get", GLib.Variant("(ss)", (RUN, "Ticks")), None,
+            Gio.DBusCallFlags.NONE, -1, None, lambda bus, reply: answers.append(bus.call_finish(reply).unpack()[0]))
+    for _ in range(3):
+        btd.client.owner()  # the bus has passed on what came before
+    btd.process.send_signal(signal.SIGCONT)
+    wait(lambda: len(answers) == 120, "the answers")
+    assert answers == sorted(answers) and answers[-1] > answers[0]
+    assert answers[-1] - answers[0] < 60
+    btd.client.halt(path)
+    btd.client.finish(path)
