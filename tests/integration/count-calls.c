@@ -2,7 +2,8 @@
 
 /*
  * To be preloaded into btd: counts the system calls for files, sockets and waiting in the file that COUNT_CALLS names,
- * as two numbers of eight bytes: those of the main thread, and those of all others.
+ * as two numbers of eight bytes: those of the main thread, and those of all others. A third number says for how many
+ * milliseconds at most the main thread waits for events now, or did last; the largest possible number: without a limit.
  */
 
 /* Both names of a function are to be defined here. */
@@ -23,7 +24,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-static _Atomic uint64_t none[2], *_Atomic counts = none;
+static _Atomic uint64_t none[3], *_Atomic counts = none;
 
 __attribute__((constructor)) static void open_counts(void) {
         const char *path = getenv("COUNT_CALLS");
@@ -39,8 +40,18 @@ static void count(void) {
         atomic_fetch_add(&counts[gettid() != getpid()], 1);
 }
 
+static void note_wait(int64_t msec) {
+        if (gettid() == getpid())
+                atomic_store(&counts[2], msec < 0 ? UINT64_MAX : (uint64_t) msec);
+}
+
+static int64_t msec_of(const struct timespec *time) {
+        return time ? time->tv_sec * INT64_C(1000) + time->tv_nsec / 1000000 : -1;
+}
+
 #define VISIBLE __attribute__((visibility("default")))
-#define COUNTED(type, name, parameters, arguments)                                                                     \
+#define COUNTED(type, name, parameters, arguments) COUNTED_WITH(type, name, parameters, arguments, (void) 0)
+#define COUNTED_WITH(type, name, parameters, arguments, note)                                                          \
         VISIBLE type name parameters;                                                                                  \
         VISIBLE type name parameters {                                                                                 \
                 static type(*real) parameters;                                                                         \
@@ -48,16 +59,18 @@ static void count(void) {
                 if (!real)                                                                                             \
                         real = (type(*) parameters) dlsym(RTLD_NEXT, #name);                                           \
                 count();                                                                                               \
+                note;                                                                                                  \
                 return real arguments;                                                                                 \
         }
 
-COUNTED(int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout))
-COUNTED(int, __poll_chk, (struct pollfd * fds, nfds_t n, int timeout, size_t size), (fds, n, timeout, size))
-COUNTED(int, ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *signals),
-        (fds, n, timeout, signals))
-COUNTED(int, __ppoll_chk,
-        (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *signals, size_t size),
-        (fds, n, timeout, signals, size))
+COUNTED_WITH(int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout), note_wait(timeout))
+COUNTED_WITH(int, __poll_chk, (struct pollfd * fds, nfds_t n, int timeout, size_t size), (fds, n, timeout, size),
+             note_wait(timeout))
+COUNTED_WITH(int, ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *signals),
+             (fds, n, timeout, signals), note_wait(msec_of(timeout)))
+COUNTED_WITH(int, __ppoll_chk,
+             (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *signals, size_t size),
+             (fds, n, timeout, signals, size), note_wait(msec_of(timeout)))
 COUNTED(ssize_t, read, (int fd, void *buffer, size_t n), (fd, buffer, n))
 COUNTED(ssize_t, __read_chk, (int fd, void *buffer, size_t n, size_t size), (fd, buffer, n, size))
 COUNTED(ssize_t, write, (int fd, const void *buffer, size_t n), (fd, buffer, n))

@@ -11,6 +11,7 @@
 #undef _FORTIFY_SOURCE
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,7 +26,8 @@
 #define EXPORT __attribute__((visibility("default")))
 #define NSEC_PER_SEC INT64_C(1000000000)
 
-static int64_t factor = 1, none;
+static double factor = 1;
+static int64_t none;
 static const volatile int64_t *ahead = &none;
 
 __attribute__((constructor)) static void open_clock(void) {
@@ -33,8 +35,8 @@ __attribute__((constructor)) static void open_clock(void) {
         int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
         void *memory = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(none), PROT_READ, MAP_SHARED, fd, 0);
 
-        if (text && atoi(text) > 0)
-                factor = atoi(text);
+        if (text && atof(text) > 0)
+                factor = atof(text);
         if (memory != MAP_FAILED)
                 ahead = memory;
         close(fd);
@@ -49,22 +51,22 @@ static struct timespec timespec_of(int64_t nsec) {
 }
 
 /* Rounded up, so that only 0 is 0. */
-static struct timespec shortened(struct timespec span) {
-        return timespec_of((nsec_of(span) + factor - 1) / factor);
+static struct timespec real_span(struct timespec span) {
+        return timespec_of((int64_t) ceil((double) nsec_of(span) / factor));
 }
 
 /* When the clock of the machine shows what ours shows then. */
-static struct timespec real(struct timespec time) {
+static struct timespec real_time(struct timespec time) {
         int64_t nsec = nsec_of(time) - *ahead;
 
-        return shortened(timespec_of(nsec > 0 ? nsec : 1));
+        return real_span(timespec_of(nsec > 0 ? nsec : 1));
 }
 
 EXPORT int clock_gettime(clockid_t id, struct timespec *ret_time) {
         int r = (int) syscall(SYS_clock_gettime, id, ret_time);
 
         if (r >= 0 && (id == CLOCK_MONOTONIC || id == CLOCK_BOOTTIME))
-                *ret_time = timespec_of(nsec_of(*ret_time) * factor + *ahead);
+                *ret_time = timespec_of((int64_t) ((double) nsec_of(*ret_time) * factor) + *ahead);
         return r;
 }
 
@@ -72,7 +74,7 @@ static int wait_for(struct pollfd *fds, nfds_t n, const struct timespec *timeout
         struct timespec left;
 
         if (timeout)
-                left = shortened(*timeout);
+                left = real_span(*timeout);
         return (int) syscall(SYS_ppoll, fds, n, timeout ? &left : NULL, signals, (size_t) _NSIG / CHAR_BIT);
 }
 
@@ -102,7 +104,7 @@ EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *time
 
 /* All condition variables of btd with a limit of time use CLOCK_MONOTONIC. */
 EXPORT int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until) {
-        struct timespec at = real(*until);
+        struct timespec at = real_time(*until);
 
         return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, &at);
 }
@@ -112,6 +114,6 @@ EXPORT int timerfd_settime(int fd, int flags, const struct itimerspec *at, struc
         struct itimerspec given = { .it_value = at->it_value };
 
         if (nsec_of(at->it_value) > 0)
-                given.it_value = flags & TFD_TIMER_ABSTIME ? real(at->it_value) : shortened(at->it_value);
+                given.it_value = flags & TFD_TIMER_ABSTIME ? real_time(at->it_value) : real_span(at->it_value);
         return (int) syscall(SYS_timerfd_settime, fd, flags, &given, ret_before);
 }

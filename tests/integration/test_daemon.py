@@ -12,17 +12,19 @@ import sys
 import time
 
 import pytest
-from gi.repository import Gio, GLib
+from gi.repository import GLib
 
 import daemon
 from btctl_runs import begin, end
-from client import PATIENCE, Client, DBusError, wait
+from calls import Calls
+from client import PATIENCE, Client, DBusError, look, wait
+from clock import Clock
 
 MANAGER = "org.btd1.Manager"
 NAP = {"type": "Sleep", "name": "Nap", "duration": "1h"}
 # Cannot be ended in time; says so on the pipe {ready}.
 STUBBORN = {"type": "Spawn", "as": "child", "name": "Stubborn", "kill_timeout": "1h", "argv": [
-    "/bin/sh", "-c", "trap '' TERM; echo > {ready}; while :; do sleep 0.05; done"]}
+    "/bin/sh", "-c", "trap '' TERM; echo > {ready}; exec sleep 10000"]}
 
 
 def run_btd(*options, without=(), env=None):
@@ -84,20 +86,12 @@ def test_what_the_service_manager_is_told(btd, notifications):
     assert btd.wait_exit() == 0
 
 
-def start_as_service_of_a_user(btd, notifications, tmp_path, *options):
+def start_as_service_of_a_user(btd, notifications, tmp_path, *options, factor=0.001):
+    """Its clock is so slow that it does not give up waiting for systemd."""
+    clock = Clock(tmp_path, factor)
     btd.start("--user", *options, f"--runtime={tmp_path}/runtime", f"--state={tmp_path}/state", bus=False,
-              env={"NOTIFY_SOCKET": notifications.path, "DBUS_SESSION_BUS_ADDRESS": btd.bus.address})
-
-
-def begin_call(btd, replies, method, signature="()", *args):
-    """Does not wait for the reply, which comes into the list: its values, or the text of an error."""
-    def on_reply(connection, result):
-        try:
-            replies.append(connection.call_finish(result).unpack())
-        except GLib.Error as error:
-            replies.append(error.message)
-    btd.client.connection.call("org.btd1", "/org/btd1", MANAGER, method, GLib.Variant(signature, args), None,
-                               Gio.DBusCallFlags.NONE, -1, None, on_reply)
+              env={"NOTIFY_SOCKET": notifications.path, "DBUS_SESSION_BUS_ADDRESS": btd.bus.address, **clock.env})
+    return clock
 
 
 def bring_systemd(btd, notifications):
@@ -125,11 +119,10 @@ def test_runs_are_kept_only_where_nobody_else_could_put_them(btd, tmp_path, dire
 
 def test_trees_start_when_systemd_is_on_the_bus(btd, notifications, tmp_path):
     """It has started btd, but comes to the bus of a user a moment after that. What others want waits, too."""
-    replies, lists = [], []
     btd.tree("nap", NAP, autostart=True)
     start_as_service_of_a_user(btd, notifications, tmp_path)
-    begin_call(btd, replies, "StartTree", "(sa{sv}a{sv})", "nap", {}, {"instance": GLib.Variant("s", "second")})
-    begin_call(btd, lists, "ListRuns")
+    replies = btd.client.begin("StartTree", "(sa{sv}a{sv})", "nap", {}, {"instance": GLib.Variant("s", "second")})
+    lists = btd.client.begin("ListRuns")
     assert btd.client.get("/org/btd1", MANAGER, "Status") == "starting"
     assert "READY=1" not in notifications.lines and not replies and not lists
     bring_systemd(btd, notifications)
@@ -155,8 +148,7 @@ def test_leaves_are_recovered_as_they_were_started(btd, tmp_path):
         blackboard={"d": "1h", "p": str(there)})
     btd.start(*kept)
     path = btd.client.start("as")[1]
-    wait(lambda: btd.client.nodes(path)["Nap"]["status"] == "running", "the condition to hold")
-    assert btd.client.nodes(path)["Change"]["status"] == "success"
+    assert btd.client.wait_node(path, "Nap", "running")["Change"]["status"] == "success"
     for _ in range(2):
         btd.stop(signal.SIGKILL)
         btd.start(*kept)
@@ -178,10 +170,8 @@ def test_runs_are_asked_for_before_they_are_known(btd, notifications, tmp_path):
 
     start_as_service_of_a_user(btd, notifications, tmp_path, "--limit=calls-of-a-caller=3")
     status = begin(btd, "status", "--no-color")
-    replies = {method: [] for method in ["ListHistory", "GetRecord", "GetRun"]}
-    begin_call(btd, replies["ListHistory"], "ListHistory", "(a{sv})", {})
-    begin_call(btd, replies["GetRecord"], "GetRecord", "(st)", "nap.1", 0)
-    begin_call(btd, replies["GetRun"], "GetRun", "(s)", "nap.2")
+    replies = {method: btd.client.begin(method, *arguments) for method, *arguments in [
+        ("ListHistory", "(a{sv})", {}), ("GetRecord", "(st)", "nap.1", 0), ("GetRun", "(s)", "nap.2")]}
     with pytest.raises(DBusError, match=r"the limit 'calls-of-a-caller' \(3\) is reached; wait for the reply to one of your calls"):
         btd.client.runs()
     assert btd.client.get("/org/btd1", MANAGER, "Status") == "starting" and not any(replies.values())
@@ -197,7 +187,9 @@ def test_runs_are_asked_for_before_they_are_known(btd, notifications, tmp_path):
 
 
 def test_systemd_that_does_not_come_to_the_bus(btd, notifications, tmp_path):
-    start_as_service_of_a_user(btd, notifications, tmp_path)
+    clock = start_as_service_of_a_user(btd, notifications, tmp_path)
+    assert btd.client.get("/org/btd1", MANAGER, "Status") == "starting"
+    clock.advance(btd, 5)
     notifications.wait("READY=1")
     assert "warning: systemd has started btd, but is not on bus 'session'; trees cannot use units there yet\n" \
         in btd.log()
@@ -245,7 +237,7 @@ def start_stubborn(btd, tmp_path, *options):
         btd.tree("stubborn", STUBBORN, blackboard={"ready": str(ready)})
         btd.start(*options)
         btd.client.start("stubborn")
-        assert select.select([pipe], [], [], 20)[0]
+        assert select.select([pipe], [], [], PATIENCE)[0]
 
 
 def test_a_second_signal_ends_the_wait(btd, tmp_path):
@@ -338,8 +330,8 @@ def test_a_name_of_a_killed_btd(btd, killed_owner):
     assert [row.id for row in btd.client.runs()] == ["boot.1"]
 
 
-def test_a_name_that_is_not_left(btd, killed_owner):
-    btd.start(wait=False)
+def test_a_name_that_is_not_left(btd, killed_owner, tmp_path):
+    btd.start(wait=False, env=Clock(tmp_path, 10).env)
     assert btd.wait_exit() == 1
     assert f"cannot take the name org.btd1 on bus '{btd.bus.address}': process {killed_owner.pid}, which took it, " \
         "has ended, but after 5 s another process still has its connection; end that process first: one that " \
@@ -375,19 +367,6 @@ def test_a_name_that_another_takes(btd, tmp_path):
     assert btd.client.run_property(path, "Status") == "running"
 
 
-def context_switches(pid):
-    total = 0
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/status", encoding="ascii") as status:
-            total += sum(int(line.split()[1]) for line in status if "ctxt_switches" in line)
-    return total
-
-
-def is_asleep(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii") as status:
-        return "State:\tS (sleeping)\n" in status
-
-
 def skipped_until(name):
     """What is skipped, and why that may change: variables and a name on the bus."""
     log = {"type": "Log", "message": "gone", "skip_if": "not go"}
@@ -406,26 +385,26 @@ def record_sizes(directory):
 
 
 def test_it_rests_while_it_waits(btd, notifications, tmp_path):
-    """No wake-ups, with trees loaded and runs waiting, nor anything in their records. Here the time has to pass."""
+    """With trees loaded and runs waiting, the main loop waits until the next of them is due, and nothing is added to their
+    records. tests/bench counts the wake-ups of all threads."""
+    calls = Calls(tmp_path)
     for number in range(19):
         btd.tree(f"nap{number}", NAP)
     btd.tree("skipped", skipped_until("org.example.Appears"), blackboard={"go": False, "n": 1}, trees={
         "inner": {"inputs": {"go": "bool"}, "root": {"type": "Log", "message": "gone", "skip_if": "not go"}}})
-    btd.start(f"--runtime={tmp_path}/run", env={"NOTIFY_SOCKET": notifications.path})
+    btd.start(f"--runtime={tmp_path}/run", env={"NOTIFY_SOCKET": notifications.path, **calls.env})
     for number in range(4):
         btd.client.start(f"nap{number}")
     _, path = btd.client.start("skipped")
     notifications.wait("STATUS=20 trees, 5 runs")  # the last that there is to do
-    wait(lambda: btd.client.nodes(path)["Sleep"]["status"] == "success", "the Sleep to end")
-    deadline = time.monotonic() + PATIENCE
-    while True:  # on a slow machine it can be asleep before all is done
-        while not is_asleep(btd.process.pid):
-            pass
-        before, sizes = context_switches(btd.process.pid), record_sizes(tmp_path / "run")
-        time.sleep(2)
-        if context_switches(btd.process.pid) == before:
-            break
-        assert time.monotonic() < deadline, "it wakes up again and again"
+    btd.client.wait_node(path, "Sleep", "success")
+    wait(lambda: calls.wait() > 50 * 60 * 1000, "the main loop to wait")
+    sizes, before = record_sizes(tmp_path / "run"), calls.count()
+    for _ in range(10):
+        btd.client.get("/org/btd1", MANAGER, "Status")
+    wait(lambda: calls.wait() > 50 * 60 * 1000, "the main loop to wait")
+    of_loop, of_others = (after - then for after, then in zip(calls.count(), before))
+    assert of_loop < 10 * 20 and of_others == 0
     assert sizes and record_sizes(tmp_path / "run") == sizes
     btd.client.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName", "su",
                         "org.example.Appears", 0)
@@ -509,21 +488,13 @@ RESUMED = {**ASLEEP, "Nap through": "success", "Limit through": "failure", "Sign
            "Retry through": "failure"}
 
 
-def look_until(condition, what):
-    """Asks again and again, since neither files nor btd without subscribers tell of changes."""
-    deadline = time.monotonic() + PATIENCE
-    while not (value := condition()):
-        assert time.monotonic() < deadline, what()
-    return value
-
-
 def statuses(btd, path, names):
     nodes = btd.client.nodes(path)
     return {name: nodes[name]["status"] for name in names}
 
 
 def await_statuses(btd, path, expected):
-    look_until(lambda: statuses(btd, path, expected) == expected, lambda: statuses(btd, path, expected))
+    look(lambda: statuses(btd, path, expected) == expected, lambda: statuses(btd, path, expected))
 
 
 def record_of(directory, run):
@@ -531,7 +502,7 @@ def record_of(directory, run):
 
 
 def await_records(directory, run, what, n):
-    look_until(lambda: record_of(directory, run).count(what) == n, lambda: record_of(directory, run))
+    look(lambda: record_of(directory, run).count(what) == n, lambda: record_of(directory, run))
 
 
 @pytest.fixture
@@ -581,7 +552,7 @@ def test_times_that_begin_after_a_suspend(btd, tmp_path, start_suspended, begun)
 
     def kill(n_begun):
         """Once the process executes its own program: before, it has the connections of btd, too."""
-        look_until(lambda: begun.exists() and begun.read_text().count("\n") == n_begun, btd.log)
+        look(lambda: begun.exists() and begun.read_text().count("\n") == n_begun, btd.log)
         btd.stop(signal.SIGKILL)
 
     start_suspended(3600)
@@ -629,7 +600,7 @@ def test_times_through_a_suspend_of_a_running_daemon(btd, tmp_path):
 
     # Shorter than any: the run does not even notice, until something happens to it.
     suspend(10 * MINUTE)
-    look_until(lambda: re.fullmatch(LEFT, btd.client.nodes(path)["Limit through"]["detail"]), lambda: btd.client.nodes(path))
+    look(lambda: re.fullmatch(LEFT, btd.client.nodes(path)["Limit through"]["detail"]), lambda: btd.client.nodes(path))
     assert " suspended {" not in record_of(tmp_path, run)
     btd.client.call(path, "org.btd1.Run", "SetBreakpoint", "ub", 0, True)
     assert " suspended {" in record_of(tmp_path, run)

@@ -1,35 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests that a run needs only a bounded number of system calls."""
 
-import os
-import struct
-
 import pytest
 
-import daemon
+from calls import Calls
 from client import variants, wait
-
-
-class Calls:
-    """Those that btd makes, see count-calls.c."""
-
-    def __init__(self, path):
-        self.path = path
-        path.write_bytes(bytes(16))
-
-    def count(self):
-        """(of the main loop, of other threads)"""
-        return struct.unpack("QQ", self.path.read_bytes())
 
 
 @pytest.fixture
 def calls(btd, tmp_path):
-    calls = Calls(tmp_path / "calls")
+    calls = Calls(tmp_path)
     btd.tree("now", {"type": "AlwaysSuccess"})
-    preloaded = os.path.join(daemon.BUILD, "tests", "integration", "count-calls.so")
-    sanitizer = daemon.SANITIZER_ENV["ASAN_OPTIONS"] + ":verify_asan_link_order=0"
-    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state",
-              env={"LD_PRELOAD": preloaded, "COUNT_CALLS": str(calls.path), "ASAN_OPTIONS": sanitizer})
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state", env=calls.env)
     return calls
 
 

@@ -7,7 +7,8 @@ import daemon
 
 
 class Clock:
-    """For processes that are started with this environment. It is so many times as fast as the clock of the machine."""
+    """For processes that are started with this environment. It is so many times as fast as the clock of the machine: with
+    a small factor, times do not come to an end."""
 
     def __init__(self, directory, factor=1):
         self.ahead, self.path = 0, directory / "ahead"
@@ -25,9 +26,12 @@ class Clock:
         """The same with other libraries, see daemon.preloading()."""
         return daemon.preloading("other-clock", *names, CLOCK_FACTOR=self.factor, CLOCK_AHEAD=self.path, **env)
 
-    def advance(self, btd, seconds):
-        """Sets it forward, and wakes up btd."""
+    def set_forward(self, seconds):
         self.ahead += int(seconds * 1e9)
         with self.path.open("r+b") as file:  # which is mapped
             file.write(struct.pack("q", self.ahead))
+
+    def advance(self, btd, seconds):
+        """The same for a btd that waits: it is called, which wakes it up."""
+        self.set_forward(seconds)
         btd.client.get("/org/btd1", "org.btd1.Manager", "Version")
