@@ -234,6 +234,20 @@ class Client:
     def history(self, **options):
         return self.manager("ListHistory", "a{sv}", variants(options))
 
+    def record(self, run):
+        """The parts of a run record, as GetRecord returns them. (To unpack every byte would take long.)"""
+        parts, offset = [], 0
+        while part := self.record_part(run, offset):
+            parts.append(part)
+            offset += len(part)
+        return parts
+
+    def record_part(self, run, offset):
+        reply = self.connection.call_sync(BUS_NAME, MANAGER, "org.btd1.Manager", "GetRecord",
+                                          GLib.Variant("(st)", (run, offset)), None, Gio.DBusCallFlags.NONE,
+                                          PATIENCE * 1000, None)
+        return reply.get_child_value(0).get_data_as_bytes().get_data() or b""
+
     def trees(self):
         return [TreeRow(**record) for record in self.manager("ListTrees")]
 
