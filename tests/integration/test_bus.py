@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import time
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -167,7 +168,7 @@ def test_ready(btd):
     run, path = btd.client.start("watch")
     btd.client.wait_signal("RunReady", lambda s: s.args == (run, path))
     ready = btd.client.wait_signal("PropertiesChanged", lambda s: "Ready" in s.args[1]).args[1]["Ready"]
-    assert btd.client.run_property(path, "Started") < ready < btd.client.run_property(path, "Started") + 20e6
+    assert btd.client.run_property(path, "Started") < ready < time.time_ns() // 1000
     assert btd.client.run_property(path, "Ready") == ready
     assert btd.client.run_property(path, "Status") == "running"
     assert btd.client.runs()[0].ready == ready

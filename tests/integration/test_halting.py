@@ -4,12 +4,11 @@
 import json
 import re
 import signal
-import time
 
 import pytest
 
 from btctl_runs import UTF8
-from client import PATIENCE
+from client import look
 
 
 class Stubborn:
@@ -23,7 +22,7 @@ class Stubborn:
             "sh", "-c", f"trap '{wait_for_gate}; exit 0' TERM; : >{self.begun}; while :; do sleep 0.02; done"]}
 
     def await_begun(self):
-        wait(self.begun.exists, f"{self.begun}")
+        look(self.begun.exists, f"{self.begun}")
 
     def end(self):
         self.gate.touch()
@@ -52,18 +51,12 @@ def states(btd, run="boot"):
     return {node["name"]: node for node in json.loads(btd.btctl("status", run, "--json").stdout)["nodes"]}
 
 
-def wait(condition, what):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, f"waited for {what}"
-
-
 def await_end(btd):
-    wait(lambda: json.loads(btd.btctl("status", "boot", "--json").stdout)["status"] == "success", "the end")
+    look(lambda: json.loads(btd.btctl("status", "boot", "--json").stdout)["status"] == "success", "the end")
 
 
 def await_state(btd, name, state, run="boot"):
-    wait(lambda: states(btd, run)[name]["status"] == state, f"{name} is {state}")
+    look(lambda: states(btd, run)[name]["status"] == state, f"{name} is {state}")
     return states(btd, run)
 
 

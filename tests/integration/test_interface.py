@@ -6,7 +6,6 @@ import glob
 import os
 import re
 import subprocess
-import time
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -170,9 +169,8 @@ def test_example_of_events_outlasts_a_restart(btd, tmp_path):
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT,
                                    env={**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": btd.bus.address})
     client.wake_at_end(process)
-    while "Greet/Wait running" not in output.read_text():
-        assert process.poll() is None, output.read_text()
-        time.sleep(0.01)
+    client.wait(lambda: "Greet/Wait running" in output.read_text() or process.poll() is not None, "the example to wait")
+    assert process.poll() is None, output.read_text()
     btd.stop(9)
     btd.start(*options)
     btd.client.wait_running()

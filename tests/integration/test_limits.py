@@ -2,7 +2,6 @@
 """Tests the limits of --limit, and the messages when they are exceeded."""
 
 import signal
-import time
 
 import pytest
 from gi.repository import GLib
@@ -63,7 +62,7 @@ def test_a_run_keeps_the_limit_of_its_variables(btd, tmp_path):
         {"type": "WaitFor", "child": {"type": "Condition", "test": "go"}}]}, blackboard={"go": False})
     btd.start("--limit=variables-kib=16384", *places)
     run, path = btd.client.start("much")
-    client.wait(lambda: "c" in btd.client.variables(path), "all variables")
+    btd.client.wait_node(path, "WaitFor", "running")
     btd.stop(signal.SIGKILL)
     btd.start("--limit=variables-kib=1", "--limit=nodes=1", "--limit=depth=1", *places)
     assert len(btd.client.variables(path)["c"]) == 3000000
@@ -87,9 +86,7 @@ def test_size_of_a_record(btd, tmp_path):
         {"type": "Repeat", "num_cycles": 100, "child": {"type": "Log", "message": "again"}}, SLEEP]})
     btd.start("--limit=journal-kib=1", f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
     _, path = btd.client.start("talks")
-    deadline = time.monotonic() + client.PATIENCE
-    while btd.client.run_property(path, "Durable"):
-        assert time.monotonic() < deadline
+    client.look(lambda: not btd.client.run_property(path, "Durable"), "the record to be too large")
     assert "has become larger than 1 KiB" in btd.log()
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests locks that runs share: which run waits for which, and the message about a deadlock."""
 
-import time
+import os
 
 import pytest
 
 from btctl_runs import UTF8
-from client import PATIENCE
+from client import look
 
 
 def locked(name, lock, *children):
@@ -34,9 +34,7 @@ def detail(btd, run, node):
 
 
 def await_detail(btd, run, node):
-    deadline = time.monotonic() + PATIENCE
-    while not detail(btd, run, node):
-        assert time.monotonic() < deadline, f"{run} does not reach {node}"
+    look(lambda: detail(btd, run, node), f"{node} of {run}")
 
 
 def test_waiting(crossed):
@@ -64,11 +62,16 @@ def test_deadlock(crossed):
     assert "lock" not in detail(crossed, "boot.1", "Fetch")
 
 
-def test_a_lock_that_is_taken_anew_in_the_tick_that_gave_it(btd):
+def test_a_lock_that_is_taken_anew_in_the_tick_that_gave_it(btd, tmp_path):
     """N is given the lock of M, is halted and started again, and takes the lock, all in one tick."""
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
     btd.tree("boot", {"type": "RetryUntilSuccessful", "num_attempts": 2, "child": {"type": "Parallel", "children": [
-        {"type": "Spawn", "name": "M", "argv": ["/bin/sh", "-c", "sleep 0.1; exit 1"], "as": "child", "lock": "L",
+        {"type": "Spawn", "name": "M", "argv": ["/bin/sh", "-c", f"read line <{gate}; exit 1"], "as": "child", "lock": "L",
          "skip_if": "done", "on_failure": "done = true"},
         {"type": "Sleep", "name": "N", "duration": "10ms", "lock": "L"}]}}, blackboard={"done": False})
     btd.start()
-    assert btd.client.finish(btd.client.start("boot")[1]) == ("success", "")
+    run, path = btd.client.start("boot")
+    await_detail(btd, run, "N")
+    gate.write_text("\n")
+    assert btd.client.finish(path) == ("success", "")

@@ -8,6 +8,7 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from btctl_runs import LONG
+from client import PATIENCE
 from daemon import BTCTL
 
 RESULTS = ["success", "failure", "skipped", "halted", "error"]
@@ -74,7 +75,7 @@ def test_runs(btd):
     assert [values["btd_active_runs_state", state] for state in ("running", "paused", "halting")] == [1, 1, 0]
     assert values["btd_run_duration_seconds_bucket", "boot", "+Inf"] == 3
     assert values["btd_run_duration_seconds_count", "boot"] == 3
-    assert 0 < values["btd_run_duration_seconds_sum", "boot"] < 60
+    assert values["btd_run_duration_seconds_sum", "boot"] > 0
     assert values["btd_run_records_total",] == 0 and values["btd_run_records_lost_total",] == 7
     assert values["btd_action_starts_total",] == 3 * 2 + 3 + 3
     assert values["btd_ticks_total",] >= 9 and values["btd_inputs_total",] >= 9
@@ -138,7 +139,7 @@ def test_names_are_limited(btd, tmp_path):
 def test_http(btd, request_text, status, body):
     btd.start()
     command = [BTCTL, "--address=" + btd.bus.address, "metrics", "--format=http"]
-    result = subprocess.run(command, input=request_text.encode(), capture_output=True, check=True, timeout=60)
+    result = subprocess.run(command, input=request_text.encode(), capture_output=True, check=True, timeout=PATIENCE)
     head, text = result.stdout.decode().split("\r\n\r\n", 1)
     lines = head.split("\r\n")
     assert lines[0] == "HTTP/1.0 " + status and lines[3] == "Connection: close"
@@ -153,7 +154,7 @@ def test_http(btd, request_text, status, body):
 
 def test_http_without_btd(bus):
     command = [BTCTL, "--address=" + bus.address, "metrics", "--format=http"]
-    result = subprocess.run(command, input=b"GET / HTTP/1.0\r\n\r\n", capture_output=True, check=True, timeout=60)
+    result = subprocess.run(command, input=b"GET / HTTP/1.0\r\n\r\n", capture_output=True, check=True, timeout=PATIENCE)
     assert result.stdout.endswith(b"\r\n\r\nbtd does not answer.\n")
     assert result.stdout.startswith(b"HTTP/1.0 503 Service Unavailable\r\n")
     assert b"btd is not running" in result.stderr

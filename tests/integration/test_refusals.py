@@ -6,14 +6,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from gi.repository import Gio, GLib
 
 import buses
 from btctl_runs import LONG
-from client import PATIENCE, Client, DBusError, wait
+from client import Client, DBusError, look, wait
 from daemon import Daemon
 from records import ENGINE, sign
 
@@ -33,14 +32,6 @@ if os.fork():
 print(os.getpid(), flush=True)
 signal.pause()
 """
-
-
-def await_log(btd, text):
-    """Asks the daemon for something else until it has said so."""
-    deadline = time.monotonic() + PATIENCE
-    while text not in btd.log():
-        assert time.monotonic() < deadline, btd.log()
-        btd.client.trees()
 
 
 def test_a_broken_tree_has_no_text(btd):
@@ -76,11 +67,10 @@ def test_a_caller_that_has_gone(btd, bus):
                            GLib.Variant("(sa{sv}a{sv})", ("boot", {}, {})), None, Gio.DBusCallFlags.NONE, -1, None, None)
     caller.connection.flush_sync()
     caller.close()
-    while btd.client.owner(name):
-        pass
+    look(lambda: not btd.client.owner(name), "the caller to leave")
     btd.process.send_signal(signal.SIGCONT)
 
-    await_log(btd, f"the caller {name} was not allowed to start 'boot': the bus does not tell who asks: ")
+    btd.wait_log(f"the caller {name} was not allowed to start 'boot': the bus does not tell who asks: ")
     assert btd.client.runs() == []
 
 
@@ -93,7 +83,7 @@ def test_a_caller_whose_process_has_gone(btd, bus):
         heir = int(caller.stdout.readline())
         caller.wait()
         btd.process.send_signal(signal.SIGCONT)
-        await_log(btd, f"UID {os.getuid()}, PID {caller.pid} asked to start 'boot'\n")
+        btd.wait_log(f"UID {os.getuid()}, PID {caller.pid} asked to start 'boot'\n")
         os.kill(heir, signal.SIGKILL)
 
 
@@ -104,8 +94,7 @@ def test_nothing_is_loaded_while_it_stops(btd, tmp_path):
     btd.start()
     btd.client.subscribe("org.freedesktop.DBus.Properties", path="/org/btd1")
     path = btd.client.start("boot")[1]
-    while btd.client.nodes(path)["Long"]["status"] != "running":  # a run that has not begun has nothing to be done
-        pass
+    btd.client.wait_node(path, "Long", "running")  # a run that has not begun has nothing to be done
     btd.process.terminate()
     btd.client.wait_signal("PropertiesChanged", lambda s: s.args[1].get("Status") == "stopping")
 
