@@ -622,8 +622,11 @@ def test_wrong_types_and_places(btd):
             ("/org/btd1", "org.btd1.Nothing", "Reload", "", ()),
             ("/org/btd1/tree/nop", TREE, "Start", "a{sv}a{sv}", ({}, {})),
             ("/org/btd1/run/nap_2e9", RUN, "Halt", "a{sv}", ({},))):
-        with pytest.raises(DBusError):
+        with pytest.raises(DBusError) as error:
             btd.client.call(path, interface, method, signature, *arguments)
+        if method == "StartTree":
+            assert error.value.name == "org.btd1.Error.InvalidArgument"
+            assert error.value.message == f"StartTree takes arguments of the types 'sa{{sv}}a{{sv}}', not '{signature}'"
     with pytest.raises(DBusError):
         btd.client.call("/org/btd1", "org.freedesktop.DBus.Properties", "Get", "ss", MANAGER, "Nothing")
     assert btd.client.get("/org/btd1", MANAGER, "Status") == "running"

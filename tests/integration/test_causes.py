@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests causes of failures: the chain on the bus, in btctl status, and in its JSON."""
+"""Tests causes of failures: the chain on the bus, in btctl status, and in its JSON. What the chain of each kind of node has:
+tests/unit/run/test-run-details.c."""
 
 import json
 import os
-import re
 
 import pytest
 
@@ -34,15 +34,6 @@ def test_the_chain_leads_from_the_run_to_the_leaf(btd):
          "text": "LoadConfig failed"},
         {"node": 4, "path": "Boot/LoadConfig", "name": "LoadConfig", "type": "Spawn", "title": "/bin/sh -c exit 3",
          "status": "failure", "kind": "exit-status", "text": "exited with status 3", "facts": {"program": "/bin/sh", "status": 3}}]
-
-
-def test_attempts_and_timeouts_have_facts(btd):
-    path = finished(btd, "again", {"type": "RetryUntilSuccessful", "name": "Again", "num_attempts": 2, "child":
-                                   {"type": "Timeout", "name": "Limit", "timeout": "10ms", "child": LONG}})
-    _, retry, limit = chain_of(btd, path)
-    assert (retry["kind"], retry["text"], retry["facts"]) == ("attempts", "failed 2 times", {"attempts": 2})
-    assert (limit["kind"], limit["text"]) == ("timeout", "timed out after 10ms")
-    assert limit["facts"] == {"limit": "10ms", "limit_usec": 10000, "where": "timeout of Again/Limit"}
 
 
 def test_a_leaf_says_where_its_timeout_was_set(btd):
@@ -98,83 +89,6 @@ def test_a_for_each_says_how_many_elements_failed(btd):
     assert run["text"] == f"Each: failed for 2 of 3 elements, last for 7: {ping['text']}"
     assert ping["element"] == "7" and "element" not in each
     assert f"└─ Ping[2: 7] (Script): {ping['text']}\n" in btd.btctl("status", "some", env=UTF8).stdout
-
-
-def test_a_for_each_that_succeeds_says_how_many_elements_failed(btd, tmp_path):
-    btd.tree("most", for_each(["eth0", 7, "eth2"], max_failures=1, concurrency=2))
-    btd.tree("each", for_each(["eth0", "eth2"]))
-    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
-    for tree, detail in ("most", "1 of 3 elements failed"), ("each", "2 done"):
-        run, path = btd.client.start(tree)
-        btd.client.finish(path)
-        each = btd.client.nodes(path)["Each"]
-        assert (each["status"], each["detail"]) == ("success", detail)
-        for verb in "status", "replay":
-            lines = without_times(btd.btctl(verb, run, env=UTF8).stdout)
-            assert re.search(f"✓ Each \\(ForEach\\) after T.*{detail}\n", lines), lines
-    assert "✓ Each: success after T: 1 of 3 elements failed\n" in without_times(
-        btd.btctl("show", "most", env=UTF8).stdout)
-
-
-def test_what_a_for_each_says_is_short(btd):
-    long = ["eth1" * 1000]
-    path = finished(btd, "long", {"type": "ForEach", "items": [long], "as": "link", "child": {"type": "AlwaysFailure"}})
-    short = '["' + (58 * "eth1")[:58] + "..."
-    assert chain_of(btd, path)[1]["facts"] == {"index": 0, "element": short}
-    assert chain_of(btd, path)[1]["text"] == f"failed for {short}"
-
-
-def test_a_for_each_is_caught_by_its_element(btd):
-    path = finished(btd, "caught", {"type": "TryCatch", "catch": ["element:eth1"], "children": [
-        for_each(["eth1"]), {"type": "AlwaysSuccess", "name": "Catch"}]})
-    assert btd.client.nodes(path)["Catch"]["status"] == "success"
-    btd.tree("else", {"type": "TryCatch", "catch": ["element:eth0"], "children": [
-        for_each(["eth1"]), {"type": "AlwaysSuccess", "name": "Catch"}]})
-    assert btd.btctl("reload").returncode == 0
-    path = btd.client.start("else")[1]
-    btd.client.finish(path)
-    assert btd.client.nodes(path)["Catch"]["status"] == "idle"
-
-
-def test_a_parallel_says_how_many_failed(btd):
-    path = finished(btd, "both", {"type": "Parallel", "name": "Both", "children": [
-        {"type": "AlwaysSuccess"}, {"type": "AlwaysFailure", "name": "One"}]})
-    both, one = chain_of(btd, path)[1:]
-    assert both["kind"] == "threshold" and both["text"] == "1 of its 2 children failed"
-    assert both["facts"] == {"children": 2, "failed": 1, "succeeded": 1}
-    assert one["text"] == "always fails"
-
-
-def test_guards_say_what_they_saw(btd):
-    btd.tree("guards", {"type": "Sequence", "name": "All", "children": [
-        {"type": "AlwaysSuccess", "name": "Skipped", "skip_if": "level < 20"},
-        {"type": "AlwaysFailure", "name": "Done", "success_if": "level == 15"},
-        {"type": "AlwaysSuccess", "name": "Wrong", "fail_if": "level < 20 and not mode"}]},
-        blackboard={"level": 15, "mode": None})
-    btd.start()
-    path = btd.client.start("guards")[1]
-    assert btd.client.finish(path)[1] == \
-        "All/Wrong: its fail_if is true: level < 20 and not mode (level is 15, mode is not set)"
-    wrong = chain_of(btd, path)[-1]
-    assert wrong["kind"] == "guard"
-    assert wrong["facts"] == {"guard": "fail_if", "expression": "level < 20 and not mode",
-                              "seen": {"level": 15, "mode": None}}
-    nodes = btd.client.nodes(path)
-    assert nodes["Skipped"]["detail"] == "its skip_if is true: level < 20 (level is 15)"
-    assert nodes["Done"]["status"] == "success"
-    assert nodes["Done"]["detail"] == "its success_if is true: level == 15 (level is 15)"
-
-
-def test_errors_of_expressions_lead_to_where_they_are(btd):
-    btd.tree("wrong", {"type": "Sequence", "name": "All", "children": [
-        {"type": "AlwaysSuccess", "name": "Here", "skip_if": "level < 20"}]}, blackboard={"level": "low"})
-    btd.start()
-    path = btd.client.start("wrong")[1]
-    status, cause = btd.client.finish(path)
-    run, above, here = chain_of(btd, path)
-    assert status == run["status"] == above["status"] == here["status"] == "error"
-    assert (here["kind"], here["path"], above["text"]) == ("expression", "All/Here", "Here ended with an ERROR")
-    assert cause == run["text"] == f"All/Here: {here['text']}"
 
 
 def test_who_gave_a_node_its_outcome(btd):
