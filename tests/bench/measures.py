@@ -314,10 +314,12 @@ def waiting(bench):
     """Ten runs that wait for all that can be waited for without anything happening."""
     waits = [{"type": "Sleep", "duration": "1h"}, {"type": "Spawn", "argv": ["/bin/sleep", "3600"], "as": "child"},
              {"type": "DBusCall", "destination": ECHO, "path": "/bench", "interface": ECHO, "member": "Wait",
-              "timeout": "1h"}]
+              "timeout": "1h"},
+             {"type": "Parallel", "children": [{"type": "WaitFor", "child": {"type": "Condition", "test": "go"}},
+                                               {"type": "Log", "message": "gone", "skip_if": "not go"}]}]
     files = {f"tree{i}": ten_nodes() for i in range(90)}
     files.update({f"wait{i}": {"type": "Timeout", "timeout": "2h", "child": waits[i % len(waits)]} for i in range(10)})
-    trees = bench.trees("waiting", files)
+    trees = bench.trees("waiting", files, blackboard={"go": False})
     seconds = 10
     with private_bus("dbus-daemon") as bus, bench.echo(bus.address), bench.daemon(bus.address, trees) as daemon:
         for i in range(10):

@@ -816,6 +816,7 @@ def test_there_can_be_only_so_many_subscribers(btd, bus):
     other.close()
 
 
+@pytest.mark.both_buses("how it tells that a peer has left")
 def test_a_subscriber_that_leaves_is_forgotten(btd, bus):
     btd.tree("one", {"type": "Sleep", "name": "One", "duration": "1ms"})
     btd.start()

@@ -280,6 +280,7 @@ def test_autostart_is_for_the_start(btd):
     assert [row.id for row in btd.client.runs()] == ["boot.1"]
 
 
+@pytest.mark.both_buses("the answer to a request for a name that is taken")
 def test_a_second_daemon_starts_nothing(btd):
     btd.tree("boot", NAP, autostart=True)
     btd.start()
@@ -315,6 +316,7 @@ def killed_owner(btd):
         yield process
 
 
+@pytest.mark.both_buses("what it tells of a process that has ended")
 def test_a_name_of_a_killed_btd(btd, killed_owner):
     """A process that it was starting has its connection for a moment: the next btd waits for that."""
     btd.tree("boot", NAP, autostart=True)
@@ -333,6 +335,7 @@ def test_a_name_of_a_killed_btd(btd, killed_owner):
     assert [row.id for row in btd.client.runs()] == ["boot.1"]
 
 
+@pytest.mark.both_buses("what it tells of a process that has ended")
 def test_a_name_that_is_not_left(btd, killed_owner, tmp_path):
     btd.start(wait=False, env=Clock(tmp_path, 10).env)
     assert btd.wait_exit() == 1
@@ -341,6 +344,7 @@ def test_a_name_that_is_not_left(btd, killed_owner, tmp_path):
         f"{killed_owner.pid} has started, or one of another PID namespace" in btd.log()
 
 
+@pytest.mark.both_buses("how a name is replaced")
 def test_a_name_that_another_takes(btd, tmp_path):
     """The bus lets others take the name: then this btd stops, and the next btd recovers its runs."""
     options = (f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")

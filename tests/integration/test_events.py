@@ -360,6 +360,7 @@ def test_large_events_fit_into_a_message(btd_narrow_bus, tmp_path):
     assert btd.client.owner() == owner
 
 
+@pytest.mark.both_buses("what it keeps for peers that do not read")
 def test_many_subscribers_are_told_that_they_miss_events(btd, tmp_path):
     """Each of many may have only few unread events. So they miss a burst, and hear of it though nothing follows."""
     btd.tree("burst", {"type": "Sequence", "children": [
@@ -444,6 +445,7 @@ def test_follow_outlasts_a_restart(btd, tmp_path):
     assert told == [line[10:] for line in shown][-len(told):]
 
 
+@pytest.mark.both_buses("what it keeps for peers that do not read")
 def test_a_slow_follower_misses_nothing(btd, tmp_path):
     btd.tree("many", {"type": "Repeat", "name": "Top", "num_cycles": 60, "child": {"type": "Sequence", "children": [
         {"type": "Sleep", "duration": "1ms"}, *({"type": "AlwaysSuccess"} for _ in range(100))]}})

@@ -67,6 +67,7 @@ def test_an_error_reply_is_the_cause(btd, peer_client):
     assert "org.example.Error.Busy" in cause and "the camera is in use" in cause
 
 
+@pytest.mark.both_buses("the error for a name that nobody has")
 def test_nobody_is_there(btd):
     status, cause = outcome(btd, "call", call("Start", signature="s", args=["x"]))
     assert status == "failure"
@@ -80,6 +81,7 @@ def test_a_call_has_a_timeout(btd, peer_client):
     assert "50ms" in cause
 
 
+@pytest.mark.both_buses("the error for calls to a peer that leaves")
 def test_a_peer_that_vanishes_in_the_middle_of_a_call(btd, peer_client):
     peer = camera(peer_client)
     btd.tree("call", call("Hang"))
@@ -120,6 +122,7 @@ def test_a_property_is_watched(btd, peer_client):
     assert outcome(btd, "now", condition)[0] == "success"
 
 
+@pytest.mark.both_buses("how pending calls end, and when names return")
 def test_a_bus_that_dies(btd_own_bus):
     """Calls in flight fail; other runs go on; the daemon is back when the bus is."""
     btd = btd_own_bus
@@ -146,13 +149,18 @@ def test_a_bus_that_dies(btd_own_bus):
     assert btd.client.finish(btd.client.start("call", "again")[1])[0] == "success"
 
 
-def test_a_process_that_ignores_sigterm(btd, tmp_path):
+def test_a_process_that_ignores_sigterm(btd, tmp_path, clock):
     """Killed after its grace time, with what it started."""
     pids = tmp_path / "pids"
-    status, cause = outcome(btd, "stubborn", shell(
-        f"trap '' TERM; sleep 87654 & echo $$ $! >{pids}; sleep 87654", **{"as": "child"}, timeout="1s", kill_timeout="50ms"))
+    btd.tree("stubborn", shell(f"trap '' TERM; sleep 87654 & echo $$ $! >{pids}.new; mv {pids}.new {pids}; sleep 87654",
+                               **{"as": "child"}, timeout="1h", kill_timeout="50ms"))
+    btd.start(env=clock.env)
+    _, path = btd.client.start("stubborn")
+    wait(pids.exists, "the process to ignore it")
+    clock.advance(btd, 3600)
+    status, cause = btd.client.finish(path)
     assert status == "failure"
-    assert "1s" in cause
+    assert "1h" in cause
     for pid in pids.read_text().split():
         wait(lambda pid=pid: not is_alive(pid), "its end")  # it has been killed, and dies soon
 

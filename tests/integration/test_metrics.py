@@ -152,6 +152,7 @@ def test_http(btd, request_text, status, body):
         assert text == body
 
 
+@pytest.mark.both_buses("the error for a name that nobody has")
 def test_http_without_btd(bus):
     command = [BTCTL, "--address=" + bus.address, "metrics", "--format=http"]
     result = subprocess.run(command, input=b"GET / HTTP/1.0\r\n\r\n", capture_output=True, check=True, timeout=PATIENCE)

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 
+import pytest
 from gi.repository import Gio, GLib
 
 from client import BUS_NAME, MANAGER, PATIENCE, Client, wait
@@ -165,6 +166,7 @@ def test_many_changes_at_once_are_told_in_parts(btd):
     assert set(told.values()) == {"running"}
 
 
+@pytest.mark.both_buses("what becomes of answers to a peer that has left")
 def test_one_that_leaves_is_answered_no_more(btd):
     btd.tree("large", IDLE)
     btd.start()

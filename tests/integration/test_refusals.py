@@ -56,6 +56,7 @@ def test_the_bus_does_not_allow_the_name(tmp_path):
         bus.close()
 
 
+@pytest.mark.both_buses("what it tells of callers that have left")
 def test_a_caller_that_has_gone(btd, bus):
     """It is there no more when the daemon gets to its call: nobody can say who it was."""
     btd.tree("boot", LONG)
@@ -74,6 +75,7 @@ def test_a_caller_that_has_gone(btd, bus):
     assert btd.client.runs() == []
 
 
+@pytest.mark.both_buses("what it tells of callers that have ended")
 def test_a_caller_whose_process_has_gone(btd, bus):
     """Somebody else has its connection open still."""
     btd.tree("boot", LONG)

@@ -92,6 +92,7 @@ def check(btd, path, tree):
         assert SECRET not in text and "horse" not in text, f"{what}: {text}"
 
 
+@pytest.mark.both_buses("which arguments its errors have")
 def test_secrets_are_seen_nowhere(secretive):
     btd = secretive
     some = [{"type": "ForceSuccess", "name": f"Try{leaf['name']}", "child": leaf} for leaf in LEAVES + BUSES]

@@ -48,6 +48,7 @@ def monitor(btd):
     it.close()
 
 
+@pytest.mark.both_buses("what it keeps for peers that do not read")
 def test_one_that_reads_again_is_told_how_all_is(btd, monitor):
     """It hinders nobody. btctl cannot read what it has missed meanwhile, since there is no run record."""
     btd.tree("many", MANY)

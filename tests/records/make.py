@@ -12,13 +12,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
 # pylint: disable=wrong-import-position
 import buses
+from client import look
 from daemon import BTCTL, Daemon
 from records import sign
 from state_trees import BLACKBOARD, BROKEN, LOOP, NIGHT, PATH, RERUN, SLOW, SUBTREES, WATCH, WORK
@@ -27,15 +27,6 @@ from state_trees import BLACKBOARD, BROKEN, LOOP, NIGHT, PATH, RERUN, SLOW, SUBT
 def write_events(record):
     shown = subprocess.run([BTCTL, "show", str(record), "--ascii", "-q"], capture_output=True, text=True, check=True)
     record.with_suffix(".events").write_text(shown.stdout, encoding="utf-8")
-
-
-def wait(test, what):
-    """No test that has to be fast."""
-    for _ in range(2000):
-        if test():
-            return
-        time.sleep(0.005)
-    raise TimeoutError(what)
 
 
 # Its children end in the same tick, so the machine asks for the next tick after the interval.
@@ -71,7 +62,7 @@ class Maker:
 
     def keep(self, name, run, state="run/runs"):
         """Of a run that goes on, as far as it has come."""
-        wait(self.path(run, state).exists, f"{run} in {state}")
+        look(self.path(run, state).exists, f"{run} in {state}")
         record = self.path(run, state).read_bytes().replace(str(self.btd.trees).encode(), b"/etc/btd/trees")
         record = re.sub(rb'"boot":"[0-9a-f]+"', b'"boot":"0123456789abcdef0123456789abcdef"', record, count=1)
         target = HERE / f"{self.prefix}-{name}.journal"
@@ -88,13 +79,13 @@ class Maker:
         return self.btd.client.nodes(path)[name]
 
     def await_node(self, path, name, status):
-        wait(lambda: self.node(path, name)["status"] == status, f"{name} to be {status}")
+        look(lambda: self.node(path, name)["status"] == status, f"{name} to be {status}")
 
     def await_work(self, path):
         self.await_node(path, "Rounds", "success")
         self.await_node(path, "Until then", "halted")
         self.await_node(path, "Until", "failure")
-        wait(lambda: self.node(path, "First")["status"] == "success", "the lock")
+        look(lambda: self.node(path, "First")["status"] == "success", "the lock")
 
     def make(self):
         self.start()
@@ -122,7 +113,7 @@ class Maker:
         run, path = self.run("slow")
         call(path, "org.btd1.Run", "SetBreakpoint", "ub", self.node(path, "Clean")["index"], True)
         call(path, "org.btd1.Run", "Force", "us", self.node(path, "Body")["index"], "success")
-        wait(lambda: self.node(path, "Clean")["detail"] == "paused at a breakpoint", "the breakpoint")
+        look(lambda: self.node(path, "Clean")["detail"] == "paused at a breakpoint", "the breakpoint")
         self.keep("at-breakpoint", run)
         self.btd.client.halt_run(run)
         self.keep("halting", run)
@@ -144,11 +135,11 @@ class Maker:
         assert self.btd.client.finish(path)[0] == "error"
         self.keep("in-error", run, "state/history")
         run, path = self.run("spin")
-        wait(lambda: b" interval" in self.path(run).read_bytes(), "the interval")
+        look(lambda: b" interval" in self.path(run).read_bytes(), "the interval")
         self.keep("spinning", run)
         assert self.btd.btctl("halt", "spin", "--wait").returncode == 0
         self.run("fails")
-        wait(lambda: self.path("fails.2", "state/history").exists(), "the second try")
+        look(lambda: self.path("fails.2", "state/history").exists(), "the second try")
         self.keep("restarted", "fails.2", "state/history")
         self.btd.stop(signal.SIGKILL)
 
@@ -165,7 +156,7 @@ class Maker:
 
         self.start("--limit=journal-kib=64")
         run, path = self.run("loop")
-        wait(lambda: self.path(run).read_bytes().count(b" snapshot ") == 2, "two snapshots")
+        look(lambda: self.path(run).read_bytes().count(b" snapshot ") == 2, "two snapshots")
         self.keep("long", run)
         self.btd.stop(signal.SIGKILL)
 

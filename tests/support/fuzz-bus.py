@@ -20,7 +20,7 @@ import gi
 gi.require_version("Gio", "2.0")
 from gi.repository import Gio, GLib  # noqa: E402
 
-TIMEOUT = 10  # seconds, for an answer
+TIMEOUT = 60  # seconds, for an answer: longer means never
 AT_ONCE = 16  # calls
 # What polkit is asked about: it may take 25 seconds, and is asked about 4 calls of a user at once.
 ASKING = re.compile("(Start|Halt|Reload|Set|Pause|Resume|Step|Force)")
