@@ -94,7 +94,7 @@ def test_runs_go_on_between_the_pieces_of_an_answer(btd):
 def test_all_objects_in_pieces(btd):
     """As they are, one by one; and runs go on in between."""
     manager = "org.freedesktop.DBus.ObjectManager"
-    for i in range(600):
+    for i in range(1500):
         btd.tree(f"tree{i}", {"type": "AlwaysSuccess"})
     btd.tree("beat", {"type": "Repeat", "num_cycles": -1, "child": {"type": "Sleep", "duration": "1ms"}})
     btd.start()
@@ -106,7 +106,7 @@ def test_all_objects_in_pieces(btd):
     assert order.between("before", "objects").count(path) >= 3
 
     objects, = order.seen[order.wait("objects")][1]
-    assert len(objects) == 602
+    assert len(objects) == 1502
     for it, interface in ("/org/btd1/tree/tree7", "org.btd1.Tree"), (path, RUN):
         properties = btd.client.get_all(it, interface)
         standard = {f"org.freedesktop.DBus.{name}": {} for name in ("Peer", "Introspectable", "Properties")}
