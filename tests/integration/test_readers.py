@@ -2,7 +2,6 @@
 """Tests large answers: btd makes them in pieces, and they are still correct."""
 
 import os
-import signal
 import socket
 
 import pytest
@@ -198,7 +197,7 @@ def test_what_has_gone_while_a_call_waited(btd):
     victim = btd.tree("victim", {"type": "AlwaysSuccess"})
     btd.start()
     asker = Asker(btd.bus.address)
-    btd.process.send_signal(signal.SIGSTOP)
+    btd.suspend()
     for _ in range(20):
         asker.ask("/org/btd1/tree/large", "org.btd1.Tree", "GetNodes")
     asker.ask("/org/btd1/tree/victim", "org.btd1.Tree", "GetText")
@@ -206,7 +205,7 @@ def test_what_has_gone_while_a_call_waited(btd):
     os.unlink(victim)
     reload = btd.client.begin("Reload", "(a{sv})", {})
     btd.client.owner()  # the bus has it
-    btd.process.send_signal(signal.SIGCONT)
+    btd.resume()
     asker.wait(b"no tree 'victim'")
     asker.close()
     wait(lambda: reload, "the end of the reload")

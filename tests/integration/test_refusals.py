@@ -63,13 +63,13 @@ def test_a_caller_that_has_gone(btd, bus):
     btd.start()
     caller = Client(bus.address)
     name = caller.name
-    btd.process.send_signal(signal.SIGSTOP)
+    btd.suspend()
     caller.connection.call("org.btd1", "/org/btd1", "org.btd1.Manager", "StartTree",
                            GLib.Variant("(sa{sv}a{sv})", ("boot", {}, {})), None, Gio.DBusCallFlags.NONE, -1, None, None)
     caller.connection.flush_sync()
     caller.close()
     look(lambda: not btd.client.owner(name), "the caller to leave")
-    btd.process.send_signal(signal.SIGCONT)
+    btd.resume()
 
     btd.wait_log(f"the caller {name} was not allowed to start 'boot': the bus does not tell who asks: ")
     assert btd.client.runs() == []
@@ -80,11 +80,11 @@ def test_a_caller_whose_process_has_gone(btd, bus):
     """Somebody else has its connection open still."""
     btd.tree("boot", LONG)
     btd.start()
-    btd.process.send_signal(signal.SIGSTOP)
+    btd.suspend()
     with subprocess.Popen([sys.executable, "-c", CALL_AND_GO, bus.address], stdout=subprocess.PIPE, text=True) as caller:
         heir = int(caller.stdout.readline())
         caller.wait()
-        btd.process.send_signal(signal.SIGCONT)
+        btd.resume()
         btd.wait_log(f"UID {os.getuid()}, PID {caller.pid} asked to start 'boot'\n")
         os.kill(heir, signal.SIGKILL)
 

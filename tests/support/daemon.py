@@ -85,6 +85,14 @@ class Daemon:
         self.process.send_signal(number)
         return self.wait_exit(timeout)
 
+    def suspend(self):
+        """Until it has stopped: it reads nothing before resume()."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOWAIT)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
     def wait_exit(self, timeout=bus_client.PATIENCE):
         try:
             bus_client.wait(lambda: self.process.poll() is not None, "the end of btd", timeout)
