@@ -66,7 +66,7 @@ def btd_own_bus(request, own_bus, tmp_path):
 
 @pytest.fixture
 def btd_narrow_bus(request, tmp_path):
-    """The same on a bus that ends the connection of a sender whose message has more than 8 MB; usually this takes more."""
+    """The same on a bus that ends the connection of a sender whose message has more than 8 MB: less than usual."""
     for bus in opened("dbus-daemon", '<limit name="max_message_size">8000000</limit>'):
         yield from _daemon(request, bus, tmp_path)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests causes of failures: the chain on the bus, in btctl status, and in its JSON. What the chain of each kind of node has:
-tests/unit/run/test-run-details.c."""
+"""Tests causes of failures: the chain on the bus, in btctl status, and in its JSON. What the chain of each kind of node
+has: tests/unit/run/test-run-details.c."""
 
 import json
 import os

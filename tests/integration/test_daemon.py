@@ -396,8 +396,8 @@ AT_REST = 9900
 
 
 def test_it_rests_while_it_waits(btd, notifications, tmp_path):
-    """With trees loaded and runs waiting, the main loop waits until the next of them is due, and nothing is added to their
-    records. tests/bench counts the wake-ups of all threads."""
+    """With trees loaded and runs waiting, the main loop waits until the next of them is due, and nothing is added to
+    their records. tests/bench counts the wake-ups of all threads."""
     calls = Calls(tmp_path)
     for number in range(19):
         btd.tree(f"nap{number}", NAP)

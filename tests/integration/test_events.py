@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from btctl_runs import UTF8, begin, end
+from btctl_runs import UTF8, begin
 from client import Client, DBusError, look, variants, wait
 from records import sign
 
@@ -326,7 +326,7 @@ def test_more_events_than_one_answer_has(btd, tmp_path):
 
 
 def test_large_events_fit_into_a_message(btd_narrow_bus, tmp_path):
-    """The bus would close the connection of btd otherwise: the first 1000 events have 13 MB, and the last tick has 12 MB."""
+    """The bus would close the connection of btd otherwise: the first 1000 events have 13 MB, the last tick has 12."""
     btd = btd_narrow_bus
     names, rounds, n_burst = [f"v{i}" for i in range(20)], 200, 150
     btd.tree("heavy", {"type": "Sequence", "children": [

@@ -100,7 +100,8 @@ def test_logs_of_instances(kept):
 def test_logs_of_elsewhere(kept, tmp_path):
     """What is not in the journal of this machine is said, and where it is."""
     kept.tree("boot", {"type": "Fallback", "name": "Boot", "children": [
-        {"type": "StartUnit", "name": "There", "unit": "cam.service", "bus": "host:nowhere.invalid", "timeout": "100ms"},
+        {"type": "StartUnit", "name": "There", "unit": "cam.service", "bus": "host:nowhere.invalid",
+         "timeout": "100ms"},
         {"type": "Spawn", "name": "Here", "argv": ["/bin/true"]}]})
     kept.start()
     finish(kept, "boot")

@@ -67,8 +67,8 @@ def test_a_lock_that_is_taken_anew_in_the_tick_that_gave_it(btd, tmp_path):
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     btd.tree("boot", {"type": "RetryUntilSuccessful", "num_attempts": 2, "child": {"type": "Parallel", "children": [
-        {"type": "Spawn", "name": "M", "argv": ["/bin/sh", "-c", f"read line <{gate}; exit 1"], "as": "child", "lock": "L",
-         "skip_if": "done", "on_failure": "done = true"},
+        {"type": "Spawn", "name": "M", "argv": ["/bin/sh", "-c", f"read line <{gate}; exit 1"], "as": "child",
+         "lock": "L", "skip_if": "done", "on_failure": "done = true"},
         {"type": "Sleep", "name": "N", "duration": "10ms", "lock": "L"}]}}, blackboard={"done": False})
     btd.start()
     run, path = btd.client.start("boot")

@@ -7,7 +7,7 @@ import socket
 import pytest
 from gi.repository import Gio, GLib
 
-from client import BUS_NAME, MANAGER, PATIENCE, Client, wait
+from client import BUS_NAME, MANAGER, PATIENCE, wait
 
 MANY = 30000
 IDLE = {"type": "Sequence", "name": "Idle", "children": [{"type": "AlwaysSuccess"}] * MANY}

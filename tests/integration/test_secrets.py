@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests that only the leaves get secrets. The tests search everything that can be read for them."""
 
-import json
 import os
 import signal
 

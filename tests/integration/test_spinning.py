@@ -78,7 +78,7 @@ def test_long_loops_leave_room_for_others(btd):
 
 
 def test_calls_and_long_loops_take_turns(btd):
-    """A run ticks once in each turn of the main loop, and that reads up to 32 calls, which have arrived together here."""
+    """A run ticks once in each turn of the main loop, and that reads up to 32 calls, which have arrived together."""
     [path] = start_all(btd, {"long": LONG}, 1)["long"]
     btd.suspend()
     answers = []

@@ -7,8 +7,8 @@ import daemon
 
 
 class Clock:
-    """For processes that are started with this environment. It is so many times as fast as the clock of the machine: with
-    a small factor, times do not come to an end."""
+    """For processes that are started with this environment. It is so many times as fast as the clock of the machine:
+    with a small factor, times do not come to an end."""
 
     def __init__(self, directory, factor=1):
         self.ahead, self.path = 0, directory / "ahead"
