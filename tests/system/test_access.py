@@ -3,12 +3,9 @@
 
 import json
 import os
-import select
-import subprocess
-import time
-
 import pathlib
 import re
+import subprocess
 
 import pytest
 
@@ -18,11 +15,11 @@ GONE = ["Remote peer disconnected\n", "Message recipient disconnected from messa
         "Could not activate remote peer: unit failed.\n"]
 
 # What an administrator may put into /etc/polkit-1/rules.d.
-RULE = """
+RULE = r"""
 polkit.addRule(function(action, subject) {
-    if (action.id == "org.btd1.start" && action.lookup("tree") == "camera" && subject.isInGroup("games"))
+    if (action.id == "org.btd1.start" && /^(camera|guarded)$/.test(action.lookup("tree")) && subject.isInGroup("games"))
         return polkit.Result.YES;
-    if (action.id == "org.btd1.control" && action.lookup("run") == "camera.1" && subject.user == "games")
+    if (action.id == "org.btd1.control" && /^camera\.[0-9]+$/.test(action.lookup("run")) && subject.user == "games")
         return polkit.Result.YES;
     if (action.lookup("tree") == "forbidden")
         return polkit.Result.NO;
@@ -38,14 +35,17 @@ polkit.addRule(function(action, subject) {
 """
 
 
-@pytest.fixture(autouse=True)
-def trees(machine):
-    machine.load("camera", SLEEP)
-    machine.load("other", SLEEP)
+def prepare(machine):
+    machine.tree("camera", SLEEP)
+    machine.tree("other", SLEEP)
     machine.write("/srv/own.json", json.dumps({"btd": 1, "root": SLEEP}))
-    if not machine.path("/etc/polkit-1/rules.d/10-camera.rules").exists():
-        machine.write("/etc/polkit-1/rules.d/10-camera.rules", RULE)
-        machine.check("systemctl", "restart", "polkit.service")
+    machine.write("/etc/polkit-1/rules.d/10-camera.rules", RULE)
+    # Who may do what root may, with her password.
+    machine.check("useradd", "--groups", "sudo", "alice")
+    machine.check("chpasswd", stdin="alice:right\n")
+    # Those of the rule in the manual.
+    machine.check("groupadd", "operators")
+    machine.check("usermod", "--append", "--groups", "operators", "news")
 
 
 def refusal(machine, *words, user):
@@ -59,17 +59,16 @@ def refusal(machine, *words, user):
     (("start", "camera", "--attach", "--token=mine"), "start 'camera'"),
     (("halt", "camera"), "halt 'camera'"),
     (("halt", "camera", "--token=camera.1"), "halt 'camera'"),
-    (("pause", "camera"), "control 'camera.1'"),
-    (("step", "camera"), "control 'camera.1'"),
-    (("break", "camera", "Sleep"), "control 'camera.1'"),
-    (("set", "camera", "a=1"), "set variables of 'camera.1'"),
-    (("force", "camera", "Sleep", "success"), "force an outcome in 'camera.1'"),
+    (("pause", "camera"), "control '{}'"),
+    (("step", "camera"), "control '{}'"),
+    (("break", "camera", "Sleep"), "control '{}'"),
+    (("set", "camera", "a=1"), "set variables of '{}'"),
+    (("force", "camera", "Sleep", "success"), "force an outcome in '{}'"),
     (("reload",), "reload"),
     (("run", "/srv/own.json"), "run a tree of your own as 'own'"),
 ])
 def test_changing_needs_an_administrator(machine, words, deed):
-    if not machine.btctl("status", "camera.1").returncode == 0:
-        machine.check("btctl", "start", "camera")
+    deed = deed.format(machine.client.start("camera")[0])
     action = {"run": "load"}.get(words[0], "control" if words[0] in ("pause", "step", "break") else words[0])
     assert refusal(machine, *words, user="nobody") == \
         f"btctl: to {deed}, you have to authenticate for org.btd1.{action}; try it on a terminal, or with sudo\n"
@@ -122,12 +121,13 @@ def test_run_records_without_btd(machine):
 
 def test_a_rule_permits_one_tree(machine):
     """The tree and the run go along as details."""
-    machine.check("btctl", "halt", "camera", "--wait")
     assert machine.btctl("start", "camera@rule", "--token=mine", user="games").returncode == 0
+    assert machine.btctl("pause", "camera", user="games").returncode == 0
     assert "you have to authenticate" in refusal(machine, "halt", "camera", "--token=mine", user="games")
     assert "you have to authenticate" in refusal(machine, "start", "other", user="games")
+    machine.check("btctl", "start", "other")
+    assert "you have to authenticate" in refusal(machine, "pause", "other", user="games")
     assert "you have to authenticate" in refusal(machine, "start", "camera@nobody", user="nobody")
-    machine.check("btctl", "halt", "camera", "--wait")
 
 
 def test_a_rule_forbids_one_tree(machine):
@@ -135,7 +135,11 @@ def test_a_rule_forbids_one_tree(machine):
     assert refusal(machine, "start", "forbidden", user="games") == \
         "btctl: you may not start 'forbidden': polkit refuses org.btd1.start\n"
     machine.check("btctl", "start", "forbidden")
-    machine.check("btctl", "halt", "forbidden", "--wait")
+
+
+def add_rule(machine, name, text):
+    machine.write(f"/etc/polkit-1/rules.d/{name}.rules", text)
+    machine.check("systemctl", "restart", "polkit.service")
 
 
 def rule_of_the_manual():
@@ -145,19 +149,12 @@ def rule_of_the_manual():
 
 def test_the_rule_of_the_manual(machine):
     """Lets the operators start and halt the camera, and nothing else."""
-    machine.check("groupadd", "operators")
-    machine.check("usermod", "--append", "--groups", "operators", "news")
-    machine.write("/etc/polkit-1/rules.d/50-camera.rules", rule_of_the_manual())
-    machine.check("systemctl", "restart", "polkit.service")
-    try:
-        assert machine.btctl("start", "camera@manual", user="news").returncode == 0
-        assert "you have to authenticate" in refusal(machine, "pause", "camera", user="news")
-        assert "you have to authenticate" in refusal(machine, "halt", "camera", user="nobody")
-        assert machine.btctl("halt", "camera", "--wait", user="news").returncode == 0
-        assert "you have to authenticate" in refusal(machine, "start", "other", user="news")
-    finally:
-        machine.path("/etc/polkit-1/rules.d/50-camera.rules").unlink()
-        machine.check("systemctl", "restart", "polkit.service")
+    add_rule(machine, "50-camera", rule_of_the_manual())
+    assert machine.btctl("start", "camera@manual", user="news").returncode == 0
+    assert "you have to authenticate" in refusal(machine, "pause", "camera", user="news")
+    assert "you have to authenticate" in refusal(machine, "halt", "camera", user="nobody")
+    assert machine.btctl("halt", "camera", "--wait", user="news").returncode == 0
+    assert "you have to authenticate" in refusal(machine, "start", "other", user="news")
 
 
 def test_root_needs_no_polkit(machine):
@@ -166,24 +163,22 @@ def test_root_needs_no_polkit(machine):
         assert refusal(machine, "start", "other", user="nobody") \
             == "btctl: only root may start 'other': polkit, which could permit org.btd1.start to others, is not running\n"
         machine.check("btctl", "start", "other")
-        machine.check("btctl", "halt", "other", "--wait")
     finally:
         machine.check("systemctl", "unmask", "--runtime", "polkit.service")
+        machine.check("systemctl", "start", "polkit.service")
 
 
 def test_a_tree_keeps_others_out(machine):
     """Before anybody is asked for a password, and whatever polkit would have said."""
-    machine.load("camera", SLEEP, access={"start": ["@games"], "halt": [], "control": ["nobody"]})
-    machine.check("btctl", "start", "camera@root")
-    assert machine.btctl("start", "camera@games", user="games").returncode == 0
-    assert refusal(machine, "start", "camera@nobody", user="nobody") \
-        == "btctl: you may not start 'camera': the tree lets only root and @games do this\n"
-    assert refusal(machine, "halt", "camera", user="games") \
-        == "btctl: you may not halt 'camera': the tree lets only root do this\n"
-    run = machine.client.runs()[-1].id
+    machine.load("guarded", SLEEP, access={"start": ["@games"], "halt": [], "control": ["nobody"]})
+    run = machine.client.start("guarded", "root")[0]
+    assert machine.btctl("start", "guarded@games", user="games").returncode == 0
+    assert refusal(machine, "start", "guarded@nobody", user="nobody") \
+        == "btctl: you may not start 'guarded': the tree lets only root and @games do this\n"
+    assert refusal(machine, "halt", "guarded", user="games") \
+        == "btctl: you may not halt 'guarded': the tree lets only root do this\n"
     assert "you have to authenticate" in refusal(machine, "pause", run, user="nobody")
     assert "the tree lets only root and nobody do this" in refusal(machine, "pause", run, user="games")
-    machine.check("btctl", "halt", "camera", "--wait")
 
 
 def test_what_is_not_there_needs_no_password(machine):
@@ -205,28 +200,23 @@ def test_what_is_not_there_needs_no_password(machine):
 def test_runs_of_a_tree_that_is_gone_are_kept_from_others(machine):
     """Or of one that lets more people in by now; and while btd has not yet taken up what there is."""
     machine.load("kept", SLEEP, access={"halt": []})
-    machine.write("/etc/polkit-1/rules.d/20-kept.rules", KEPT)
-    machine.check("systemctl", "restart", "polkit.service")
+    add_rule(machine, "20-kept", KEPT)
     run = machine.check("btctl", "start", "kept").strip()
     kept = "you may not halt 'kept': the tree lets only root do this\n"
-    try:
-        assert halt(machine, "HaltTree", "kept", "games") == kept
-        machine.load("kept", SLEEP)
-        assert halt(machine, "HaltTree", "kept", "games") == kept
-        machine.path("/etc/btd/trees/kept.json").unlink()
-        machine.check("btctl", "reload")
-        assert halt(machine, "HaltTree", "kept", "games") == kept
-        machine.load("kept", SLEEP)
-        machine.check("systemctl", "restart", "btd.service")  # what is killed has not counted what it ran
-        machine.check("systemctl", "kill", "--signal=KILL", "btd.service")
-        assert halt(machine, "HaltRun", run, "games") == kept.replace("'kept'", f"'{run}'")
-        assert machine.client.run_property("/org/btd1/run/kept_2e1", "Status") == "running"
-        machine.check("btctl", "halt", "kept", "--wait")
-        machine.check("btctl", "start", "kept")
-        assert machine.btctl("halt", "kept", "--wait", user="games").returncode == 0
-    finally:
-        machine.path("/etc/polkit-1/rules.d/20-kept.rules").unlink()
-        machine.check("systemctl", "restart", "polkit.service")
+    assert halt(machine, "HaltTree", "kept", "games") == kept
+    machine.load("kept", SLEEP)
+    assert halt(machine, "HaltTree", "kept", "games") == kept
+    machine.path("/etc/btd/trees/kept.json").unlink()
+    machine.check("btctl", "reload")
+    assert halt(machine, "HaltTree", "kept", "games") == kept
+    machine.load("kept", SLEEP)
+    machine.check("systemctl", "restart", "btd.service")  # what is killed has not counted what it ran
+    machine.check("systemctl", "kill", "--signal=KILL", "btd.service")
+    assert halt(machine, "HaltRun", run, "games") == kept.replace("'kept'", f"'{run}'")
+    assert machine.client.run_property("/org/btd1/run/" + run.replace(".", "_2e"), "Status") == "running"
+    machine.check("btctl", "halt", "kept", "--wait")
+    machine.check("btctl", "start", "kept")
+    assert machine.btctl("halt", "kept", "--wait", user="games").returncode == 0
 
 
 def halt(machine, method, name, user):
@@ -242,31 +232,26 @@ def halt(machine, method, name, user):
 
 
 def at_a_terminal(machine, password, *words):
-    """btctl in a session of its own, as after a login, with a user who types the password when btctl asks for it. What
-    is typed before the terminal has stopped to show it is lost, so it is typed again until btctl has ended. The session
-    ends only when all that btctl printed has been read: the kernel drops what a terminal still holds when the leader of
-    its session exits."""
+    """btctl in a session of its own, as after a login, with a user who types the password when btctl asks for it. The
+    session ends only when all that btctl printed has been read: the kernel drops what a terminal still holds when the
+    leader of its session exits."""
     script = """btctl "$@"; printf '\\nended: %s\\n' $?; until [ "$line" = leave ]; do read -r line; done"""
-    command = ["nsenter", "--target", str(machine.leader), "--all", "--", "systemd-run", "--quiet", "--wait", "--pty",
-               "--property=PAMName=login", "--uid=alice", "--setenv=TERM=dumb", "sh", "-c", script, "sh", *words]
+    command = machine.command("systemd-run", "--quiet", "--wait", "--pty", "--property=PAMName=login", "--uid=alice",
+                              "--setenv=TERM=dumb", "sh", "-c", script, "sh", *words)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        raw, text, deadline, ended = b"", "", time.monotonic() + 60, None
-        while not ended and time.monotonic() < deadline:
-            if select.select([process.stdout], [], [], 0.5)[0]:
-                output = os.read(process.stdout.fileno(), 4096)
-                if not output:
-                    break
-                raw += output
-                text = raw.decode(errors="replace").replace("\r\n", "\n")
-                ended = re.search(r"\nended: (\d+)\n", text)
-            elif "Password: " in text:
-                type_line(process, password)
-        if ended:
+        try:
+            machine.wait_for_password()
+            type_line(process, password)
+            output = b""
+            while b"\nended: " not in output or not output.endswith(b"\n"):
+                output += (part := os.read(process.stdout.fileno(), 4096))
+                assert part, output
             type_line(process, "leave")
-        else:
+        except BaseException:
             process.kill()
-    assert ended, text
-    return int(ended[1]), text[:ended.start()]
+            raise
+    text, status = output.decode().replace("\r\n", "\n").split("\nended: ")
+    return int(status), text
 
 
 def type_line(process, line):
@@ -274,28 +259,17 @@ def type_line(process, line):
     process.stdin.flush()
 
 
-@pytest.fixture
-def alice(machine):
-    """Who may do what root may, with his password."""
-    if machine.run("id", "alice").returncode != 0:
-        machine.check("useradd", "--groups", "sudo", "alice")
-        machine.check("chpasswd", stdin="alice:right\n")
-
-
-def test_a_password_is_asked_for_on_a_terminal(machine, alice):
-    machine.run("btctl", "halt", "camera", "--wait")
+def test_a_password_is_asked_for_on_a_terminal(machine):
     status, text = at_a_terminal(machine, "right", "start", "camera")
     assert status == 0, text
     assert "Authentication is required to start the tree 'camera'." in text and "AUTHENTICATION COMPLETE" in text
     run = re.search(r"^(?:\x1b\[0m)?(camera\.\d+)\r?$", text, re.M)[1]  # pkttyagent may reset the colours after it
     assert machine.check("btctl", "get", run) == ""
-    machine.check("btctl", "halt", "camera", "--wait")
 
 
-def test_a_wrong_password_is_of_no_use(machine, alice):
-    machine.run("btctl", "start", "camera@wrong")
+def test_a_wrong_password_is_of_no_use(machine):
+    machine.check("btctl", "start", "camera@wrong")
     status, text = at_a_terminal(machine, "wrong", "halt", "camera")
     assert status == 1, text
     assert "AUTHENTICATION FAILED" in text
     assert "btctl: you may not halt 'camera': polkit refuses org.btd1.halt" in text
-    machine.check("btctl", "halt", "camera", "--wait")

@@ -160,8 +160,8 @@ def test_runs_go_on_after_a_stop_and_a_start(machine):
 
 
 def install(machine, binary):
-    machine.check("sh", "-ec", "path=$(command -v btd); [ -e /usr/libexec/btd-first ] || cp $path /usr/libexec/btd-first; "
-                               f"cp {binary} $path.new; mv $path.new $path")
+    machine.check("sh", "-ec", "path=$(command -v btd); [ -e /usr/libexec/btd-first ] || cp -p $path /usr/libexec/btd-first; "
+                               f"cp -p {binary} $path.new; mv $path.new $path")
 
 
 def states(machine, runs):

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests btctl watch with what only a booted system has: a polkit that refuses, and lines of units in the journal."""
 
-import contextlib
-import time
-
 import pytest
 
-import client
 from screen import Screen
 
 IDLE = {"type": "Sleep", "name": "Idle", "duration": "infinity"}
@@ -20,7 +16,7 @@ polkit.addRule(function(action, subject) {
         return polkit.Result.NO;
 });
 """
-PASSWORD = "1111"  # if it came too late to be read as one, watch would take it for keys that do no harm
+PASSWORD = "1111"
 
 
 def prepare(machine):
@@ -41,7 +37,6 @@ def watch(machine):
     yield make
     for it in made:
         it.close()
-    machine.run("btctl", "halt", "boot", "--wait")
 
 
 @pytest.mark.parametrize("keys, deed, action", [
@@ -70,44 +65,39 @@ def test_nobody_can_be_asked(machine, watch):
     screen.wait("[2 Variables]", "? keys", without=["authenticate"])
 
 
-def answer(screen, password, text):
-    """Types the password until the screen has the text: what is typed before the terminal has stopped to show it is
-    lost."""
-    screen.wait("Password:")
-    deadline = time.monotonic() + client.PATIENCE
-    while text not in screen.text():
-        assert time.monotonic() < deadline, screen.text()
-        screen.type(password)
-        screen.keys("Enter")
-        with contextlib.suppress(TimeoutError):
-            client.wait(lambda: text in screen.text(), text, timeout=5)
+def log_in(machine, name):
+    """What starts a program in a session of this user, on a terminal of its own."""
+    machine.check("useradd", "--groups", "sudo", name)
+    machine.check("chpasswd", stdin=f"{name}:{PASSWORD}\n")
+    return ["systemd-run", "--quiet", "--wait", "--pty", "--property=PAMName=login", f"--uid={name}",
+            "--setenv=TERM=screen", "--setenv=LC_ALL=C.UTF-8"]
+
+
+def answer(machine, screen, password):
+    machine.wait_for_password()
+    screen.type(password)
+    screen.keys("Enter")
 
 
 def test_a_password_is_asked_for(machine, watch):
     """On the usual screen; then the view is there again."""
-    machine.check("useradd", "--groups", "sudo", "carol")
-    machine.check("chpasswd", stdin=f"carol:{PASSWORD}\n")
-    screen, run = watch("root", "systemd-run", "--quiet", "--wait", "--pty", "--property=PAMName=login", "--uid=carol",
-                        "--setenv=TERM=screen", "--setenv=LC_ALL=C.UTF-8")
+    screen, run = watch("root", *log_in(machine, "carol"))
     screen.keys("x", "y")
-    answer(screen, "2" + PASSWORD, f"you may not halt '{run}': polkit refuses org.btd1.halt")
-    screen.wait(f"● {run}: running", without=["Password:"])
+    answer(machine, screen, "2" + PASSWORD)
+    screen.wait(f"you may not halt '{run}': polkit refuses org.btd1.halt", f"● {run}: running", without=["Password:"])
     screen.keys("2")
     screen.wait("[2 Variables]", "? keys", without=["polkit"])
     screen.keys("x", "y")
-    answer(screen, PASSWORD, f"■ {run}: halted")
-    screen.wait("? keys", without=["Password:"])
+    answer(machine, screen, PASSWORD)
+    screen.wait(f"■ {run}: halted", "? keys", without=["Password:"])
 
 
 def test_a_password_is_not_entered(machine, watch):
     """Ctrl-C ends the question, and not the view."""
-    machine.run("useradd", "--groups", "sudo", "dave")
-    machine.check("chpasswd", stdin=f"dave:{PASSWORD}\n")
-    screen, run = watch("root", "systemd-run", "--quiet", "--wait", "--pty", "--property=PAMName=login", "--uid=dave",
-                        "--setenv=TERM=screen", "--setenv=LC_ALL=C.UTF-8")
+    screen, run = watch("root", *log_in(machine, "carol"))
     for _ in range(2):
         screen.keys("x", "y")
-        screen.wait("AUTHENTICATING FOR")  # for a password, or who of those that have one
+        machine.wait_for_password()
         screen.keys("C-c")
         screen.wait("nothing was changed, because the password was not entered", f"● {run}: running", without=["AUTHENTICATING"])
     screen.keys("2")
@@ -119,7 +109,6 @@ def test_a_password_is_not_entered(machine, watch):
 
 def test_the_lines_of_a_unit(machine):
     """They come to the pane while the run has no events."""
-    machine.run("rm", "-f", "/run/more")
     machine.unit("talks.service", TALKS)
     machine.load("story", {"type": "Sequence", "name": "Story", "children": [
         {"type": "StartUnit", "name": "Talk", "unit": "talks.service"},
@@ -137,8 +126,6 @@ def test_the_lines_of_a_unit(machine):
         screen.wait(f"■ {run}: halted", " sh: said later")
     finally:
         screen.close()
-        machine.run("btctl", "halt", "story", "--wait")
-        machine.check("systemctl", "stop", "talks.service")
 
 
 def test_who_may_not_read_the_journal_is_told(machine):
@@ -172,4 +159,3 @@ def test_missing_lines_are_told_below_the_last_lines(machine, units, note):
         screen.wait(" sh: line 45", without=[" sh: line 50"])
     finally:
         screen.close()
-        machine.run("btctl", "halt", "long", "--wait")
