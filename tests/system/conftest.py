@@ -49,7 +49,8 @@ OWN_FILES = ["var/log", "var/lib/btd", "var/lib/systemd", "var/lib/polkit-1", "v
 OWN_UNITS = ["run-credentials-*.mount", "systemd-tmpfiles-clean.service", "systemd-hostnamed.service",
              "systemd-timedated.service"]
 UNIT_TYPES = {"service", "scope", "socket", "timer", "path", "mount", "automount"}
-ACTIVE = ["active", "reloading", "activating", "deactivating", "failed"]
+CHANGING = ["reloading", "activating", "deactivating"]
+ACTIVE = ["active", "failed", *CHANGING]
 
 # btd forgets everything: nothing of the file before is in its history, nor in the journal.
 FORGET = """
@@ -217,6 +218,9 @@ class Machine(container.Container):
             self.halt_runs()
         except client.DBusError as error:
             return [f"btd does not answer: {error.message}"]
+        # logind is started again by itself, if the bus was.
+        client.wait(lambda: not any(it in CHANGING and unit in state.units for unit, it in self.units().items()),
+                    "the units of the system")
         for _ in range(3):  # a unit that is stopped may start others
             units, files = self.units(), self.files()
             added = [unit for unit in units if unit not in state.units]

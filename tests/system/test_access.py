@@ -96,9 +96,9 @@ def test_every_change_is_logged(machine):
 
 
 def test_reading_is_open_to_all(machine):
-    machine.btctl("start", "camera")
-    for words in [("list",), ("status",), ("status", "camera"), ("cat", "camera"), ("get", "camera")]:
-        assert machine.btctl(*words, user="nobody").returncode == 0
+    run = machine.client.start("camera")[0]
+    for words in [("list",), ("status",), ("status", "camera"), ("status", run), ("cat", "camera"), ("get", "camera")]:
+        assert machine.btctl(*words, user="nobody").returncode == 0, words
 
 
 def test_run_records_without_btd(machine):
@@ -119,6 +119,7 @@ def test_run_records_without_btd(machine):
     machine.check("systemctl", "start", "btd.service")
 
 
+@pytest.mark.both_buses("polkit and btd ask the bus who the caller is")
 def test_a_rule_permits_one_tree(machine):
     """The tree and the run go along as details."""
     assert machine.btctl("start", "camera@rule", "--token=mine", user="games").returncode == 0
@@ -197,6 +198,7 @@ def test_what_is_not_there_needs_no_password(machine):
     assert max(map(len, machine.log().splitlines())) < 1000
 
 
+@pytest.mark.both_buses("how a call ends whose receiver is killed, and is started again for the next")
 def test_runs_of_a_tree_that_is_gone_are_kept_from_others(machine):
     """Or of one that lets more people in by now; and while btd has not yet taken up what there is."""
     machine.load("kept", SLEEP, access={"halt": []})

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+import client
+
 TALKS = "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/sh -c 'echo from the unit; echo \"<3>an error\"'\n"
 SERVES = "[Service]\nExecStart=/bin/sh -c 'echo serves; trap \"echo ends; exit\" TERM; touch /run/serves; " \
          "while :; do sleep 0.1; done'\n"
@@ -93,7 +95,7 @@ def test_a_line_has_the_time_when_it_was_written(machine):
         machine.run("systemctl", "stop", "talks.service")
         run, path = machine.client.start("late")
         assert machine.client.finish(path)[0] == "success"
-        time.sleep(1.5)  # longer than lines of a process may be late
+        time.sleep(1.5)  # a line that comes much later must be of no node: nothing happens meanwhile
     finally:
         machine.check("systemctl", "kill", "--signal=CONT", "systemd-journald.service")
     machine.check("journalctl", "--sync")
@@ -137,7 +139,6 @@ def test_the_lines_belong_to_who_did_it(machine):
     machine.load("serve", {"type": "Sequence", "name": "Serve", "children": [
         {"type": "StartUnit", "name": "Up", "unit": "serves.service"}, until("/run/serves"),
         {"type": "StopUnit", "name": "Down", "unit": "serves.service"}]})
-    machine.run("rm", "-f", "/run/serves")
     run, path = machine.client.start("serve")
     machine.client.finish(path)
     machine.check("systemctl", "start", "serves.service")
@@ -193,7 +194,6 @@ def test_lines_that_were_removed(machine):
 
 def test_follow_over_a_restart(machine):
     """Each line once, in the order in which it comes, also over a restart of btd; it ends with the run."""
-    machine.run("rm", "-f", "/run/go")
     machine.load("long", {"type": "Sequence", "name": "Long", "children": [
         shell("First", "echo one"), shell("Work", "echo two; while ! test -e /run/go; do sleep 0.1; done; echo three")]})
     run, _ = machine.client.start("long")
@@ -206,7 +206,7 @@ def test_follow_over_a_restart(machine):
         output += line
     machine.check("systemctl", "restart", "btd.service")
     machine.write("/run/go", "")
-    rest, _ = following.communicate(timeout=120)
+    rest, _ = following.communicate(timeout=client.PATIENCE)
     lines = told(output + rest)
     assert following.returncode == 0
     for line in ("Long/First: sh[N]: one", "Long/Work: sh[N]: two", "Long/Work: sh[N]: three", "● Long/Work: running",
@@ -223,7 +223,6 @@ TOO_EARLY = ("btctl: btd is not running; start it with 'systemctl start btd'\n",
     (["wait", "{run}"], 3), (["wait", "{tree}"], 3), (["halt", "--wait", "{tree}"], 0)])
 @pytest.mark.parametrize("restart", [["restart", "btd.service"], ["kill", "--signal=KILL", "btd.service"]])
 def test_waiting_outlasts_the_service(machine, verb, status, restart):
-    machine.run("rm", "-f", "/run/go")
     machine.load("slow", {"type": "Finally", "name": "Clean", "children": [
         {"type": "Sleep", "duration": "1h"}, until("/run/go")]})
     run, path = machine.client.start("slow")
@@ -235,11 +234,10 @@ def test_waiting_outlasts_the_service(machine, verb, status, restart):
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if words[0] == "wait":
             machine.btctl("halt", "slow")
-        while machine.client.run_property(path, "Status") != "halting":
-            time.sleep(0.01)
+        client.wait(lambda: machine.client.run_property(path, "Status") == "halting", "the halt")
         machine.check("systemctl", *restart)
         first = waiting.stdout.readline()
         machine.client.wait_owner()
     machine.write("/run/go", "")
-    rest, _ = waiting.communicate(timeout=120)
+    rest, _ = waiting.communicate(timeout=client.PATIENCE)
     assert waiting.returncode == status and f"{run}: halted" in rest, (first, rest)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests btd as a systemd service: its sandbox, start, stop, crash and upgrade."""
 
+import collections
 import json
 import pathlib
 import re
@@ -12,15 +13,18 @@ import state_trees
 from client import DBusError, wait
 from records import ENGINE
 
-# Short spans instead of the unit's own, so that the tests need not wait for half a minute.
 DROP_IN = """
 [Service]
-WatchdogSec=500ms
-TimeoutAbortSec=200ms
 RestartSec=50ms
 
 [Unit]
 StartLimitBurst=1000
+"""
+# So that the tests need not wait for half a minute. On a busy machine btd may be too late now and then.
+WATCHDOG = """
+[Service]
+WatchdogSec=1s
+TimeoutAbortSec=200ms
 """
 
 TREE_WITH_PROCESS = {
@@ -101,22 +105,31 @@ def test_it_tells_systemd_how_it_is(machine):
     assert machine.property("btd.service", "ActiveState") == "active"
 
 
-def test_the_watchdog_is_fed_when_there_is_nothing_to_do(machine):
-    restarts = machine.property("btd.service", "NRestarts")
-    machine.load("idle", {"type": "Sleep", "duration": "1s"})
-    assert machine.btctl("start", "idle", "--wait").returncode == 0
-    assert machine.property("btd.service", "NRestarts") == restarts
+@pytest.fixture
+def watchdog(machine):
+    machine.unit("btd.service.d/watchdog.conf", WATCHDOG)
+    machine.check("systemctl", "restart", "btd.service")
 
 
-def test_the_watchdog_restarts_a_daemon_that_hangs(machine):
-    restarts = int(machine.property("btd.service", "NRestarts"))
+def test_the_watchdog_is_fed_when_there_is_nothing_to_do(machine, watchdog):
+    """Again and again by the same process; systemd sets this time also when it starts one."""
+    fed = collections.defaultdict(set)
+
+    def is_fed():
+        pid = main_pid(machine)
+        fed[pid].add(machine.property("btd.service", "WatchdogTimestampMonotonic"))
+        return len(fed[pid]) > 3 and main_pid(machine) == pid
+    wait(is_fed, "the watchdog")
+
+
+def test_the_watchdog_restarts_a_daemon_that_hangs(machine, watchdog):
     owner = machine.client.owner()
-    machine.check("kill", "-STOP", main_pid(machine))
+    machine.check("systemctl", "kill", "--kill-whom=main", "--signal=STOP", "btd.service")
 
     machine.client.wait_owner(other_than=owner)
 
-    assert int(machine.property("btd.service", "NRestarts")) == restarts + 1
-    assert "watchdog" in machine.journal("-u", "btd.service").lower()
+    assert int(machine.property("btd.service", "NRestarts")) > 0
+    assert "Watchdog timeout" in machine.log()
 
 
 def test_a_daemon_that_was_killed_comes_back(machine):
@@ -266,12 +279,14 @@ def test_systemctl_reload(machine):
     assert machine.btctl("start", "newcomer", "--wait").returncode == 0
 
 
+@pytest.mark.both_buses("the bus has the service started")
 def test_a_call_starts_it(machine):
     machine.check("systemctl", "stop", "btd.service")
     machine.check("busctl", "call", "org.btd1", "/org/btd1", "org.btd1.Manager", "ListTrees")
     assert machine.property("btd.service", "ActiveState") == "active"
 
 
+@pytest.mark.both_buses("the bus is lost")
 def test_a_lost_bus_is_found_again(machine):
     """Runs go on meanwhile; the same process is on the new bus."""
     machine.load("long", {"type": "Sleep", "duration": "1h"})
@@ -380,7 +395,7 @@ def test_a_disk_that_fills_up(machine):
     try:
         for name in ("minds", "copes"):
             _, path = machine.client.start(name)
-            machine.check("timeout", "120", "sh", "-c", "until [ -e /run/btd/outputs/%s.* ]; do sleep 0.01; done" % name)
+            machine.check("sh", "-c", "until [ -e /run/btd/outputs/%s.* ]; do sleep 0.01; done" % name)
             machine.run("dd", "if=/dev/zero", "of=/run/btd/outputs/fill", "bs=4k")
             machine.check("sh", "-c", "echo >/run/say-pipe")
             results[name] = machine.client.finish(path)
@@ -418,7 +433,7 @@ def test_a_journal_that_does_not_read(machine):
         assert main_pid(machine) == pid
         machine.check("kill", "-CONT", journald)
         lost = "log messages lost here, because they could not be written in time: "
-        machine.check("timeout", "120", "sh", "-c",
+        machine.check("sh", "-c",
                       f"until journalctl -u btd.service -o cat | grep -q '{lost}'; do sleep 0.1; done")
         kept = machine.log().count("x" * 100)
         assert 500 < kept < 10000
