@@ -43,11 +43,11 @@ COUNTERS = "BindPaths={0}\nReadWritePaths={0}\n".format(os.path.abspath(daemon.B
 
 # Of users that a test or a file adds.
 ACCOUNTS = ["etc/passwd", "etc/shadow", "etc/group", "etc/gshadow", "etc/subuid", "etc/subgid"]
-# What changes without a test: in the overlay, and of units.
+# What changes without a test: in the overlay, and units that the bus starts when they are needed.
 OWN_FILES = ["var/log", "var/lib/btd", "var/lib/systemd", "var/lib/polkit-1", "var/cache", "var/tmp", "root",
              "etc/.pwd.lock", *(path + "-" for path in ACCOUNTS)]
 OWN_UNITS = ["run-credentials-*.mount", "systemd-tmpfiles-clean.service", "systemd-hostnamed.service",
-             "systemd-timedated.service"]
+             "systemd-timedated.service", "polkit.service"]
 UNIT_TYPES = {"service", "scope", "socket", "timer", "path", "mount", "automount"}
 CHANGING = ["reloading", "activating", "deactivating"]
 ACTIVE = ["active", "failed", *CHANGING]
