@@ -6,8 +6,8 @@
         machine.load("boot", {"type": "StartUnit", "unit": "foo.service"})
         assert machine.run("btctl", "start", "boot", "--wait").returncode == 0
 
-A container boots once for all files of a pytest process. Before the first test of a file, prepare(machine) of that file,
-if there is one, writes what its tests need, also for btd.service, and systemd, the bus, polkit and btd read it; then btd
+A container boots once for all files of a pytest process. Before the first test of a file, its prepare(machine), if
+there is one, writes what its tests need, also for btd.service, and systemd, the bus, polkit and btd read it; then btd
 begins without runs and history, and the journal is empty. After the file all that is undone. A file that says why in
 OWN_BOOT gets a container of its own, and its prepare() is called before the boot.
 
@@ -61,7 +61,7 @@ systemctl reset-failed
 """
 
 State = collections.namedtuple("State", "files units accounts")
-# Of a file: prepare(machine), OWN_BOOT, and for such a file after_boot(machine), and GOES_ON: patterns of the units that
+# Of a file: prepare(machine), OWN_BOOT, for such a file after_boot(machine), and GOES_ON: patterns of the units that
 # may go on from test to test.
 Module = collections.namedtuple("Module", "prepare own_boot after_boot goes_on",
                                 defaults=(lambda machine: None, "", lambda machine: None, []))
@@ -122,7 +122,7 @@ class Machine(container.Container):
     # What tests change.
 
     def files(self):
-        """Those that differ from this system, which is below the overlay: with all that tells whether they have changed.
+        """Those that differ from this system, which is below the overlay: with what tells whether they have changed.
         And units and trees in /run."""
         found = {}
         upper = f"/proc/{self.nspawn.pid}/root{self.top}/memory/upper"
@@ -207,7 +207,7 @@ class Machine(container.Container):
         left = self.clean(self.booted, restart=False)
         if left:
             self.is_broken = True
-            pytest.fail("the tests of this file have left this behind; with OWN_BOOT it gets a container of its own:\n" +
+            pytest.fail("the tests of this file have left this behind; with OWN_BOOT it has its own container:\n" +
                         "\n".join(left), pytrace=False)
 
     def clean(self, state, restart=True):
@@ -224,7 +224,8 @@ class Machine(container.Container):
         for _ in range(3):  # a unit that is stopped may start others
             units, files = self.units(), self.files()
             added = [unit for unit in units if unit not in state.units]
-            changed = [path for path, it in files.items() if path not in state.files and not self.is_of_system(path, it)]
+            changed = [path for path, it in files.items()
+                       if path not in state.files and not self.is_of_system(path, it)]
             if not added and not changed:
                 break
             if added:
@@ -242,7 +243,8 @@ class Machine(container.Container):
             [f"unit {unit}: {units.get(unit, 'inactive')}, which was {was}" for unit, was in state.units.items()
              if units.get(unit) != was] + \
             [f"file /{path}" for path in changed] + \
-            [f"file /{path}, which was removed or changed" for path, was in state.files.items() if files.get(path) != was]
+            [f"file /{path}, which was changed or removed" for path, was in state.files.items()
+             if files.get(path) != was]
 
     def halt_runs(self):
         for run in self.client.runs():
@@ -274,7 +276,8 @@ class Machine(container.Container):
         if of_units and self.is_loaded({path.split("/")[0] for path in of_units}):
             self.daemon_reload()
         if any("dbus-1/" in path for path in paths):
-            self.client.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
+            bus = "org.freedesktop.DBus"
+            self.client.call_any(bus, "/org/freedesktop/DBus", bus, "ReloadConfig")
         if any("polkit-1/" in path for path in paths):
             self.check("systemctl", "restart", "polkit.service")
         if restart and any(path.startswith("btd.service") for path in of_units):
