@@ -1,60 +1,47 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs load programs against btd in a container, and measures how long others wait and what is left."""
+"""Makes btd work hard. Each load is a context: inside it btd is at work; at its end the load checks that nothing was
+lost. The tests of integration/test_load.py count in it, and the benchmark measures in it how long others wait."""
 
 import collections
 import contextlib
 import os
+import socket
 import subprocess
 import time
 
 import client
 import daemon
 
-ADDRESS = "unix:path=/run/dbus/system_bus_socket"
-PROGRAMS = ["churn", "mute", "probe", "service", "signals"]
-PLAIN = "org.example.Plain"
-
-POLICY = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
- "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig><policy context="default"><allow own_prefix="org.example"/>""" + "".join(
-    f'<allow send_destination="org.example.{name}"/>' for name in ("Beats", "Flap", "Held", "Plain")) + """
-</policy></busconfig>
-"""
-
-# What every other caller may wait for an answer, with two processors: the median and the 99th percentile, in µs. A
-# service with nothing to do, asked at the same moments, tells how much of it is the machine's.
-MEDIAN, PERCENTILE_99 = 20000, 100000
-
-Waits = collections.namedtuple("Waits", "answered lost median percentile_99 longest")
-Cost = collections.namedtuple("Cost", "btd plain before after")
+BEATS, HELD, OTHER = "org.example.Beats", "org.example.Held", "org.example.Other"
+INTERFACE = "org.example.Load"
+MANAGER = "org.btd1.Manager"
+SLEEP = {"type": "Sleep", "duration": "1h"}
 
 
-def prepare(machine):
-    """Installs the programs and their policy, before the boot."""
-    machine.write("/etc/dbus-1/system.d/org.example.conf", POLICY)
-    for name in PROGRAMS:
-        with open(os.path.join(daemon.BUILD, "tests", "load", "load-" + name), "rb") as file:
-            program = machine.path("/usr/libexec/load-" + name)
-            program.parent.mkdir(parents=True, exist_ok=True)
-            program.write_bytes(file.read())
-            program.chmod(0o755)
+def until(condition, what):
+    """For what no event tells about: it is looked up again and again."""
+    deadline = time.monotonic() + client.PATIENCE
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"waited {client.PATIENCE} s for {what}"
+        time.sleep(0.02)  # btd gets the processor
+    return value
 
 
 class Program:
-    """One of the programs, which runs in the container until end()."""
+    """One of the programs of tests/load, which runs until end()."""
 
-    def __init__(self, machine, name, *arguments, user=None):
-        command = machine.command(f"/usr/libexec/load-{name}", ADDRESS, *arguments, user=user)
+    def __init__(self, command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
-        assert line == "ready\n", f"load-{name} did not begin: {line}"
+        assert line == "ready\n", f"{command} did not begin: {line}"
 
     def end(self):
         """Its output, split into words."""
         self.process.stdin.close()
+        client.wake_at_end(self.process)
+        client.wait(lambda: self.process.poll() is not None, f"the end of {self.process.args}")
         words = self.process.stdout.read().split()
-        self.process.stdout.close()
-        assert self.process.wait() == 0, self.process.args
+        assert self.process.returncode == 0, self.process.args
         return words
 
     def __enter__(self):
@@ -64,78 +51,214 @@ class Program:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+        self.process.stdout.close()
 
 
-def main_pid(machine):
-    return int(machine.property("btd.service", "MainPID"))
+class Site:
+    """A btd on a bus."""
+
+    def __init__(self, bus_client, address, trees, build=daemon.BUILD):
+        self.client, self.address, self.trees, self.build = bus_client, address, trees, build
+
+    def tree(self, name, root, **keys):
+        with open(os.path.join(self.trees, name + ".json"), "w", encoding="utf-8") as file:
+            file.write(daemon.tree_text(root, **keys))
+
+    def program(self, name, *arguments, other_user=False):
+        """other_user: as somebody else, if that is possible."""
+        as_user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
+        command = [os.path.join(self.build, "tests", "load", "load-" + name), self.address, *map(str, arguments)]
+        return Program((as_user if other_user and os.geteuid() == 0 else []) + command)
+
+    def start(self, tree, n):
+        """Their paths."""
+        return [self.client.start(tree, str(i))[1] for i in range(n)]
+
+    def halt(self, tree):
+        for path in [row.path for row in self.client.runs() if row.tree == tree and row.status == "running"]:
+            with contextlib.suppress(client.DBusError):  # it has just ended
+                self.client.halt(path)
+        until(lambda: not self.is_running(tree), f"the end of {tree}")
+
+    def is_running(self, tree):
+        return any(row.tree == tree and row.status in ("running", "halting") for row in self.client.runs())
+
+    def n_running(self):
+        return self.client.get(client.MANAGER, MANAGER, "NRunning")
 
 
-def pss(machine):
-    """The memory of btd, in KiB."""
-    for line in machine.check("cat", f"/proc/{main_pid(machine)}/smaps_rollup").splitlines():
-        if line.startswith("Pss:"):
-            return int(line.split()[1])
-    raise AssertionError("no Pss")
+def held(destination, member="Wait"):
+    return {"destination": destination, "path": "/load", "interface": INTERFACE, "member": member}
 
 
-def files(machine):
-    """How many file descriptors btd has open."""
-    return len(machine.check("ls", f"/proc/{main_pid(machine)}/fd").split())
-
-
-def settle(value, bound, timeout=20):
-    """The value when it is within the bound, or the last value: freed memory is returned only after seconds."""
-    deadline = time.monotonic() + timeout
-    while (now := value()) > bound and time.monotonic() < deadline:
-        client.run(["sleep", "0.2"])
-    return now
-
-
-def rest(machine):
-    """PSS when it no longer decreases."""
-    now = pss(machine)
-    while (then := settle(lambda: pss(machine), now * 0.99, timeout=3)) <= now * 0.99:
-        now = then
-    return then
-
-
-def read_waits(words):
-    waits = {words[i]: Waits(*map(int, words[i + 1:i + 6])) for i in range(0, len(words), 6)}
-    return waits["btd"], waits["plain"]
-
-
-@contextlib.contextmanager
-def others(machine):
-    """Lets clients call btd while the body loads it. Yields a list for their Waits, and those of the plain service."""
-    waits = []
-    with Program(machine, "probe", PLAIN) as probe:
-        yield waits
-        waits += read_waits(probe.end())
-
-
-def check_waits(waits, what, alone):
-    """alone: nothing else runs on this machine, so that all of the delay is caused by btd."""
-    btd, plain = waits
-    allowance = Waits(0, 0, 0, 0, 0) if alone else plain
-    print(f"{what}: {btd}; plain: {plain}")
-    assert btd.lost == 0 and btd.answered > 0, f"{what}: {btd}"
-    assert btd.median <= MEDIAN + allowance.median, f"{what}: {btd}; plain: {plain}"
-    assert btd.percentile_99 <= PERCENTILE_99 + allowance.percentile_99, f"{what}: {btd}; plain: {plain}"
-
-
-def check_memory(machine, before, what):
-    """Checks that the value is within a tenth of the previous one."""
-    after = settle(lambda: pss(machine), before * 1.1)
-    print(f"{what}: PSS {before} KiB before, {after} KiB after")
-    assert after <= before * 1.1, f"{what}: PSS was {before} KiB before and is {after} KiB after"
+def heard(member):
+    return {"type": "DBusSignal", "sender": BEATS, "path": "/load", "interface": INTERFACE, "member": member}
 
 
 @contextlib.contextmanager
-def finished(machine):
+def finished(bus_client):
     """Collects the statuses of the runs that end meanwhile."""
     statuses = []
-    subscription = machine.client.connection.signal_subscribe(
-        client.BUS_NAME, "org.btd1.Manager", "RunFinished", client.MANAGER, None, 0,
+    subscription = bus_client.connection.signal_subscribe(
+        client.BUS_NAME, MANAGER, "RunFinished", client.MANAGER, None, 0,
         lambda *arguments: statuses.append(arguments[5].unpack()[2]))
     yield statuses
-    machine.client.connection.signal_unsubscribe(subscription)
+    bus_client.connection.signal_unsubscribe(subscription)
+
+
+@contextlib.contextmanager
+def nothing(site):
+    """To compare the others with."""
+    yield
+
+
+@contextlib.contextmanager
+def many_runs(site, n=1000):
+    """They end with the same signal."""
+    site.tree("crowd", {"type": "Sequence", "children": [{"type": "Script", "code": "n = 1"}, heard("Last")]})
+    site.client.reload()
+    with finished(site.client) as statuses:
+        with site.program("signals", BEATS, 0) as beats:
+            site.start("crowd", n)
+            assert site.n_running() == n
+            yield
+            beats.end()
+        client.wait(lambda: len(statuses) == n, f"{n} runs to end")
+    assert set(statuses) == {"success"}
+
+
+@contextlib.contextmanager
+def many_calls(site, n=20000):
+    """They wait for a service that does not answer. Other calls are made meanwhile, and subscriptions."""
+    site.tree("calls", {"type": "Parallel", "children": [
+        {"type": "DBusCall", "name": f"Call{i}", "timeout": "1h", **held(HELD)} for i in range(n)]})
+    site.tree("other-call", {"type": "DBusCall", "timeout": "1h", **held(OTHER, "Ask")})
+    site.client.reload()
+    with site.program("service", HELD) as service, site.program("service", OTHER):
+        [path] = site.start("calls", 1)
+        site.client.manager("Subscribe")
+        site.client.manager("Unsubscribe")
+        assert site.client.finish(site.client.start("other-call")[1]) == ("success", "")
+        yield
+        site.client.call_any(HELD, "/load", INTERFACE, "Answer")
+        assert site.client.finish(path) == ("success", "")
+        assert site.client.call_any(HELD, "/load", INTERFACE, "Answer") == n
+        service.end()
+
+
+def busy(steps=1):
+    """One of its ticks changes so many nodes."""
+    return {"type": "KeepRunningUntilFailure", "child": {"type": "Sequence", "children": [
+        {"type": "Sleep", "duration": "1ms"}, *({"type": "AlwaysSuccess"} for _ in range(steps))]}}
+
+
+@contextlib.contextmanager
+def mute_subscriber(site, n=10, steps=1):
+    """It never reads what it is told."""
+    site.tree("busy", busy(steps))
+    site.client.reload()
+    with site.program("mute", other_user=True) as mute:
+        yield mute.process.pid, site.start("busy", n)
+        site.halt("busy")
+        mute.end()
+
+
+@contextlib.contextmanager
+def mute_asker(site, n=1000):
+    """It asks for much, and reads no answer."""
+    site.tree("long", SLEEP, blackboard={"text": "x" * 200000})
+    site.client.reload()
+    run, _ = site.client.start("long")
+    with site.program("mute", n, run, other_user=True):
+        yield
+    site.halt("long")
+
+
+@contextlib.contextmanager
+def many_signals(site, rate=10000, n=3):
+    """Each of them makes each of the runs tick."""
+    site.tree("beats", {"type": "Parallel", "success_count": 1, "children": [
+        heard("Last"), {"type": "KeepRunningUntilFailure", "child": heard("Beat")}]})
+    site.client.reload()
+    with site.program("signals", BEATS, rate) as beats:
+        paths = site.start("beats", n)
+        yield paths
+        beats.end()
+    for path in paths:
+        assert site.client.finish(path) == ("success", "")
+
+
+@contextlib.contextmanager
+def churn(site, at_once=64):
+    """So many callers start a run and halt it again, without end."""
+    site.tree("quiet", {"type": "Parallel", "children": [SLEEP, SLEEP]})
+    site.client.reload()
+    with finished(site.client) as statuses:
+        with site.program("churn", "quiet", at_once) as churn_program:
+            yield statuses
+            halted, errors = map(int, churn_program.end())
+        site.halt("quiet")
+        client.wait(lambda: len(statuses) >= halted, "the end of what was halted")
+    assert halted > 0 and errors == 0
+    assert set(statuses) == {"halted"}
+
+
+@contextlib.contextmanager
+def reloads(site, n=100):
+    """Of so many trees, of which a tenth are others each time, while runs are at work. Yields a function that reloads."""
+    def write(number, tag):
+        site.tree(f"many-{number}", {"type": "Sequence", "name": tag, "children": [SLEEP] * 20})
+
+    turns = []
+
+    def turn():
+        turns.append(f"turn{len(turns)}")
+        for number in range(len(turns) % 10, n, 10):
+            write(number, turns[-1])
+        assert site.client.reload() == []
+
+    for number in range(n):
+        write(number, "first")
+    site.tree("busy", busy())
+    site.tree("quiet", {"type": "Parallel", "children": [SLEEP, SLEEP]})
+    site.client.reload()
+    site.start("busy", 10)
+    site.start("quiet", 50)
+    yield turn
+    assert site.n_running() == 60
+    assert turns[-1] in site.client.call(f"/org/btd1/tree/many_2d{len(turns) % 10}", "org.btd1.Tree", "GetText")
+    site.halt("quiet")
+    site.halt("busy")
+
+
+DBUS, STATS = "org.freedesktop.DBus", "org.freedesktop.DBus.Debug.Stats"
+Connected = collections.namedtuple("Connected", "match_rules unread_bytes")
+
+
+def connections(bus_client, pid):
+    """What the bus says of each connection of a process; each kind of bus has its own way to say it."""
+    def ask(method, interface=DBUS, *arguments):
+        return bus_client.call_any(DBUS, "/org/freedesktop/DBus", interface, method, "s" * len(arguments), *arguments)
+
+    def is_of_process(name):
+        with contextlib.suppress(client.DBusError):  # it has left since
+            return ask("GetConnectionUnixProcessID", DBUS, name) == pid
+
+    try:
+        peers = ask("GetStats", STATS)["org.bus1.DBus.Debug.Stats.PeerAccounting"]
+    except KeyError:
+        stats = [ask("GetConnectionStats", STATS, name) for name in ask("ListNames") if name[0] == ":" and is_of_process(name)]
+        return [Connected(each["MatchRules"], each["OutgoingBytes"]) for each in stats]
+    return [Connected(each["Matches"], each["OutgoingBytes"]) for _, who, each in peers if who["ProcessID"] == pid]
+
+
+# So that what is free is not kept for the next one.
+EXACT = {"G_SLICE": "always-malloc", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+
+
+def allocated(socket_path):
+    """How many bytes btd has allocated, see load/allocated.c."""
+    with socket.socket(socket.AF_UNIX) as it:
+        it.settimeout(client.PATIENCE)
+        it.connect(str(socket_path))
+        return int(it.recv(64))
