@@ -19,10 +19,10 @@ from clock import Clock
 from daemon import Daemon
 
 
-def opened(kind, limits=""):
+def opened(kind, limits="", **options):
     """A bus, closed behind the tests that have it; where it cannot run, they are left out, but not in CI."""
     try:
-        it = buses.Bus(kind, limits)
+        it = buses.Bus(kind, limits, **options)
     except buses.CannotRun as reason:
         if os.environ.get("CI") == "true":
             raise

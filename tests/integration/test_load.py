@@ -8,10 +8,9 @@ import pytest
 
 import buses
 import client
-import daemon
 import load
+from conftest import opened
 
-SANITIZED = os.environ.get("BTD_SANITIZE", "none") != "none"
 QUESTIONS = 20
 # A load may leave some bytes, such as a table that has grown; a leak leaves some each time.
 KEPT_MAX, ROUNDS = 2048, 10
@@ -22,16 +21,7 @@ UNREAD_MAX = 2 << 20
 @pytest.fixture
 def own_bus(request):
     """Other users get there, too."""
-    try:
-        it = buses.Bus(request.param, buses.SYSTEM_LIMITS, '<allow user="*"/>')
-    except buses.CannotRun as reason:
-        if os.environ.get("CI") == "true":
-            raise
-        pytest.skip(str(reason))
-    os.chmod(it.directory, 0o755)
-    os.chmod(it.socket, 0o666)
-    yield it
-    it.close()
+    yield from opened(request.param, buses.SYSTEM_LIMITS, for_all=True)
 
 
 class Site(load.Site):
@@ -45,17 +35,15 @@ class Site(load.Site):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
     def allocated(self):
-        return 0 if SANITIZED else load.allocated(self.socket)
+        return load.allocated(self.socket)
 
 
 @pytest.fixture
 def site(btd_own_bus, tmp_path):
     socket = tmp_path / "allocated"
-    env = {"LD_PRELOAD": os.path.join(daemon.BUILD, "tests", "load", "allocated.so"), "BTD_TEST_ALLOCATED": str(socket),
-           **load.EXACT}
     # The history is full soon.
     btd_own_bus.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state", "--limit=history=5",
-                      env={} if SANITIZED else env)
+                      env=load.allocated_env(socket))
     return Site(btd_own_bus, socket)
 
 

@@ -45,15 +45,17 @@ def _drain(journal):
 class Bus:
     """The constructor starts the bus; stop() and start() simulate a bus that is lost and returns."""
 
-    def __init__(self, kind, limits="", policy=""):
+    def __init__(self, kind, limits="", policy="", for_all=False):
+        """for_all: other users may connect to it, too."""
         self.kind = kind
+        self.for_all = for_all
         self.directory = tempfile.mkdtemp(prefix="btd-bus-")
         self.socket = os.path.join(self.directory, "bus")
         self.address = "unix:path=" + self.socket
         self.config = os.path.join(self.directory, "bus.conf")
         self.process = None
         with open(self.config, "w", encoding="utf-8") as file:
-            file.write(CONFIG.format(socket=self.socket, policy=policy,
+            file.write(CONFIG.format(socket=self.socket, policy=policy + ('<allow user="*"/>' if for_all else ""),
                                      limits=limits if kind == "dbus-daemon" else ""))
         try:
             self.start()
@@ -68,6 +70,9 @@ class Bus:
             self._start_daemon()
         else:
             self._start_broker()
+        if self.for_all:
+            os.chmod(self.directory, 0o755)
+            os.chmod(self.socket, 0o666)
 
     def _start_daemon(self):
         reader, writer = os.pipe()

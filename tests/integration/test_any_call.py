@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Whatever root, or somebody who may do nothing, calls with whatever arguments (support/fuzz-bus.py): the daemon answers
+each call, by an error that has a name if need be, and is none the worse for it."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+
+import pytest
+
+import client
+import load
+from conftest import opened
+from daemon import tree_text
+
+CALLS = int(os.environ.get("BTD_CALLS", "8000"))
+GROWTH_MAX = 256 << 10  # bytes
+
+FUZZER = pathlib.Path(__file__).parents[1] / "support" / "fuzz-bus.py"
+SLEEP = {"type": "Sleep", "duration": "1h"}
+ENDLESS = {"type": "Repeat", "num_cycles": -1, "child": {"type": "Sleep", "duration": "10ms"}}
+WORDS = {
+    "tree": ["camera"], "instance": ["", "a", "b"], "id": ["camera.1", "camera.2"], "name": ["a", "camera", "mine"],
+    "node": [0, 1], "status": ["success", "failure", "skipped"], "offset": [0, 100],
+    "options": [{}],
+    "variables": [{}, {"a": 1}, {"b": [1, None], "a": "x"}, {"b": {"c": 0.5}}],
+    "text": [tree_text({"type": "Sleep", "duration": "20ms"}), tree_text(ENDLESS, blackboard={"a": 1, "b": 2}), "{"],
+}
+# What changes something.
+CHANGES = {"org.btd1.Manager." + each for each in ["StartTree", "StartText", "HaltTree", "HaltRun", "Reload"]} | \
+    {"org.btd1.Tree.Start", "org.btd1.Tree.Halt"} | \
+    {"org.btd1.Run." + each for each in ["Halt", "SetVariables", "Pause", "Resume", "Step", "SetBreakpoint", "Force"]}
+
+
+@pytest.fixture
+def own_bus(request):
+    yield from opened(request.param, for_all=True)
+
+
+def fuzz(btd, user, n, seed):
+    script = os.path.join(btd.bus.directory, "fuzz-bus")  # the user can read it there
+    shutil.copy(FUZZER, script)
+    as_user = ["setpriv", f"--reuid={user}", "--regid=nogroup", "--clear-groups"] if user != "root" else []
+    result = client.run([*as_user, "/usr/bin/python3", script, client.BUS_NAME, str(n), json.dumps(WORDS), str(seed)],
+                        {"DBUS_SYSTEM_BUS_ADDRESS": btd.bus.address}, timeout=30 * client.PATIENCE)
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
+    print(json.dumps(report, indent=1))
+    assert not report["findings"], "\n".join(report["findings"])
+    return report["answers"]
+
+
+def allocated(btd, socket):
+    """When nothing runs."""
+    for run in btd.client.runs():
+        if run.status == "running":
+            btd.client.halt(run.path)
+    load.until(lambda: all(run.status != "halting" for run in btd.client.runs()), "the end of all runs")
+    return load.allocated(socket)
+
+
+@pytest.mark.parametrize("user", ["root", "nobody"])
+def test_any_call(btd_own_bus, user, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to be another user")
+    btd, socket = btd_own_bus, tmp_path / "allocated"
+    btd.tree("camera", SLEEP, blackboard={"a": 1, "b": 2})
+    btd.start("--log-level=warning", f"--runtime={tmp_path}/run", f"--state={tmp_path}/state", "--limit=history=10",
+              env=load.allocated_env(socket))
+    btd.client.start("camera", "z")
+    fuzz(btd, user, CALLS // 2, 1)
+    before = allocated(btd, socket)
+    btd.client.start("camera", "z")
+
+    answers = fuzz(btd, user, CALLS, 2)
+    after = allocated(btd, socket)
+    assert set(answers) >= CHANGES
+    assert btd.process.poll() is None
+    print(f"{before} bytes before, {after} bytes after")
+    assert after < before + GROWTH_MAX
+
+    done = {method for method in CHANGES if answers[method].get("fine")}
+    assert not done if user == "nobody" else len(done) > len(CHANGES) / 2
+    warnings = [line for line in btd.log().splitlines() if not re.search(r": failed after .*: forced by UID 0", line)]
+    assert warnings == []
