@@ -2,9 +2,11 @@
 """Has trees that mix all kinds of leaves, for tests that disturb them. The processes, units and services that these trees
 use count what is done, so that the tests know afterwards what was lost and what was done twice."""
 
+import os
 import time
 
 import client
+import daemon
 
 COUNTER = "org.example.Counter"
 SERVICE = """
@@ -39,16 +41,34 @@ POLICY = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configurat
   <allow own="org.example.Counter"/><allow send_destination="org.example.Counter"/>
 </policy></busconfig>
 """
+DROP_IN = """
+[Unit]
+StartLimitIntervalSec=0
+[Service]
+RestartSec=10ms
+Environment=LD_PRELOAD=/usr/libexec/kill-at.so
+"""
+KILL_AT = "/var/lib/btd/kill-at"  # see kill-at.c
+
 VARIABLES = {"n": 0, "said": ""}
+PARTS_MAX = 3
 AT_MOST_ONCE = ("call-", "told-", "child-")
 
 
 def prepare(machine):
-    """Before it boots."""
+    """Before it boots. btd can be killed behind a line of a run record; it and the bus can be restarted all the time."""
     machine.write("/usr/libexec/counter.py", SERVICE)
     machine.write("/etc/dbus-1/system.d/org.example.Counter.conf", POLICY)
     machine.unit("counter.service", "[Service]\nType=dbus\nBusName=org.example.Counter\n"
                  "ExecStart=/usr/bin/python3 /usr/libexec/counter.py\nRestart=always\nRestartSec=10ms\n")
+    machine.write("/etc/systemd/system/btd.service.d/kills.conf", DROP_IN)
+    for unit in ("dbus.service", "dbus-broker.service", "dbus.socket", "counter.service"):
+        machine.write(f"/etc/systemd/system/{unit}.d/kills.conf", "[Unit]\nStartLimitIntervalSec=0\n")
+    preloaded = machine.path("/usr/libexec/kill-at.so")
+    with open(os.path.join(daemon.BUILD, "tests", "system", "kill-at.so"), "rb") as file:
+        preloaded.write_bytes(file.read())
+    for n in range(1, PARTS_MAX + 1):
+        add_units(machine, n)
 
 
 def counted(what, more=""):
@@ -115,8 +135,6 @@ class Mixed:
         self.machine = machine
         self.n_parts = n_parts
         machine.reconnect()
-        for n in range(1, n_parts + 1):
-            add_units(machine, n)
         machine.check("systemctl", "start", "counter.service")
         machine.load("all", self.root(), blackboard=VARIABLES)
 
@@ -152,12 +170,12 @@ class Mixed:
         return self.past_journal(run).exists() and \
             not self.machine.path(f"/run/btd/finished/all.{run}.journal").exists()
 
-    def wait_for(self, run, condition, seconds=120):
-        deadline = time.monotonic() + seconds
+    def wait_for(self, run, condition):
+        deadline = time.monotonic() + client.PATIENCE
         while not condition():
             assert time.monotonic() < deadline, self.machine.check("btctl", "status") + \
                 self.machine.check("systemctl", "list-units", "--all", "btd-all*")
-            time.sleep(0.002)
+            time.sleep(0.005)  # nobody tells about a file of the container; a line of the record must not be missed by much
 
     def wait_for_lines(self, run, n):
         """Until the journal has so many, or is history."""

@@ -4,8 +4,8 @@ and each job of a unit once, each call at most once; and nothing is left behind.
 executes itself anew, or the bus is restarted, again and again: between the lives of btd, and during them. Only if btd dies
 and the bus with it, it can be that nobody knows any more whether a job was asked for; the run says so then.
 
-Some lines in between, chosen evenly; all of them with all of these, and kills during the recovery, with
-BTD_DURABILITY=full in the environment.
+A few lines, chosen evenly; all of them with all of these, and kills during the recovery, with BTD_DURABILITY=full in the
+environment. The simulation (tests/simulation) kills at all of them, too, but with a systemd of its own.
 """
 
 import collections
@@ -15,38 +15,23 @@ import json
 import os
 import re
 
-import daemon
+import pytest
+
 import mixed
 
 FULL = os.environ.get("BTD_DURABILITY") == "full"
-KILLS = 12  # where not all
-N_PARTS = 3 if FULL else 1
+KILLS, UNHEARD = 5, 2  # where not all
+N_PARTS = mixed.PARTS_MAX if FULL else 1
 BUS_RESTART = "systemctl restart dbus"
-DISTURBANCES = [None, "systemctl daemon-reload", "systemctl daemon-reexec", BUS_RESTART]
+DISTURBANCES = [None, "systemctl daemon-reload", "systemctl daemon-reexec"]
 
-DROP_IN = """
-[Unit]
-StartLimitIntervalSec=0
-[Service]
-RestartSec=10ms
-Environment=LD_PRELOAD=/usr/libexec/kill-at.so
-"""
-
-
-def prepare(machine):
-    mixed.prepare(machine)
-    machine.write("/etc/systemd/system/btd.service.d/durability.conf", DROP_IN)
-    for unit in ("dbus.service", "dbus-broker.service", "dbus.socket", "counter.service"):  # that restart all the time
-        machine.write(f"/etc/systemd/system/{unit}.d/durability.conf", "[Unit]\nStartLimitIntervalSec=0\n")
-    preloaded = machine.path("/usr/libexec/kill-at.so")
-    with open(os.path.join(daemon.BUILD, "tests", "system", "kill-at.so"), "rb") as file:
-        preloaded.write_bytes(file.read())
+prepare = mixed.prepare
 
 
 def begin(trees, kills):
     """Starts the tree; the first life and those after it end behind so many lines ("7-": the seventh is not written any
     more). Answers the number of the run."""
-    trees.machine.check("sh", "-c", f"echo {' '.join(map(str, kills))} >/var/lib/btd/kill-at")
+    trees.machine.check("sh", "-c", f"echo {' '.join(map(str, kills))} >{mixed.KILL_AT}")
     return trees.start()
 
 
@@ -55,37 +40,55 @@ def unheard(lines):
     return [[f"{number}-"] for number, line in enumerate(lines, 1) if '"heard":true' in line]
 
 
-def test_nothing_is_lost_and_nothing_done_twice(machine):
-    trees = mixed.Mixed(machine, N_PARTS)
-    machine.write("/run/btd/outputs/lost.1-4-1.stdout", "of a run that nobody knows any more")
-    run = begin(trees, [])
-    lines = trees.finish(run)
+def undisturbed(trees):
+    """The lines of its run record, and what it does."""
+    lines = trees.finish(begin(trees, []))
     status, once, at_most_once = trees.outcome(lines)
     assert status == "success", lines[-1]
     assert len(at_most_once) == 3 * N_PARTS
+    return lines, once
 
-    points = [[line] for line in range(1, len(lines) + 1)]
-    if FULL:
-        points += [[line, 2, 3] for line in range(1, len(lines) + 1)]
+
+def check_kills(trees, kills, command, once):
+    """The command is repeated meanwhile."""
+    run = begin(trees, kills)
+    with trees.machine.repeated(command, pause="0.3") if command else contextlib.nullcontext():
+        lines = trees.finish(run)
+    trees.machine.reconnect()
+    was = trees.outcome(lines)
+    story = f"killed behind {kills}, with {command}\n{trees.story(run)}"
+    if command == BUS_RESTART and was[0] == "failure":
+        assert '"kind":"lost"' in lines[-1], story
+        assert collections.Counter(was[1]) <= collections.Counter(once), story
     else:
-        points = points[::max(1, len(points) // KILLS)] + [[len(lines) // 2, 2, 3]]
+        assert was[:2] == ("success", once), story
+    assert len(was[2]) == len(set(was[2])), story
+
+
+def evenly(points, n):
+    return points if FULL else points[len(points) // (2 * n)::max(1, len(points) // n)][:n]
+
+
+def test_nothing_is_lost_and_nothing_done_twice(machine):
+    trees = mixed.Mixed(machine, N_PARTS)
+    machine.write("/run/btd/outputs/lost.1-4-1.stdout", "of a run that nobody knows any more")
+    lines, once = undisturbed(trees)
     assert unheard(lines)
-    points += unheard(lines)
+    points = evenly([[line] for line in range(1, len(lines) + 1)], KILLS)
+    points += evenly([[line, 2, 3] for line in range(1, len(lines) + 1)], 1) + evenly(unheard(lines), UNHEARD)
     disturbed = itertools.product(points, DISTURBANCES) if FULL else zip(points, itertools.cycle(DISTURBANCES))
     for kills, command in disturbed:
-        run = begin(trees, kills)
-        with machine.repeated(command, pause="0.3") if command else contextlib.nullcontext():
-            lines = trees.finish(run)
-        machine.reconnect()
-        was = trees.outcome(lines)
-        story = f"killed behind {kills}, with {command}\n{trees.story(run)}"
-        if command == BUS_RESTART and was[0] == "failure":
-            assert '"kind":"lost"' in lines[-1], story
-            assert collections.Counter(was[1]) <= collections.Counter(once), story
-        else:
-            assert was[:2] == (status, once), story
-        assert len(was[2]) == len(set(was[2])), story
-    trees.wait_for(run, lambda: not trees.left_behind())
+        check_kills(trees, kills, command, once)
+    trees.wait_for(None, lambda: not trees.left_behind())
+
+
+@pytest.mark.both_buses("btd's stored connections, and what the bus does for one that was killed")
+def test_nothing_is_done_twice_without_the_bus(machine):
+    trees = mixed.Mixed(machine, N_PARTS)
+    lines, once = undisturbed(trees)
+    for kills in evenly([[line] for line in range(1, len(lines) + 1)], 2) + evenly(unheard(lines), 1):
+        check_kills(trees, kills, BUS_RESTART, once)
+    trees.wait_for(None, lambda: not trees.left_behind())
 
 
 HELD = {  # what is said in [Unit], in [Service], and what it does
@@ -104,17 +107,21 @@ def outlive(machine, disturb, verb):
     of a failure that decides."""
     for name, (unit, service, command) in HELD.items():
         machine.write(f"/etc/systemd/system/{name}-{verb}.service", f"[Unit]\n{unit}\n[Service]\nType=oneshot\n{service}\n"
-                      f"ExecStart=/bin/sh -c 'echo {name} >>/run/held; sleep 0.5; {command}'\n")
+                      f"ExecStart=/bin/sh -c 'echo {name} >>/run/held; until [ -e /run/held-no-more ]; do sleep 0.02; done; {command}'\n")
     machine.check("systemctl", "daemon-reload")
-    machine.check("rm", "-f", "/run/held")
+    machine.check("rm", "-f", "/run/held", "/run/held-no-more")
     machine.load("held", {"type": "Parallel", "success_count": len(HELD), "failure_count": len(HELD), "children": [
         {"type": verb, "name": name, "unit": f"{name}-{verb}.service"} for name in HELD]})
     trees = mixed.Mixed(machine, 1)
     _, path = machine.client.start("held")
     run = path.rsplit("_2e", 1)[1]
     trees.wait_for(run, lambda: machine.path("/run/held").exists() and len(machine.read("/run/held").split()) == len(HELD))
-    disturb(machine, lambda: trees.wait_for(run, lambda: not re.search(
-        r"\bactivating\b", machine.check("systemctl", "list-units", "--all", "--plain", f"*-{verb}.service"))))
+
+    def let_them_end():
+        machine.write("/run/held-no-more", "")
+        trees.wait_for(run, lambda: not re.search(
+            r"\bactivating\b", machine.check("systemctl", "list-units", "--all", "--plain", f"*-{verb}.service")))
+    disturb(machine, let_them_end)
     record = f"/var/lib/btd/history/held.{run}.journal"
     trees.wait_for(run, lambda: machine.path(record).exists() and
                    not machine.path(f"/run/btd/finished/held.{run}.journal").exists())
@@ -133,18 +140,18 @@ def outlive(machine, disturb, verb):
     return ends, causes
 
 
-def kill(machine, wait):
+def kill(machine, let_them_end):
     """They end when there is no btd, and systemd is not the same any more when there is one again."""
     machine.check("systemctl", "kill", "--signal=STOP", "btd")
-    wait()
+    let_them_end()
     machine.check("systemctl", "daemon-reexec")
     machine.check("systemctl", "daemon-reload")
     machine.check("systemctl", "kill", "--signal=KILL", "btd")
 
 
-def stop_and_start(machine, wait):
+def stop_and_start(machine, let_them_end):
     machine.check("systemctl", "stop", "btd")
-    wait()
+    let_them_end()
     machine.check("systemctl", "start", "btd")
 
 
