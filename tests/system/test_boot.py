@@ -18,83 +18,79 @@ def oneshot(name, script="true", more=""):
            f"ExecStart=/bin/sh -c 'echo {name} >>/run/order; {script}'\n"
 
 
-def add_device(machine, autostart=True):
-    """The units of a device, whose camera is broken, and the tree that brings them up."""
-    for name in ("storage", "config", "calibration", "test-picture"):
+def waiting_for(tree, name):
+    """A unit of the boot that waits for a tree."""
+    unit = f"btd-run@{tree}.service"
+    return oneshot(name, more=f"[Unit]\nRequires={unit}\nAfter={unit}\n") + "[Install]\nWantedBy=multi-user.target\n"
+
+
+def prepare(machine):
+    """A device, whose camera is broken, and the tree that brings it up; and units that wait for other trees."""
+    for name in ("storage", "config", "calibration", "test-picture", "network"):
         machine.unit(f"dev-{name}.service", oneshot(name))
     machine.unit("dev-camera.service", oneshot("camera", "exit 5"))
-    machine.tree("boot", BOOT_TREE, autostart=autostart)
+    machine.tree("boot", BOOT_TREE, autostart=True)
+    machine.tree("online", {"type": "StartUnit", "unit": "dev-network.service"})
+    machine.tree("bad", {"type": "AlwaysFailure", "name": "Never"})
+    for tree, name in ("online", "app"), ("bad", "held-back"):
+        machine.unit(name + ".service", waiting_for(tree, name))
+        machine.enable(name + ".service")
 
 
-def test_autostart_brings_the_device_up(boot):
-    machine = boot(add_device)
+def runs(machine, tree):
+    return [row for row in machine.client.runs() if row.tree == tree]
 
-    [row] = machine.client.runs()
-    assert row.tree == "boot"
+
+def order(machine, *names):
+    """In which these units were started."""
+    return [line for line in machine.read("/run/order").split() if line in names]
+
+
+def test_autostart_brings_the_device_up(machine):
+    [row] = runs(machine, "boot")
     assert machine.client.finish(row.path) == ("success", "")
-    order = machine.read("/run/order").split()
-    assert order[0] == "storage"
-    assert sorted(order[1:3]) == ["calibration", "config"]
-    assert order[3:] == ["camera", "test-picture"]
+    started = order(machine, "storage", "config", "calibration", "camera", "test-picture")
+    assert started[0] == "storage"
+    assert sorted(started[1:3]) == ["calibration", "config"]
+    assert started[3:] == ["camera", "test-picture"]
     status = machine.btctl("status", "boot")
     camera = next(line for line in status.stdout.splitlines() if "FullCamera" in line)
     assert "exit" in camera and "5" in camera, status.stdout
 
 
-def test_units_can_wait_for_a_tree(boot):
-    def prepare(machine):
-        add_device(machine, autostart=False)
-        machine.unit("app.service", oneshot(
-            "app", more="[Unit]\nRequires=btd-run@boot.service\nAfter=btd-run@boot.service\n")
-            + "[Install]\nWantedBy=multi-user.target\n")
-        machine.enable("app.service")
-
-    machine = boot(prepare)
-
-    assert machine.read("/run/order").split()[-2:] == ["test-picture", "app"]
-    assert machine.property("btd-run@boot.service", "ActiveState") == "active"
+def test_units_can_wait_for_a_tree(machine):
+    assert order(machine, "network", "app") == ["network", "app"]
+    assert machine.property("btd-run@online.service", "ActiveState") == "active"
 
 
-def test_a_tree_that_fails_holds_them_back(boot):
-    def prepare(machine):
-        machine.tree("bad", {"type": "AlwaysFailure", "name": "Never"})
-        machine.unit("app.service", oneshot(
-            "app", more="[Unit]\nRequires=btd-run@bad.service\nAfter=btd-run@bad.service\n")
-            + "[Install]\nWantedBy=multi-user.target\n")
-        machine.enable("app.service")
-
-    machine = boot(prepare)
-
-    assert not machine.path("/run/order").exists()
+def test_a_tree_that_fails_holds_them_back(machine):
+    assert order(machine, "held-back") == []
     assert machine.property("btd-run@bad.service", "ActiveState") == "failed"
-    assert machine.property("app.service", "ActiveState") == "inactive"
+    assert machine.property("held-back.service", "ActiveState") == "inactive"
 
 
-def test_stopping_the_unit_of_a_tree_halts_it(boot):
-    def prepare(machine):
-        machine.tree("long", {"type": "Sequence", "children": [
-            {"type": "Spawn", "name": "Told", "argv": ["/bin/sh", "-c", "echo >/run/pipe"]},
-            {"type": "Sleep", "duration": "1h"}]})
-
-    machine = boot(prepare)
-    machine.check("mkfifo", "/run/pipe")
+def test_stopping_the_unit_of_a_tree_halts_it(machine):
+    machine.load("long", {"type": "Sequence", "children": [
+        {"type": "Spawn", "name": "Told", "argv": ["/bin/sh", "-c", "echo >/run/told"]},
+        {"type": "Sleep", "duration": "1h"}]})
+    machine.check("mkfifo", "/run/told")
     machine.check("systemctl", "start", "--no-block", "btd-run@long.service")
-    machine.check("sh", "-c", "read line </run/pipe")
+    machine.check("sh", "-c", "read line </run/told")
 
     machine.check("systemctl", "stop", "btd-run@long.service")
 
-    [row] = machine.client.runs()
+    [row] = runs(machine, "long")
     assert row.status == "halted"
 
 
 def test_a_shutdown_halts_what_runs(boot):
-    def prepare(machine):
+    def add_duty(machine):
         machine.tree("on-duty", {
             "type": "Spawn", "name": "Duty",
             "argv": ["/bin/sh", "-c", 'trap "echo halted >/kept/duty; exit 0" TERM; echo >/run/pipe; '
                                       'while :; do sleep 0.05; done']})
 
-    machine = boot(prepare)
+    machine = boot(add_duty)
     machine.check("mkfifo", "/run/pipe")
     machine.client.start("on-duty")
     machine.check("sh", "-c", "read line </run/pipe")
@@ -104,9 +100,8 @@ def test_a_shutdown_halts_what_runs(boot):
     assert (machine.top / "kept/duty").read_text() == "halted\n"
 
 
-def test_a_user_has_one_of_his_own(boot):
+def test_a_user_has_one_of_his_own(machine):
     """The user's manager, the user's bus, the user's trees and units."""
-    machine = boot()
     user = User(machine)
     user.unit("camera.service", "[Service]\nExecStart=/bin/sleep infinity\n")
     user.unit("broken.service", "[Service]\nType=oneshot\nExecStart=/bin/false\n")
@@ -135,10 +130,9 @@ def test_a_user_has_one_of_his_own(boot):
     assert "mine.1" in user.check("btctl", "--user", "history")
 
 
-def test_what_a_user_starts_at_login_outlives_the_daemon(boot):
+def test_what_a_user_starts_at_login_outlives_the_daemon(machine):
     """The daemon is the first to use the user's bus, and systemd is there for its trees all the same."""
-    machine = boot()
-    user = User(machine)
+    user = User(machine, "another")
     user.tree("duty", {"type": "Spawn", "argv": ["/bin/sleep", "infinity"]}, autostart=True)
     wants = f"{user.home}/.config/systemd/user/default.target.wants/btd.service"
     machine.link(wants, machine.check("sh", "-c", "ls /usr/lib/systemd/user/btd.service "

@@ -7,11 +7,12 @@ import daemon
 class User:
     """Somebody with a home and a systemd of his own, which goes on without a login; files are written before it begins."""
 
-    def __init__(self, machine):
+    def __init__(self, machine, name="somebody"):
         self.machine = machine
-        self.home = "/var/lib/somebody"
-        machine.check("useradd", "--create-home", "--home-dir", self.home, "somebody")
-        self.uid = machine.check("id", "-u", "somebody").strip()
+        self.name = name
+        self.home = "/var/lib/" + name
+        machine.check("useradd", "--create-home", "--home-dir", self.home, name)
+        self.uid = machine.check("id", "-u", name).strip()
 
     def tree(self, name, root, **keys):
         self.machine.write(f"{self.home}/.config/btd/trees/{name}.json", daemon.tree_text(root, **keys))
@@ -20,7 +21,7 @@ class User:
         self.machine.write(f"{self.home}/.config/systemd/user/{name}", text)
 
     def begin(self):
-        self.machine.check("chown", "-R", "somebody", self.home)
+        self.machine.check("chown", "-R", self.name, self.home)
         self.machine.check("systemctl", "start", f"user@{self.uid}.service")
 
     def run(self, *argv):
