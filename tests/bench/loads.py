@@ -72,7 +72,8 @@ def waits(bench, kind, what, begin):
         own.close()
     for i, (part, goal) in enumerate({"median": MEDIAN, "99th percentile": PERCENTILE_99}.items()):
         yield measures.Row(f"others wait, {part}: {what}, {kind}", btd[i], "ms", plain[i], goal=goal)
-    yield measures.Row(f"memory (PSS) after it, beside before: {what}, {kind}", after, "MiB", before, after / before, MEMORY)
+    yield measures.Row(f"memory (PSS) after it, beside before: {what}, {kind}", after, "MiB", before, after / before,
+                       MEMORY)
 
 
 LOADS = {

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes so many calls of the methods of all objects of a service on the system bus, and gets and sets their properties:
-fuzz-bus.py NAME CALLS WORDS [SEED]. It continues until each method has an answer. The arguments are random values of their types, or of others, and now and then one of the words for an argument of
-that name: WORDS is a JSON object of lists. It prints as JSON how many calls got which answer, and what must not happen: no
-answer, an error that has no name of its own, a service that has gone."""
+fuzz-bus.py NAME CALLS WORDS [SEED]. It continues until each method has an answer. The arguments are random values of their
+types, or of others, and now and then one of the words for an argument of that name: WORDS is a JSON object of lists. It
+prints as JSON how many calls got which answer, and what must not happen: no answer, an error that has no name of its own, a
+service that has gone."""
 
 import collections
 import functools

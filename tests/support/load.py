@@ -205,7 +205,7 @@ def churn(site, at_once=64):
 
 @contextlib.contextmanager
 def reloads(site, n=100):
-    """Of so many trees, of which a tenth are others each time, while runs are at work. Yields a function that reloads."""
+    """Of so many trees, of which a tenth are others each time, while runs are at work. Gives a function that reloads."""
     def write(number, tag):
         site.tree(f"many-{number}", {"type": "Sequence", "name": tag, "children": [SLEEP] * 20})
 
@@ -247,7 +247,8 @@ def connections(bus_client, pid):
     try:
         peers = ask("GetStats", STATS)["org.bus1.DBus.Debug.Stats.PeerAccounting"]
     except KeyError:
-        stats = [ask("GetConnectionStats", STATS, name) for name in ask("ListNames") if name[0] == ":" and is_of_process(name)]
+        names = [name for name in ask("ListNames") if name[0] == ":" and is_of_process(name)]
+        stats = [ask("GetConnectionStats", STATS, name) for name in names]
         return [Connected(each["MatchRules"], each["OutgoingBytes"]) for each in stats]
     return [Connected(each["Matches"], each["OutgoingBytes"]) for _, who, each in peers if who["ProcessID"] == pid]
 

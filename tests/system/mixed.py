@@ -175,7 +175,7 @@ class Mixed:
         while not condition():
             assert time.monotonic() < deadline, self.machine.check("btctl", "status") + \
                 self.machine.check("systemctl", "list-units", "--all", "btd-all*")
-            time.sleep(0.005)  # nobody tells about a file of the container; a line of the record must not be missed by much
+            time.sleep(0.005)  # no event tells about lines of a run record
 
     def wait_for_lines(self, run, n):
         """Until the journal has so many, or is history."""

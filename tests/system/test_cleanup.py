@@ -43,7 +43,7 @@ TREE = finally_("Outer", BODY, "outer")
 
 
 def prepare(machine):
-    machine.unit("work.service", "[Service]\nExecStart=/bin/sleep infinity\nTimeoutStopSec=1s\n")
+    machine.unit("work.service", "[Service]\nExecStart=/bin/sleep infinity\nTimeoutStopSec=1min\n")
     machine.write(LIST, "")
 
 

@@ -95,13 +95,14 @@ def check_disturbed(trees, disturb, places):
 
 
 @pytest.mark.parametrize("disturb, place", [(restart, 0.5), (upgrade, 0.2), (reexec, 0.5), (reload, 0.8), (both, 0.5)],
-                         ids=lambda it: getattr(it, "__name__", ""))
+                         ids=lambda it: getattr(it, "__name__", str(it)))
 def test_run_is_not_disturbed(trees, disturb, place):
     check_disturbed(trees, disturb, [place])
 
 
 @pytest.mark.both_buses("how the loss is noticed, and who starts the bus again")
-@pytest.mark.parametrize("disturb, place", [(bus_restart, 0.5), (bus_kill, 0.2)], ids=lambda it: getattr(it, "__name__", ""))
+@pytest.mark.parametrize("disturb, place", [(bus_restart, 0.5), (bus_kill, 0.2)],
+                         ids=lambda it: getattr(it, "__name__", str(it)))
 def test_run_is_not_disturbed_by_the_bus(trees, disturb, place):
     check_disturbed(trees, disturb, [place])
 

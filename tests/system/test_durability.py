@@ -106,8 +106,9 @@ def outlive(machine, disturb, verb):
     """Starts a unit of each kind, and disturbs while they are at work: how the leaves ended, and the causes that are kept,
     of a failure that decides."""
     for name, (unit, service, command) in HELD.items():
-        machine.write(f"/etc/systemd/system/{name}-{verb}.service", f"[Unit]\n{unit}\n[Service]\nType=oneshot\n{service}\n"
-                      f"ExecStart=/bin/sh -c 'echo {name} >>/run/held; until [ -e /run/held-no-more ]; do sleep 0.02; done; {command}'\n")
+        script = f"echo {name} >>/run/held; until [ -e /run/held-no-more ]; do sleep 0.02; done; {command}"
+        machine.write(f"/etc/systemd/system/{name}-{verb}.service",
+                      f"[Unit]\n{unit}\n[Service]\nType=oneshot\n{service}\nExecStart=/bin/sh -c '{script}'\n")
     machine.check("systemctl", "daemon-reload")
     machine.check("rm", "-f", "/run/held", "/run/held-no-more")
     machine.load("held", {"type": "Parallel", "success_count": len(HELD), "failure_count": len(HELD), "children": [
