@@ -125,7 +125,7 @@ def test_file_system_is_full(trees):
         _, other = machine.client.start("all")
         assert machine.client.finish(other)[0] == "success"
     finally:
-        machine.check("umount", "/run/btd/runs")
+        machine.check("umount", "--lazy", "/run/btd/runs")
 
     machine.check("systemctl", "restart", "btd")
     assert f"{run}: halted after " in machine.log()
@@ -153,7 +153,7 @@ def test_no_room_for_outputs(trees):
         assert machine.client.finish(path) == (
             "failure", "Wait: it succeeded, but btd was restarted meanwhile, and its stdout was not kept")
     finally:
-        machine.check("umount", "/run/btd/outputs")
+        machine.check("umount", "--lazy", "/run/btd/outputs")
         machine.check("rm", "-f", "/run/begun", "/run/to-end")
 
 
@@ -167,7 +167,7 @@ def test_no_room_for_units(trees):
         status, cause = machine.client.finish(machine.client.start("small")[1])
         assert status == "failure" and cause.endswith("; the file system of /run/systemd/transient is full"), cause
     finally:
-        machine.check("umount", "/run/systemd/transient")
+        machine.check("umount", "--lazy", "/run/systemd/transient")
     assert machine.client.finish(machine.client.start("small")[1])[0] == "success"
 
 
