@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from client import PATIENCE, Client, DBusError, run
+from client import PATIENCE, Client, DBusError, run, wait
 from daemon import BTCTL, SANITIZER_ENV, tree_text
 from btctl_runs import BAD, GOOD, LONG, UTF8, begin, end, without_times
 
@@ -133,8 +133,7 @@ def test_interrupted_call(btd, number):
     btd.client.start("boot")
     btd.process.send_signal(signal.SIGSTOP)
     waiting = begin(btd, "wait", "boot")
-    while len(os.listdir(f"/proc/{waiting.pid}/task")) < 2:
-        pass
+    wait(lambda: len(os.listdir(f"/proc/{waiting.pid}/task")) == 2, "the thread")
     waiting.send_signal(number)
     btd.process.send_signal(signal.SIGCONT)
     assert end(waiting) == (128 + number, "btctl: stopped waiting; boot.1 continues\n")
@@ -235,8 +234,7 @@ def test_attach(btd):
     assert btd.btctl("start", "boot", "--attach", "--set=n=1") \
         == (0, "boot.1\n", "btctl: boot.1 was started before; --set has no effect on it\n")
     waiting = begin(btd, "start", "boot", "--attach", "--wait", "--token=mine")
-    while btd.log().count("asked to start") < 3:
-        assert waiting.poll() is None
+    wait(lambda: btd.log().count("asked to start") == 3, "the third request")
     assert btd.btctl("halt", "boot", "--token=mine", "--wait") == (0, "", "")
     btd.client.halt(path)
     status, output = end(waiting)
@@ -253,8 +251,8 @@ def test_attach_to_what_is_being_halted(btd, tmp_path):
     run, path = btd.client.start("boot")
     btd.client.halt(path)
     waiting = begin(btd, "start", "boot", "--attach", "--wait")
-    while btd.log().count("asked to start") < 2:
-        assert btd.client.run_property(path, "Status") == "halting"
+    wait(lambda: btd.log().count("asked to start") == 2, "the second request")
+    assert btd.client.run_property(path, "Status") == "halting"
     (tmp_path / "go").touch()
     run, path = btd.client.wait_signal("RunNew", lambda signal: signal.args[0] == "boot.2").args
     btd.client.halt(path)
@@ -337,10 +335,11 @@ def test_status_of_a_unit(btd, notifications, tmp_path):
         notifications.wait("STATUS=boot.1: waits for Boot/C")
     for name in "CD":
         (tmp_path / name).touch()
+    # systemd has to take what btctl has sent last, or btctl waits for that.
+    wait(lambda: notifications.lines.count("BARRIER=1") == 2, "both barriers")
+    assert notifications.lines.count("STATUS=boot.1: success") == 2
     for process in first, second:
         assert end(process)[0] == 0
-    for _ in range(2):
-        notifications.wait("STATUS=boot.1: success")
 
 
 def of_a_user(btd, directory):
@@ -373,8 +372,7 @@ def test_halt_while_there_is_no_daemon(btd, tmp_path):
     assert btctl("halt", "b/t", "--token=mine").stderr.startswith(
         "btctl: 'b/t' cannot be the name of a tree; it consists of letters, digits, '_' and '-', 100 at most\n")
     start()
-    while btd.log().count("halted after") < 2:
-        assert btd.process.poll() is None
+    wait(lambda: btd.log().count("halted after") == 2, "both halts")
     assert [(row.instance, row.status) for row in btd.client.runs()] \
         == [("a", "halted"), ("b", "running"), ("c", "halted")]
     assert "halted by UID" in btctl("status", "boot.1").stdout
@@ -408,7 +406,8 @@ def test_halt_while_the_bus_is_away(btd_own_bus, tmp_path):
 
 
 def test_halt_while_the_bus_is_restarted(btd_own_bus, tmp_path):
-    """Wherever that meets btctl and btd, the run is halted, once, and no request is left over for another run."""
+    """Wherever that meets btctl and btd, the run is halted, once, and no request is left over for another run. The pauses
+    spread the moments; there is no event to wait for in these."""
     btd = btd_own_bus
     btctl, start, env = of_a_user(btd, tmp_path)
     btd.tree("boot", LONG)
@@ -512,7 +511,7 @@ def test_reader_that_ends_early(btd):
         process.stdout.close()
         return process
 
-    assert [unread(*arguments).wait(20) for arguments in (
+    assert [unread(*arguments).wait(PATIENCE) for arguments in (
         ["list"], ["types"], ["status"], ["start", "boot", "--follow"], ["start", "long"])] == [0, 0, 0, 1, 0]
     monitor = unread("monitor")
     while monitor.poll() is None:

@@ -12,6 +12,7 @@ import termios
 
 import pytest
 
+import client
 import daemon
 from btctl_runs import BAD, GOOD, LONG, SOURCE, UTF8, btctl
 
@@ -36,7 +37,7 @@ def on_terminal(btd, *arguments, columns=80, env=None, status=0):
     except OSError:  # all of the other side is closed
         pass
     os.close(leader)
-    assert process.wait(20) == status
+    assert process.wait(client.PATIENCE) == status
     return output.decode().replace("\r\n", "\n")
 
 
@@ -185,7 +186,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 def complete(*words, cwd=None):
     script = os.path.join(SOURCE, "client", "completion", "btctl")
     result = subprocess.run(["bash", "--norc", "-c", COMPLETE, "bash", script, "btctl", *words], cwd=cwd, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=client.PATIENCE, check=False,
                             env={**os.environ, **daemon.SANITIZER_ENV, "BTCTL": os.path.abspath(daemon.BTCTL)})
     assert result.stderr == ""
     return set(result.stdout.split())

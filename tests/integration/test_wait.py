@@ -3,13 +3,11 @@
 
 import json
 import signal
-import time
 
 import pytest
 
 import buses
-from btctl_runs import BAD, GOOD, LONG, UTF8, begin, end, without_times
-from client import PATIENCE
+from btctl_runs import BAD, GOOD, LONG, UTF8, begin, end, wait_blocked, without_times
 from daemon import Daemon
 
 
@@ -25,14 +23,8 @@ def durable(tmp_path):
 def begin_waiting(btd, *arguments):
     """Starts btctl, and returns when it waits for signals."""
     process = begin(btd, *arguments)
-    end_of_patience = time.monotonic() + PATIENCE
-    while True:
-        assert process.poll() is None, process.communicate()[0]
-        with open(f"/proc/{process.pid}/wchan", encoding="utf-8") as file:
-            if "epoll" in file.read():
-                return process
-        assert time.monotonic() < end_of_patience
-        time.sleep(0.01)
+    wait_blocked(process, "epoll")
+    return process
 
 
 def test_wait_for_the_end(btd, tmp_path):

@@ -34,6 +34,15 @@ def begin(btd, *arguments, env=None):
                             env={**os.environ, **daemon.SANITIZER_ENV, **UTF8, **(env or {})})
 
 
+def wait_blocked(process, where):
+    """Waits until the process waits for an event: no event tells that, but the kernel's function where it sleeps."""
+    def is_there():
+        assert process.poll() is None, process.communicate()[0]
+        with open(f"/proc/{process.pid}/wchan", encoding="utf-8") as file:
+            return where in file.read()
+    client.wait(is_there, f"{process.args} in {where}")
+
+
 def end(process):
     """Waits until it exits: its exit status, and the output that was not read yet."""
     output = process.communicate(timeout=client.PATIENCE)[0]
