@@ -17,24 +17,13 @@
 #include "client/verbs/verbs.h"
 #include "client/view/text.h"
 #include "client/watch/list-screen.h"
+#include "client/watch/pace.h"
 #include "client/watch/run-screen.h"
 #include "client/watch/screen.h"
 
-/* The least time between two pictures, and the most, because durations and the list change without signals. */
-#define PICTURE_USEC (100 * UINT64_C(1000))
-#define LIST_USEC (500 * UINT64_C(1000))
+/* The most time between two pictures, because durations and the list change without signals. */
 #define SECOND_USEC UINT64_C(1000000)
-/* How much of a screen may change in each second, in bytes, so that a line of 9,600 baud also has room for keys; for a
- * moment, it may be more. But if all of a large screen changes all the time, there is a picture each second. */
-#define RATE 700
-#define CREDIT_MAX 3000
-/* A slow line takes pictures only until its buffers are full; then each key is answered only after all of them. So if
- * drawing takes that long, pictures become rarer, and slowly more frequent again. */
-#define SLOW_USEC (50 * UINT64_C(1000))
-#define RAREST_USEC (6 * SECOND_USEC)
-/* After such a pause between two pictures, btctl was stopped, or the terminal took nothing. btd removes subscribers
- * that do not read for half a minute, and what was sent before that has come too late. */
-#define STALL_USEC (5 * SECOND_USEC)
+#define LIST_USEC (500 * UINT64_C(1000))
 
 typedef struct Action Action;
 
@@ -51,9 +40,7 @@ typedef struct View {
         Watch *watch;
         Follower *follower;
         sd_event_source *picture;
-        uint64_t drawn; /* CLOCK_MONOTONIC µs */
-        uint64_t pause; /* the least time between two pictures that no key asks for */
-        int64_t credit; /* how many bytes may change now */
+        Pace pace;
         ListScreen *list;
         RunScreen *run;             /* NULL: the list is shown */
         char *message;              /* in the last line; NULL: none */
@@ -65,9 +52,7 @@ typedef struct View {
 
 /* pause: since the last picture; 0: at once. A change does not delay the picture that a key has asked for. */
 static void plan(View *view, uint64_t pause) {
-        uint64_t rest = view->credit < 0 ? MIN((uint64_t) -view->credit * SECOND_USEC / RATE, SECOND_USEC) : 0,
-                 now = (uint64_t) g_get_monotonic_time(),
-                 at = pause > 0 ? view->drawn + MAX(pause, MAX(view->pause, rest)) : now, planned = 0;
+        uint64_t at = pace_next(&view->pace, (uint64_t) g_get_monotonic_time(), pause), planned = 0;
         int enabled = SD_EVENT_OFF;
 
         if (!view->picture) /* the first picture comes anyway */
@@ -78,7 +63,7 @@ static void plan(View *view, uint64_t pause) {
         if (enabled != SD_EVENT_OFF && planned <= at)
                 return;
 
-        (void) sd_event_source_set_time(view->picture, MAX(at, now));
+        (void) sd_event_source_set_time(view->picture, at);
         (void) sd_event_source_set_enabled(view->picture, SD_EVENT_ONESHOT);
 }
 
@@ -98,7 +83,7 @@ static void on_event(const char *run, const char *path, uint64_t time, const Run
                 return;
 
         run_screen_take_event(view->run, path, event);
-        plan(view, PICTURE_USEC);
+        plan(view, PACE_LEAST_USEC);
 }
 
 static void follow(View *view) {
@@ -471,24 +456,20 @@ static void draw_run(View *view, unsigned rows) {
 }
 
 static void show_picture(View *view) {
-        uint64_t before = (uint64_t) g_get_monotonic_time(), after;
+        uint64_t before = (uint64_t) g_get_monotonic_time();
+        size_t n = screen_show();
 
-        view->credit = MAX(view->credit - (int64_t) screen_show(), -CREDIT_MAX);
-        after = (uint64_t) g_get_monotonic_time();
-        if (after - before > SLOW_USEC)
-                view->pause = MIN(MAX(view->pause * 2, (after - before) * 4), RAREST_USEC);
-        else
-                view->pause = MAX(view->pause - view->pause / 50, PICTURE_USEC);
+        pace_end_picture(&view->pace, n, (uint64_t) g_get_monotonic_time() - before);
 }
 
 static int on_picture(sd_event_source *source, uint64_t usec, void *userdata) {
         unsigned rows = MAX(screen_rows(), 2);
         View *view = userdata;
         uint64_t now = (uint64_t) g_get_monotonic_time();
-        bool stalled = view->drawn > 0 && now - view->drawn > STALL_USEC + view->pause;
+        bool stalled = pace_has_stalled(&view->pace, now);
 
         if (screen_is_busy()) {
-                (void) sd_event_source_set_time(source, now + PICTURE_USEC);
+                (void) sd_event_source_set_time(source, now + PACE_LEAST_USEC);
                 (void) sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
                 return 0;
         }
@@ -497,10 +478,7 @@ static int on_picture(sd_event_source *source, uint64_t usec, void *userdata) {
                 follow(view);
         if (!view->run && !view->away)
                 (void) list_screen_read(view->list, stalled);
-        now = (uint64_t) g_get_monotonic_time();
-        view->credit += (int64_t) (MIN(now - view->drawn, 10 * SECOND_USEC) * RATE / SECOND_USEC);
-        view->credit = MIN(view->credit, CREDIT_MAX);
-        view->drawn = now;
+        pace_begin_picture(&view->pace, (uint64_t) g_get_monotonic_time());
         screen_clear();
         if (view->helps)
                 draw_help(view);
@@ -607,7 +585,7 @@ static void on_nodes_changed(const char *path, GPtrArray *nodes, void *userdata)
                 plan(view, LIST_USEC);
         } else if (g_strcmp0(path, run_screen_run(view->run)->path) == 0) {
                 run_screen_take_nodes(view->run, nodes);
-                plan(view, PICTURE_USEC);
+                plan(view, PACE_LEAST_USEC);
         }
 }
 
@@ -619,7 +597,7 @@ static void on_events(sd_bus_message *signal, void *userdata) {
 }
 
 static void on_run_new(const char *id, const char *path, void *userdata) {
-        plan(userdata, PICTURE_USEC);
+        plan(userdata, PACE_LEAST_USEC);
 }
 
 static void on_run_finished(const char *id, const char *status, const char *cause, void *userdata) {
@@ -630,14 +608,14 @@ static void on_run_finished(const char *id, const char *status, const char *caus
                 view->finished = true;
         }
         list_screen_take_finished(view->list, id, status);
-        plan(view, PICTURE_USEC);
+        plan(view, PACE_LEAST_USEC);
 }
 
 static void on_reloaded(char **errors, void *userdata) {
         View *view = userdata;
 
         list_screen_forget_errors(view->list);
-        plan(view, PICTURE_USEC);
+        plan(view, PACE_LEAST_USEC);
 }
 
 static void on_away(void *userdata) {
@@ -723,7 +701,7 @@ int verb_watch(Client *client, char **operands) {
                 .client = client,
                 .list = list_screen_new(client),
                 .answer = g_string_new(NULL),
-                .pause = PICTURE_USEC,
+                .pace = PACE_INIT,
         };
         int status = screen_check();
 
