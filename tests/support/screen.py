@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import tempfile
 
+from gi.repository import GLib
+
 import client
 import daemon
 from btctl_runs import UTF8
@@ -21,9 +23,19 @@ class Screen:
         command = shlex.join([*(f"{key}={value}" for key, value in variables.items()), *words])
         self.pid_path = os.path.join(self.directory, "pid")
         ignore = f'trap "" {ignored}; ' if ignored else ""
+        # What is drawn wakes up the main loop.
+        changes = os.path.join(self.directory, "changes")
+        os.mkfifo(changes)
+        self.changes = os.open(changes, os.O_RDONLY | os.O_NONBLOCK)
+        GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, self.changes, GLib.IOCondition.IN, self._on_change)
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
                   f"sh -c '{ignore}echo $$ >{self.pid_path}; exec env \"$0\" \"$@\"' {command}; "
-                  "echo \"ended with $?\"; stty -a; exec cat")
+                  "echo \"ended with $?\"; stty -a; exec cat",
+                  ";", "pipe-pane", f"exec cat >{changes}")
+
+    @staticmethod
+    def _on_change(fd, condition):
+        return GLib.SOURCE_CONTINUE if os.read(fd, 65536) else GLib.SOURCE_REMOVE
 
     def tmux(self, *arguments):
         """The variables of the terminal that runs the tests are not those of this one."""
@@ -71,4 +83,5 @@ class Screen:
     def close(self):
         subprocess.run(["tmux", "-S", os.path.join(self.directory, "tmux"), "kill-server"], check=False,
                        stderr=subprocess.DEVNULL)
+        os.close(self.changes)
         shutil.rmtree(self.directory)
