@@ -4,7 +4,6 @@
 import json
 import os
 import signal
-import time
 
 import pytest
 
@@ -690,21 +689,7 @@ def test_a_narrow_window(page, daemon, tmp_path):
 
 
 def test_a_thousand_nodes(page, daemon):
-    """The numbers are for people; the limits only find what is wrong by far."""
-    daemon.tree("large", web.LARGE)
-    daemon.client.reload()
-    page.open("run", daemon.client.start("large")[0])
-    page.wait("document.querySelectorAll('.node.is-running').length > 50")
-    page.keep("thousand")
-    took, used = page.draw_all()
-    assert page.js("return document.querySelectorAll('.node').length") == 1001
-    page.keep("thousand-unfolded")
-    print(f"1,001 nodes were drawn in {took:.0f} ms, {used:.2f} s of the processor")
-    assert used < 5
-
-
-def test_nodes_that_come_into_sight(page, daemon):
-    """In a large tree, only these have a box and texts; all have the words for screen readers."""
+    """In a large tree, only nodes that come into sight have a box and texts; all have the words for screen readers."""
     from selenium.webdriver.common.keys import Keys
 
     boxes = "document.querySelectorAll('.node .box').length"
@@ -718,7 +703,8 @@ def test_nodes_that_come_into_sight(page, daemon):
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
     page.open("run", daemon.client.start("large")[0])
     page.wait("document.querySelectorAll('.node.is-running').length > 50")
-    page.draw_all()
+    assert page.draw_all() <= 10  # not one for each node
+    assert page.js("return document.querySelectorAll('.node').length") == 1001
     assert page.js("return document.querySelectorAll('.node[aria-label*=\", Sleep, \"]').length") == 900
     narrow = page.js("return " + boxes)
     assert 0 < narrow < 10
@@ -726,6 +712,7 @@ def test_nodes_that_come_into_sight(page, daemon):
     page.wait(f"{boxes} > arguments[0] && {bare} === 0", narrow)
     wide = page.js("return " + boxes)
     assert wide < 100
+    page.keep("thousand-unfolded")
 
     canvas = page.js("return document.querySelector('.picture')")
     page.mouse().move_to_element_with_offset(canvas, 300, 100).click_and_hold().move_by_offset(0, -150).release().perform()
@@ -744,12 +731,12 @@ def test_nodes_that_come_into_sight(page, daemon):
 
 
 @pytest.mark.parametrize("view", ["Picture", "List"])
-def test_a_thousand_changes_a_second(page, daemon, view):
-    """Half of the nodes are decorators, which start the others again and again. The run is paused until all is there:
-    on a machine that is slower than these changes, the replies that the page waits for come behind all the signals."""
+def test_thousands_of_changes(page, daemon, view):
+    """The page draws once for many of them, and only what has changed. The run is paused until all is there: on a machine
+    that is slower than these changes, the replies that the page waits for come behind all the signals."""
     daemon.tree("busy", {"type": "ParallelAll", "children": [
-        {"type": "Repeat", "name": f"Again{i}", "num_cycles": -1, "child":
-            {"type": "Sleep", "name": f"Wait{i}", "duration": f"{450 + i % 100}ms"}} for i in range(500)]})
+        {"type": "Repeat", "name": f"Again{i}", "num_cycles": 3, "child":
+            {"type": "Sleep", "name": f"Wait{i}", "duration": f"{250 + i % 100}ms"}} for i in range(300)]})
     daemon.client.reload()
     run, path = daemon.client.start("busy")
     daemon.client.call(path, "org.btd1.Run", "Pause")
@@ -757,48 +744,40 @@ def test_a_thousand_changes_a_second(page, daemon, view):
     page.click(view)
     page.wait("document.querySelectorAll('.node.is-running, tr .is-running').length > 50")
     page.draw_all()
+    before = page.n_layouts()
+    page.js("""
+        const counted = window.counted = { frames: 0, draws: 0, changes: 0 };
+        new MutationObserver(changes => { counted.draws++; counted.changes += changes.length; })
+            .observe(document.querySelector(".tree-view"), { subtree: true, childList: true, attributes: true, characterData: true });
+        const frame = () => requestAnimationFrame(() => { counted.frames++; frame(); });
+        frame();""")
     daemon.client.call(path, "org.btd1.Run", "Resume")
-    before = page.processor_time()
-    frames, events, seconds = page.driver.execute_async_script("""
-        const done = arguments[0], start = performance.now();
-        const count = () => parseInt(document.querySelector(".event-shown").innerText);
-        let frames = 0, events = count();
-        const frame = () => {
-            frames++;
-            const passed = performance.now() - start;
-            if (passed < 5000)
-                requestAnimationFrame(frame);
-            else
-                done([frames, count() - events, passed / 1000]);
-        };
-        requestAnimationFrame(frame);""")
-    used = page.processor_time() - before
+    page.wait(STATE, "success")
+    n_events = daemon.client.run_property(path, "LastEvent")
+    page.wait_value("parseInt(document.querySelector('.event-shown').innerText)", n_events)
     page.keep("busy-" + view.lower())
-    print(f"{view}: {events / seconds:.0f} events and {frames / seconds:.0f} frames a second, {used / seconds:.0%} of a processor")
-    assert events > 0 and frames > used  # one in a second, if the page has a processor for itself
+    n_layouts, counted = page.n_layouts() - before, page.js("return window.counted")
+    print(f"{view}: {n_events} events, {n_layouts} layouts, {counted}")
+    assert n_events > 2000 and 0 < counted["draws"] <= counted["frames"] + 2
+    assert counted["changes"] <= 5 * n_events
+    assert n_layouts <= 2 * counted["frames"] + 10
 
 
 @pytest.fixture
 def slow_link(page, cockpit):
-    """200 ms in each direction."""
-    it = web.SlowLink(cockpit.url, 0.2)
+    """50 ms in each direction."""
+    it = web.SlowLink(cockpit.url, 0.05)
     yield it
     page.driver.get("about:blank")
     it.close()
 
 
 def test_a_slow_link(page, slow_link, daemon, tmp_path):
-    """What a user clicks happens all the same, and soon. How soon depends on the machine, too."""
+    """What a user clicks happens all the same; until then, the button is busy."""
     run = begin(daemon, tmp_path)
-    start = time.monotonic()
-    page.open("run", run)
-    page.wait("document.querySelector('.node.is-running')")
-    direct = time.monotonic() - start
     page.url = slow_link.url
-    start = time.monotonic()
     page.open("run", run)
     page.wait("document.querySelector('.node.is-running')")
-    shown = time.monotonic()
     page.js("""window.busy = [];
         new MutationObserver(changes => changes.forEach(({ target }) =>
             target.hasAttribute("aria-busy") && busy.push(target.textContent)))
@@ -807,17 +786,11 @@ def test_a_slow_link(page, slow_link, daemon, tmp_path):
     page.wait_value("window.busy", ["Pause"])
     page.wait(STATE, "paused")
     page.wait("!document.querySelector('button[aria-busy]')")
-    paused = time.monotonic()
     page.wait("document.querySelectorAll('#timeline tbody tr').length === 4")  # it moves the event log
     page.click("Show the run after event 1")
     page.wait_text("event 1 of ", ".event-shown")
     page.click("Next event")
     page.wait_text("event 2 of ", ".event-shown")
-    moved = time.monotonic()
     page.click("Halt")
     page.click("Halt", "dialog")
     page.wait(STATE, "halted")
-    halted = time.monotonic()
-    took = shown - start, paused - shown, moved - paused, halted - moved
-    print("opened after {:.1f} s, paused after {:.1f} s, moved twice after {:.1f} s, halted after {:.1f} s".format(*took))
-    assert max(took) < 13 + 10 * direct
