@@ -48,8 +48,8 @@ def browser(bus, tmp_path_factory):
 @pytest.fixture
 def page(request, browser, cockpit):
     it = web.Page(browser, cockpit.url)
-    it.open()
-    it.js("localStorage.clear()")
+    browser.get("about:blank")
+    browser.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": cockpit.url, "storageTypes": "local_storage"})
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     browser.get_log("browser")  # forgets what the previous test left
