@@ -187,6 +187,7 @@ def test_daemon_that_is_restarted_without_the_run(btd, tmp_path):
                            "btctl: btd was restarted, but has not recovered boot.1; see its log\n")
 
 
+@pytest.mark.both_buses("a dbus-broker that exits may signal first that btd has exited")
 def test_bus_that_vanishes(btd_own_bus):
     btd = btd_own_bus
     btd.tree("boot", LONG)
@@ -202,6 +203,7 @@ def test_bus_that_vanishes(btd_own_bus):
     assert status == 5 and output in told
 
 
+@pytest.mark.both_buses("a dbus-broker that exits may signal first that btd has exited")
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
 def test_bus_that_comes_back(btd_own_bus, tmp_path, quiet):
     """btd continues its runs while the bus is away, and btctl reconnects."""
@@ -405,6 +407,7 @@ def test_halt_while_the_bus_is_away(btd_own_bus, tmp_path):
     assert list((tmp_path / "btd/halts").iterdir()) == []
 
 
+@pytest.mark.both_buses("a dbus-broker that exits may signal first that btd has exited")
 def test_halt_while_the_bus_is_restarted(btd_own_bus, tmp_path):
     """Wherever that meets btctl and btd, the run is halted, once, and no request is left over for another run. The pauses
     spread the moments; there is no event to wait for in these."""

@@ -221,6 +221,7 @@ def slowly_halted(tmp_path):
     return {"type": "Finally", "name": "Clean", "children": [{"type": "Sleep", "duration": "1h"}, until(tmp_path)]}
 
 
+@pytest.mark.both_buses("a dbus-broker that exits may signal first that btd has exited")
 @pytest.mark.parametrize("verb, tree, told", [
     (["wait"], until, "success after"),
     (["halt", "--wait"], slowly_halted, "halted by"),

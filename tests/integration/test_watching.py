@@ -240,7 +240,7 @@ def test_a_name(btd, peer_client, other_client):
 def test_a_signal_that_a_call_brings_about(btd, peer_client):
     Camera(peer_client)
     signal = {"type": "DBusSignal", "sender": CAMERA, "path": PATH, "interface": CAMERA, "member": "Started",
-              "args": ["lens"], "outputs": {"zoom": "args[2].zoom"}, "timeout": "10s"}
+              "args": ["lens"], "outputs": {"zoom": "args[2].zoom"}, "timeout": "5min"}
     start = {"type": "DBusCall", "destination": CAMERA, "path": PATH, "interface": CAMERA, "member": "Start"}
     btd.tree("start", {"type": "Parallel", "children": [signal, start]})
     btd.start()
