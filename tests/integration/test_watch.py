@@ -424,8 +424,6 @@ def test_it_was_stopped(btd, screens):
 
 
 NAP = {"type": "KeepRunningUntilFailure", "child": {"type": "Sleep", "duration": "100ms"}}
-
-
 # How a vt100 clears its screen.
 CLEAR = b"\033[H\033[J"
 
@@ -458,8 +456,9 @@ class BareTerminal:
     def seconds(self):
         """Of the run, in the picture that was drawn in full last; None: it is not there yet."""
         plain = re.sub(rb"\033[^a-zA-Z]*[a-zA-Z]", b"", self.output[self.output.rfind(CLEAR):])
-        found = re.search(rb"running for ([0-9.]+)(m?s)\b.* q quit", plain, re.DOTALL)
-        return found and float(found[1]) / (1000 if found[2] == b"ms" else 1)
+        found = re.search(rb"running for ((?:[0-9.]+(?:min|m?s)\b ?)+).* q quit", plain, re.DOTALL)
+        units = {b"min": 60, b"s": 1, b"ms": 0.001}
+        return found and sum(float(n) * units[unit] for n, unit in re.findall(rb"([0-9.]+)([a-z]+)", found[1]))
 
     def draw_again(self):
         """Draws everything, whatever has changed, and returns seconds()."""
@@ -490,7 +489,7 @@ def bare_terminal(btd):
         it.close()
 
 
-@pytest.mark.parametrize("tree, n, first, rate", [("fast", 3000, 1500, 960), ("idle", 200, 120, 120)])
+@pytest.mark.parametrize("tree, n, first, rate", [("fast", 3000, 1500, 960), ("idle", 260, 180, 120)])
 def test_bytes_of_a_second(bare_terminal, tree, n, first, rate):
     """A tree that changes all the time leaves room for keys on a line of 9,600 baud, and its changes are none of another
     one that is shown. The time is that of btctl, in its pictures: it cannot be less on a busy machine."""
