@@ -61,6 +61,7 @@ export class RunModel {
         this.path = bus.run_path(id);
         this.on_change = on_change;
         this.nodes = [];
+        this.later = null; /* changes of nodes since they were asked for: the answer may be older; null: nothing is asked */
         this.events = [];
         this.selected = null; /* the index of a node */
         this.causes = []; /* levels of its chain, from the node down to the one where the failure began */
@@ -91,11 +92,17 @@ export class RunModel {
     }
 
     async load() {
+        const later = this.later = [];
+
         await bus.subscribe();
         try {
             const [, [nodes]] = await Promise.all([this.read_rest(), bus.run(this.id, "GetNodes")]);
 
-            this.set_nodes(nodes);
+            if (this.later === later) { /* else it is asked again already */
+                this.set_nodes(nodes);
+                this.later = null;
+                later.forEach(changes => this.update_nodes(changes));
+            }
         } catch (error) {
             if (!bus.is_gone(error))
                 throw error;
@@ -158,9 +165,11 @@ export class RunModel {
             return;
         this.is_reading_details = true;
         try {
+            const before = new Map(passing.map(node => [node.index, node.now]));
             const [changes] = await bus.run(this.id, "GetSomeNodes", "au", passing.map(node => node.index));
 
-            this.update_nodes(changes);
+            /* Of what has changed meanwhile, the answer may be older. */
+            this.update_nodes(changes.filter(([index]) => this.nodes[index]?.now === before.get(index)));
         } finally {
             this.is_reading_details = false;
         }
@@ -244,6 +253,7 @@ export class RunModel {
         if (path !== this.path)
             return;
         if (kind === "nodes") {
+            this.later?.push(details[0]);
             this.update_nodes(details[0]);
         } else if (kind === "events") {
             const [last, events] = details;
