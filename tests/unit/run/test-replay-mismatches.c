@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Tests what a replay says of a run record that does not match its run: which line, and what is wrong with it. */
+
+#include <string.h>
+
+#include "engine/machine.h"
+#include "leaf-types/leaf-types.h"
+#include "record/run-record.h"
+#include "run/replay.h"
+
+static const NodeType *const *const tables[] = { engine_types, leaf_types, NULL };
+
+/* The nodes in this order: 1 is the Timeout, 2 the Sleep in it, 4 the Condition, 5 the Sleep with a lock. */
+#define ROOT                                                                                                           \
+        "{'type':'Sequence','children':[{'type':'Timeout','timeout':'5s','child':{'type':'Sleep','duration':'{d}'}},"  \
+        "{'type':'WaitFor','child':{'type':'Condition','test':'go'}},"                                                 \
+        "{'type':'Sleep','duration':'1h','lock':'disk'}]}"
+#define BEGUN "1 start {'suspended':0}", "2 tick", "2 arm #1 {'after':5000000}", "2 begin #2 {'with':{'d':'1h'}}"
+#define SLEPT BEGUN, "3 ended #2 {'status':'success'}", "4 tick", "4 disarm #1"
+#define HALTING BEGUN, "3 halt {'cause':[{'kind':'halted','text':'so it is'}]}", "3 stop #2", "3 disarm #1"
+#define ENTRIES_MAX 16
+
+typedef struct Case {
+        const char *entries[ENTRIES_MAX];
+        const char *error; /* NULL: the replay is complete */
+} Case;
+
+static const Case cases[] = {
+        { { BEGUN }, NULL },
+        { { SLEPT }, NULL },
+        { { HALTING }, NULL },
+        { { "1 tick" }, "line 2: the run has not begun" },
+        { { "1 start" }, NULL },
+        { { "1 start {}" }, "line 2: it does not say for how long the machine was suspended" },
+        { { "1 start {'suspended':0}", "1 start {'suspended':0}" }, "line 3: the run has begun already" },
+        { { "1 start {'suspended':0}", "1 suspended {'usec':'x'}" },
+          "line 3: it does not say for how long the machine was suspended" },
+        { { "1 start {'suspended':0}", "1 changed #99" }, "line 3: there is no such node for 'changed'" },
+        { { "1 start {'suspended':0}", "1 changed" }, "line 3: there is no such node for 'changed'" },
+        { { "1 start {'suspended':0}", "1 tick #1" }, "line 3: there is no such node for 'tick'" },
+        { { "1 start {'suspended':0}", "9999999999999999999 tick" }, "line 3: no run lasts that long" },
+        { { "1 start {'suspended':0}", "2 tick", "2 begin #2 {'with':{'d':'1h'}}" },
+          "line 3: after this line, the run requests 'arm' of node #1, which is not recorded" },
+        { { "1 start {'suspended':0}", "2 tick", "2 arm #1 {'after':6000000}", "2 begin #2 {'with':{'d':'1h'}}" },
+          "line 4: it arms a timer for 6000000us, but this engine for 5000000us" },
+        { { "1 start {'suspended':0}", "2 tick", "2 arm #1 {'after':5000000}", "3 tick" },
+          "line 4: after this line, the run starts node #2, which is not recorded" },
+        { { "1 start {'suspended':0}", "2 tick", "2 arm #1 {'after':5000000}", "2 begin #2 {'with':{'d':'2h'}}" },
+          "line 5: node #2 is started when 'd' is \"2h\", but with this engine it is \"1h\"" },
+        { { "1 start {'suspended':0}", "2 tick", "2 arm #1 {'after':5000000}", "2 begin #2 {'with':{'e':'1h'}}" },
+          "line 5: node #2 is started when 'e' is \"1h\", but with this engine it is not set" },
+        { { BEGUN, "3 ended #2" }, "line 6: it has no status" },
+        { { BEGUN, "3 ended #2 {'status':'halted'}" }, "line 6: it has no status" },
+        { { BEGUN, "3 ended #2 {'status':'running'}" }, "line 6: it has no outcome" },
+        { { BEGUN, "3 ended #2 {'status':'error'}" }, "line 6: it has no cause" },
+        { { BEGUN, "3 ended #2 {'status':'failure','cause':[{'kind':'timeout','text':'x','node':1}]}" },
+          "line 6: its cause belongs to another node" },
+        { { BEGUN, "3 ended #3 {'status':'success'}" }, "line 6: node #3 is not running" },
+        { { BEGUN, "3 changed #2" }, "line 6: node #2 is not being evaluated" },
+        { { BEGUN, "3 turned #4" }, "line 6: node #4 is not being evaluated" },
+        { { BEGUN, "3 timer #2" }, "line 6: there is no such timer" },
+        { { BEGUN, "3 interval" }, "line 6: there is no such timer" },
+        { { BEGUN, "3 set" }, "line 6: it has no variables" },
+        { { BEGUN, "3 note #4 {}" }, "line 6: node #4 is not running" },
+        { { BEGUN, "3 rerun #4" }, "line 6: node #4 is not running" },
+        { { BEGUN, "3 locked #5" }, "line 6: node #5 waits for no lock" },
+        { { BEGUN, "3 force #4 {'status':'running'}" }, "line 6: it has no outcome" },
+        { { BEGUN, "3 stop #2" }, "line 6: the run has not requested 'stop'" },
+        { { BEGUN, "3 finished {'status':'success'}" }, "line 6: 'finished' does not happen to a run that is running" },
+        { { HALTING, "3 ended #2 {'status':'success'}", "4 tick", "5 finished {'status':'success'}" },
+          "line 11: the run is halted at this point" },
+        { { HALTING, "3 ended #2 {'status':'success'}", "4 tick", "5 tick" },
+          "line 11: 'tick' does not happen to a run that is halted" },
+        { { HALTING, "5 pause" }, "line 9: 'pause' does not happen to a run that is being halted" },
+        { { HALTING, "3 ended #2 {'status':'success'}", "4 tick", "5 finished {'status':'halted'}" }, NULL },
+        { { "1 snapshot {}" }, "line 2: the snapshot does not fit the tree" },
+        { { "1 snapshot" }, "line 2: the snapshot does not fit the tree" },
+};
+
+static void append_line(GString *text, const char *line, EntryChain *chain) {
+        size_t start = text->len;
+        bool snapshot = strstr(line, " snapshot");
+
+        g_string_append(text, line);
+        g_strdelimit(text->str + start, "'", '"');
+        chain->last = entry_append_checksum(text, start, snapshot ? chain->header : chain->last);
+}
+
+/* Written with ' for ". */
+static GString *record_of(const char *root, uint32_t engine, const char *const *entries) {
+        GString *text = g_string_new(NULL);
+        EntryChain chain = {};
+        g_autofree char *tree = g_strdup_printf("{'btd':1,'blackboard':{'d':'1h','go':false},'root':%s}", root);
+        RecordHeader header = {
+                .engine = engine,
+                .boot = (char *) "0123456789abcdef0123456789abcdef",
+                .run = (char *) "boot.1",
+                .tree = (char *) "boot",
+                .instance = (char *) "",
+                .starter = (char *) "autostart",
+                .token = (char *) "boot.1",
+                .hash = (char *) "abc",
+                .start = 1000,
+                .files = json_object_new_array(),
+                .variables = json_object_new_object(),
+        };
+        json_object *file = json_object_new_object();
+
+        json_object_object_add(file, "path", json_object_new_string("/boot.json"));
+        json_object_object_add(file, "text", json_object_new_string(g_strdelimit(tree, "'", '"')));
+        json_object_object_add(file, "found", json_object_new_array());
+        json_object_array_add(header.files, file);
+        chain.header = chain.last = record_header_append(text, &header);
+        json_object_put(header.files);
+        json_object_put(header.variables);
+
+        for (unsigned i = 0; i < ENTRIES_MAX && entries[i]; i++)
+                append_line(text, entries[i], &chain);
+
+        return text;
+}
+
+/* NULL: it can be replayed. */
+static char *error_of(const char *root, uint32_t engine, const char *const *entries) {
+        g_autoptr(GString) text = record_of(root, engine, entries);
+        g_autoptr(RunRecord) record = NULL;
+        g_autoptr(Definition) definition = NULL;
+        g_autoptr(Replay) replay = NULL;
+        char *error = NULL;
+        int r;
+
+        r = run_record_read_text(text->str, text->len, &record, &error);
+        if (r >= 0)
+                r = record_definition_new(&record->header, tables, &limits_default, &definition, &error);
+        if (r >= 0)
+                r = replay_new(record, definition, &replay, &error);
+        if (r >= 0)
+                r = replay_until(replay, UINT64_MAX, &error);
+        g_assert_true((r < 0) == (error != NULL));
+        return error;
+}
+
+static void test_entries(void) {
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *error = error_of(ROOT, engine_version(), cases[i].entries);
+
+                g_test_message("case %zu", i);
+                g_assert_cmpstr(error, ==, cases[i].error);
+        }
+}
+
+static void test_engine(void) {
+        const char *const entries[ENTRIES_MAX] = { BEGUN, "3 interval" };
+        g_autofree char *error = error_of(ROOT, 1000, entries);
+        g_autofree char *expected = g_strdup_printf(
+                "line 6: there is no such timer (recorded with engine 1000, but this is engine %u)", engine_version());
+
+        g_assert_cmpstr(error, ==, expected);
+}
+
+static void test_code(void) {
+        static const char *const entries[ENTRIES_MAX] = {
+                "1 start {'suspended':0}",
+                "2 tick",
+                "2 begin #0",
+                "2 at-once #0 {'status':'error','cause':[{'kind':'expression','text':'x'}]}",
+        };
+        g_autofree char *error = error_of("{'type':'Script','code':'go = true'}", engine_version(), entries);
+
+        g_assert_cmpstr(error, ==, "line 5: its code has another result");
+}
+
+static void test_tree(void) {
+        const char *const entries[ENTRIES_MAX] = { "1 start {'suspended':0}" };
+        g_autofree char *error = error_of("{'type':'Slep','duration':'1s'}", engine_version(), entries);
+
+        g_assert_cmpstr(error, ==,
+                        "this version of btd refuses its tree, which the btd that started the run accepted: "
+                        "/boot.json:1:60: error: unknown type 'Slep'; did you mean 'Sleep'? (in Slep)");
+}
+
+int main(int argc, char **argv) {
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/replay-mismatches/entries", test_entries);
+        g_test_add_func("/replay-mismatches/engine", test_engine);
+        g_test_add_func("/replay-mismatches/code", test_code);
+        g_test_add_func("/replay-mismatches/tree", test_tree);
+        return g_test_run();
+}
