@@ -571,6 +571,8 @@ bool machine_restore_node(Machine *machine, NodeId node, const NodeImage *image)
         for (unsigned i = 0; i < N_SETS; i++)
                 if (image->sets & 1u << i)
                         index_set_add(set_of(machine, i), node);
+        if (index_set_has(&machine->retained, node) && machine->nodes[node].type->class != NODE_CONDITION)
+                return false;
         if (attributed)
                 machine->attributes[node] = (Attributes){
                         .flags = (uint16_t) image->attributes,
@@ -601,4 +603,12 @@ bool machine_action_is_due(const Machine *machine, NodeId action) {
 bool machine_action_has_ended(const Machine *machine, NodeId action) {
         return machine->states[action].flags & STATE_ENDED ||
                (machine->attributes && machine->attributes[action].flags & ATTRIBUTE_ENDED);
+}
+
+bool machine_keeps_condition(const Machine *machine, NodeId condition) {
+        return index_set_has(&machine->retained, condition);
+}
+
+bool machine_needs_lock(const Machine *machine, NodeId node) {
+        return machine->attributes && machine->attributes[node].flags & (ATTRIBUTE_WAITS | ATTRIBUTE_HOLDS);
 }

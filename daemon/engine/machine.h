@@ -272,5 +272,9 @@ bool machine_node_fits(const Machine *machine, NodeId node);
 /* For the host, after a restore: was the action started, and if so, has it reported its end? */
 bool machine_action_is_due(const Machine *machine, NodeId action);
 bool machine_action_has_ended(const Machine *machine, NodeId action);
+/* The same: will the machine ask for the release of the condition's value? */
+bool machine_keeps_condition(const Machine *machine, NodeId condition);
+/* The same: does the node hold its lock, or wait for it? */
+bool machine_needs_lock(const Machine *machine, NodeId node);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Machine, machine_free)

@@ -588,6 +588,11 @@ static bool forced_fits(const Reading *reading, NodeId node) {
                causes_get(&reading->run->forced, node);
 }
 
+/* A node releases only a lock that the run has. */
+static bool lock_fits(const Reading *reading, NodeId node) {
+        return machine_needs_lock(reading->run->machine, node) == (run_find_lock(reading->run, node) != NULL);
+}
+
 /* Checks that the machine and the host agree about the leaf. */
 static bool leaf_fits(const Reading *reading, NodeId node) {
         const Machine *machine = reading->run->machine;
@@ -595,7 +600,7 @@ static bool leaf_fits(const Reading *reading, NodeId node) {
         Status status = leaf ? reading->run->host->leaf_status(leaf) : STATUS_IDLE;
 
         if (reading->tree->nodes[node].type->class != NODE_ACTION)
-                return true;
+                return leaf || !machine_keeps_condition(machine, node);
         if (!machine_action_is_due(machine, node))
                 return !leaf;
 
@@ -605,7 +610,7 @@ static bool leaf_fits(const Reading *reading, NodeId node) {
 static bool nodes_fit(const Reading *reading) {
         for (NodeId node = 0; node < reading->tree->n_nodes; node++)
                 if (!machine_node_fits(reading->run->machine, node) || !leaf_fits(reading, node) ||
-                    !forced_fits(reading, node))
+                    !forced_fits(reading, node) || !lock_fits(reading, node))
                         return false;
 
         return true;
