@@ -28,6 +28,36 @@ static void test_state(Scene *scene, const void *data) {
         wait_until(scene->fake.n_subscribed == 0);
 }
 
+static void test_state_complaints(Scene *scene, const void *data) {
+        static const struct {
+                const char *load_state, *active_state, *result, *wanted, *cause;
+        } cases[] = {
+                { "not-found", "inactive", "success", "\"state\": \"active\"",
+                  "cam.service is inactive (some), not active: there is no such unit" },
+                { "loaded", "active", "success", "\"state\": [\"failed\", \"inactive\"]",
+                  "cam.service is active (some), not failed or inactive" },
+                { "loaded", "active", "success", "\"sub_state\": \"running\"",
+                  "cam.service is active (some), not running" },
+                { "loaded", "failed", "exit-code", "\"result\": \"success\"",
+                  "cam.service has the result exit-code, not success" },
+        };
+
+        fake_come(scene);
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *node =
+                        g_strdup_printf("{ \"type\": \"UnitState\", \"unit\": \"cam.service\", %s }", cases[i].wanted);
+                g_autoptr(TestLeaf) leaf = NULL;
+
+                scene->fake.load_state = cases[i].load_state;
+                scene->fake.active_state = cases[i].active_state;
+                scene->fake.unit_result = cases[i].result;
+                leaf = scene_start(scene, node);
+                test_leaf_expect(leaf, 1, STATUS_FAILURE, cases[i].cause);
+                g_clear_pointer(&leaf, test_leaf_free);
+                wait_until(scene->fake.n_subscribed == 0);
+        }
+}
+
 static void test_state_reloaded(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) leaf = NULL;
 
@@ -268,6 +298,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         add("state", test_state);
+        add("complaints", test_state_complaints);
         add("reloaded", test_state_reloaded);
         add("while-reloading", test_state_while_reloading);
         add("begun-while-reloading", test_state_begun_while_reloading);

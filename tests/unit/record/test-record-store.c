@@ -93,6 +93,84 @@ static void test_unreadable(Fixture *fixture, gconstpointer data) {
         g_assert_null(bytes);
 }
 
+static void put_record(const Fixture *fixture, const char *text, gssize length) {
+        g_assert_true(g_file_set_contents(fixture->record, text, length, NULL));
+}
+
+/* While a run runs, zeros may follow its entries. */
+static void test_pieces(Fixture *fixture, gconstpointer data) {
+        static const struct {
+                uint64_t offset;
+                size_t size;
+                const char *piece;
+        } cases[] = {
+                { 0, 100, "one two" }, { 0, 3, "one" }, { 4, 100, "two" }, { 7, 100, "" }, { UINT64_MAX, 100, "" }
+        };
+        g_autoptr(RecordStore) store = record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL);
+
+        put_record(fixture, "one two\0\0\0", 10);
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                RecordRead *read = record_read_new(store, "boot.1", cases[i].offset, cases[i].size);
+                g_autoptr(GByteArray) bytes = NULL;
+                g_autofree char *error = NULL;
+
+                g_assert_cmpint(record_read_run(read, NULL, &bytes, &error), ==, 0);
+                g_assert_cmpmem(bytes->data, bytes->len, cases[i].piece, strlen(cases[i].piece));
+                record_read_free(read);
+        }
+}
+
+static int read_all(const RecordStore *store, const char *run, RunRecord **ret_record, char **ret_error) {
+        RecordRead *read = record_read_new(store, run, 0, 0);
+        int r = record_read_all(read, NULL, ret_record, ret_error);
+
+        record_read_free(read);
+        return r;
+}
+
+static void test_whole(Fixture *fixture, gconstpointer data) {
+        g_autoptr(RecordStore) store = record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL);
+        g_autoptr(RunRecord) record = NULL;
+        g_autofree char *error = NULL, *text = NULL;
+        size_t length;
+
+        g_assert_cmpint(read_all(store, "boot.1", &record, &error), ==, -ENOENT);
+        g_clear_pointer(&error, g_free);
+        put_record(fixture, "something else\n", -1);
+        g_assert_cmpint(read_all(store, "boot.1", &record, &error), ==, -EIO);
+        g_assert_cmpstr(error, ==, "the run record of boot.1 cannot be read: it is not a run record");
+        g_clear_pointer(&error, g_free);
+
+        g_assert_true(g_file_get_contents(data, &text, &length, NULL));
+        put_record(fixture, text, (gssize) length);
+        g_assert_cmpint(read_all(store, "boot.1", &record, &error), ==, 0);
+        g_assert_cmpstr(record->header.tree, ==, "patrol");
+}
+
+/* Also while there is no directory of run records yet. */
+static void test_trusted(Fixture *fixture, gconstpointer data) {
+        g_autoptr(RecordStore) store = record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL),
+                               none = record_store_new(NULL, NULL, &limits_default, NULL, NULL);
+        g_autofree char *error = NULL, *expected = NULL;
+
+        g_assert_cmpint(record_store_check_trusted(none, &error), ==, 0);
+        g_assert_false(record_store_are_kept(none));
+        g_assert_true(record_store_are_kept(store));
+        g_assert_nonnull(record_store_archive(store));
+
+        g_assert_cmpint(chmod(fixture->runs, 0777), ==, 0);
+        g_assert_cmpint(record_store_check_trusted(store, &error), ==, -EPERM);
+        expected = g_strdup_printf("runs cannot be kept in %s, which is refused, because it can be written by others",
+                                   fixture->runs);
+        g_assert_true(g_str_has_prefix(error, expected));
+        g_clear_pointer(&error, g_free);
+
+        g_assert_cmpint(g_remove(fixture->runs), ==, 0);
+        g_assert_cmpint(chmod(fixture->runtime, 0777), ==, 0);
+        g_assert_cmpint(record_store_check_trusted(store, &error), ==, -EPERM);
+        g_assert_nonnull(strstr(error, fixture->runtime));
+}
+
 static unsigned count_aside(const Fixture *fixture, const char *newest) {
         g_autoptr(GDir) directory = g_dir_open(fixture->state, 0, NULL);
         bool found = false;
@@ -206,9 +284,13 @@ static void add(const char *name, void (*test)(Fixture *fixture, gconstpointer d
 
 int main(int argc, char *argv[]) {
         g_test_init(&argc, &argv, NULL);
+        g_assert_cmpint(argc, ==, 2); /* a stored run record */
         add("/record-store/only-one", test_only_one);
         add("/record-store/no-lock", test_no_lock);
         add("/record-store/unreadable", test_unreadable);
+        add("/record-store/pieces", test_pieces);
+        g_test_add("/record-store/whole", Fixture, argv[1], set_up, test_whole, tear_down);
+        add("/record-store/trusted", test_trusted);
         add("/record-store/set-aside-is-bounded", test_set_aside_is_bounded);
         add("/record-store/finish-in-vain", test_finish_in_vain);
         add("/record-store/move", test_move);
