@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Checks the SARIF of "btctl validate" against the published schema. Usage: sarif.py BTCTL SCHEMA DIRECTORY.
 
-The files that are validated are those of bad-trees.txt and one that does not exist; they are written to the directory.
+The files that are validated are those of tests/messages/trees.txt and one that does not exist; they are written to the directory.
 """
 
 import json
@@ -12,14 +12,15 @@ import sys
 
 import jsonschema
 
-BAD_TREES = pathlib.Path(__file__).parents[1] / "integration/bad-trees.txt"
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
+
+import messages  # noqa: E402
 
 btctl, schema, directory = map(pathlib.Path, sys.argv[1:])
 files = [directory / "none.json"]
-for number, entry in enumerate(BAD_TREES.read_text(encoding="utf-8").split("\n===\n")):
-    lines = [line for line in entry.split("\n") if not line.startswith("> ")]
+for number, text in enumerate(messages.trees()):
     files.append(directory / f"bad-{number}.json")
-    files[-1].write_text("\n".join(lines).replace("§", ""), encoding="utf-8")
+    files[-1].write_text(text, encoding="utf-8")
 
 done = subprocess.run([btctl, "validate", "--format=sarif", *files], capture_output=True, text=True)
 log, schema = json.loads(done.stdout), json.loads(schema.read_text(encoding="utf-8"))

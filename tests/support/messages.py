@@ -17,6 +17,7 @@ import re
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 TABLES = TOP / "tests" / "messages"
+MARK = "§"
 
 TOKEN = re.compile(r"""/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | \w+ | \s+ | .""", re.S | re.X)
 DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
@@ -94,6 +95,12 @@ def parts_of(name):
         while lines and lines[0].startswith("#"):
             del lines[0]
         yield lines
+
+
+def trees(bad=False):
+    """The texts of the files in trees.txt, without marks; bad: only of those with errors."""
+    return ["\n".join(line for line in part if line[:2] not in ("> ", "? ")).replace(MARK, "")
+            for part in parts_of("trees.txt") if not bad or any(line.startswith("> ") for line in part)]
 
 
 def rows():
