@@ -26,7 +26,10 @@ STRING = re.compile(r'"(?:\\.|[^"\\])*"')
 ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|[0-7]{1,3}|.)")
 CONVERSION = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j)?([diouxXcsgfeaGFEApm%])")
 # Several words; what has only one is a name, a key or a format.
-WORDS = re.compile(r"(?=.*[A-Za-z]{2})(?:[A-Za-z'].* |[ ].*[A-Za-z])", re.S)
+WORDS = re.compile(r"[A-Za-z'].* |[ ].*[A-Za-z]")
+# What is shorter are words between the parts of a message, such as " or ": they are in many rows, so nothing tells which
+# of them is meant.
+LETTERS_LEAST = 10
 PRINTED_NUMBER = re.compile(r"PRI[diuxX]\d+")
 
 
@@ -122,6 +125,11 @@ UNIT_ROOMS = {"daemon/basic/": ["bus", "leaves"], "daemon/bus/": ["leaves"], "da
               "daemon/script/secrets.c": ["run"]}
 
 
+def is_message(text):
+    letters = sum(map(str.isalpha, CONVERSION.sub("", text)))
+    return letters >= LETTERS_LEAST and WORDS.search(text) and not JSON.match(text)
+
+
 def messages_of(path):
     """(text, line) of each message in a source file."""
     source = (TOP / path).read_text(encoding="utf-8")
@@ -131,7 +139,7 @@ def messages_of(path):
             continue
         for text, line, before in texts_of(statement, macros):
             documents = len(before) == 3 and before[0] == "." and before[1] in DOCUMENTATION
-            if WORDS.search(text) and not documents and not JSON.match(text):
+            if is_message(text) and not documents:
                 yield text, line
 
 
