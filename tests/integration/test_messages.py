@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares messages for people with the tables in tests/messages: each message has its row there, and its exact text is
+"""Compares what btctl and btd say with the tables in tests/messages: each message has its row there, and its exact text is
 in no other test. tests/house/test_messages.py checks that no message is left out."""
 
 import difflib
-import json
 import os
-import re
 import shlex
 import subprocess
 
@@ -23,35 +21,6 @@ HINT = "! Try 'btctl --help'."
 def assert_same(expected, actual):
     """Lists of lines."""
     assert expected == actual, "\n".join(difflib.unified_diff(expected, actual, "the table", "now", lineterm=""))
-
-
-def marked(text, places):
-    """The text with a mark at each line and column."""
-    lines = text.split("\n")
-    for line, column in sorted(set(places), reverse=True):
-        lines[line - 1] = lines[line - 1][:column - 1] + messages.MARK + lines[line - 1][column - 1:]
-    return lines
-
-
-def without_paths(text, directory):
-    return re.sub("/[^ ]*/btd-exec", "/.../btd-exec", text.replace(str(directory), "DIR"))
-
-
-def test_trees(tmp_path):
-    """Errors and warnings of tree files, each at its place."""
-    texts = messages.trees()
-    paths = [tmp_path / f"t{number}.json" for number in range(len(texts))]
-    for path, text in zip(paths, texts):
-        path.write_text(text, encoding="utf-8")
-    done = subprocess.run([BTCTL, "validate", "--json", *paths], capture_output=True, text=True, check=False)
-    check_report(done.stderr, "btctl")
-    now = []
-    for text, result in zip(texts, json.loads(done.stdout)):
-        found = result["diagnostics"]
-        now += marked(text, [(entry["line"], entry["column"]) for entry in found])
-        now += [("> " if entry["severity"] == "error" else "? ") + without_paths(entry["text"], tmp_path) for entry in found]
-        now.append("===")
-    assert_same([line for part in messages.parts_of("trees.txt") for line in [*part, "==="]], now)
 
 
 class Shell:

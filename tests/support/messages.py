@@ -3,7 +3,8 @@
 
 A table has parts that are separated by lines with "===". Each part has an input, and the messages that it makes:
 
-    trees.txt       a tree file; "> " an error, "? " a warning. The mark § is before each place that a message names.
+    trees.txt       a tree file; "> " an error, "? " a warning. The mark § is before each place that a message names. The
+                    unit test message-table reads it.
     commands.txt    "@ NAME" and the text of this file; "$ " a command line, "> " what it prints on stdout, "! " on stderr,
                     "= " its exit status, unless it is 0; "= usage": it is 2, and a hint to --help comes last. "$ simulate" is
                     "btctl simulate", of which only the last line on stdout is shown.

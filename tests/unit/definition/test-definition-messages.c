@@ -98,20 +98,11 @@ static const struct {
         { "'type':'Limits','results':['a']", "results: expected an object of expressions, not [\"a\"] (in Limits)" },
         { "'type':'Limits','shown':'{secret:pass}'",
           "shown: a secret cannot be used here, because everybody can read this (in Limits)" },
-        { "'type':'ForEach','items':'{secret:pass}','as':'a','child':{'type':'Limits'}",
-          "items: a secret can be used only in the parameters of leaves (in ForEach)" },
         { "'type':'Limits','name':'{x}'", "name: expected the name of a variable as it is, without braces (in {x})" },
         { "'type':'Limits','fixed':'{x}'", "fixed: a variable cannot be used here, because this must be known before "
                                            "the run; write '{{' for a brace (in "
                                            "Limits)" },
-        { "'type':'Limits','few':1,'few':2", "'few' is given twice (in Limits)" },
         { "'type':'Limits','lock':'a','lock':'b'", "'lock' is given twice (in Limits)" },
-        { "'type':'Limits','lock':''", "lock: it is empty; leave it out, or give a name (in Limits)" },
-        { "'type':'Single','halt_timeout':'1s','children':[{'type':'Limits'}]",
-          "halt_timeout: only an action takes time to halt; give it to the actions inside (in Single)" },
-        { "'type':'Single','clock':'boottime','children':[{'type':'Limits'}]",
-          "clock: a Single has no time that a clock could measure; give it to a node that has one, such as Sleep or "
-          "Timeout (in Single)" },
         { "'type':'Limits','clock':'boot'",
           "clock: \"boot\" is none of \"monotonic\", \"boottime\"; did you mean \"boottime\"? (in Limits)" },
         { "'type':'Limits','checked':'longer than it may be'", "checked: it is too long (in Limits)" },
@@ -133,14 +124,6 @@ static void test_nodes(void) {
 
                 assert_ends(messages, nodes[i].message);
         }
-}
-
-static void test_long_name(void) {
-        g_autofree char *name = g_strnfill(256, 'n'), *text = NULL, *messages = NULL;
-
-        text = g_strdup_printf("{'btd':1,'root':{'type':'Some','name':'%s','children':[{'type':'Limits'}]}}", name);
-        messages = messages_of(text, NULL);
-        assert_ends(messages, "name: it is longer than 255 bytes; put the rest into 'description' (in Some)");
 }
 
 static void test_variables(void) {
@@ -221,7 +204,6 @@ static void test_unreadable(void) {
 int main(int argc, char *argv[]) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/definition-messages/nodes", test_nodes);
-        g_test_add_func("/definition-messages/long-name", test_long_name);
         g_test_add_func("/definition-messages/variables", test_variables);
         g_test_add_func("/definition-messages/long-circle", test_long_circle);
         g_test_add_func("/definition-messages/includes", test_includes);

@@ -265,23 +265,8 @@ static void test_never_ends(void) {
         assert_none(DECORATOR("KeepRunningUntilFailure", ", \"uninterruptible\": true", ACT));
 }
 
-/* What cannot work is an error. */
-static void test_errors(void) {
-        assert_error(CONTROL("Switch", ", \"cases\": [\"a\"]", ACT ", " ACT),
-                     "'variable' or 'of' is missing; a Switch needs one of them");
-        assert_error(CONTROL("Switch", ", \"variable\": \"v\", \"of\": \"v + 1\", \"cases\": [\"a\"]", ACT ", " ACT),
-                     "of: cannot be given together with 'variable'; give one of 'variable' or 'of'");
-        assert_error(CONTROL("Switch", ", \"variable\": \"v\", \"cases\": [\"a\"]", ACT),
-                     "1 case needs 2 children, one for each case and the default last, but there is 1");
-        assert_error(CONTROL("Switch", ", \"variable\": \"v\", \"cases\": [\"a\", \"b\"]", ACT ", " ACT),
-                     "2 cases need 3 children, one for each case and the default last, but there are 2");
-        assert_error(DECORATOR("RateController", "", ACT),
-                     "'hz' or 'period' is missing; a RateController needs one of them");
-        assert_error(DECORATOR("WaitFor", "", ACT),
-                     "'Act' is not made of conditions only, so WaitFor cannot know when to evaluate it again");
-        assert_error(DECORATOR("WaitFor", "", IF_WANTED("Check")),
-                     "'Check' is not made of conditions only, so WaitFor cannot know when to evaluate it again");
-
+/* The errors beside these are in tests/messages/trees.txt. */
+static void test_no_errors(void) {
         assert_none(DECORATOR("WaitFor", "", CONTROL("Sequence", "", CHECK ", " DECORATOR("Inverter", "", CHECK))));
         assert_none(CONTROL("Switch", ", \"of\": \"1 + 1\", \"cases\": [\"a\"]", ACT ", " ACT));
 }
@@ -423,7 +408,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/warnings/branches", test_branches);
         g_test_add_func("/warnings/ways-out", test_ways_out);
         g_test_add_func("/warnings/never-ends", test_never_ends);
-        g_test_add_func("/warnings/errors", test_errors);
+        g_test_add_func("/warnings/no-errors", test_no_errors);
         g_test_add_func("/warnings/beside-errors", test_beside_errors);
         g_test_add_func("/warnings/wrong-nodes", test_wrong_nodes);
         g_test_add_func("/warnings/never-succeeds", test_never_succeeds);
