@@ -20,14 +20,22 @@
 #include "life.h"
 #include "simulation.h"
 #include "trace.h"
+#include "troubles.h"
 
 /* This number takes about a minute. */
 #define TOLD_EACH 20000u
 
 typedef struct Wanted {
         gint64 seed, count, seconds;
-        gboolean trace;
+        gboolean trace, all, list;
+        char **troubles;
 } Wanted;
+
+static void wanted_clear(Wanted *wanted) {
+        g_strfreev(wanted->troubles);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Wanted, wanted_clear)
 
 static void print_tally(const Tally *tally, uint64_t started) {
         double seconds = (double) (clock_real() - started) / 1e6, processor = (double) clock_processor() / 1e6;
@@ -44,8 +52,10 @@ static void print_tally(const Tally *tally, uint64_t started) {
 static char repetition[512];
 
 static void note_repetition(const char *program, uint64_t seed) {
-        (void) snprintf(repetition, sizeof(repetition), "repeat it with: %s --seed=%" PRIu64 " --count=1 --trace\n",
-                        program, seed);
+        g_autofree char *options = troubles_wanted();
+
+        (void) snprintf(repetition, sizeof(repetition), "repeat it with: %s --seed=%" PRIu64 " --count=1%s --trace\n",
+                        program, seed, options);
 }
 
 /* A failed assertion of the daemon counts as a broken rule. */
@@ -81,11 +91,15 @@ static int simulate(const Wanted *wanted, const char *program, const char *direc
 
 int main(int argc, char **argv) {
         g_autoptr(GOptionContext) context = g_option_context_new("- simulate crashes of the daemon");
-        Wanted wanted = { .seed = 1, .count = 100 };
+        g_auto(Wanted) wanted = { .seed = 1, .count = 100 };
         const GOptionEntry entries[] = {
                 { "seed", 0, 0, G_OPTION_ARG_INT64, &wanted.seed, "The first seed", "NUMBER" },
                 { "count", 0, 0, G_OPTION_ARG_INT64, &wanted.count, "How many seeds", "NUMBER" },
                 { "seconds", 0, 0, G_OPTION_ARG_INT64, &wanted.seconds, "For how long, instead", "NUMBER" },
+                { "trouble", 0, 0, G_OPTION_ARG_STRING_ARRAY, &wanted.troubles,
+                  "With this kind of trouble in each simulation; can be repeated", "NAME" },
+                { "all", 0, 0, G_OPTION_ARG_NONE, &wanted.all, "With the kinds that find known faults, too", NULL },
+                { "list", 0, 0, G_OPTION_ARG_NONE, &wanted.list, "List the kinds of trouble", NULL },
                 { "trace", 0, 0, G_OPTION_ARG_NONE, &wanted.trace, "Tell what happens", NULL },
                 { NULL },
         };
@@ -98,6 +112,18 @@ int main(int argc, char **argv) {
                 fprintf(stderr, "%s\n", error->message);
                 return 2;
         }
+
+        if (wanted.list) {
+                troubles_print();
+                return EXIT_SUCCESS;
+        }
+        if (wanted.all)
+                troubles_want_all();
+        for (char **name = wanted.troubles; name && *name; name++)
+                if (!troubles_want(*name)) {
+                        fprintf(stderr, "there is no trouble '%s'; --list shows them\n", *name);
+                        return 2;
+                }
 
         kernel_keep(SD_LISTEN_FDS_START, LIFE_STORED_MAX);
         g_setenv("NOTIFY_SOCKET", "/nowhere", TRUE);

@@ -21,6 +21,7 @@
 #include "systemd.h"
 #include "trace.h"
 #include "trouble.h"
+#include "troubles.h"
 
 /* The start of the simulation, long after the boot. */
 #define BEGINNING (UINT64_C(5000) * 1000000)
@@ -210,6 +211,7 @@ bool simulation_run(uint64_t seed, const char *directory, Tally *tally) {
         simulation.n_trees = 1 + (unsigned) dice_below(&simulation.dice, TREES_MOST);
         simulation.manners.patient = dice_chance(&simulation.dice, 50);
         simulation.kind = dice_chance(&simulation.dice, 30) ? FOREST_RECOVERABLE : FOREST_ANY;
+        troubles_throw(seed, simulation.kind == FOREST_RECOVERABLE);
         if (simulation.kind == FOREST_RECOVERABLE) {
                 simulation.n_trees = 1;
                 play_twice(&simulation, tally);
