@@ -148,11 +148,22 @@ void bus_reply(Link *to, sd_bus_message *reply) {
         (own ? deliver_last : deliver)(to, reply);
 }
 
-void bus_reply_error(Link *to, sd_bus_message *call, const char *name, const char *text) {
+static sd_bus_message *error_new(sd_bus_message *call, const char *name, const char *text) {
         sd_bus_message *reply = NULL;
 
         if (sd_bus_message_new_method_errorf(call, &reply, name, "%s", text) < 0)
                 g_error("cannot make a reply");
+        return reply;
+}
+
+void bus_reply_error(Link *to, sd_bus_message *call, const char *name, const char *text) {
+        bus_reply(to, error_new(call, name, text));
+}
+
+void bus_reply_own_error(Link *to, sd_bus_message *call, const char *name, const char *text) {
+        sd_bus_message *reply = error_new(call, name, text);
+
+        (void) sd_bus_message_set_sender(reply, BUS_DRIVER_NAME);
         bus_reply(to, reply);
 }
 
@@ -185,17 +196,31 @@ void bus_signal(const Peer *from, Link *to, const char *path, const char *interf
         }
 }
 
+/* As a dbus-daemon: calls that the daemon has dropped count until they are answered. */
+static void refuse(Link *link, sd_bus_message *call) {
+        trace("%s: the bus refuses %s", link->unique, sd_bus_message_get_member(call));
+        link_add_pending(link, call, NULL);
+        bus_reply_own_error(link, call, SD_BUS_ERROR_LIMITS_EXCEEDED,
+                            "The maximum number of pending replies has been reached");
+}
+
 static void call_peer(Link *link, sd_bus_message *call) {
         const char *destination = sd_bus_message_get_destination(call);
         const Peer *peer = find_peer(destination);
+        bool awaits = sd_bus_message_get_expect_reply(call) > 0;
 
-        if (sd_bus_message_get_expect_reply(call) > 0)
+        if (peer && awaits && bus.manners->most_pending > 0 && link_n_pending(link) >= bus.manners->most_pending) {
+                refuse(link, call);
+                return;
+        }
+
+        if (awaits)
                 link_add_pending(link, call, peer);
         if (peer) {
                 trace("%s calls %s of %s", link->unique, sd_bus_message_get_member(call), peer->name);
                 peer->called(link, call);
         } else {
-                bus_reply_error(link, call, SD_BUS_ERROR_SERVICE_UNKNOWN, "The name is not activatable");
+                bus_reply_own_error(link, call, SD_BUS_ERROR_SERVICE_UNKNOWN, "The name is not activatable");
         }
 }
 

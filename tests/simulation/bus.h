@@ -27,6 +27,7 @@ typedef struct BusManners {
         uint64_t delay;                        /* the longest delay of a message */
         unsigned twice;                        /* the percentage of signals that come twice */
         bool patient;                          /* a connection that has not read everything gets no more */
+        unsigned most_pending;                 /* calls of a connection that wait for a reply; 0: any number */
         void (*heard)(sd_bus_message *signal); /* a signal of the daemon */
 } BusManners;
 
@@ -55,6 +56,8 @@ void bus_call(sd_bus_message *message);
 sd_bus_message *bus_reply_new(sd_bus_message *call);
 void bus_reply(Link *to, sd_bus_message *reply);
 void bus_reply_error(Link *to, sd_bus_message *call, const char *name, const char *text);
+/* An error of the bus itself. */
+void bus_reply_own_error(Link *to, sd_bus_message *call, const char *name, const char *text);
 
 /* Sends a signal to all connections with a matching rule. fill appends the arguments. to: only to this connection,
  * without regard to its rules. */

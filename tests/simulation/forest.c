@@ -8,6 +8,7 @@
 #include "forest.h"
 #include "ledger.h"
 #include "services.h"
+#include "troubles.h"
 
 #define NODES_MOST 40u
 #define DEPTH_MOST 5u
@@ -19,6 +20,7 @@ typedef struct Forest {
         bool told;           /* a node sends the result of another one */
         bool parted;         /* it includes other files */
         ForestKind kind;
+        Dice crowds;
 } Forest;
 
 static void add(Forest *forest, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -417,12 +419,39 @@ static void add_part(Forest *forest) {
         forest->node += shelf ? 2 : 1;
 }
 
+/* Many calls at a time, some of which time out and are made again while others wait in the queue: often several in one
+ * tick. */
+static void add_crowd(Forest *forest) {
+        unsigned n = 2 + (unsigned) dice_below(&forest->crowds, 6);
+        unsigned timeout = 20 + (unsigned) dice_below(&forest->crowds, 400);
+        bool together = dice_chance(&forest->crowds, 75);
+
+        add(forest, "\"type\": \"ParallelAll\", \"max_failures\": %u, \"children\": [ ", n);
+        for (unsigned i = 0; i < n; i++) {
+                add(forest,
+                    "%s{ \"type\": \"RetryUntilSuccessful\", \"num_attempts\": 4, \"child\": { \"type\": \"Timeout\","
+                    " \"timeout\": \"%ums\", \"child\": { ",
+                    i > 0 ? ", " : "", together ? timeout : timeout + i);
+                forest->node += 3;
+                add_call(forest);
+                add(forest, " } } }");
+        }
+        add(forest, " ]");
+}
+
+static bool is_crowd(Forest *forest, unsigned depth) {
+        return troubles_have(TROUBLE_WINDOW) && depth > 0 && forest->node < NODES_MOST &&
+               dice_chance(&forest->crowds, 25);
+}
+
 static void add_node(Forest *forest, unsigned depth) {
         unsigned choice = throw(forest, 10);
 
         add(forest, "{ ");
         forest->node++;
-        if (depth == 0 || forest->node > NODES_MOST || choice < 3)
+        if (is_crowd(forest, depth))
+                add_crowd(forest);
+        else if (depth == 0 || forest->node > NODES_MOST || choice < 3)
                 add_leaf(forest);
         else if (choice == 4 && !forest->told)
                 add_told(forest);
@@ -460,6 +489,7 @@ char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
         Forest forest = { .text = g_string_new(NULL), .dice = dice, .tree = tree, .kind = kind };
         bool autostart = dice_chance(dice, 60) || kind == FOREST_RECOVERABLE;
 
+        forest.crowds = troubles_dice(TROUBLE_WINDOW, 1 + tree);
         add(&forest, "{ \"btd\": 1, \"autostart\": %s, ", autostart ? "true" : "false");
         if (autostart)
                 ledger_expect_run(tree);

@@ -155,6 +155,15 @@ void link_add_pending(Link *link, sd_bus_message *call, const Peer *peer) {
         g_array_append_val(link->pending, pending);
 }
 
+unsigned link_n_pending(const Link *link) {
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < link->pending->len; i++)
+                n += g_array_index(link->pending, Pending, i).peer != NULL;
+
+        return n;
+}
+
 bool link_take_pending(Link *link, uint64_t cookie) {
         for (unsigned i = 0; i < link->pending->len; i++)
                 if (g_array_index(link->pending, Pending, i).cookie == cookie) {
@@ -176,8 +185,8 @@ void link_fail_pending(Link *link, const Peer *peer) {
                 }
 
                 call = sd_bus_message_ref(pending->call);
-                bus_reply_error(link, call, SD_BUS_ERROR_NO_REPLY,
-                                "Message recipient disconnected from message bus without replying");
+                bus_reply_own_error(link, call, SD_BUS_ERROR_NO_REPLY,
+                                    "Message recipient disconnected from message bus without replying");
         }
 }
 

@@ -30,6 +30,8 @@ bool link_wants(Link *link, const char *sender, const char *unique, sd_bus_messa
 
 /* peer: the one that is to reply; NULL: the bus. */
 void link_add_pending(Link *link, sd_bus_message *call, const Peer *peer);
+/* The calls that wait for a reply of a peer. */
+unsigned link_n_pending(const Link *link);
 /* True: there was one; it is removed. */
 bool link_take_pending(Link *link, uint64_t cookie);
 /* The peer will not reply any more. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "services.h"
+#include <string.h>
+
 #include "basic/cleanup.h"
 #include "bus.h"
 #include "clock.h"
 #include "dice.h"
 #include "event-queue.h"
 #include "ledger.h"
+#include "services.h"
 #include "trace.h"
 
 static void on_called(Link *from, sd_bus_message *call);
@@ -19,7 +21,8 @@ static const Peer peers[SERVICES_N] = {
 
 static struct {
         uint64_t seed;
-        bool silent;
+        ServicesManner manner;
+        uint64_t thaws[SERVICES_N];  /* a service answers nothing before this time */
         uint32_t levels[SERVICES_N]; /* the property of each; each call changes it */
         GHashTable *due;             /* the time of each reply, by the leaf and the number of its start */
 } services;
@@ -49,6 +52,20 @@ static void on_answer(void *userdata) {
                 bus_reply_error(answer->link, answer->call, "sim.Error.Failed", "It went wrong");
         else
                 bus_reply(answer->link, bus_reply_new(answer->call));
+}
+
+/* From time to time, a service hangs. */
+#define FREEZE_PERCENT 3u
+#define FROZEN_USEC 4000000u
+
+static uint64_t thaw_of(const Peer *peer, Dice *dice) {
+        uint64_t *thaw = &services.thaws[peer - peers];
+
+        if (services.manner == SERVICES_SLOW && dice_chance(dice, FREEZE_PERCENT)) {
+                *thaw = MAX(*thaw, clock_now() + dice_below(dice, FROZEN_USEC));
+                trace("%s hangs", peer->name);
+        }
+        return *thaw;
 }
 
 /* A repeated call gets the same reply at the same time. */
@@ -118,6 +135,7 @@ void services_heard(sd_bus_message *signal) {
 
 static void on_called(Link *from, sd_bus_message *call) {
         Answer *answer;
+        unsigned slow = services.manner == SERVICES_SLOW ? 60 : 20;
         uint32_t tree, node;
         uint64_t due;
         Dice dice;
@@ -131,7 +149,7 @@ static void on_called(Link *from, sd_bus_message *call) {
 
         ledger_effect(tree, node, sd_bus_message_get_destination(call));
         dice = dice_of(services.seed, (uint64_t) tree << 32 | node, 10, ledger_n_begun(tree, node));
-        if (services.silent && dice_chance(&dice, 5))
+        if (services.manner == SERVICES_SILENT && dice_chance(&dice, 5))
                 return;
 
         answer = g_new(Answer, 1);
@@ -142,13 +160,15 @@ static void on_called(Link *from, sd_bus_message *call) {
         };
         check_told(call, tree, node);
         change_level(peer_of(call));
-        due = answer_due(tree, node, 50 + dice_below(&dice, dice_chance(&dice, 20) ? 2000000 : 20000));
+        due = answer_due(tree, node, 50 + dice_below(&dice, dice_chance(&dice, slow) ? 2000000 : 20000));
+        due = MAX(due, thaw_of(peer_of(call), &dice));
         event_queue_add(due - MIN(due, clock_now()), on_answer, answer, on_answer_dropped);
 }
 
-void services_open(uint64_t seed, bool silent) {
+void services_open(uint64_t seed, ServicesManner manner) {
         services.seed = seed;
-        services.silent = silent;
+        services.manner = manner;
+        memset(services.thaws, 0, sizeof(services.thaws));
         services.due = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         services_all_join();
 }

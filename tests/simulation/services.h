@@ -13,8 +13,13 @@
 
 #define SERVICES_N 3u
 
-/* silent: they may not answer at all. */
-void services_open(uint64_t seed, bool silent);
+typedef enum ServicesManner {
+        SERVICES_LIVELY,
+        SERVICES_SILENT, /* they may not answer at all */
+        SERVICES_SLOW,   /* most answers take long, and at times a service answers nothing */
+} ServicesManner;
+
+void services_open(uint64_t seed, ServicesManner manner);
 void services_close(void);
 
 /* The daemon has sent a signal. */

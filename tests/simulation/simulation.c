@@ -27,7 +27,6 @@
 #define BEGINNING (UINT64_C(5000) * 1000000)
 /* A simulation that takes longer will never end. */
 #define HOURS (UINT64_C(20) * 3600 * 1000000)
-#define TREES_MOST 3u
 #define DEATHS_MOST 60u
 
 typedef struct Simulation {
@@ -75,15 +74,28 @@ static void write_trees(Simulation *simulation) {
         }
 }
 
+/* A limit of a bus is most often small: then calls of all leaves wait for each other. */
+static unsigned most_pending(void) {
+        Dice dice = troubles_dice(TROUBLE_WINDOW, 0);
+
+        return 2 + (unsigned) dice_below(&dice, dice_chance(&dice, 80) ? 8 : 99);
+}
+
+static ServicesManner manner_of_services(Simulation *simulation) {
+        bool silent = simulation->kind == FOREST_ANY && dice_chance(&simulation->dice, 30);
+
+        return troubles_have(TROUBLE_WINDOW) ? SERVICES_SLOW : silent ? SERVICES_SILENT : SERVICES_LIVELY;
+}
+
 static void open_world(Simulation *simulation) {
         clock_begin(BEGINNING);
         violation_clear();
         life_begin();
         ledger_open(TREES_MOST);
         bus_open(dice_of(simulation->seed, 2, 0, 0), &simulation->manners);
-        systemd_open(simulation->seed);
+        systemd_open(simulation->seed, troubles_have(TROUBLE_WINDOW) ? 20 : 0);
         processes_open(simulation->seed);
-        services_open(simulation->seed, simulation->kind == FOREST_ANY && dice_chance(&simulation->dice, 30));
+        services_open(simulation->seed, manner_of_services(simulation));
         kernel_open(simulation->directory, &hooks, dice_of(simulation->seed, 3, simulation->deadly, 0));
         kernel_set_slow(simulation->slow);
         disk_simulate(dice_of(simulation->seed, 6, 0, 0), simulation->kind == FOREST_RECOVERABLE ? 0 : 10);
@@ -218,6 +230,7 @@ bool simulation_run(uint64_t seed, const char *directory, Tally *tally) {
         } else {
                 simulation.manners.delay = dice_chance(&simulation.dice, 50) ? 0 : 5000;
                 simulation.slow = dice_chance(&simulation.dice, 70) ? 0 : 20;
+                simulation.manners.most_pending = troubles_have(TROUBLE_WINDOW) ? most_pending() : 0;
                 simulation.manners.twice = dice_chance(&simulation.dice, 50) ? 0 : 30;
                 g_free(play(&simulation, true, tally));
         }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define TREES_MOST 3u
+
 typedef struct Tally {
         uint64_t simulations, runs, deaths, calls;
 } Tally;

@@ -30,6 +30,7 @@
 
 #define ABSENT_USEC 1000u
 #define REFUSAL_USEC 100u
+#define LATE_USEC 300000u
 
 static struct {
         uint64_t seed;
@@ -42,11 +43,15 @@ static struct {
         bool reloading;
         unsigned n_reloads;
         GQueue calls; /* of Early: received during a reload */
+        unsigned slow;
+        Dice slowness;
+        uint64_t busy_until; /* when it handles the last call that it has received */
 } systemd;
 
 typedef struct Early {
         Link *link;
         sd_bus_message *call;
+        unsigned n_joined; /* the call was sent to this one */
 } Early;
 
 /* NULL: it is not loaded. */
@@ -654,17 +659,11 @@ static void on_left(Link *link) {
         }
 }
 
-static void on_called(Link *link, sd_bus_message *call) {
-        Early *early;
+static Early *early_new(Link *link, sd_bus_message *call) {
+        Early *early = g_new(Early, 1);
 
-        if (!systemd.reloading) {
-                systemd_called(link, call);
-                return;
-        }
-
-        early = g_new(Early, 1);
-        *early = (Early){ .link = link_ref(link), .call = sd_bus_message_ref(call) };
-        g_queue_push_tail(&systemd.calls, early);
+        *early = (Early){ .link = link_ref(link), .call = sd_bus_message_ref(call), .n_joined = systemd.n_joined };
+        return early;
 }
 
 static void early_free(void *data) {
@@ -673,6 +672,33 @@ static void early_free(void *data) {
         link_unref(early->link);
         sd_bus_message_unref(early->call);
         g_free(early);
+}
+
+static void handle(Link *link, sd_bus_message *call) {
+        if (systemd.reloading)
+                g_queue_push_tail(&systemd.calls, early_new(link, call));
+        else
+                systemd_called(link, call);
+}
+
+/* The bus has replied to a call if systemd has left since. */
+static void on_late(void *userdata) {
+        Early *early = userdata;
+
+        if (bus_has(systemd.peer) && early->n_joined == systemd.n_joined)
+                handle(early->link, early->call);
+        early_free(early);
+}
+
+static void on_called(Link *link, sd_bus_message *call) {
+        uint64_t now = clock_now();
+
+        if (dice_chance(&systemd.slowness, systemd.slow))
+                systemd.busy_until = MAX(systemd.busy_until, now) + dice_below(&systemd.slowness, LATE_USEC);
+        if (systemd.busy_until <= now)
+                handle(link, call);
+        else
+                event_queue_add(systemd.busy_until - now, on_late, early_new(link, call), early_free);
 }
 
 /* With another unique name each time. */
@@ -685,8 +711,11 @@ static void join(void) {
         bus_join(&peer);
 }
 
-void systemd_open(uint64_t seed) {
+void systemd_open(uint64_t seed, unsigned slow) {
         systemd.seed = seed;
+        systemd.slow = slow;
+        systemd.slowness = dice_of(seed, 7, 0, 0);
+        systemd.busy_until = 0;
         systemd.units = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) loaded_unit_free);
         systemd.subscribers = g_ptr_array_new();
         systemd.n_jobs = systemd.n_processes = 0;

@@ -11,7 +11,8 @@
 #include "bus.h"
 #include "dice.h"
 
-void systemd_open(uint64_t seed);
+/* slow: the percentage of calls that it handles late; calls stay in order. */
+void systemd_open(uint64_t seed, unsigned slow);
 void systemd_close(void);
 
 /* Puts it on the bus, or takes it off. */

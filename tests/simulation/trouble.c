@@ -10,6 +10,7 @@
 #include "ledger.h"
 #include "life.h"
 #include "services.h"
+#include "simulation.h"
 #include "systemd.h"
 #include "trace.h"
 #include "trouble.h"
@@ -24,11 +25,14 @@
 #define SPAN_MOST UINT64_C(3000000)
 #define SETTLED_MOST 200u
 #define RETRY_USEC 10000u
+/* From attempt to attempt, a user waits longer. */
+#define RETRY_MOST_USEC 160000u
 
 static struct {
         Dice dice;
         unsigned n_trees;
         unsigned n_settled;
+        uint64_t retry[TREES_MOST]; /* how long a user waits before the next attempt */
 } trouble;
 
 static unsigned throw(unsigned n) {
@@ -37,13 +41,18 @@ static unsigned throw(unsigned n) {
 
 static void on_first_start(void *userdata);
 
+static uint64_t next_attempt(unsigned tree) {
+        trouble.retry[tree] = MIN(trouble.retry[tree] * 2, RETRY_MOST_USEC);
+        return trouble.retry[tree];
+}
+
 static void on_start(void *userdata) {
         sd_bus_message *message = bus_message_to_daemon(MANAGER_PATH, MANAGER, "StartTree");
         char tree[16];
 
         /* The first attempt may fail. */
         if (!ledger_has_run(GPOINTER_TO_UINT(userdata)))
-                event_queue_add(RETRY_USEC, on_first_start, userdata, NULL);
+                event_queue_add(next_attempt(GPOINTER_TO_UINT(userdata)), on_first_start, userdata, NULL);
         if (!message)
                 return;
 
@@ -195,6 +204,8 @@ void trouble_open(Dice dice, unsigned n_trees, bool none) {
         trouble.n_trees = n_trees;
         trouble.n_settled = 0;
 
+        for (unsigned i = 0; i < TREES_MOST; i++)
+                trouble.retry[i] = RETRY_USEC;
         for (unsigned i = 0; i < n_trees; i++)
                 if (!ledger_expects_run(i))
                         event_queue_add(throw(100000), on_first_start, GUINT_TO_POINTER(i), NULL);
