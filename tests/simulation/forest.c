@@ -7,11 +7,13 @@
 
 #include "forest.h"
 #include "ledger.h"
+#include "orders.h"
 #include "services.h"
 #include "troubles.h"
 
 #define NODES_MOST 40u
 #define DEPTH_MOST 5u
+#define RESTARTS_MOST 2u
 
 typedef struct Forest {
         GString *text;
@@ -493,8 +495,10 @@ char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
         add(&forest, "{ \"btd\": 1, \"autostart\": %s, ", autostart ? "true" : "false");
         if (autostart)
                 ledger_expect_run(tree);
-        if (kind == FOREST_ANY && throw(&forest, 4) == 0)
-                add(&forest, "\"restart\": \"on-failure\", \"restart_limit\": { \"burst\": 2 }, ");
+        if (kind == FOREST_ANY && throw(&forest, 4) == 0) {
+                add(&forest, "\"restart\": \"on-failure\", \"restart_limit\": { \"burst\": %u }, ", RESTARTS_MOST);
+                orders_expect_restarts(tree, RESTARTS_MOST);
+        }
         if (kind == FOREST_ANY && throw(&forest, 4) == 0)
                 add(&forest, "\"on_stop\": \"halt\", ");
         forest.parted = throw(&forest, 3) == 0;

@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "ledger.h"
+#include "orders.h"
 #include "trace.h"
 
 #define NODES_MAX 128u
@@ -162,6 +163,7 @@ static void note_finished(Entry *entry, const char *details) {
                 leaf_of(entry->tree, i)->active = false;
         (void) sscanf(details, "{\"status\":\"%31[a-z]", status);
         entry->result = g_strdup(status);
+        orders_note_finished(entry->tree, entry->number, details);
         check_finallys(entry);
 }
 
@@ -220,14 +222,17 @@ static void note_leaf(Entry *entry, Leaf *leaf, unsigned node, uint64_t time, co
 }
 
 /* The number may have been used before, while the disk was full. */
-static void entry_begins(Entry *entry) {
+static void entry_begins(Entry *entry, const char *header) {
         GString *line = entry->line;
 
+        if (entry->begun)
+                orders_forget(entry->tree, entry->number);
         if (entry->begun && !ledger.accounts[entry->tree].loose)
                 violation("t%u.%u begins twice", entry->tree, entry->number);
 
         g_free(entry->result);
         *entry = (Entry){ .tree = entry->tree, .number = entry->number, .begun = true, .line = line };
+        orders_note_begun(entry->tree, entry->number, header);
 }
 
 static void note_line(Entry *entry, const char *line) {
@@ -237,7 +242,7 @@ static void note_line(Entry *entry, const char *line) {
         int end = 0;
 
         if (g_str_has_prefix(line, "btd-journal ")) {
-                entry_begins(entry);
+                entry_begins(entry, line);
                 return;
         }
 
@@ -395,6 +400,7 @@ void ledger_check(void) {
                         check_leaf(i, node, &account->leaves[node]);
                 for (unsigned k = 0; k < account->runs->len; k++)
                         check_run(account->runs->pdata[k]);
+                orders_check(i);
                 if (account->expected && account->runs->len == 0)
                         violation("t%u says \"autostart\", but was not started", i);
         }

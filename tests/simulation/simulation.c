@@ -14,6 +14,7 @@
 #include "kernel.h"
 #include "ledger.h"
 #include "life.h"
+#include "orders.h"
 #include "processes.h"
 #include "record/record-writer.h"
 #include "services.h"
@@ -91,6 +92,7 @@ static void open_world(Simulation *simulation) {
         clock_begin(BEGINNING);
         violation_clear();
         life_begin();
+        orders_open();
         ledger_open(TREES_MOST);
         bus_open(dice_of(simulation->seed, 2, 0, 0), &simulation->manners);
         systemd_open(simulation->seed, troubles_have(TROUBLE_WINDOW) ? 20 : 0);
@@ -111,6 +113,7 @@ static void close_world(void) {
         systemd_close();
         bus_close();
         ledger_close();
+        orders_close();
 }
 
 /* The service manager starts the next one. */

@@ -9,6 +9,7 @@
 #include "kernel.h"
 #include "ledger.h"
 #include "life.h"
+#include "orders.h"
 #include "services.h"
 #include "simulation.h"
 #include "systemd.h"
@@ -70,12 +71,15 @@ static void on_first_start(void *userdata) {
 
 static void on_halt(void *userdata) {
         sd_bus_message *message = bus_message_to_daemon(MANAGER_PATH, MANAGER, "HaltTree");
+        unsigned number;
         char tree[16];
 
         if (!message)
                 return;
 
-        (void) snprintf(tree, sizeof(tree), "t%u", throw(trouble.n_trees));
+        number = throw(trouble.n_trees);
+        orders_note_halt(number);
+        (void) snprintf(tree, sizeof(tree), "t%u", number);
         trace("a user halts %s", tree);
         (void) sd_bus_message_append(message, "sa{sv}", tree, 0);
         bus_call(message);

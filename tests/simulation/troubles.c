@@ -18,6 +18,34 @@ static Kind kinds[TROUBLE_N_] = {
                              .text = "the bus carries few calls at a time, and services are slow",
                              .percent = 30,
                              .fault = "a tick sends waiting calls of other leaves: the run cannot be recovered" },
+        [TROUBLE_CUT] = { .name = "cut",
+                          .text = "a daemon that stops is killed before it has stopped",
+                          .percent = 30,
+                          .fault = "a run that is halted by the stop, and recovered, is not started automatically "
+                                   "again; the halt of an instance starts the default run again" },
+        [TROUBLE_TOKEN] = { .name = "token",
+                            .text = "users start trees with tokens, again and again, and ask for their outcome",
+                            .percent = 30 },
+        [TROUBLE_ROOM] = { .name = "room",
+                           .text = "the limit of runs is reached when runs are to be restarted or started",
+                           .percent = 30,
+                           .fault = "restarts and autostarts that a limit refuses are given up" },
+        [TROUBLE_FILES] = { .name = "files",
+                            .text = "the file of a tree is missing or broken for two seconds",
+                            .percent = 30,
+                            .fault = "restarts and autostarts without a tree are given up" },
+        [TROUBLE_LIMITS] = { .name = "limits",
+                             .text = "the next daemon has other limits of variables and run records",
+                             .percent = 30,
+                             .fault = "runs do not keep the limits that they were started with" },
+        [TROUBLE_DISK] = { .name = "disk",
+                           .text = "the disk of the history is full for a moment, and another one than that of /run",
+                           .percent = 30,
+                           .fault = "the run record that cannot be moved to the history is removed" },
+        [TROUBLE_PROCESSOR] = { .name = "processor",
+                                .text = "Lua code takes long, and the next daemon has a slower processor",
+                                .percent = 30,
+                                .fault = "script/sandbox.c has a limit of processor time" },
 };
 
 static struct {
@@ -76,6 +104,10 @@ void troubles_throw(uint64_t seed, bool calm) {
 
 bool troubles_have(TroubleKind kind) {
         return troubles.has[kind];
+}
+
+bool troubles_check(TroubleKind kind) {
+        return troubles.has[kind] || !kinds[kind].fault || troubles.all;
 }
 
 Dice troubles_dice(TroubleKind kind, uint64_t number) {

@@ -14,6 +14,13 @@
 
 typedef enum TroubleKind {
         TROUBLE_WINDOW,
+        TROUBLE_CUT,
+        TROUBLE_TOKEN,
+        TROUBLE_ROOM,
+        TROUBLE_FILES,
+        TROUBLE_LIMITS,
+        TROUBLE_DISK,
+        TROUBLE_PROCESSOR,
         TROUBLE_N_,
 } TroubleKind;
 
@@ -28,5 +35,7 @@ void troubles_print(void);
 /* Throws which kinds the next simulation has; calm: none. */
 void troubles_throw(uint64_t seed, bool calm);
 bool troubles_have(TroubleKind kind);
+/* For a rule that other trouble can break, too, though rarely: is it checked in this simulation? */
+bool troubles_check(TroubleKind kind);
 /* Dice for this kind alone, so that it changes nothing else in a simulation. */
 Dice troubles_dice(TroubleKind kind, uint64_t number);
