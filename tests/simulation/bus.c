@@ -24,7 +24,7 @@ static struct {
         Dice dice;
         const BusManners *manners;
         bool running, noted;
-        unsigned n_links, n_starts;
+        unsigned n_links, n_starts, n_questions;
         GPtrArray *links; /* the open ones */
         GPtrArray *peers; /* of const Peer */
         GPtrArray *away;  /* peers that have left */
@@ -232,6 +232,8 @@ static void on_arrived(void *userdata) {
         (void) sd_bus_message_get_type(parcel->message, &type);
         if (type == SD_BUS_MESSAGE_SIGNAL && (link->open || parcel->time <= link->deaf_after))
                 bus.manners->heard(parcel->message);
+        if (type == SD_BUS_MESSAGE_METHOD_RETURN || type == SD_BUS_MESSAGE_METHOD_ERROR)
+                bus.manners->answered(parcel->message);
         if (type != SD_BUS_MESSAGE_METHOD_CALL || (!link->open && parcel->time > link->deaf_after))
                 return;
 
@@ -350,6 +352,7 @@ void bus_open(Dice dice, const BusManners *manners) {
         bus.running = true;
         bus.n_links = 10;
         bus.n_starts = 0;
+        bus.n_questions = 0;
         bus.links = g_ptr_array_new_with_free_func((GDestroyNotify) link_unref);
         bus.peers = g_ptr_array_new();
         bus.away = g_ptr_array_new();
@@ -419,4 +422,15 @@ void bus_call(sd_bus_message *message) {
                 deliver(link, message);
         else
                 sd_bus_message_unref(message);
+}
+
+/* No other message has such a cookie. */
+uint64_t bus_ask(sd_bus_message *message) {
+        uint64_t cookie = UINT64_C(1000000) + ++bus.n_questions;
+
+        (void) sd_bus_message_set_expect_reply(message, true);
+        if (sd_bus_message_seal(message, cookie, 0) < 0)
+                g_error("cannot seal a call");
+        bus_call(message);
+        return cookie;
 }

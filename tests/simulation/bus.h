@@ -24,11 +24,12 @@ typedef struct Peer {
 } Peer;
 
 typedef struct BusManners {
-        uint64_t delay;                        /* the longest delay of a message */
-        unsigned twice;                        /* the percentage of signals that come twice */
-        bool patient;                          /* a connection that has not read everything gets no more */
-        unsigned most_pending;                 /* calls of a connection that wait for a reply; 0: any number */
-        void (*heard)(sd_bus_message *signal); /* a signal of the daemon */
+        uint64_t delay;                          /* the longest delay of a message */
+        unsigned twice;                          /* the percentage of signals that come twice */
+        bool patient;                            /* a connection that has not read everything gets no more */
+        unsigned most_pending;                   /* calls of a connection that wait for a reply; 0: any number */
+        void (*heard)(sd_bus_message *signal);   /* a signal of the daemon */
+        void (*answered)(sd_bus_message *reply); /* its reply to a question, see bus_ask() */
 } BusManners;
 
 void bus_open(Dice dice, const BusManners *manners);
@@ -51,6 +52,8 @@ void bus_turn(void);
 /* Calls the daemon as a client with its own connection. Send the message with bus_call(). */
 sd_bus_message *bus_message_to_daemon(const char *path, const char *interface, const char *member);
 void bus_call(sd_bus_message *message);
+/* Sends it, and returns its cookie: the reply names it. */
+uint64_t bus_ask(sd_bus_message *message);
 
 /* Replies to a call, after the delay. Takes the message. */
 sd_bus_message *bus_reply_new(sd_bus_message *call);

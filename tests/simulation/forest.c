@@ -499,7 +499,7 @@ char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
                 add(&forest, "\"restart\": \"on-failure\", \"restart_limit\": { \"burst\": %u }, ", RESTARTS_MOST);
                 orders_expect_restarts(tree, RESTARTS_MOST);
         }
-        if (kind == FOREST_ANY && throw(&forest, 4) == 0)
+        if ((kind == FOREST_ANY && throw(&forest, 4) == 0) || troubles_have(TROUBLE_CUT))
                 add(&forest, "\"on_stop\": \"halt\", ");
         forest.parted = throw(&forest, 3) == 0;
         if (forest.parted)

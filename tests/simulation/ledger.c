@@ -27,7 +27,7 @@ typedef struct Leaf {
 typedef struct Account {
         Leaf leaves[NODES_MAX];
         GPtrArray *runs; /* of Entry */
-        bool expected;
+        bool expected, shared;
         bool loose; /* a record could not be written, so nothing is promised any more */
 } Account;
 
@@ -99,6 +99,10 @@ void ledger_expect_run(unsigned tree) {
 
 bool ledger_expects_run(unsigned tree) {
         return ledger.accounts[tree].expected;
+}
+
+void ledger_share(unsigned tree) {
+        ledger.accounts[tree].shared = true;
 }
 
 void ledger_lock(unsigned tree, unsigned node, unsigned lock) {
@@ -174,7 +178,7 @@ static void note_outcome(const Entry *entry, Leaf *leaf, unsigned node, uint64_t
                 return;
 
         leaf->succeeded++;
-        if (ledger.accounts[entry->tree].loose || entry->forced)
+        if (ledger.accounts[entry->tree].loose || ledger.accounts[entry->tree].shared || entry->forced)
                 return;
         if (leaf->busy)
                 violation("t%u #%u has succeeded, and what it waits for is not over", entry->tree, node);
@@ -396,7 +400,7 @@ void ledger_check(void) {
                 if (account->loose)
                         continue;
 
-                for (unsigned node = 0; node < NODES_MAX; node++)
+                for (unsigned node = 0; node < NODES_MAX && !account->shared; node++)
                         check_leaf(i, node, &account->leaves[node]);
                 for (unsigned k = 0; k < account->runs->len; k++)
                         check_run(account->runs->pdata[k]);

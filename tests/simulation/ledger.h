@@ -30,6 +30,8 @@ void ledger_promise_span(unsigned tree, unsigned node, uint64_t span, bool throu
 /* The tree is started automatically. */
 void ledger_expect_run(unsigned tree);
 bool ledger_expects_run(unsigned tree);
+/* Several runs of the tree at a time: one effect can be enough for the leaves of two. */
+void ledger_share(unsigned tree);
 /* The leaf holds the lock while it runs. */
 void ledger_lock(unsigned tree, unsigned node, unsigned lock);
 

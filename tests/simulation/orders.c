@@ -211,6 +211,12 @@ unsigned orders_last_of_token(unsigned tree, const char *token) {
         return last ? last->number : 0;
 }
 
+const char *orders_status(unsigned tree, unsigned number) {
+        const Order *order = find(tree, number);
+
+        return order ? order->status : NULL;
+}
+
 bool orders_must_know(unsigned tree, const char *token) {
         const Order *last = last_of_token(tree, token);
 

@@ -30,6 +30,8 @@ void orders_note_halt(unsigned tree);
 
 /* The last run of the token that has begun; 0: none. */
 unsigned orders_last_of_token(unsigned tree, const char *token);
+/* The result of the run; NULL: it has not finished. */
+const char *orders_status(unsigned tree, unsigned number);
 /* Must the daemon still know the token? */
 bool orders_must_know(unsigned tree, const char *token);
 

@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basic/workers.h"
 #include "event-queue.h"
 #include "kernel.h"
 #include "leaves/spawn/process.h"
@@ -107,16 +106,6 @@ int process_start(const ProcessSpec *spec, pid_t *ret_pid, int *ret_pidfd, char 
                 plan_exit(process, tree, node);
         }
         return 0;
-}
-
-Work *__wrap_workers_start(Workers *workers, const WorkKind *kind, void *data, void *userdata);
-
-/* Processes start at once, without a thread. */
-Work *__wrap_workers_start(Workers *workers, const WorkKind *kind, void *data, void *userdata) {
-        kind->run(NULL, data);
-        kind->done(data, userdata);
-        kind->free(data);
-        return NULL;
 }
 
 int process_user_find(const char *user, const char *group, ProcessUser *ret_user, char **ret_error) {

@@ -23,6 +23,7 @@
 #include "trace.h"
 #include "trouble.h"
 #include "troubles.h"
+#include "users.h"
 
 /* The start of the simulation, long after the boot. */
 #define BEGINNING (UINT64_C(5000) * 1000000)
@@ -104,10 +105,12 @@ static void open_world(Simulation *simulation) {
         record_writer_set_part(UINT64_C(256) << (simulation->seed % 8));
         write_trees(simulation);
         trouble_open(dice_of(simulation->seed, 4, 0, 0), simulation->n_trees, simulation->kind == FOREST_RECOVERABLE);
+        users_open(simulation->n_trees);
 }
 
 static void close_world(void) {
         event_queue_clear();
+        users_close();
         services_close();
         processes_close();
         systemd_close();
@@ -219,7 +222,7 @@ bool simulation_run(uint64_t seed, const char *directory, Tally *tally) {
                 .seed = seed,
                 .directory = directory,
                 .dice = dice_of(seed, 0, 0, 0),
-                .manners = { .heard = services_heard },
+                .manners = { .heard = services_heard, .answered = users_answered },
         };
 
         g_random_set_seed((guint32) seed);

@@ -15,6 +15,7 @@
 #include "systemd.h"
 #include "trace.h"
 #include "trouble.h"
+#include "troubles.h"
 
 #define MANAGER_PATH "/org/btd1"
 #define MANAGER "org.btd1.Manager"
@@ -197,6 +198,24 @@ static void on_terminate(void *userdata) {
         life_terminate();
 }
 
+/* The daemon is killed soon after it was told to stop: see TROUBLE_CUT. */
+static void on_cut(void *userdata) {
+        static const unsigned calls[] = { 2, 8, 20, 60 };
+
+        life_terminate();
+        kernel_kill_after(throw(calls[throw(G_N_ELEMENTS(calls))]));
+}
+
+#define CUTS_MOST 4u
+
+static void plan_cuts(void) {
+        Dice dice = troubles_dice(TROUBLE_CUT, 1);
+
+        if (troubles_have(TROUBLE_CUT))
+                for (uint64_t n = 1 + dice_below(&dice, CUTS_MOST); n > 0; n--)
+                        event_queue_add(dice_below(&dice, SPAN_MOST / 2), on_cut, NULL, NULL);
+}
+
 static const EventDo troubles[] = {
         on_halt,      on_halt,  on_pause,   on_resume,  on_step,   on_set,    on_breakpoint,
         on_force,     on_force, on_service, on_service, on_bus,    on_disk,   on_terminate,
@@ -219,6 +238,7 @@ void trouble_open(Dice dice, unsigned n_trees, bool none) {
         for (unsigned n = none ? 0 : throw(SUSPENDS_MOST + 1); n > 0; n--)
                 event_queue_add(dice_below(&trouble.dice, SPAN_MOST / (throw(2) == 0 ? 3 : 30)), on_suspend, NULL,
                                 NULL);
+        plan_cuts();
 }
 
 bool trouble_settle(void) {

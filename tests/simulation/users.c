@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <glib.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "bus.h"
+#include "event-queue.h"
+#include "ledger.h"
+#include "orders.h"
+#include "trace.h"
+#include "troubles.h"
+#include "users.h"
+
+#define MANAGER_PATH "/org/btd1"
+#define MANAGER "org.btd1.Manager"
+
+#define TOKENS 2u
+#define SPAN UINT64_C(3000000)
+
+static struct {
+        Dice dice;
+        unsigned n_trees;
+        GHashTable *questions; /* of Question, by cookie */
+} users;
+
+typedef struct Question {
+        uint64_t cookie; /* first: the key */
+        unsigned tree;
+        char token[16];
+        unsigned last; /* the last run of the token when the question was asked */
+        bool must_know;
+} Question;
+
+static unsigned throw(unsigned n) {
+        return (unsigned) dice_below(&users.dice, n);
+}
+
+/* What a user gives to a start: an instance or a token; the other one is NULL. */
+static void start(unsigned tree, const char *instance, const char *token) {
+        sd_bus_message *message = bus_message_to_daemon(MANAGER_PATH, MANAGER, "StartTree");
+        char name[16];
+
+        if (!message)
+                return;
+
+        (void) snprintf(name, sizeof(name), "t%u", tree);
+        trace("a user starts %s with %s '%s'", name, instance ? "the instance" : "the token", instance ?: token);
+        (void) sd_bus_message_append(message, "sa{sv}a{sv}", name, 0, 1, instance ? "instance" : "token", "s",
+                                     instance ?: token);
+        bus_call(message);
+}
+
+static void on_instance(void *userdata) {
+        start(throw(users.n_trees), throw(2) == 0 ? "x" : "y", NULL);
+}
+
+static void choose_token(char *token, size_t size) {
+        (void) snprintf(token, size, "k%u", throw(TOKENS));
+}
+
+static void on_token(void *userdata) {
+        char token[16];
+
+        choose_token(token, sizeof(token));
+        start(throw(users.n_trees), NULL, token);
+}
+
+static void on_question(void *userdata) {
+        sd_bus_message *message = bus_message_to_daemon(MANAGER_PATH, MANAGER, "GetOutcome");
+        Question *question;
+        char tree[16];
+
+        if (!message)
+                return;
+
+        question = g_new0(Question, 1);
+        question->tree = throw(users.n_trees);
+        choose_token(question->token, sizeof(question->token));
+        question->last = orders_last_of_token(question->tree, question->token);
+        question->must_know = orders_must_know(question->tree, question->token);
+        (void) snprintf(tree, sizeof(tree), "t%u", question->tree);
+        (void) sd_bus_message_append(message, "ssa{sv}", tree, question->token, 0);
+        question->cookie = bus_ask(message);
+        trace("a user asks for the outcome of '%s' of %s, last run %u: question %" PRIu64, question->token, tree,
+              question->last, question->cookie);
+        g_hash_table_insert(users.questions, &question->cookie, question);
+}
+
+static char *read_text(sd_bus_message *reply, const char *wanted) {
+        const char *name, *text;
+        char *found = NULL;
+
+        (void) sd_bus_message_rewind(reply, true);
+        if (sd_bus_message_enter_container(reply, 'a', "{sv}") < 0)
+                return NULL;
+
+        while (!found && sd_bus_message_enter_container(reply, 'e', "sv") > 0) {
+                if (sd_bus_message_read(reply, "s", &name) < 0)
+                        break;
+                if (g_str_equal(name, wanted) && sd_bus_message_read(reply, "v", "s", &text) >= 0)
+                        found = g_strdup(text);
+                else
+                        (void) sd_bus_message_skip(reply, "v");
+                (void) sd_bus_message_exit_container(reply);
+        }
+
+        return found;
+}
+
+static void check_outcome(const Question *question, sd_bus_message *reply) {
+        g_autofree char *run = read_text(reply, "id"), *status = read_text(reply, "status");
+        const char *dot = run ? strrchr(run, '.') : NULL, *known;
+        unsigned number = dot ? (unsigned) g_ascii_strtoull(dot + 1, NULL, 10) : 0;
+
+        trace("question %" PRIu64 ": %s is %s", question->cookie, run, status);
+        if (!question->must_know)
+                return;
+
+        if (number < question->last)
+                violation("the outcome of '%s' is that of run %s, and t%u.%u was begun later", question->token, run,
+                          question->tree, question->last);
+        known = orders_status(question->tree, number);
+        if (known && status && *status && !g_str_equal(status, "running") && !g_str_equal(status, known))
+                violation("the outcome of %s is said to be %s, and its run record says %s", run, status, known);
+}
+
+void users_answered(sd_bus_message *reply) {
+        const sd_bus_error *error = sd_bus_message_get_error(reply);
+        const Question *question;
+        uint64_t cookie;
+
+        if (sd_bus_message_get_reply_cookie(reply, &cookie) < 0 ||
+            !(question = g_hash_table_lookup(users.questions, &cookie)))
+                return;
+
+        if (!error) {
+                check_outcome(question, reply);
+        } else {
+                trace("question %" PRIu64 ": %s", cookie, error->name);
+                if (g_str_has_suffix(error->name, ".NoSuchRun") && question->must_know &&
+                    orders_must_know(question->tree, question->token))
+                        violation("the daemon does not know the token '%s' of t%u.%u: %s", question->token,
+                                  question->tree, question->last, error->message);
+        }
+        g_hash_table_remove(users.questions, &cookie);
+}
+
+static void plan(unsigned n, EventDo what) {
+        while (n-- > 0)
+                event_queue_add(dice_below(&users.dice, throw(2) == 0 ? SPAN : SPAN / 10), what, NULL, NULL);
+}
+
+void users_open(unsigned n_trees) {
+        users.n_trees = n_trees;
+        users.questions = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+        if (troubles_have(TROUBLE_CUT)) {
+                users.dice = troubles_dice(TROUBLE_CUT, 0);
+                for (unsigned i = 0; i < n_trees; i++)
+                        ledger_share(i);
+                plan(2 + throw(4), on_instance);
+        }
+        if (troubles_have(TROUBLE_TOKEN)) {
+                users.dice = troubles_dice(TROUBLE_TOKEN, 0);
+                plan(6 + throw(10), on_token);
+                plan(6 + throw(10), on_question);
+        }
+}
+
+void users_close(void) {
+        g_clear_pointer(&users.questions, g_hash_table_unref);
+}
