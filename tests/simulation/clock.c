@@ -98,6 +98,13 @@ uint64_t clock_suspended(void) {
         return suspended;
 }
 
+uint64_t clock_wall(void) {
+        struct timespec time;
+
+        (void) clock_gettime(CLOCK_REALTIME, &time);
+        return (uint64_t) time.tv_sec * 1000000 + (uint64_t) time.tv_nsec / 1000;
+}
+
 static uint64_t ask_kernel(clockid_t id) {
         struct timespec time;
 

@@ -18,7 +18,10 @@ uint64_t clock_suspended(void);
 /* The daemon that set the timer has died. */
 void clock_forget_timer(void);
 
-/* CLOCK_REALTIME. */
+/* CLOCK_REALTIME, simulated. */
+uint64_t clock_wall(void);
+
+/* CLOCK_MONOTONIC of the machine. */
 uint64_t clock_real(void);
 /* The processor time of this process. */
 uint64_t clock_processor(void);

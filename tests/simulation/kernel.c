@@ -17,6 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "file-times.h"
 #include "kernel.h"
 #include "record/mapped-end.h"
 #include "trace.h"
@@ -31,6 +32,7 @@ static struct {
         uint64_t left, calls;
         int kept_first, kept_end;
         Disk disk;
+        bool far;
         unsigned slow;
         char *paths[FDS_MAX]; /* of the files that are open for writing */
 } kernel = { .left = UINT64_MAX };
@@ -46,6 +48,7 @@ void kernel_open(const char *root, const KernelHooks *hooks, Dice dice) {
         kernel.hooks = hooks;
         kernel.dice = dice;
         kernel.disk = DISK_FINE;
+        kernel.far = false;
         kernel.slow = 0;
         kernel.calls = 0;
 }
@@ -84,6 +87,10 @@ void kernel_set_disk(Disk disk) {
 
 void kernel_set_slow(unsigned percent) {
         kernel.slow = percent;
+}
+
+void kernel_set_far(bool far) {
+        kernel.far = far;
 }
 
 uint64_t kernel_calls(void) {
@@ -148,6 +155,7 @@ static int open_file(const char *path, int flags, mode_t mode) {
         if (path_of(fd)) {
                 g_free(*path_of(fd));
                 *path_of(fd) = g_strdup(path);
+                file_times_note_opened(path);
                 kernel.hooks->opened(path);
         }
         return fd;
@@ -177,11 +185,16 @@ int close(int fd) {
         return (int) syscall(SYS_close, fd);
 }
 
+static void note_written(const char *path, const char *bytes, uint64_t n) {
+        file_times_note_written(path);
+        kernel.hooks->written(path, bytes, n);
+}
+
 static ssize_t write_some(int fd, const char *path, const void *bytes, size_t n) {
         ssize_t r = syscall(SYS_write, fd, bytes, n);
 
         if (r > 0)
-                kernel.hooks->written(path, bytes, (uint64_t) r);
+                note_written(path, bytes, (uint64_t) r);
         return r;
 }
 
@@ -239,7 +252,7 @@ bool __wrap_mapped_end_append(MappedEnd *end, const char *bytes, size_t n) {
         if (fate == FATE_HALF_DONE)
                 memset(first, 0, dice_below(&kernel.dice, (uint32_t) n) + 1);
         else
-                kernel.hooks->written(path, bytes, n);
+                note_written(path, bytes, n);
         return true;
 }
 
@@ -279,6 +292,12 @@ int ftruncate64(int fd, off_t size) {
         return truncate_file(fd, size);
 }
 
+static bool is_far(const char *from, const char *to) {
+        size_t root = strlen(kernel.root);
+
+        return kernel.far && g_str_has_prefix(from + root, "/run/") && g_str_has_prefix(to + root, "/state/");
+}
+
 /* Open files get their new name. */
 static void note_renamed(const char *from, const char *to) {
         for (int fd = 0; fd < FDS_MAX; fd++)
@@ -287,6 +306,7 @@ static void note_renamed(const char *from, const char *to) {
                         kernel.paths[fd] = g_strdup(to);
                 }
 
+        file_times_note_renamed(from, to);
         kernel.hooks->renamed(from, to);
 }
 
@@ -296,6 +316,8 @@ int rename(const char *from, const char *to) {
                         return 0;
                 if (kernel.disk == DISK_READ_ONLY)
                         return fail(EROFS);
+                if (is_far(from, to))
+                        return fail(EXDEV);
                 note_renamed(from, to);
         }
         return (int) syscall(SYS_rename, from, to);
@@ -307,6 +329,7 @@ int unlink(const char *path) {
                         return 0;
                 if (kernel.disk == DISK_READ_ONLY)
                         return fail(EROFS);
+                file_times_note_removed(path);
                 if (access(path, F_OK) >= 0)
                         kernel.hooks->removed(path);
         }

@@ -50,6 +50,8 @@ void kernel_revive(void);
 bool kernel_takes_place(const char *call);
 
 void kernel_set_disk(Disk disk);
+/* The directories "run" and "state" are on different file systems. */
+void kernel_set_far(bool far);
 /* The percentage of sent messages that must wait. */
 void kernel_set_slow(unsigned percent);
 /* The number of calls so far. */

@@ -109,7 +109,7 @@ void ledger_lock(unsigned tree, unsigned node, unsigned lock) {
         leaf_of(tree, node)->lock = lock;
 }
 
-/* NULL: it is not a run record. */
+/* NULL: it is not a run record, or a copy of one. */
 static Entry *entry_of(const char *path) {
         g_autofree char *name = g_path_get_basename(path);
         unsigned tree, number;
@@ -117,8 +117,8 @@ static Entry *entry_of(const char *path) {
         Entry *entry;
         int end = 0;
 
-        if (sscanf(name, "t%u.%u.journal%n", &tree, &number, &end) != 2 || end == 0 || name[end] != '\0' ||
-            tree >= ledger.n_accounts)
+        if (strstr(path, "/history/") || sscanf(name, "t%u.%u.journal%n", &tree, &number, &end) != 2 || end == 0 ||
+            name[end] != '\0' || tree >= ledger.n_accounts)
                 return NULL;
 
         account = &ledger.accounts[tree];

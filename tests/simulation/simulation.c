@@ -10,6 +10,7 @@
 #include "directory.h"
 #include "disk.h"
 #include "event-queue.h"
+#include "file-times.h"
 #include "forest.h"
 #include "kernel.h"
 #include "ledger.h"
@@ -101,6 +102,8 @@ static void open_world(Simulation *simulation) {
         services_open(simulation->seed, manner_of_services(simulation));
         kernel_open(simulation->directory, &hooks, dice_of(simulation->seed, 3, simulation->deadly, 0));
         kernel_set_slow(simulation->slow);
+        kernel_set_far(troubles_have(TROUBLE_FAR));
+        file_times_clear();
         disk_simulate(dice_of(simulation->seed, 6, 0, 0), simulation->kind == FOREST_RECOVERABLE ? 0 : 10);
         record_writer_set_part(UINT64_C(256) << (simulation->seed % 8));
         write_trees(simulation);

@@ -19,6 +19,7 @@ typedef enum TroubleKind {
         TROUBLE_ROOM,
         TROUBLE_FILES,
         TROUBLE_LIMITS,
+        TROUBLE_FAR,
         TROUBLE_DISK,
         TROUBLE_PROCESSOR,
         TROUBLE_N_,
