@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "forest.h"
+#include "judge.h"
 #include "ledger.h"
 #include "orders.h"
 #include "services.h"
@@ -14,6 +15,8 @@
 #define NODES_MOST 40u
 #define DEPTH_MOST 5u
 #define RESTARTS_MOST 2u
+/* The numbers of units that no leaf has as its own. */
+#define SHARED_FIRST 120u
 
 typedef struct Forest {
         GString *text;
@@ -22,7 +25,7 @@ typedef struct Forest {
         bool told;           /* a node sends the result of another one */
         bool parted;         /* it includes other files */
         ForestKind kind;
-        Dice crowds;
+        Dice crowds, limits, shares; /* of troubles */
 } Forest;
 
 static void add(Forest *forest, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -48,10 +51,30 @@ static void promise(const Forest *forest, Promise promise) {
         ledger_promise(forest->tree, number(forest), promise, false);
 }
 
+/* What the leaf asks systemd for; see judge.h. */
+static void expect(const Forest *forest, Request request) {
+        judge_expect(forest->tree, number(forest), request, forest->tree, number(forest));
+}
+
+static void add_own_limit(Forest *forest) {
+        unsigned msec = 5 + throw(forest, 2000);
+
+        add(forest, ", \"timeout\": \"%ums\"", msec);
+        judge_expect_limit(forest->tree, number(forest), number(forest), msec * UINT64_C(1000));
+}
+
+static Request request_of(const char *type) {
+        return g_str_equal(type, "StartUnit")     ? REQUEST_START
+               : g_str_equal(type, "StopUnit")    ? REQUEST_STOP
+               : g_str_equal(type, "RestartUnit") ? REQUEST_RESTART
+                                                  : REQUEST_RELOAD;
+}
+
 static void add_unit(Forest *forest, const char *type, char kind) {
+        expect(forest, request_of(type));
         add(forest, "\"type\": \"%s\", \"unit\": \"sim-%c-%u-%u.service\"", type, kind, forest->tree, number(forest));
         if (forest->kind == FOREST_ANY && throw(forest, 10) == 0)
-                add(forest, ", \"timeout\": \"%ums\"", 5 + throw(forest, 2000));
+                add_own_limit(forest);
 }
 
 /* A job of a unit that is always loaded has an effect each time, unless it is halted. */
@@ -79,11 +102,12 @@ static void add_unit_change(Forest *forest) {
 
 static void add_spawn(Forest *forest) {
         promise(forest, PROMISE_EXACTLY);
+        expect(forest, REQUEST_PROCESS);
         add(forest, "\"type\": \"Spawn\", \"as\": \"unit\", \"argv\": [\"/bin/true\"]");
         if (throw(forest, 3) == 0)
                 add(forest, ", \"stdout\": \"out\"");
         if (forest->kind == FOREST_ANY && throw(forest, 8) == 0)
-                add(forest, ", \"timeout\": \"%ums\"", 5 + throw(forest, 2000));
+                add_own_limit(forest);
 }
 
 /* A child process ends with the daemon. */
@@ -149,9 +173,13 @@ static bool add_clock(Forest *forest) {
         return continues;
 }
 
+static void add_long_sleep(Forest *forest, unsigned msec) {
+        add(forest, "\"type\": \"Sleep\", \"duration\": \"%ums\"", msec);
+        judge_expect_sleep(forest->tree, number(forest), msec * UINT64_C(1000), add_clock(forest));
+}
+
 static void add_sleep(Forest *forest) {
-        add(forest, "\"type\": \"Sleep\", \"duration\": \"%ums\"", 1 + throw(forest, 200));
-        (void) add_clock(forest);
+        add_long_sleep(forest, 1 + throw(forest, 200));
 }
 
 static void add_script(Forest *forest) {
@@ -360,6 +388,7 @@ static void add_told(Forest *forest) {
 
 static void add_shifting_unit(Forest *forest) {
         promise(forest, PROMISE_EXACTLY);
+        expect(forest, REQUEST_START);
         add(forest, "\"type\": \"StartUnit\", \"unit\": \"sim-o-%u-{shift%u}.service\"", forest->tree, number(forest));
 }
 
@@ -446,6 +475,43 @@ static bool is_crowd(Forest *forest, unsigned depth) {
                dice_chance(&forest->crowds, 25);
 }
 
+/* A Timeout around something that often ends in time, but later than a daemon dies. */
+static void add_limited(Forest *forest) {
+        unsigned limiter = number(forest), msec = 500 + (unsigned) dice_below(&forest->limits, 4000);
+        unsigned leaf = (unsigned) dice_below(&forest->limits, 3);
+
+        add(forest, "\"type\": \"Timeout\", \"timeout\": \"%ums\"", msec);
+        (void) add_clock(forest);
+        add(forest, ", \"child\": { ");
+        forest->node++;
+        if (leaf == 0)
+                add_spawn(forest);
+        else if (leaf == 1)
+                add_unit_job(forest);
+        else
+                add_long_sleep(forest, 100 + (unsigned) dice_below(&forest->limits, 2000));
+        judge_expect_limit(forest->tree, number(forest), limiter, msec * UINT64_C(1000));
+        add(forest, " }");
+}
+
+/* A unit that leaves of all trees use. */
+static void add_shared(Forest *forest) {
+        unsigned unit = SHARED_FIRST + dice_chance(&forest->shares, 25);
+        bool limited = dice_chance(&forest->shares, 40);
+
+        if (limited) {
+                add(forest, "\"type\": \"Timeout\", \"timeout\": \"%ums\", \"child\": { ",
+                    10 + (unsigned) dice_below(&forest->shares, 1000));
+                forest->node++;
+        }
+        judge_expect(forest->tree, number(forest), REQUEST_START, 0, unit);
+        add(forest, "\"type\": \"StartUnit\", \"unit\": \"sim-w-0-%u.service\"%s", unit, limited ? " }" : "");
+}
+
+static bool wants(TroubleKind kind, Dice *dice, unsigned percent) {
+        return troubles_have(kind) && dice_chance(dice, percent);
+}
+
 static void add_node(Forest *forest, unsigned depth) {
         unsigned choice = throw(forest, 10);
 
@@ -453,6 +519,10 @@ static void add_node(Forest *forest, unsigned depth) {
         forest->node++;
         if (is_crowd(forest, depth))
                 add_crowd(forest);
+        else if (wants(TROUBLE_SHARED, &forest->shares, 25))
+                add_shared(forest);
+        else if (wants(TROUBLE_ABSENCE, &forest->limits, 25))
+                add_limited(forest);
         else if (depth == 0 || forest->node > NODES_MOST || choice < 3)
                 add_leaf(forest);
         else if (choice == 4 && !forest->told)
@@ -487,11 +557,24 @@ static void add_root(Forest *forest) {
         add(forest, " } ] }");
 }
 
+/* All runs wait for the same unit from the beginning. */
+static void add_company(Forest *forest) {
+        add(forest, "{ \"type\": \"ParallelAll\", \"children\": [ { ");
+        forest->node += 2;
+        add_shared(forest);
+        add(forest, " }, ");
+        add_node(forest, DEPTH_MOST - 1);
+        add(forest, " ] }");
+}
+
 char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
         Forest forest = { .text = g_string_new(NULL), .dice = dice, .tree = tree, .kind = kind };
         bool autostart = dice_chance(dice, 60) || kind == FOREST_RECOVERABLE;
 
         forest.crowds = troubles_dice(TROUBLE_WINDOW, 1 + tree);
+        forest.limits = troubles_dice(TROUBLE_ABSENCE, tree);
+        forest.shares = troubles_dice(TROUBLE_SHARED, tree);
+
         add(&forest, "{ \"btd\": 1, \"autostart\": %s, ", autostart ? "true" : "false");
         if (autostart)
                 ledger_expect_run(tree);
@@ -505,7 +588,9 @@ char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
         if (forest.parted)
                 add(&forest, "\"include\": [\"lib/part.json\"], ");
         add(&forest, "\"blackboard\": { \"a\": 0, \"b\": 1, \"out\": \"\", \"told\": \"\" }, \"root\": ");
-        if (throw(&forest, 2) == 0)
+        if (wants(TROUBLE_SHARED, &forest.shares, 60))
+                add_company(&forest);
+        else if (throw(&forest, 2) == 0)
                 add_root(&forest);
         else
                 add_node(&forest, DEPTH_MOST);

@@ -47,6 +47,9 @@ void ledger_effect(unsigned tree, unsigned node, const char *what);
 /* An effect that takes time: the leaf must not succeed before it ends. */
 void ledger_effect_begins(unsigned tree, unsigned node);
 void ledger_effect_ends(unsigned tree, unsigned node);
+/* An administrator has done to its unit what the leaf was to do, so that it can succeed without its own effect. */
+void ledger_meddle(unsigned tree, unsigned node);
+bool ledger_has_leaf(unsigned tree, unsigned node);
 /* How often the leaf has been started. */
 unsigned ledger_n_begun(unsigned tree, unsigned node);
 

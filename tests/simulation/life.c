@@ -269,8 +269,13 @@ void life_terminate(void) {
         (void) kill(getpid(), SIGTERM);
 }
 
-void life_begin(void) {
-        life.steps = 0;
+void life_drop_stored(void) {
         while (life.n_stored > 0)
                 stored_drop(&life.stored[0]);
+        bus_note_sent();
+}
+
+void life_begin(void) {
+        life.steps = 0;
+        life_drop_stored();
 }

@@ -30,6 +30,8 @@ typedef struct LifeOptions {
 Death life_live(const LifeOptions *options);
 /* Begins a simulation: the descriptor store is empty. */
 void life_begin(void);
+/* The service manager closes the descriptors that are stored for the next daemon. */
+void life_drop_stored(void);
 
 /* Has the last daemon left a snapshot of each running run, so that nothing is replayed? */
 bool life_has_left_snapshots(const LifeOptions *options);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "administrator.h"
 #include "bus.h"
 #include "clock.h"
 #include "directory.h"
@@ -12,6 +13,7 @@
 #include "event-queue.h"
 #include "file-times.h"
 #include "forest.h"
+#include "judge.h"
 #include "kernel.h"
 #include "ledger.h"
 #include "life.h"
@@ -25,6 +27,7 @@
 #include "trouble.h"
 #include "troubles.h"
 #include "users.h"
+#include "witness.h"
 
 /* The start of the simulation, long after the boot. */
 #define BEGINNING (UINT64_C(5000) * 1000000)
@@ -95,6 +98,8 @@ static void open_world(Simulation *simulation) {
         violation_clear();
         life_begin();
         orders_open();
+        witness_open();
+        judge_open();
         ledger_open(TREES_MOST);
         bus_open(dice_of(simulation->seed, 2, 0, 0), &simulation->manners);
         systemd_open(simulation->seed, troubles_have(TROUBLE_WINDOW) ? 20 : 0);
@@ -109,6 +114,7 @@ static void open_world(Simulation *simulation) {
         write_trees(simulation);
         trouble_open(dice_of(simulation->seed, 4, 0, 0), simulation->n_trees, simulation->kind == FOREST_RECOVERABLE);
         users_open(simulation->n_trees);
+        administrator_open(simulation->n_trees);
 }
 
 static void close_world(void) {
@@ -120,6 +126,8 @@ static void close_world(void) {
         bus_close();
         ledger_close();
         orders_close();
+        judge_close();
+        witness_close();
 }
 
 /* The service manager starts the next one. */
@@ -169,12 +177,13 @@ static void live(Simulation *simulation) {
 
         while (death != DEATH_NONE && !violation_text()) {
                 plan_death(simulation);
+                judge_note_life();
                 death = life_live(&options);
                 processes_end();
                 if (death == DEATH_KILLED)
                         forest_parts(++simulation->n_deaths, write_part, simulation);
                 upgrade(&options, &upgrades, death, timeless);
-                pass_time(timeless ? 0 : dice_below(&simulation->dice, 200000));
+                pass_time(administrator_span(timeless ? 0 : dice_below(&simulation->dice, 200000)));
         }
 }
 
@@ -233,6 +242,8 @@ bool simulation_run(uint64_t seed, const char *directory, Tally *tally) {
         simulation.manners.patient = dice_chance(&simulation.dice, 50);
         simulation.kind = dice_chance(&simulation.dice, 30) ? FOREST_RECOVERABLE : FOREST_ANY;
         troubles_throw(seed, simulation.kind == FOREST_RECOVERABLE);
+        if (troubles_have(TROUBLE_SHARED))
+                simulation.n_trees = MAX(simulation.n_trees, 2);
         if (simulation.kind == FOREST_RECOVERABLE) {
                 simulation.n_trees = 1;
                 play_twice(&simulation, tally);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Simulates units and jobs, and the D-Bus methods of systemd. A unit has one job: a request of the same type joins it,
- * one of another type cancels it. A job waits, then runs. The seed, the unit and the number of starts of its leaf
- * decide how long each step takes and how it ends.
+ * Simulates units and jobs, and the D-Bus methods of systemd. A unit has one job: a request joins it, but a stop
+ * cancels others, and is cancelled by them. A job waits, then runs. The seed, the unit and the number of starts of its
+ * leaf decide how long each step takes and how it ends.
  */
 
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 #include "systemd.h"
 #include "trace.h"
 #include "unit.h"
+#include "witness.h"
 
 #define SYSTEMD_NAME "org.freedesktop.systemd1"
 #define JOB_PREFIX "/org/freedesktop/systemd1/job/"
@@ -89,7 +90,7 @@ typedef struct Plan {
         PlanDo what;
         char *unit;
         bool of_job;
-        unsigned job, process;
+        unsigned job, stage, process;
 } Plan;
 
 static void plan_free(void *data) {
@@ -100,7 +101,8 @@ static void plan_free(void *data) {
 }
 
 static bool is_up_to_date(const Plan *plan, const LoadedUnit *unit) {
-        return plan->of_job ? unit->job && unit->job->id == plan->job : unit->process == plan->process;
+        return plan->of_job ? unit->job && unit->job->id == plan->job && unit->job->stage == plan->stage
+                            : unit->process == plan->process;
 }
 
 static void on_due(void *userdata) {
@@ -118,14 +120,19 @@ static void on_due(void *userdata) {
 }
 
 static Dice plan_dice(const LoadedUnit *unit, Step step) {
-        return dice_of(systemd.seed, (uint64_t) unit->tree << 32 | unit->node, step,
-                       ledger_n_begun(unit->tree, unit->node));
+        unsigned number = unit->kind == KIND_SHARED ? systemd.n_jobs : ledger_n_begun(unit->tree, unit->node);
+
+        return dice_of(systemd.seed, (uint64_t) unit->tree << 32 | unit->node, step, number);
 }
 
 /* Most steps are quick, some take long. */
 static uint64_t span_of(const LoadedUnit *unit, Step step) {
+        bool slow = unit->kind == KIND_SHARED || (unit->job && unit->job->of_administrator);
         Dice dice = plan_dice(unit, step);
-        uint64_t most = dice_chance(&dice, 20) ? 3000000 : 30000;
+        uint64_t most = dice_chance(&dice, slow ? 60 : 20) ? 3000000 : 30000;
+
+        if (unit->kind == KIND_SHARED)
+                most *= 3;
 
         return 100 + dice_below(&dice, most);
 }
@@ -138,6 +145,7 @@ static void plan_step(const LoadedUnit *unit, Step step, bool of_job, PlanDo wha
                 .unit = g_strdup(unit->name),
                 .of_job = of_job,
                 .job = unit->job ? unit->job->id : 0,
+                .stage = unit->job ? unit->job->stage : 0,
                 .process = unit->process,
         };
         event_queue_add(span_of(unit, step), on_due, plan, plan_free);
@@ -198,6 +206,8 @@ static void job_leave(LoadedUnit *unit, const char *result) {
 
         trace("job %u (%s %s) ends: %s", job->id, job->type, unit->name, result);
         unit->job = NULL;
+        if (unit->kind != KIND_TRANSIENT)
+                witness_ended(unit->tree, unit->node);
         tell_changes(unit);
         if (systemd.subscribers->len > 0)
                 bus_signal(systemd.peer, NULL, MANAGER_PATH, MANAGER, "JobRemoved", fill_removed, &removed);
@@ -234,6 +244,10 @@ static void on_process_ends(LoadedUnit *unit) {
         unit->status = fails ? 1 : 0;
         unit->result = fails ? "exit-code" : "success";
         trace("process of %s ends with %i", unit->name, unit->status);
+        if (!fails)
+                witness_success(unit->tree, unit->node);
+        if (unit->kind == KIND_TRANSIENT)
+                witness_ended(unit->tree, unit->node);
         if (unit->kind == KIND_TRANSIENT) {
                 write_output(unit);
                 loaded_unit_set_state(unit, fails ? "failed" : "active", fails ? "failed" : "exited");
@@ -248,8 +262,18 @@ static void on_process_ends(LoadedUnit *unit) {
         }
 }
 
+/* Each request of the daemon has one effect; an administrator may let the job run again. */
+static void job_has_effect(LoadedUnit *unit) {
+        if (unit->job->wanted)
+                ledger_effect(unit->tree, unit->node, unit->name);
+        unit->job->wanted = false;
+}
+
 static void start_process(LoadedUnit *unit) {
-        ledger_effect(unit->tree, unit->node, unit->name);
+        job_has_effect(unit);
+        if (unit->kind == KIND_TRANSIENT)
+                witness_transient(unit->name);
+        witness_executed(unit->tree, unit->node);
         unit->invocation = ++systemd.n_invocations + 1;
         unit->code = unit->status = 0;
         unit->result = "success";
@@ -311,13 +335,14 @@ static void on_stopped(LoadedUnit *unit) {
 }
 
 static void run_stop(LoadedUnit *unit) {
-        if (g_str_equal(unit->active, "inactive") && g_str_equal(unit->job->type, "stop")) {
+        if ((g_str_equal(unit->active, "inactive") || g_str_equal(unit->active, "failed")) &&
+            g_str_equal(unit->job->type, "stop")) {
                 job_end(unit, "done");
                 return;
         }
 
         if (unit->kind != KIND_TRANSIENT && g_str_equal(unit->job->type, "stop"))
-                ledger_effect(unit->tree, unit->node, unit->name);
+                job_has_effect(unit);
         if (!g_str_equal(unit->active, "inactive"))
                 loaded_unit_set_state(unit, "deactivating", "stop-sigterm");
         tell_changes(unit);
@@ -334,7 +359,7 @@ static void on_job_runs(LoadedUnit *unit) {
         if (g_str_equal(unit->job->type, "start")) {
                 run_start(unit);
         } else if (g_str_equal(unit->job->type, "reload")) {
-                ledger_effect(unit->tree, unit->node, unit->name);
+                job_has_effect(unit);
                 loaded_unit_set_state(unit, "reloading", "reload");
                 tell_changes(unit);
                 plan_for_job(unit, STEP_RELOAD, on_reloaded);
@@ -343,21 +368,58 @@ static void on_job_runs(LoadedUnit *unit) {
         }
 }
 
-/* Returns the number of the new job. type: "start", "stop", "restart", "reload". */
+/* A job that does what both want; NULL: there is none, so the new one cancels the old one. */
+static const char *merged_type(const LoadedUnit *unit, const char *one, const char *other) {
+        bool stop = g_str_equal(one, "stop"), other_stop = g_str_equal(other, "stop");
+
+        if (stop || other_stop)
+                return stop && other_stop ? one : NULL;
+        if (g_str_equal(one, other))
+                return one;
+        if (g_str_equal(one, "restart") || g_str_equal(other, "restart"))
+                return "restart";
+
+        return g_str_equal(unit->active, "active") ? "reload" : "start";
+}
+
+static void merge(LoadedUnit *unit, const char *type) {
+        if (g_str_equal(unit->job->type, type))
+                return;
+
+        trace("job %u is now %s %s", unit->job->id, type, unit->name);
+        unit->job->type = type;
+        unit->job->running = false;
+        unit->job->stage++;
+        plan_for_job(unit, STEP_QUEUE, on_job_runs);
+        tell_changes(unit);
+}
+
+/* Returns the number of the new job. type: "start", "stop", "restart", "reload". asker: NULL: an administrator. */
 static unsigned systemd_ask(const char *name, const char *type, Link *asker) {
         LoadedUnit *unit = systemd_unit(name);
+        const char *merged = unit->job ? merged_type(unit, unit->job->type, type) : NULL;
         unsigned id;
 
-        if (unit->job && !g_str_equal(unit->job->type, type))
+        if (merged) {
+                merge(unit, merged);
+        } else if (unit->job) {
+                witness_cancelled(unit->tree, unit->node, false);
                 job_leave(unit, "canceled");
+        }
 
         if (!unit->job) {
                 unit->job = g_new0(UnitJob, 1);
-                *unit->job =
-                        (UnitJob){ .id = ++systemd.n_jobs, .type = type, .unit = unit, .askers = g_ptr_array_new() };
+                *unit->job = (UnitJob){
+                        .id = ++systemd.n_jobs,
+                        .type = type,
+                        .unit = unit,
+                        .of_administrator = !asker,
+                        .askers = g_ptr_array_new(),
+                };
                 plan_for_job(unit, STEP_QUEUE, on_job_runs);
                 tell_changes(unit);
         }
+        unit->job->wanted |= asker != NULL;
         if (asker && !g_ptr_array_find(unit->job->askers, asker, NULL))
                 g_ptr_array_add(unit->job->askers, asker);
         id = unit->job->id;
@@ -374,7 +436,7 @@ static GList *systemd_units(void) {
         return g_list_sort(g_hash_table_get_values(systemd.units), compare_units);
 }
 
-/* False: there is no such job. */
+/* The daemon cancels a job. False: there is no such job. */
 static bool systemd_cancel(unsigned id) {
         g_autoptr(GList) units = systemd_units();
 
@@ -382,6 +444,10 @@ static bool systemd_cancel(unsigned id) {
                 LoadedUnit *unit = i->data;
 
                 if (unit->job && unit->job->id == id) {
+                        if (unit->job->of_administrator)
+                                violation("job %u (%s %s) of an administrator is cancelled", id, unit->job->type,
+                                          unit->name);
+                        witness_cancelled(unit->tree, unit->node, true);
                         job_end(unit, "canceled");
                         return true;
                 }
@@ -406,8 +472,9 @@ static bool systemd_refer(LoadedUnit *unit, Link *link, bool wanted) {
         return held;
 }
 
-/* ResetFailed; the unit may be unloaded. */
+/* ResetFailed; the unit may be unloaded. Its result is lost, whatever its state. */
 static void systemd_reset(LoadedUnit *unit) {
+        unit->result = "success";
         if (!g_str_equal(unit->active, "failed"))
                 return;
 
@@ -807,6 +874,38 @@ void systemd_reload(Dice *dice, bool anew) {
                 event_queue_add(3000 + dice_below(dice, 7000), on_executed, number, NULL);
         }
         event_queue_add(11000 + dice_below(dice, 3000), on_reloaded_all, number, NULL);
+}
+
+/* Prefers a unit that has something to do. */
+char *systemd_pick_unit(Dice *dice, bool failed) {
+        g_autoptr(GList) units = systemd_units();
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        bool busy = dice_chance(dice, 60);
+
+        for (GList *i = units; i; i = i->next) {
+                const LoadedUnit *unit = i->data;
+
+                if (is_loaded(unit) && unit->kind != KIND_NEVER && ledger_has_leaf(unit->tree, unit->node) &&
+                    (!failed || g_str_equal(unit->active, "failed")) &&
+                    (!busy || failed || unit->job || unit->process != 0))
+                        g_ptr_array_add(names, unit->name);
+        }
+
+        return names->len > 0 ? g_strdup(names->pdata[dice_below(dice, names->len)]) : NULL;
+}
+
+void systemd_administer(const char *name, const char *type) {
+        LoadedUnit *unit = systemd_find(name);
+
+        if (!unit || !systemd_is_at_work())
+                return;
+
+        ledger_meddle(unit->tree, unit->node);
+        if (g_str_equal(type, "reset-failed"))
+                systemd_reset(unit);
+        else if (g_str_equal(type, "stop") || (unit->kind != KIND_TRANSIENT &&
+                                               (!g_str_equal(type, "reload") || g_str_equal(unit->active, "active"))))
+                (void) systemd_ask(name, type, NULL);
 }
 
 void systemd_set_there(bool there) {

@@ -70,20 +70,22 @@ static void on_first_start(void *userdata) {
                 on_start(userdata);
 }
 
-static void on_halt(void *userdata) {
+void trouble_halt(unsigned tree) {
         sd_bus_message *message = bus_message_to_daemon(MANAGER_PATH, MANAGER, "HaltTree");
-        unsigned number;
-        char tree[16];
+        char name[16];
 
         if (!message)
                 return;
 
-        number = throw(trouble.n_trees);
-        orders_note_halt(number);
-        (void) snprintf(tree, sizeof(tree), "t%u", number);
-        trace("a user halts %s", tree);
-        (void) sd_bus_message_append(message, "sa{sv}", tree, 0);
+        orders_note_halt(tree);
+        (void) snprintf(name, sizeof(name), "t%u", tree);
+        trace("a user halts %s", name);
+        (void) sd_bus_message_append(message, "sa{sv}", name, 0);
         bus_call(message);
+}
+
+static void on_halt(void *userdata) {
+        trouble_halt(throw(trouble.n_trees));
 }
 
 /* The name of a running run; NULL: there is none, or no daemon. */

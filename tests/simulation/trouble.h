@@ -13,5 +13,8 @@
 /* none: users only start the trees that are not started automatically. */
 void trouble_open(Dice dice, unsigned n_trees, bool none);
 
+/* A user halts the runs of a tree; nothing without a daemon. */
+void trouble_halt(unsigned tree);
+
 /* To be called when no event is left. True: it has ended a disturbance, so that more may happen. */
 bool trouble_settle(void);

@@ -50,6 +50,36 @@ static Kind kinds[TROUBLE_N_] = {
                                 .text = "Lua code takes long, and the next daemon has a slower processor",
                                 .percent = 30,
                                 .fault = "script/sandbox.c has a limit of processor time" },
+        [TROUBLE_START] = { .name = "start",
+                            .text = "an administrator starts, restarts and reloads units",
+                            .percent = 30,
+                            .fault = "?" },
+        [TROUBLE_STOP] = { .name = "stop",
+                           .text = "an administrator stops units, also those of processes and in the middle of a start",
+                           .percent = 30,
+                           .fault = "?" },
+        [TROUBLE_RESET] = { .name = "reset",
+                            .text = "an administrator resets the failures of units",
+                            .percent = 30,
+                            .fault = "?" },
+        [TROUBLE_RELOAD] = { .name = "reload",
+                             .text = "systemd reads its configuration again, or executes itself anew, while btd is "
+                                     "away",
+                             .percent = 30 },
+        [TROUBLE_FORGET] = { .name = "forget",
+                             .text = "systemd forgets what nobody references while btd is away: the stored connections "
+                                     "are lost",
+                             .percent = 30,
+                             .fault = "?" },
+        [TROUBLE_ABSENCE] = { .name = "absence",
+                              .text = "btd is away for seconds, minutes and hours, and deadlines pass meanwhile",
+                              .percent = 30,
+                              .fault = "?" },
+        [TROUBLE_SHARED] = { .name = "shared",
+                             .text = "leaves of several runs, and an administrator, wait for the same units; some are "
+                                     "halted",
+                             .percent = 30,
+                             .fault = "?" },
 };
 
 static struct {

@@ -22,6 +22,13 @@ typedef enum TroubleKind {
         TROUBLE_FAR,
         TROUBLE_DISK,
         TROUBLE_PROCESSOR,
+        TROUBLE_START,
+        TROUBLE_STOP,
+        TROUBLE_RESET,
+        TROUBLE_RELOAD,
+        TROUBLE_FORGET,
+        TROUBLE_ABSENCE,
+        TROUBLE_SHARED,
         TROUBLE_N_,
 } TroubleKind;
 

@@ -7,8 +7,9 @@
 #include "bus.h"
 #include "clock.h"
 #include "unit.h"
+#include "witness.h"
 
-static const char kind_letters[] = "ofscupn";
+static const char kind_letters[] = "ofscupnw";
 
 static bool parse_name(LoadedUnit *unit) {
         const char *letter;
@@ -53,6 +54,7 @@ LoadedUnit *loaded_unit_new(const char *name) {
                 unit->sub = "running";
                 unit->invocation = 1;
                 unit->condition_result = true;
+                witness_state(unit->tree, unit->node, unit->active);
         }
         return unit;
 }
@@ -92,6 +94,8 @@ void loaded_unit_set_state(LoadedUnit *unit, const char *active, const char *sub
         unit->active = active;
         unit->sub = sub;
         unit->changed = clock_now();
+        if (unit->kind != KIND_TRANSIENT)
+                witness_state(unit->tree, unit->node, active);
         if (was_down && !down)
                 unit->left_inactive = unit->changed;
         if (!was_down && down)

@@ -23,6 +23,7 @@ typedef enum UnitKind {
         KIND_UNMET,       /* u: ... that is not met */
         KIND_PRESENT,     /* p: a simple service that is already active */
         KIND_NEVER,       /* n: must never be started */
+        KIND_SHARED,      /* w: a oneshot that several leaves wait for */
         KIND_TRANSIENT,
         KIND_NONE,
 } UnitKind;
@@ -32,9 +33,12 @@ typedef struct LoadedUnit LoadedUnit;
 typedef struct UnitJob {
         unsigned id;
         const char *type;
+        unsigned stage; /* changes with the type: what was planned before does not happen */
         LoadedUnit *unit;
         bool running;
-        GPtrArray *askers; /* of Link: the ones that get JobRemoved */
+        bool wanted;           /* by the daemon, and not done yet */
+        bool of_administrator; /* who has created it */
+        GPtrArray *askers;     /* of Link: the ones that get JobRemoved */
 } UnitJob;
 
 struct LoadedUnit {
