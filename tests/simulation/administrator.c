@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <glib.h>
+#include <inttypes.h>
 
 #include "administrator.h"
+#include "clock.h"
 #include "event-queue.h"
 #include "life.h"
 #include "systemd.h"
@@ -53,12 +55,24 @@ static void on_halt(void *userdata) {
         trouble_halt((unsigned) dice_below(&administrator.dice, administrator.n_trees));
 }
 
+/* By hours, days or years. */
+static void on_jump(void *userdata) {
+        static const int64_t hours[] = { 1, 24, 24 * 40, 24 * 365, 24 * 365 * 20 };
+        int64_t by = hours[dice_below(&administrator.dice, G_N_ELEMENTS(hours))];
+
+        if (dice_chance(&administrator.dice, 50))
+                by = -by;
+        trace("the clock jumps by %" PRIi64 " hours", by);
+        clock_jump(by * 3600 * 1000000);
+}
+
 static const struct {
         TroubleKind kind;
         EventDo deed;
 } deeds[] = {
         { TROUBLE_START, on_start }, { TROUBLE_STOP, on_stop },     { TROUBLE_STOP, on_halt },
         { TROUBLE_RESET, on_reset }, { TROUBLE_RELOAD, on_reload }, { TROUBLE_SHARED, on_halt },
+        { TROUBLE_CLOCK, on_jump },
 };
 
 /* How many of each kind of deed, at most; after: this time. */
@@ -73,6 +87,8 @@ static void plan(unsigned most, uint64_t after, uint64_t span) {
 void administrator_open(unsigned n_trees) {
         administrator.dice = troubles_dice(TROUBLE_START, 0);
         administrator.n_trees = n_trees;
+        if (troubles_have(TROUBLE_CLOCK) && dice_chance(&administrator.dice, 30))
+                clock_forget_date();
         plan(DEEDS_MOST, 0, SPAN_USEC);
 }
 

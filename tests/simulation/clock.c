@@ -3,6 +3,7 @@
 /* Defines the clocks of the C library. GLib and sd-bus use these, too, because the linker searches the program first.
  */
 
+#include <glib.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -15,7 +16,7 @@
 /* The offset of CLOCK_REALTIME to CLOCK_BOOTTIME: a day in 2026. */
 #define REAL_OFFSET (UINT64_C(1780000000) * 1000000)
 
-static uint64_t now, suspended;
+static uint64_t now, suspended, wall_offset;
 
 /* The timer of CLOCK_BOOTTIME: when it expires, an event is written to fd. */
 static struct {
@@ -32,7 +33,7 @@ int clock_gettime(clockid_t id, struct timespec *ret_time) {
                 return (int) syscall(SYS_clock_gettime, id, ret_time);
 
         if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)
-                *ret_time = timespec_of(REAL_OFFSET + now + suspended);
+                *ret_time = timespec_of(wall_offset + now + suspended);
         else
                 *ret_time = timespec_of(id == CLOCK_BOOTTIME ? now + suspended : now);
         return 0;
@@ -82,6 +83,7 @@ uint64_t clock_now(void) {
 void clock_begin(uint64_t usec) {
         now = usec;
         suspended = 0;
+        wall_offset = REAL_OFFSET;
 }
 
 void clock_set(uint64_t usec) {
@@ -103,6 +105,14 @@ uint64_t clock_wall(void) {
 
         (void) clock_gettime(CLOCK_REALTIME, &time);
         return (uint64_t) time.tv_sec * 1000000 + (uint64_t) time.tv_nsec / 1000;
+}
+
+void clock_jump(int64_t usec) {
+        wall_offset = (uint64_t) MAX((int64_t) wall_offset + usec, 0);
+}
+
+void clock_forget_date(void) {
+        wall_offset = 0;
 }
 
 static uint64_t ask_kernel(clockid_t id) {

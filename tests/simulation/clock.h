@@ -20,6 +20,10 @@ void clock_forget_timer(void);
 
 /* CLOCK_REALTIME, simulated. */
 uint64_t clock_wall(void);
+/* Somebody sets the clock, forward or back, but not to a time before 1970. */
+void clock_jump(int64_t usec);
+/* The machine has booted without a battery: the clock says 1970. */
+void clock_forget_date(void);
 
 /* CLOCK_MONOTONIC of the machine. */
 uint64_t clock_real(void);

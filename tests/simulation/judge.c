@@ -8,6 +8,7 @@
 #include "judge.h"
 #include "ledger.h"
 #include "trace.h"
+#include "troubles.h"
 #include "witness.h"
 
 /* After its job has ended, the leaf reads the state of the unit, and waits whether it stays up. */
@@ -115,7 +116,7 @@ static bool has_ended_in_time(const Deed *deed, uint64_t limit) {
 }
 
 static void check_limit(const Deed *deed, uint64_t limit, const char *what) {
-        if (deed->request != REQUEST_NONE && has_ended_in_time(deed, limit))
+        if (deed->request != REQUEST_NONE && troubles_check(TROUBLE_ABSENCE) && has_ended_in_time(deed, limit))
                 violation("t%u #%u: %s expired, but what it waits for had ended in time while no daemon was there",
                           deed->tree, deed->node, what);
 }
@@ -125,7 +126,8 @@ static void check_failure(const Deed *deed, const char *details) {
         if (deed->own.usec > 0 && strstr(details, "\"kind\":\"timeout\""))
                 check_limit(deed, deed->since_boot + deed->own.usec, "its timeout");
         if (deed->request >= REQUEST_START && deed->request <= REQUEST_RELOAD &&
-            strstr(details, "\"job_result\":\"canceled\"") && seen.by_daemon >= deed->since && seen.by_other < deed->since)
+            strstr(details, "\"job_result\":\"canceled\"") && seen.by_daemon >= deed->since &&
+            seen.by_other < deed->since)
                 violation("t%u #%u has failed, because the daemon has cancelled the job that it waits for", deed->tree,
                           deed->node);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "history.h"
 #include "judge.h"
 #include "ledger.h"
 #include "orders.h"
@@ -170,6 +171,7 @@ static void note_finished(Entry *entry, const char *details) {
         (void) sscanf(details, "{\"status\":\"%31[a-z]", status);
         entry->result = g_strdup(status);
         orders_note_finished(entry->tree, entry->number, details);
+        history_note_finished(entry->tree, entry->number);
         check_finallys(entry);
 }
 
@@ -239,6 +241,7 @@ static void entry_begins(Entry *entry, const char *header) {
         g_free(entry->result);
         *entry = (Entry){ .tree = entry->tree, .number = entry->number, .begun = true, .line = line };
         orders_note_begun(entry->tree, entry->number, header);
+        history_note_begun(entry->tree, entry->number);
 }
 
 static void note_line(Entry *entry, const char *line) {
@@ -287,6 +290,11 @@ void ledger_note_written(const char *path, const char *bytes, uint64_t n) {
         }
 }
 
+static void note_archived(Entry *entry) {
+        entry->archived = true;
+        history_note_archived(entry->tree, entry->number);
+}
+
 void ledger_note_moved(const char *from, const char *to) {
         Entry *entry = entry_of(from);
 
@@ -295,7 +303,7 @@ void ledger_note_moved(const char *from, const char *to) {
 
         trace("%s is moved to %s", from, to);
         if (strstr(to, "/finished/") || strstr(to, "/history/"))
-                entry->archived = true;
+                note_archived(entry);
         else if (entry->begun && !ledger.accounts[entry->tree].loose)
                 violation("the run record of t%u.%u is put aside: %s", entry->tree, entry->number, to);
 }
@@ -304,6 +312,8 @@ void ledger_note_removed(const char *path) {
         Entry *entry = entry_of(path);
 
         trace("%s is removed", path);
+        if (entry)
+                history_note_removed(entry->tree, entry->number, path, !ledger.accounts[entry->tree].loose);
         if (entry && entry->begun && !entry->finished && !ledger.accounts[entry->tree].loose)
                 violation("the run record of t%u.%u is removed, and the run has not finished", entry->tree,
                           entry->number);

@@ -56,6 +56,10 @@ void orders_set_history(unsigned most) {
         orders.history = most;
 }
 
+unsigned orders_history(void) {
+        return orders.history;
+}
+
 void orders_note_halt(unsigned tree) {
         orders.trees[tree].halted = true;
 }

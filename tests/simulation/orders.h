@@ -19,6 +19,7 @@ void orders_close(void);
 void orders_expect_restarts(unsigned tree, unsigned burst);
 /* The number of finished runs that the daemon keeps. */
 void orders_set_history(unsigned most);
+unsigned orders_history(void);
 
 /* A run record begins with this line, and is there; a run ends. number: that of the run of its tree. */
 void orders_note_begun(unsigned tree, unsigned number, const char *header);

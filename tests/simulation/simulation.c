@@ -13,6 +13,7 @@
 #include "event-queue.h"
 #include "file-times.h"
 #include "forest.h"
+#include "history.h"
 #include "judge.h"
 #include "kernel.h"
 #include "ledger.h"
@@ -98,6 +99,7 @@ static void open_world(Simulation *simulation) {
         violation_clear();
         life_begin();
         orders_open();
+        history_open();
         witness_open();
         judge_open();
         ledger_open(TREES_MOST);
@@ -126,6 +128,7 @@ static void close_world(void) {
         bus_close();
         ledger_close();
         orders_close();
+        history_close();
         judge_close();
         witness_close();
 }

@@ -75,6 +75,11 @@ static Kind kinds[TROUBLE_N_] = {
                               .text = "btd is away for seconds, minutes and hours, and deadlines pass meanwhile",
                               .percent = 30,
                               .fault = "?" },
+        [TROUBLE_CLOCK] = { .name = "clock",
+                            .text = "the clock is set forward and back, by hours, days and years; boards boot in 1970; "
+                                    "users start trees with tokens",
+                            .percent = 30,
+                            .fault = "the history is sorted and expires by the clock" },
         [TROUBLE_SHARED] = { .name = "shared",
                              .text = "leaves of several runs, and an administrator, wait for the same units; some are "
                                      "halted",
@@ -134,6 +139,7 @@ void troubles_throw(uint64_t seed, bool calm) {
                 if (troubles.has[kind])
                         trace("trouble: %s", it->text);
         }
+        troubles.has[TROUBLE_TOKEN] |= troubles.has[TROUBLE_CLOCK];
 }
 
 bool troubles_have(TroubleKind kind) {

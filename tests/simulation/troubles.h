@@ -29,6 +29,7 @@ typedef enum TroubleKind {
         TROUBLE_FORGET,
         TROUBLE_ABSENCE,
         TROUBLE_SHARED,
+        TROUBLE_CLOCK,
         TROUBLE_N_,
 } TroubleKind;
 
