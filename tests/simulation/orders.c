@@ -119,6 +119,8 @@ static void check_restart(Order *order) {
                 return;
 
         order->n_restarts = last->n_restarts + 1;
+        if (!is_strict(order))
+                return;
         if (order->header.uid != last->header.uid)
                 violation("t%u.%u is restarted for UID %u, and t%u.%u was of UID %u", order->tree, order->number,
                           order->header.uid, last->tree, last->number, last->header.uid);
@@ -155,11 +157,11 @@ void orders_note_begun(unsigned tree, unsigned number, const char *header) {
         trace("t%u.%u begins: %s, token '%s', instance '%s'", tree, number, order->header.starter, order->header.token,
               order->header.instance);
         g_ptr_array_add(orders.all, order);
-        if (!is_strict(order))
-                return;
         if (is_restart(order))
                 check_restart(order);
-        else
+        if (!is_strict(order))
+                return;
+        if (!is_restart(order))
                 check_token(order);
         if (is_autostart(order))
                 check_autostart(order);
