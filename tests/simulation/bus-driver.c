@@ -86,7 +86,8 @@ void bus_driver_called(Link *link, sd_bus_message *call) {
         } else if (g_str_equal(member, "NameHasOwner")) {
                 answer(link, call, "b", bus_owner_of(argument) ? 1 : 0);
         } else if (g_str_equal(member, "GetConnectionCredentials")) {
-                answer(link, call, "a{sv}", 2, "UnixUserID", "u", 0u, "ProcessID", "u", 2u);
+                answer(link, call, "a{sv}", 2, "UnixUserID", "u", g_str_equal(argument, BUS_USER) ? BUS_USER_UID : 0u,
+                       "ProcessID", "u", 2u);
         } else {
                 violation("the bus was asked for %s", member);
         }

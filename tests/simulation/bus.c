@@ -69,10 +69,12 @@ static void send_to(Link *link, sd_bus_message *message) {
                 trace("%s cannot be sent to: %s", link->unique, g_strerror(-r));
 }
 
+/* A kernel may count bytes at the sender for a moment after they were read. */
 static bool is_unread(const Link *link) {
-        int n = 0;
+        int n = 0, left = 0;
 
-        return ioctl(sd_bus_get_fd(link->peer), TIOCOUTQ, &n) >= 0 && n > 0;
+        return ioctl(sd_bus_get_fd(link->peer), TIOCOUTQ, &n) >= 0 && n > 0 &&
+               (ioctl(link->other_fd, FIONREAD, &left) < 0 || left > 0);
 }
 
 /* As in dbus-broker: a message waits until the connection has read all previous ones. */
@@ -305,7 +307,7 @@ void bus_note_sent(void) {
         bus.noted = true;
 }
 
-static Link *link_open(int fd) {
+static Link *link_open(int fd, int other_fd) {
         Link *link = link_new(++bus.n_links);
 
         if (sd_bus_new(&link->peer) < 0 || sd_bus_set_fd(link->peer, fd, fd) < 0 ||
@@ -314,6 +316,7 @@ static Link *link_open(int fd) {
             sd_bus_add_filter(link->peer, NULL, on_message, link) < 0 || sd_bus_start(link->peer) < 0)
                 g_error("cannot play the bus");
 
+        link->other_fd = other_fd;
         g_ptr_array_add(bus.links, link);
         return link;
 }
@@ -340,7 +343,7 @@ int __wrap_sd_bus_start(sd_bus *client) {
         }
 
         kernel_leave();
-        (void) link_open(fds[1]);
+        (void) link_open(fds[1], fds[0]);
         kernel_enter();
         bus_note_sent();
         return __real_sd_bus_start(client);
@@ -404,15 +407,23 @@ void bus_start(void) {
         bus.n_starts++;
 }
 
-sd_bus_message *bus_message_to_daemon(const char *path, const char *interface, const char *member) {
+static sd_bus_message *message_from(const char *sender, const char *path, const char *interface, const char *member) {
         Link *link = link_named(bus.links, "org.btd1");
         sd_bus_message *message = NULL;
 
         if (link &&
             (sd_bus_message_new_method_call(link->peer, &message, "org.btd1", path, interface, member) < 0 ||
-             sd_bus_message_set_sender(message, ":1.2") < 0 || sd_bus_message_set_expect_reply(message, false) < 0))
+             sd_bus_message_set_sender(message, sender) < 0 || sd_bus_message_set_expect_reply(message, false) < 0))
                 g_error("cannot make a call");
         return message;
+}
+
+sd_bus_message *bus_message_to_daemon(const char *path, const char *interface, const char *member) {
+        return message_from(BUS_ROOT, path, interface, member);
+}
+
+sd_bus_message *bus_message_of_user(const char *path, const char *interface, const char *member) {
+        return message_from(BUS_USER, path, interface, member);
 }
 
 void bus_call(sd_bus_message *message) {

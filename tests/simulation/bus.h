@@ -51,6 +51,8 @@ void bus_turn(void);
 
 /* Calls the daemon as a client with its own connection. Send the message with bus_call(). */
 sd_bus_message *bus_message_to_daemon(const char *path, const char *interface, const char *member);
+/* As a user without privileges, whom polkit permits everything. */
+sd_bus_message *bus_message_of_user(const char *path, const char *interface, const char *member);
 void bus_call(sd_bus_message *message);
 /* Sends it, and returns its cookie: the reply names it. */
 uint64_t bus_ask(sd_bus_message *message);

@@ -25,6 +25,7 @@
 #include "life.h"
 #include "record/run-record.h"
 #include "trace.h"
+#include "troubles.h"
 
 #define FD_NAME "FDNAME="
 
@@ -234,7 +235,7 @@ void __wrap_log_message(int level, const LogSubject *subject, const char *format
         text = g_strdup_vprintf(format, args);
         va_end(args);
         trace("btd: %s%s%s", subject && subject->run ? subject->run : "", subject && subject->run ? ": " : "", text);
-        if (strstr(text, "cannot be recovered") || strstr(text, "error: "))
+        if (strstr(text, "cannot be recovered") || (strstr(text, "error: ") && !troubles_have(TROUBLE_FILES)))
                 violation("%s", text);
 }
 
@@ -242,21 +243,24 @@ Death life_live(const LifeOptions *options) {
         g_autofree char *trees = g_strdup_printf("--trees=%s/trees", options->directory),
                         *runtime = g_strdup_printf("--runtime=%s/run", options->directory),
                         *state = g_strdup_printf("--state=%s/state", options->directory);
-        char *argv[] = { (char *) "btd",
-                         (char *) "--user",
-                         (char *) "--address=unix:path=/simulated",
-                         trees,
-                         runtime,
-                         state,
-                         NULL };
+        char *const given[] = { (char *) "btd", (char *) "--user", (char *) "--address=unix:path=/simulated",
+                                trees,          runtime,           state };
+        g_autoptr(GPtrArray) argv = g_ptr_array_new();
         bool killed;
 
-        trace("-- a daemon begins");
+        for (unsigned i = 0; i < G_N_ELEMENTS(given); i++)
+                g_ptr_array_add(argv, given[i]);
+        for (char **limit = options->limits; limit && *limit; limit++)
+                g_ptr_array_add(argv, *limit);
+        g_ptr_array_add(argv, NULL);
+
+        trace("-- a daemon begins%s%s", options->limits && *options->limits ? " with " : "",
+              options->limits && *options->limits ? options->limits[0] : "");
         life.quit = life.over = false;
         life.options = options;
         kernel_revive();
         kernel_enter();
-        (void) btd_main(G_N_ELEMENTS(argv) - 1, argv);
+        (void) btd_main((int) argv->len - 1, (char **) argv->pdata);
         clock_forget_timer();
         kernel_leave();
         bus_note_sent();

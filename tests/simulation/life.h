@@ -21,6 +21,7 @@ typedef enum Death {
 
 typedef struct LifeOptions {
         const char *directory; /* with the trees in "trees" */
+        char **limits;         /* options */
         uint64_t turn;         /* the time of one turn of the main loop */
         bool (*settle)(void);  /* called when no event is left; true: it has added one */
         uint32_t engine;       /* its version */

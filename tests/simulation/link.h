@@ -12,6 +12,7 @@
 struct Link {
         unsigned n_refs;
         sd_bus *peer;
+        int other_fd; /* the other end of its socket, while the daemon lives that opened it */
         char unique[16];
         bool open;
         uint64_t deaf_after;        /* when it was closed: later messages are dropped */

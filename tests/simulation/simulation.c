@@ -17,6 +17,7 @@
 #include "judge.h"
 #include "kernel.h"
 #include "ledger.h"
+#include "life-limits.h"
 #include "life.h"
 #include "orders.h"
 #include "processes.h"
@@ -25,6 +26,7 @@
 #include "simulation.h"
 #include "systemd.h"
 #include "trace.h"
+#include "tree-files.h"
 #include "trouble.h"
 #include "troubles.h"
 #include "users.h"
@@ -113,10 +115,12 @@ static void open_world(Simulation *simulation) {
         file_times_clear();
         disk_simulate(dice_of(simulation->seed, 6, 0, 0), simulation->kind == FOREST_RECOVERABLE ? 0 : 10);
         record_writer_set_part(UINT64_C(256) << (simulation->seed % 8));
+        limits_open();
         write_trees(simulation);
         trouble_open(dice_of(simulation->seed, 4, 0, 0), simulation->n_trees, simulation->kind == FOREST_RECOVERABLE);
         users_open(simulation->n_trees);
         administrator_open(simulation->n_trees);
+        tree_files_open(simulation->directory, simulation->n_trees);
 }
 
 static void close_world(void) {
@@ -181,7 +185,9 @@ static void live(Simulation *simulation) {
         while (death != DEATH_NONE && !violation_text()) {
                 plan_death(simulation);
                 judge_note_life();
+                options.limits = limits_next();
                 death = life_live(&options);
+                g_clear_pointer(&options.limits, g_strfreev);
                 processes_end();
                 if (death == DEATH_KILLED)
                         forest_parts(++simulation->n_deaths, write_part, simulation);

@@ -420,7 +420,7 @@ static unsigned systemd_ask(const char *name, const char *type, Link *asker) {
                 tell_changes(unit);
         }
         unit->job->wanted |= asker != NULL;
-        if (asker && !g_ptr_array_find(unit->job->askers, asker, NULL))
+        if (asker && link_is_open(asker) && !g_ptr_array_find(unit->job->askers, asker, NULL))
                 g_ptr_array_add(unit->job->askers, asker);
         id = unit->job->id;
         trace("job %u: %s %s", id, type, name);
@@ -456,9 +456,10 @@ static bool systemd_cancel(unsigned id) {
         return false;
 }
 
+/* A call can arrive when its sender has left the bus. */
 static void systemd_subscribe(Link *link, bool wanted) {
         g_ptr_array_remove(systemd.subscribers, link);
-        if (wanted)
+        if (wanted && link_is_open(link))
                 g_ptr_array_add(systemd.subscribers, link);
 }
 

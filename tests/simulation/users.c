@@ -34,13 +34,24 @@ typedef struct Question {
         bool must_know;
 } Question;
 
+/* polkit, which permits everything. */
+static void on_called(Link *from, sd_bus_message *call) {
+        sd_bus_message *reply = bus_reply_new(call);
+
+        (void) sd_bus_message_append(reply, "(bba{ss})", 1, 0, 0);
+        bus_reply(from, reply);
+}
+
+static const Peer polkit = { .name = "org.freedesktop.PolicyKit1", .unique = ":1.8", .called = on_called };
+
 static unsigned throw(unsigned n) {
         return (unsigned) dice_below(&users.dice, n);
 }
 
 /* What a user gives to a start: an instance or a token; the other one is NULL. */
 static void start(unsigned tree, const char *instance, const char *token) {
-        sd_bus_message *message = bus_message_to_daemon(MANAGER_PATH, MANAGER, "StartTree");
+        sd_bus_message *message =
+                (throw(2) == 0 ? bus_message_to_daemon : bus_message_of_user)(MANAGER_PATH, MANAGER, "StartTree");
         char name[16];
 
         if (!message)
@@ -156,6 +167,7 @@ static void plan(unsigned n, EventDo what) {
 void users_open(unsigned n_trees) {
         users.n_trees = n_trees;
         users.questions = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+        bus_join(&polkit);
         if (troubles_have(TROUBLE_CUT)) {
                 users.dice = troubles_dice(TROUBLE_CUT, 0);
                 for (unsigned i = 0; i < n_trees; i++)

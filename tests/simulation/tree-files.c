@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "event-queue.h"
+#include "trace.h"
+#include "tree-files.h"
+#include "troubles.h"
+
+/* How long the file of a tree is missing or broken. */
+#define BROKEN_USEC 2000000u
+#define BEGIN_MOST 2000000u
+
+typedef struct TreeFile {
+        char *path, *text;
+        bool missing; /* or broken */
+        bool reloads; /* the trees are loaded meanwhile */
+} TreeFile;
+
+static void tree_file_free(void *data) {
+        TreeFile *file = data;
+
+        g_free(file->path);
+        g_free(file->text);
+        g_free(file);
+}
+
+static void reload(void) {
+        (void) kill(getpid(), SIGHUP);
+}
+
+static void on_reload(void *userdata) {
+        reload();
+}
+
+static void on_restored(void *userdata) {
+        TreeFile *file = userdata;
+
+        trace("%s is there again", file->path);
+        if (!g_file_set_contents(file->path, file->text, -1, NULL))
+                g_error("cannot write %s", file->path);
+        reload();
+        tree_file_free(file);
+}
+
+static void on_broken(void *userdata) {
+        TreeFile *file = userdata;
+
+        trace("%s is %s", file->path, file->missing ? "missing" : "broken");
+        if (!g_file_get_contents(file->path, &file->text, NULL, NULL))
+                g_error("cannot read %s", file->path);
+        if (file->missing)
+                (void) g_unlink(file->path);
+        else if (!g_file_set_contents(file->path, "{ \"btd\": 1, \"ro", -1, NULL))
+                g_error("cannot write %s", file->path);
+
+        if (file->reloads)
+                event_queue_add(BROKEN_USEC / 4, on_reload, NULL, NULL);
+        event_queue_add(BROKEN_USEC, on_restored, file, tree_file_free);
+}
+
+/* Once for each tree. */
+void tree_files_open(const char *directory, unsigned n_trees) {
+        Dice dice = troubles_dice(TROUBLE_FILES, 0);
+
+        for (unsigned i = 0; i < n_trees && troubles_have(TROUBLE_FILES); i++) {
+                TreeFile *file = g_new0(TreeFile, 1);
+
+                file->path = g_strdup_printf("%s/trees/t%u.json", directory, i);
+                file->missing = dice_chance(&dice, 50);
+                file->reloads = dice_chance(&dice, 50);
+                event_queue_add(dice_below(&dice, dice_chance(&dice, 50) ? BEGIN_MOST : BEGIN_MOST / 20), on_broken,
+                                file, tree_file_free);
+        }
+}
