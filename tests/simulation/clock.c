@@ -17,6 +17,7 @@
 #define REAL_OFFSET (UINT64_C(1780000000) * 1000000)
 
 static uint64_t now, suspended, wall_offset;
+static uint64_t step, lua_time; /* while Lua runs */
 
 /* The timer of CLOCK_BOOTTIME: when it expires, an event is written to fd. */
 static struct {
@@ -35,7 +36,7 @@ int clock_gettime(clockid_t id, struct timespec *ret_time) {
         if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)
                 *ret_time = timespec_of(wall_offset + now + suspended);
         else
-                *ret_time = timespec_of(id == CLOCK_BOOTTIME ? now + suspended : now);
+                *ret_time = timespec_of((id == CLOCK_BOOTTIME ? now + suspended : now) + (lua_time += step));
         return 0;
 }
 
@@ -98,6 +99,15 @@ void clock_suspend(uint64_t usec) {
 
 uint64_t clock_suspended(void) {
         return suspended;
+}
+
+void clock_begin_lua(uint64_t usec) {
+        step = usec;
+        lua_time = 0;
+}
+
+void clock_end_lua(void) {
+        step = lua_time = 0;
 }
 
 uint64_t clock_wall(void) {

@@ -25,6 +25,10 @@ void clock_jump(int64_t usec);
 /* The machine has booted without a battery: the clock says 1970. */
 void clock_forget_date(void);
 
+/* Between these two calls, the daemon runs Lua: each look at the clock of the processor has taken this time. */
+void clock_begin_lua(uint64_t usec);
+void clock_end_lua(void);
+
 /* CLOCK_MONOTONIC of the machine. */
 uint64_t clock_real(void);
 /* The processor time of this process. */

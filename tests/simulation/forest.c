@@ -567,6 +567,20 @@ static void add_company(Forest *forest) {
         add(forest, " ] }");
 }
 
+/* Variables that do not fit into the limit of another daemon, and code that takes longer than the others. */
+static void add_scripts(Forest *forest) {
+        add(forest, "{ \"type\": \"Sequence\", \"children\": [ { \"type\": \"Script\", \"code\": \"");
+        forest->node += 2;
+        if (troubles_have(TROUBLE_LIMITS))
+                add(forest, "pad = ('x'):rep(3000) ");
+        if (troubles_have(TROUBLE_PROCESSOR))
+                add(forest, "local s = 0 for i = 1, 20000 do s = (s + i) %% 7 end a = s");
+        add(forest, "\" }, ");
+        add_node(forest, DEPTH_MOST);
+        add(forest, ", { \"type\": \"Sleep\", \"duration\": \"20ms\" } ] }");
+        forest->node++;
+}
+
 char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
         Forest forest = { .text = g_string_new(NULL), .dice = dice, .tree = tree, .kind = kind };
         bool autostart = dice_chance(dice, 60) || kind == FOREST_RECOVERABLE;
@@ -587,11 +601,14 @@ char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
         forest.parted = throw(&forest, 3) == 0;
         if (forest.parted)
                 add(&forest, "\"include\": [\"lib/part.json\"], ");
-        add(&forest, "\"blackboard\": { \"a\": 0, \"b\": 1, \"out\": \"\", \"told\": \"\" }, \"root\": ");
+        add(&forest,
+            "\"blackboard\": { \"a\": 0, \"b\": 1, \"out\": \"\", \"told\": \"\", \"pad\": \"\" }, \"root\": ");
         if (wants(TROUBLE_SHARED, &forest.shares, 60))
                 add_company(&forest);
         else if (throw(&forest, 2) == 0)
                 add_root(&forest);
+        else if (troubles_have(TROUBLE_LIMITS) || troubles_have(TROUBLE_PROCESSOR))
+                add_scripts(&forest);
         else
                 add_node(&forest, DEPTH_MOST);
         add(&forest, " }\n");

@@ -32,7 +32,7 @@ static struct {
         bool in_daemon, killed;
         uint64_t left, calls;
         int kept_first, kept_end;
-        Disk disk;
+        Disk disk, history_disk;
         bool far;
         unsigned slow;
         char *paths[FDS_MAX]; /* of the files that are open for writing */
@@ -48,7 +48,7 @@ void kernel_open(const char *root, const KernelHooks *hooks, Dice dice) {
         kernel.root = root;
         kernel.hooks = hooks;
         kernel.dice = dice;
-        kernel.disk = DISK_FINE;
+        kernel.disk = kernel.history_disk = DISK_FINE;
         kernel.far = false;
         kernel.slow = 0;
         kernel.calls = 0;
@@ -88,6 +88,11 @@ void kernel_set_disk(Disk disk) {
 
 void kernel_set_slow(unsigned percent) {
         kernel.slow = percent;
+}
+
+void kernel_set_history_disk(Disk disk) {
+        trace("the disk of the history is %s", disk == DISK_FINE ? "fine" : "full");
+        kernel.history_disk = disk;
 }
 
 void kernel_set_far(bool far) {
@@ -133,10 +138,21 @@ static int fail(int error) {
         return -1;
 }
 
+static bool is_of_history(const char *path) {
+        return g_str_has_prefix(path + strlen(kernel.root), "/state");
+}
+
+static Disk disk_of(const char *path) {
+        return kernel.disk == DISK_FINE && is_of_history(path) ? kernel.history_disk : kernel.disk;
+}
+
 /* The disk is full or read-only. */
 static int refuse(const char *path) {
-        kernel.hooks->failed(path);
-        return fail(kernel.disk == DISK_FULL ? ENOSPC : EROFS);
+        Disk disk = disk_of(path);
+
+        if (kernel.disk != DISK_FINE)
+                kernel.hooks->failed(path);
+        return fail(disk == DISK_FULL ? ENOSPC : EROFS);
 }
 
 /* A file of its own: others can be locked by a simulation in another process. */
@@ -154,7 +170,8 @@ static int open_file(const char *path, int flags, mode_t mode) {
 
         if (changes && fate_of("open", path) == FATE_NOT_DONE)
                 return open_nowhere();
-        if (kernel.disk == DISK_READ_ONLY || (kernel.disk == DISK_FULL && flags & O_CREAT && access(path, F_OK) < 0))
+        if (disk_of(path) == DISK_READ_ONLY ||
+            (disk_of(path) == DISK_FULL && flags & O_CREAT && access(path, F_OK) < 0))
                 return refuse(path);
 
         fd = (int) syscall(SYS_openat, AT_FDCWD, path, flags, mode);
@@ -221,9 +238,9 @@ ssize_t write(int fd, const void *bytes, size_t n) {
         }
 
         /* Writes the part that fits. */
-        if (kernel.disk == DISK_FULL)
+        if (disk_of(path) == DISK_FULL)
                 return n > 1 && dice_chance(&kernel.dice, 50) ? write_some(fd, path, bytes, n / 2) : refuse(path);
-        if (kernel.disk == DISK_READ_ONLY)
+        if (disk_of(path) == DISK_READ_ONLY)
                 return refuse(path);
 
         return write_some(fd, path, bytes, n);
@@ -346,7 +363,7 @@ int mkdir(const char *path, mode_t mode) {
         if (concerns(path)) {
                 if (kernel.killed)
                         return 0;
-                if (kernel.disk != DISK_FINE && access(path, F_OK) < 0)
+                if (disk_of(path) != DISK_FINE && access(path, F_OK) < 0)
                         return refuse(path);
         }
         return (int) syscall(SYS_mkdir, path, mode);

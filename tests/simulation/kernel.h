@@ -50,6 +50,8 @@ void kernel_revive(void);
 bool kernel_takes_place(const char *call);
 
 void kernel_set_disk(Disk disk);
+/* The same for the disk of the history alone; nothing is lost by it, so the hook is not told. */
+void kernel_set_history_disk(Disk disk);
 /* The directories "run" and "state" are on different file systems. */
 void kernel_set_far(bool far);
 /* The percentage of sent messages that must wait. */

@@ -10,8 +10,10 @@
 #include "history.h"
 #include "judge.h"
 #include "ledger.h"
+#include "life-limits.h"
 #include "orders.h"
 #include "trace.h"
+#include "troubles.h"
 
 #define NODES_MAX 128u
 
@@ -112,16 +114,16 @@ void ledger_lock(unsigned tree, unsigned node, unsigned lock) {
         leaf_of(tree, node)->lock = lock;
 }
 
-/* NULL: it is not a run record, or a copy of one. */
-static Entry *entry_of(const char *path) {
+/* NULL: it is not a run record. */
+static Entry *entry_named(const char *path) {
         g_autofree char *name = g_path_get_basename(path);
         unsigned tree, number;
         Account *account;
         Entry *entry;
         int end = 0;
 
-        if (strstr(path, "/history/") || sscanf(name, "t%u.%u.journal%n", &tree, &number, &end) != 2 || end == 0 ||
-            name[end] != '\0' || tree >= ledger.n_accounts)
+        if (sscanf(name, "t%u.%u.journal%n", &tree, &number, &end) != 2 || end == 0 || name[end] != '\0' ||
+            tree >= ledger.n_accounts)
                 return NULL;
 
         account = &ledger.accounts[tree];
@@ -137,6 +139,11 @@ static Entry *entry_of(const char *path) {
         entry->line = g_string_new(NULL);
         g_ptr_array_add(account->runs, entry);
         return entry;
+}
+
+/* NULL: it is not a run record, or it is in the history, where copies are. */
+static Entry *entry_of(const char *path) {
+        return strstr(path, "/history/") ? NULL : entry_named(path);
 }
 
 /* The next daemon removes a torn line before it continues the record. */
@@ -160,6 +167,13 @@ static void check_finallys(const Entry *entry) {
                                   i, entry->ends[i]);
 }
 
+/* The trees of these kinds of trouble have no errors. */
+static void check_error(const Entry *entry, const char *details) {
+        if ((troubles_have(TROUBLE_LIMITS) || troubles_have(TROUBLE_PROCESSOR)) &&
+            !ledger.accounts[entry->tree].loose && g_str_equal(entry->result, "error"))
+                violation("t%u.%u ends with an error: %s", entry->tree, entry->number, details);
+}
+
 static void note_finished(Entry *entry, const char *details) {
         char status[32] = "";
 
@@ -172,6 +186,7 @@ static void note_finished(Entry *entry, const char *details) {
         entry->result = g_strdup(status);
         orders_note_finished(entry->tree, entry->number, details);
         history_note_finished(entry->tree, entry->number);
+        check_error(entry, details);
         check_finallys(entry);
 }
 
@@ -233,6 +248,7 @@ static void note_leaf(Entry *entry, Leaf *leaf, unsigned node, uint64_t time, co
 static void entry_begins(Entry *entry, const char *header) {
         GString *line = entry->line;
 
+        ledger.accounts[entry->tree].loose |= limits_are_low();
         if (entry->begun)
                 orders_forget(entry->tree, entry->number);
         if (entry->begun && !ledger.accounts[entry->tree].loose)
@@ -309,7 +325,7 @@ void ledger_note_moved(const char *from, const char *to) {
 }
 
 void ledger_note_removed(const char *path) {
-        Entry *entry = entry_of(path);
+        Entry *entry = entry_named(path);
 
         trace("%s is removed", path);
         if (entry)

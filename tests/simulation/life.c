@@ -22,8 +22,10 @@
 #include "engine/machine.h"
 #include "engine/node.h"
 #include "event-queue.h"
+#include "life-limits.h"
 #include "life.h"
 #include "record/run-record.h"
+#include "script/sandbox.h"
 #include "trace.h"
 #include "troubles.h"
 
@@ -41,6 +43,10 @@ int __wrap_sd_pid_notify_with_fds(pid_t pid, int unset, const char *state, const
 int __wrap_sd_notifyf(int unset, const char *format, ...);
 void __wrap_notify_try(const char *state);
 void __wrap_log_message(int level, const LogSubject *subject, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void __real_budget_begin(lua_State *lua);
+void __wrap_budget_begin(lua_State *lua);
+void __real_budget_end(lua_State *lua);
+void __wrap_budget_end(lua_State *lua);
 
 /* A descriptor that is stored for the next daemon. */
 typedef struct Stored {
@@ -125,6 +131,16 @@ uint32_t __wrap_engine_version(void) {
 /* Another engine version behaves differently, so records of this one do not fit it. */
 void __wrap_node_arm_timer(Machine *machine, NodeId node, uint64_t usec) {
         __real_node_arm_timer(machine, node, usec + life.options->later);
+}
+
+void __wrap_budget_begin(lua_State *lua) {
+        __real_budget_begin(lua);
+        clock_begin_lua(limits_lua_usec());
+}
+
+void __wrap_budget_end(lua_State *lua) {
+        clock_end_lua();
+        __real_budget_end(lua);
 }
 
 static bool ends_with_snapshot(const char *path) {

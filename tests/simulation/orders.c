@@ -121,7 +121,7 @@ static void check_restart(Order *order) {
         order->n_restarts = last->n_restarts + 1;
         if (!is_strict(order))
                 return;
-        if (order->header.uid != last->header.uid)
+        if (order->header.uid != last->header.uid && troubles_check(TROUBLE_ROOM))
                 violation("t%u.%u is restarted for UID %u, and t%u.%u was of UID %u", order->tree, order->number,
                           order->header.uid, last->tree, last->number, last->header.uid);
         if (!g_str_equal(order->header.token, last->header.token))

@@ -111,7 +111,7 @@ static void open_world(Simulation *simulation) {
         services_open(simulation->seed, manner_of_services(simulation));
         kernel_open(simulation->directory, &hooks, dice_of(simulation->seed, 3, simulation->deadly, 0));
         kernel_set_slow(simulation->slow);
-        kernel_set_far(troubles_have(TROUBLE_FAR));
+        kernel_set_far(troubles_have(TROUBLE_FAR) || troubles_have(TROUBLE_DISK));
         file_times_clear();
         disk_simulate(dice_of(simulation->seed, 6, 0, 0), simulation->kind == FOREST_RECOVERABLE ? 0 : 10);
         record_writer_set_part(UINT64_C(256) << (simulation->seed % 8));

@@ -208,6 +208,23 @@ static void on_cut(void *userdata) {
         kernel_kill_after(throw(calls[throw(G_N_ELEMENTS(calls))]));
 }
 
+static void on_history_fine(void *userdata) {
+        kernel_set_history_disk(DISK_FINE);
+}
+
+static void on_history_full(void *userdata) {
+        kernel_set_history_disk(DISK_FULL);
+        event_queue_add(500000 + throw(1500000), on_history_fine, NULL, NULL);
+}
+
+static void plan_full(void) {
+        Dice dice = troubles_dice(TROUBLE_DISK, 0);
+
+        if (troubles_have(TROUBLE_DISK))
+                for (uint64_t n = 1 + dice_below(&dice, 2); n > 0; n--)
+                        event_queue_add(dice_below(&dice, SPAN_MOST), on_history_full, NULL, NULL);
+}
+
 #define CUTS_MOST 4u
 
 static void plan_cuts(void) {
@@ -241,6 +258,7 @@ void trouble_open(Dice dice, unsigned n_trees, bool none) {
                 event_queue_add(dice_below(&trouble.dice, SPAN_MOST / (throw(2) == 0 ? 3 : 30)), on_suspend, NULL,
                                 NULL);
         plan_cuts();
+        plan_full();
 }
 
 bool trouble_settle(void) {

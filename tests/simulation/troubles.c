@@ -29,7 +29,9 @@ static Kind kinds[TROUBLE_N_] = {
         [TROUBLE_ROOM] = { .name = "room",
                            .text = "the limit of runs is reached when runs are to be restarted or started",
                            .percent = 30,
-                           .fault = "restarts and autostarts that a limit refuses are given up" },
+                           .fault = "restarts and autostarts that a limit refuses are given up, and the UID of a "
+                                    "restart "
+                                    "is lost with btd" },
         [TROUBLE_FILES] = { .name = "files",
                             .text = "the file of a tree is missing or broken for two seconds",
                             .percent = 30,
