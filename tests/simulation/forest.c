@@ -106,6 +106,8 @@ static void add_spawn(Forest *forest) {
         add(forest, "\"type\": \"Spawn\", \"as\": \"unit\", \"argv\": [\"/bin/true\"]");
         if (throw(forest, 3) == 0)
                 add(forest, ", \"stdout\": \"out\"");
+        if (troubles_have(TROUBLE_FORGET) && number(forest) % 3 == 0)
+                add(forest, ", \"properties\": { \"CollectMode\": \"inactive-or-failed\" }");
         if (forest->kind == FOREST_ANY && throw(forest, 8) == 0)
                 add_own_limit(forest);
 }

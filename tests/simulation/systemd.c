@@ -272,7 +272,7 @@ static void job_has_effect(LoadedUnit *unit) {
 static void start_process(LoadedUnit *unit) {
         job_has_effect(unit);
         if (unit->kind == KIND_TRANSIENT)
-                witness_transient(unit->name);
+                witness_transient(unit->tree, unit->name);
         witness_executed(unit->tree, unit->node);
         unit->invocation = ++systemd.n_invocations + 1;
         unit->code = unit->status = 0;
@@ -555,8 +555,8 @@ static void on_job_wanted(Link *link, sd_bus_message *call, const char *type) {
                 reply_job(link, call, systemd_ask(name, type, link));
 }
 
-/* The descriptor for its output, if there is one. */
-static int read_output(sd_bus_message *call) {
+/* Returns the descriptor for its output, if there is one. */
+static int read_properties(LoadedUnit *unit, sd_bus_message *call) {
         const char *property, *contents;
         int output = -1, fd;
 
@@ -570,6 +570,8 @@ static int read_output(sd_bus_message *call) {
                 if (g_str_equal(property, "StandardOutputFileDescriptor") &&
                     sd_bus_message_read(call, "v", "h", &fd) >= 0)
                         output = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+                else if (g_str_equal(property, "CollectMode") && sd_bus_message_read(call, "v", "s", &contents) >= 0)
+                        unit->collects_failures = g_str_equal(contents, "inactive-or-failed");
                 else if (sd_bus_message_skip(call, "v") < 0)
                         break;
                 (void) sd_bus_message_exit_container(call);
@@ -592,7 +594,7 @@ static void on_transient(Link *link, sd_bus_message *call) {
         }
 
         unit->kind = KIND_TRANSIENT;
-        unit->output = read_output(call);
+        unit->output = read_properties(unit, call);
         reply_job(link, call, systemd_ask(name, "start", link));
 }
 

@@ -55,15 +55,17 @@ static Kind kinds[TROUBLE_N_] = {
         [TROUBLE_START] = { .name = "start",
                             .text = "an administrator starts, restarts and reloads units",
                             .percent = 30,
-                            .fault = "?" },
+                            .fault = "a halt cancels the job of an administrator" },
         [TROUBLE_STOP] = { .name = "stop",
                            .text = "an administrator stops units, also those of processes and in the middle of a start",
                            .percent = 30,
-                           .fault = "?" },
+                           .fault = "a process that was stopped while btd was away is executed again; a start that was "
+                                    "stopped midway is a success; a halt cancels the stop of an administrator" },
         [TROUBLE_RESET] = { .name = "reset",
                             .text = "an administrator resets the failures of units",
                             .percent = 30,
-                            .fault = "?" },
+                            .fault = "a process that has failed and was reset is executed again; a start that has "
+                                     "failed and was reset is a success" },
         [TROUBLE_RELOAD] = { .name = "reload",
                              .text = "systemd reads its configuration again, or executes itself anew, while btd is "
                                      "away",
@@ -76,7 +78,7 @@ static Kind kinds[TROUBLE_N_] = {
         [TROUBLE_ABSENCE] = { .name = "absence",
                               .text = "btd is away for seconds, minutes and hours, and deadlines pass meanwhile",
                               .percent = 30,
-                              .fault = "?" },
+                              .fault = "deadlines expire before it is known what has ended in time" },
         [TROUBLE_CLOCK] = { .name = "clock",
                             .text = "the clock is set forward and back, by hours, days and years; boards boot in 1970; "
                                     "users start trees with tokens",
@@ -86,7 +88,7 @@ static Kind kinds[TROUBLE_N_] = {
                              .text = "leaves of several runs, and an administrator, wait for the same units; some are "
                                      "halted",
                              .percent = 30,
-                             .fault = "?" },
+                             .fault = "after a restart of btd, a halt cancels the job that another leaf waits for" },
 };
 
 static struct {

@@ -6,6 +6,7 @@
 
 #include "bus.h"
 #include "clock.h"
+#include "troubles.h"
 #include "unit.h"
 #include "witness.h"
 
@@ -47,6 +48,7 @@ LoadedUnit *loaded_unit_new(const char *name) {
         unit->references = g_ptr_array_new();
         if (!parse_name(unit))
                 unit->kind = KIND_NONE;
+        unit->collects_failures = troubles_have(TROUBLE_FORGET) && unit->node % 3 == 0 && unit->kind != KIND_NONE;
         loaded_unit_forget(unit);
         if (unit->kind == KIND_PRESENT) {
                 unit->changed = unit->left_inactive = unit->tested_conditions = 1;
@@ -103,7 +105,10 @@ void loaded_unit_set_state(LoadedUnit *unit, const char *active, const char *sub
 }
 
 bool loaded_unit_is_idle(const LoadedUnit *unit) {
-        return g_str_equal(unit->active, "inactive") && !unit->job && unit->references->len == 0;
+        bool over = g_str_equal(unit->active, "inactive") ||
+                    (unit->collects_failures && g_str_equal(unit->active, "failed"));
+
+        return over && !unit->job && unit->references->len == 0;
 }
 
 static int append_conditions(sd_bus_message *message, bool any, bool met) {
@@ -189,7 +194,8 @@ bool loaded_unit_append_property(const LoadedUnit *unit, const char *property, s
         else if (g_str_equal(property, "ConditionTimestampMonotonic"))
                 (void) sd_bus_message_append(message, "v", "t", unit->tested_conditions);
         else if (g_str_equal(property, "CollectMode"))
-                (void) sd_bus_message_append(message, "v", "s", "inactive");
+                (void) sd_bus_message_append(message, "v", "s",
+                                             unit->collects_failures ? "inactive-or-failed" : "inactive");
         else if (g_str_equal(property, "Refs"))
                 (void) append_references(message, unit->references);
         else if (g_str_equal(property, "ExecMainCode"))

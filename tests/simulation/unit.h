@@ -50,6 +50,7 @@ struct LoadedUnit {
         uint64_t changed, left_inactive, became_inactive, tested_conditions; /* times; 0: never */
         int code, status;
         bool condition_result;
+        bool collects_failures; /* CollectMode=inactive-or-failed */
         UnitJob *job;
         unsigned process;      /* the number of its process; 0: none */
         int output;            /* the descriptor that it writes to, or -1 */
