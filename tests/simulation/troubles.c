@@ -74,7 +74,8 @@ static Kind kinds[TROUBLE_N_] = {
                              .text = "systemd forgets what nobody references while btd is away: the stored connections "
                                      "are lost",
                              .percent = 30,
-                             .fault = "?" },
+                             .fault = "a process that has failed, and was collected while btd was away, is executed "
+                                      "again" },
         [TROUBLE_ABSENCE] = { .name = "absence",
                               .text = "btd is away for seconds, minutes and hours, and deadlines pass meanwhile",
                               .percent = 30,
