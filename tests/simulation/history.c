@@ -11,7 +11,7 @@
 typedef struct Run {
         unsigned tree, number;
         unsigned begun, finished, archived; /* in which order; 0: not yet */
-        bool removed;
+        bool removed, strict;
 } Run;
 
 static struct {
@@ -76,14 +76,7 @@ static void check_removed(const Run *removed) {
         for (unsigned i = 0; i < history.runs->len; i++) {
                 const Run *run = &g_array_index(history.runs, Run, i);
 
-                if (run->archived == 0 || run->removed)
-                        continue;
-
-                n++;
-                if (run->begun < removed->begun && run->finished < removed->finished &&
-                    run->archived < removed->archived)
-                        violation("t%u.%u is removed from the history, and the older t%u.%u is not", removed->tree,
-                                  removed->number, run->tree, run->number);
+                n += run->archived > 0 && !run->removed;
         }
 
         if (n < orders_history())
@@ -98,6 +91,28 @@ void history_note_removed(unsigned tree, unsigned number, const char *path, bool
                 return;
 
         run->removed = true;
+        run->strict = strict;
         if (strict)
                 check_removed(run);
+}
+
+static void check_order(const Run *removed) {
+        for (unsigned i = 0; i < history.runs->len; i++) {
+                const Run *run = &g_array_index(history.runs, Run, i);
+
+                if (run->archived > 0 && !run->removed && run->begun < removed->begun &&
+                    run->finished < removed->finished && run->archived < removed->archived)
+                        violation("t%u.%u is removed from the history, and the older t%u.%u is not", removed->tree,
+                                  removed->number, run->tree, run->number);
+        }
+}
+
+/* Files on the disk are removed later than those on the tmpfs. */
+void history_check(void) {
+        for (unsigned i = 0; i < history.runs->len; i++) {
+                const Run *run = &g_array_index(history.runs, Run, i);
+
+                if (run->removed && run->strict)
+                        check_order(run);
+        }
 }

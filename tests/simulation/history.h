@@ -18,3 +18,5 @@ void history_note_finished(unsigned tree, unsigned number);
 void history_note_archived(unsigned tree, unsigned number);
 /* A file of the run is about to be removed; strict: no record of its tree was lost. */
 void history_note_removed(unsigned tree, unsigned number, const char *path, bool strict);
+/* After the simulation. */
+void history_check(void);

@@ -431,6 +431,7 @@ static void check_run(const Entry *entry) {
 }
 
 void ledger_check(void) {
+        history_check();
         for (unsigned i = 0; i < ledger.n_accounts; i++) {
                 const Account *account = &ledger.accounts[i];
 
