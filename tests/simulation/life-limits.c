@@ -44,6 +44,8 @@ char **limits_next(void) {
                 add(options, "history", limits.history);
         if (troubles_have(TROUBLE_ROOM) && dice_chance(&limits.room, 60))
                 add(options, "runs", 1 + (unsigned) dice_below(&limits.room, 2));
+        if (troubles_have(TROUBLE_ROOM) && dice_chance(&limits.room, 30))
+                add(options, "runs-of-a-caller", 1);
 
         limits.low = limits.begun && troubles_have(TROUBLE_LIMITS) && dice_chance(&limits.sizes, 50);
         limits.lua_usec = !troubles_have(TROUBLE_PROCESSOR)                     ? 0

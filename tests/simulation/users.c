@@ -174,7 +174,7 @@ void users_open(unsigned n_trees) {
                         ledger_share(i);
                 plan(2 + throw(4), on_instance);
         }
-        if (troubles_have(TROUBLE_TOKEN)) {
+        if (troubles_have(TROUBLE_TOKEN) || troubles_have(TROUBLE_FAR)) {
                 users.dice = troubles_dice(TROUBLE_TOKEN, 0);
                 plan(6 + throw(10), on_token);
                 plan(6 + throw(10), on_question);
