@@ -40,6 +40,12 @@ void file_times_note_opened(const char *path) {
 }
 
 static void set(const char *path, uint64_t time) {
+        uint64_t *known = g_hash_table_lookup(file_times.times, path);
+
+        if (known) {
+                *known = time;
+                return;
+        }
         g_hash_table_insert(file_times.times, g_strdup(path), g_memdup2(&time, sizeof(time)));
 }
 
