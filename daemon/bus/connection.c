@@ -4,10 +4,11 @@
  * Establishes a connection, and again when it is lost, tells the listeners, and sends method calls. bus/matches.c and
  * bus/names.c use it while it is established.
  *
- * Calls are sent in a window. A call waits, is in flight, or could not be sent; it is in the queue of that state until
- * its callback was called. Receivers take turns, and none may have more calls in flight than the window has left for
- * all others: so a receiver that does not answer delays no calls to others. The window adapts to the bus: when the bus
- * refuses a call, it shrinks to the number in flight, and grows again slowly, since the bus logs each refusal.
+ * Calls are sent in a window, and only by the main loop: a caller is not called back before it returns. A call waits,
+ * is in flight, or could not be sent; it is in the queue of that state until its callback was called. Receivers take
+ * turns, and none may have more calls in flight than the window has left for all others: so a receiver that does not
+ * answer delays no calls to others. The window adapts to the bus: when the bus refuses a call, it shrinks to the number
+ * in flight, and grows again slowly, since the bus logs each refusal.
  */
 
 #include <errno.h>
@@ -466,7 +467,8 @@ static Call *calls_add(Calls *calls, CallKind kind, const char *destination, sd_
 
         call->receiver = receiver_get(calls, destination);
         call_wait(call);
-        calls_send(calls);
+        if (calls->source)
+                bus_source_wake(calls->source, 0);
         return call;
 }
 

@@ -59,14 +59,13 @@ Call *connection_call(Connection *connection, sd_bus_message *message, CallDone 
 Call *connection_ask(Connection *connection, sd_bus_message *message, CallDone done, void *userdata);
 
 /* The same for a call that must have its effect once: it waits while the receiver is away, and is sent again if it was
- * not delivered. sending is called before each sending, so that the owner can record it; perhaps before this returns.
- */
+ * not delivered. sending is called before each sending, so that the owner can record it. */
 typedef void (*CallSending)(void *userdata);
 Call *connection_call_told(Connection *connection, sd_bus_message *message, CallSending sending, CallDone done,
                            void *userdata);
 
 /* The same for many calls that wait for each other: make creates the message when its turn comes, and again when it
- * must be sent again. It may be called before this returns. If it returns a negative errno, the call fails. */
+ * must be sent again. If it returns a negative errno, the call fails. */
 typedef int (*CallMake)(sd_bus *bus, sd_bus_message **ret_message, void *userdata);
 Call *connection_call_made(Connection *connection, const char *destination, CallMake make, CallDone done,
                            void *userdata);

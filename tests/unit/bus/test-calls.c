@@ -223,9 +223,9 @@ static void test_undo(ConnectionStage *stage) {
 
         call(stage->connection, "Fail", &failing);
         call(stage->connection, "Hang", &hanging);
+        wait_until(stage->service.n_hangs == 1);
         undo(stage, &failing);
         undo(stage, &hanging);
-        wait_until(stage->service.n_hangs == 1);
         call_echo(stage->connection, 1, &last);
         wait_until(last.done);
         g_assert_cmpuint(stage->service.n_echoes, ==, 1);
