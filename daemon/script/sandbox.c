@@ -11,12 +11,10 @@
 #include <lualib.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "script/sandbox.h"
 
 #define COUNT_PERIOD 50
-#define TIME_MAX_NS (30 * INT64_C(1000000))
 #define GARBAGE_MAX ((size_t) 256 * 1024)
 
 static Budget *budget_of(lua_State *lua) {
@@ -69,25 +67,6 @@ lua_State *budget_new_state(Budget *budget) {
         return lua;
 }
 
-static int64_t now_ns(clockid_t clock) {
-        struct timespec now;
-
-        clock_gettime(clock, &now);
-        return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* Reading the processor time is a system call, so it is read only when enough time has passed on the clock. */
-static bool took_long(Budget *budget) {
-        if (budget->start == 0) {
-                budget->start = now_ns(CLOCK_MONOTONIC);
-                budget->processor_start = now_ns(CLOCK_THREAD_CPUTIME_ID);
-                return false;
-        }
-
-        return now_ns(CLOCK_MONOTONIC) - budget->start > TIME_MAX_NS &&
-               now_ns(CLOCK_THREAD_CPUTIME_ID) - budget->processor_start > TIME_MAX_NS;
-}
-
 /* Raises the message with the place of the given level, like luaL_error(). */
 static void raise_at(lua_State *lua, int level, const char *message) {
         luaL_where(lua, level);
@@ -109,8 +88,6 @@ static void on_count(lua_State *lua, lua_Debug *event) {
         check_steps(lua, 0);
         if (lua_getstack(lua, BUDGET_CALLS, &call))
                 raise_at(lua, 0, "more than " G_STRINGIFY(BUDGET_CALLS) " nested function calls");
-        if (took_long(budget))
-                raise_at(lua, 0, "took longer than 30 ms");
 }
 
 void budget_charge(lua_State *lua, uint64_t steps) {
@@ -132,7 +109,6 @@ void budget_begin(lua_State *lua) {
         budget->most = budget->used + BUDGET_MEMORY;
         budget->exhausted = false;
         budget->steps = 0;
-        budget->start = 0;
         lua_sethook(lua, on_count, LUA_MASKCOUNT, COUNT_PERIOD);
 }
 

@@ -5,7 +5,8 @@
  * Owns the sandbox of chunks: the functions that they can use, and the limits of an evaluation. The functions only
  * compute: none has access to the system, keeps state, or depends on chance. Chunks cannot change them. The limits are
  * a number of steps and of bytes. A step is an instruction, or the work of a library function that takes about the same
- * time. Both numbers depend only on the chunk and its variables.
+ * time. Both numbers depend only on the chunk and its variables, so the same chunk is never stopped on one machine and
+ * completed on another. The time has no limit of its own: instructions that compare long texts take longer than others.
  */
 
 #include <lauxlib.h>
@@ -24,7 +25,6 @@ typedef struct Budget {
         size_t live;    /* bytes after the last garbage collection */
         bool exhausted; /* it exceeded the limit, and gets no more until the end of the evaluation */
         uint64_t steps;
-        int64_t start, processor_start; /* in ns; 0 until first needed */
 } Budget;
 
 /* A Lua state with this budget, and nothing else in it. */
