@@ -3,7 +3,8 @@
 /*
  * Owns the run records of finished runs. The directories are read once; after that the archive knows their contents,
  * because only btd writes there. Run records are moved to the disk in groups, one group at a time. If there are many
- * runs a second, most of them expire before they are moved, and never reach the disk.
+ * runs a second, most of them expire before they are moved, and never reach the disk. A run record leaves the tmpfs
+ * only when it is safe on the disk: while the disk is full, it waits, and the limits of the archive apply to it.
  */
 
 #include <errno.h>
@@ -13,20 +14,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "record/archive-order.h"
 #include "record/archive.h"
 #include "record/run-record.h"
 
 /* Delay before a group is written, so that a run record is on the disk within a second. */
 #define GROUP_USEC UINT64_C(750000)
 #define PIECE (UINT64_C(64) << 10)
+/* A disk that has refused run records is tried again after this time, and after twice as long each time. */
+#define RETRY_USEC_MIN UINT64_C(1000000)
+#define RETRY_USEC_MAX UINT64_C(60000000)
+/* The file of the clock, in the directory on the tmpfs. */
+#define CLOCK_FILE "clock"
+/* So many lines of runs that were removed may be in the file of the order. */
+#define STALE_MAX 1000u
 
 struct Archive {
         char *directory, *from;
         const Limits *limits;
         DiskQueue *disk;
         Timers *timers;
+        int64_t clock;      /* what is added to CLOCK_BOOTTIME, see archive-order.h */
         GQueue entries;     /* Entry, oldest first */
         GHashTable *by_run; /* name of a run -> Entry */
         uint64_t bytes;     /* of all entries */
@@ -35,6 +46,8 @@ struct Archive {
         Timer *due;         /* until the next group is written; NULL: none is due */
         bool writing;       /* a group is being written */
         bool hurry;
+        uint64_t retry;   /* the delay after the last failure; 0: the disk takes everything */
+        unsigned n_lines; /* in the file of the order on the disk */
 };
 
 typedef enum Where {
@@ -47,7 +60,8 @@ typedef struct Archived {
         GList link;
         char *run;
         Where where;
-        uint64_t time, bytes; /* time: when the run finished, CLOCK_REALTIME µs */
+        uint64_t number; /* see archive-order.h */
+        uint64_t bytes;
         RecordSummary summary;
         bool known; /* the summary has been read */
 } Archived;
@@ -57,15 +71,12 @@ typedef struct Group {
         Archive *archive;
         char *directory, *from;
         GPtrArray *runs, *gone; /* names of runs */
-        GPtrArray *failures;    /* Failure */
+        GString *order;         /* the lines of the runs for the file of the order */
+        bool rewrite;           /* the lines are those of all runs in the directory */
         bool far;               /* the directories are on different file systems */
-        char *unsynced;         /* why sync failed; NULL: all is on the disk */
+        GPtrArray *left;        /* names of runs that are not safe on the disk */
+        char *error;            /* why; NULL: all are */
 } Group;
-
-typedef struct Failure {
-        const char *run;
-        char *text;
-} Failure;
 
 static void entry_free(Archived *entry) {
         record_summary_clear(&entry->summary);
@@ -114,11 +125,11 @@ static char *path_in(const char *directory, const char *run) {
         return g_build_filename(directory, file, NULL);
 }
 
-/* Sorts by time; of equal times, the run that was added first is the first. */
+/* Sorts by number. */
 static void insert(Archive *archive, Archived *entry) {
         GList *before = archive->entries.tail;
 
-        while (before && ((const Archived *) before->data)->time > entry->time)
+        while (before && ((const Archived *) before->data)->number > entry->number)
                 before = before->prev;
 
         entry->link.data = entry;
@@ -128,42 +139,81 @@ static void insert(Archive *archive, Archived *entry) {
         archive->n_pending += entry->where == WHERE_TMPFS;
 }
 
-/* File times have the resolution of a kernel tick. For equal times of one tree, compare the numbers. */
-static int compare_times(const void *a, const void *b) {
-        const Archived *x = *(Archived *const *) a, *y = *(Archived *const *) b;
-
-        size_t length = strlen(x->run), other = strlen(y->run);
-
-        if (x->time != y->time)
-                return x->time > y->time ? 1 : -1;
-
-        return length != other ? (length > other) - (length < other) : strcmp(x->run, y->run);
+/* The time of the archive's own clock. */
+static uint64_t clock_now(const Archive *archive) {
+        return (uint64_t) ((int64_t) timers_now(archive->timers, TIMER_BOOTTIME) + archive->clock);
 }
 
-/* Unsorted. The caller sorts once, because there can be many. */
-static GPtrArray *find(const char *path, Where where) {
-        GPtrArray *found = g_ptr_array_new();
+/* The number of a run that finishes now: higher than all others. */
+static uint64_t next_number(const Archive *archive) {
+        const Archived *newest = g_queue_peek_tail((GQueue *) &archive->entries);
+
+        return MAX(clock_now(archive), newest ? newest->number + 1 : 0);
+}
+
+/* Continues where the previous btd was, in this boot or before it. */
+static void set_clock(Archive *archive) {
+        g_autoptr(json_object) stored = boot_file_read(archive->from, CLOCK_FILE);
+        const Archived *newest = g_queue_peek_tail(&archive->entries);
+
+        if (json_object_is_type(stored, json_type_int))
+                archive->clock = json_object_get_int64(stored);
+        if (newest && clock_now(archive) <= newest->number)
+                archive->clock += (int64_t) (newest->number + 1 - clock_now(archive));
+        if (!json_object_is_type(stored, json_type_int) || json_object_get_int64(stored) != archive->clock)
+                boot_file_write(archive->from, CLOCK_FILE, json_object_new_int64(archive->clock));
+}
+
+/* For runs without a number, whose line was lost: by the time of the file, then by the number of the run. */
+typedef struct Found {
+        Archived *entry;
+        struct stat st;
+        bool numbered;
+} Found;
+
+static int compare_found(const void *a, const void *b) {
+        const Found *x = a, *y = b;
+        size_t length = strlen(x->entry->run), other = strlen(y->entry->run);
+
+        if (x->numbered != y->numbered)
+                return x->numbered ? 1 : -1;
+        if (x->numbered)
+                return (x->entry->number > y->entry->number) - (x->entry->number < y->entry->number);
+        if (x->st.st_mtim.tv_sec != y->st.st_mtim.tv_sec)
+                return x->st.st_mtim.tv_sec > y->st.st_mtim.tv_sec ? 1 : -1;
+        if (x->st.st_mtim.tv_nsec != y->st.st_mtim.tv_nsec)
+                return x->st.st_mtim.tv_nsec > y->st.st_mtim.tv_nsec ? 1 : -1;
+
+        return length != other ? (length > other) - (length < other) : strcmp(x->entry->run, y->entry->run);
+}
+
+/* Of Found, sorted. */
+static GArray *find(const char *path, Where where) {
+        g_autoptr(GHashTable) numbers = archive_order_read(path);
+        GArray *found = g_array_new(FALSE, FALSE, sizeof(Found));
         g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
         const char *name;
 
         while (directory && (name = g_dir_read_name(directory))) {
                 g_autofree char *file = g_build_filename(path, name, NULL);
-                struct stat st;
-                Archived *entry;
+                const uint64_t *number;
+                Found it = {};
 
-                if (!g_str_has_suffix(name, RECORD_SUFFIX) || !g_utf8_validate(name, -1, NULL) || stat(file, &st) < 0 ||
-                    !S_ISREG(st.st_mode))
+                if (!g_str_has_suffix(name, RECORD_SUFFIX) || !g_utf8_validate(name, -1, NULL) ||
+                    stat(file, &it.st) < 0 || !S_ISREG(it.st.st_mode))
                         continue;
 
-                entry = g_new0(Archived, 1);
-                entry->run = g_strndup(name, strlen(name) - strlen(RECORD_SUFFIX));
-                entry->where = where;
-                entry->time = (uint64_t) st.st_mtim.tv_sec * G_USEC_PER_SEC + (uint64_t) st.st_mtim.tv_nsec / 1000;
-                entry->bytes = (uint64_t) st.st_size;
-                g_ptr_array_add(found, entry);
+                it.entry = g_new0(Archived, 1);
+                it.entry->run = g_strndup(name, strlen(name) - strlen(RECORD_SUFFIX));
+                it.entry->where = where;
+                it.entry->bytes = (uint64_t) it.st.st_size;
+                number = g_hash_table_lookup(numbers, it.entry->run);
+                it.numbered = number;
+                it.entry->number = number ? *number : 0;
+                g_array_append_val(found, it);
         }
 
-        g_ptr_array_sort(found, compare_times);
+        g_array_sort(found, compare_found);
         return found;
 }
 
@@ -176,22 +226,39 @@ static void forget(Archive *archive, const char *run) {
 
 static void schedule(Archive *archive);
 
+static void take_in_one(Archive *archive, Archived *entry, uint64_t number) {
+        entry->number = number;
+        forget(archive, entry->run);
+        insert(archive, entry);
+}
+
+/* Runs without a line are the oldest on the disk, where others have put them; on the tmpfs they are the newest, because
+ * there was no room for their lines. */
 static void take_in(Archive *archive, const char *directory, Where where) {
-        g_autoptr(GPtrArray) found = find(directory, where);
+        g_autoptr(GArray) found = find(directory, where);
+        uint64_t first;
+        unsigned n = 0;
 
-        for (unsigned i = 0; i < found->len; i++) {
-                Archived *entry = found->pdata[i];
+        while (n < found->len && !g_array_index(found, Found, n).numbered)
+                n++;
+        first = n < found->len ? g_array_index(found, Found, n).entry->number : clock_now(archive);
 
-                forget(archive, entry->run);
-                insert(archive, entry);
-        }
+        for (unsigned i = 0; i < n && where == WHERE_DISK; i++)
+                take_in_one(archive, g_array_index(found, Found, i).entry, first - MIN(first, n - i));
+        for (unsigned i = n; i < found->len; i++)
+                take_in_one(archive, g_array_index(found, Found, i).entry,
+                            g_array_index(found, Found, i).entry->number);
+        for (unsigned i = 0; i < n && where == WHERE_TMPFS; i++)
+                take_in_one(archive, g_array_index(found, Found, i).entry, next_number(archive));
 }
 
 /* A run can exist in both directories: btd was killed while it moved the run, or the run number was lost. In both cases
  * the file on the disk is incomplete or older. */
 void archive_read(Archive *archive) {
         take_in(archive, archive->directory, WHERE_DISK);
+        archive->n_lines = archive->entries.length;
         take_in(archive, archive->from, WHERE_TMPFS);
+        set_clock(archive);
         archive_expire(archive);
         schedule(archive);
 }
@@ -210,29 +277,20 @@ static void drop_oldest(Archive *archive) {
 }
 
 /* Must the oldest entry be removed? */
-static bool is_over(const Archive *archive, uint64_t now) {
+static bool is_over(const Archive *archive) {
         const Archived *oldest = g_queue_peek_head((GQueue *) &archive->entries);
         const unsigned *max = archive->limits->max;
         uint64_t bytes_max = (uint64_t) max[LIMIT_HISTORY_SIZE] << 20;
         uint64_t age_max = max[LIMIT_HISTORY_AGE] * UINT64_C(86400) * G_USEC_PER_SEC;
 
         return oldest && (archive->entries.length > max[LIMIT_HISTORY] || archive->bytes > bytes_max ||
-                          oldest->time + age_max < now);
+                          oldest->number + age_max < clock_now(archive));
 }
 
 void archive_expire(Archive *archive) {
-        uint64_t now = (uint64_t) g_get_real_time();
-
-        while (is_over(archive, now))
+        while (is_over(archive))
                 drop_oldest(archive);
         schedule(archive);
-}
-
-static void failure_clear(void *data) {
-        Failure *failure = data;
-
-        g_free(failure->text);
-        g_free(failure);
 }
 
 static void group_free(void *data) {
@@ -240,10 +298,11 @@ static void group_free(void *data) {
 
         g_ptr_array_unref(group->runs);
         g_ptr_array_unref(group->gone);
-        g_ptr_array_unref(group->failures);
+        g_string_free(group->order, TRUE);
         g_free(group->directory);
         g_free(group->from);
-        g_free(group->unsynced);
+        g_ptr_array_unref(group->left);
+        g_free(group->error);
         g_free(group);
 }
 
@@ -271,9 +330,9 @@ static int copy(int from, int to) {
         }
 }
 
-/* If btd is killed here, the next btd finds the source file and copies again. Only if the machine fails, the copy
- * remains incomplete. */
-static int move_far(const char *from, const char *to) {
+/* The source file stays until the copy is safe. If btd is killed here, the next btd finds the source file and copies
+ * again. */
+static int copy_far(const char *from, const char *to) {
         g_auto(AutoFd) in = -1;
         g_auto(AutoFd) out = -1;
         int r;
@@ -285,8 +344,6 @@ static int move_far(const char *from, const char *to) {
         r = out < 0 ? -errno : copy(in, out);
         if (r < 0 && out >= 0)
                 (void) unlink(to);
-        if (r >= 0)
-                (void) unlink(from);
         return r;
 }
 
@@ -297,14 +354,7 @@ static int move(Group *group, const char *from, const char *to) {
                 return -errno;
 
         group->far = true;
-        return move_far(from, to);
-}
-
-static void fail(Group *group, const char *run, char *text) {
-        Failure *failure = g_new(Failure, 1);
-
-        *failure = (Failure){ .run = run, .text = text };
-        g_ptr_array_add(group->failures, failure);
+        return copy_far(from, to);
 }
 
 /* Sync once for all files: a sync per file would take as long as all of them each time. */
@@ -314,39 +364,85 @@ static int sync_all(const char *directory) {
         return fd < 0 || syncfs(fd) < 0 ? -errno : 0;
 }
 
+/* The text is that of the first error. */
+static void G_GNUC_PRINTF(2, 3) fail(Group *group, const char *format, ...) {
+        va_list args;
+
+        if (group->error)
+                return;
+
+        va_start(args, format);
+        group->error = g_strdup_vprintf(format, args);
+        va_end(args);
+}
+
+static void move_run(Group *group, char *run) {
+        g_autofree char *from = path_in(group->from, run), *to = path_in(group->directory, run);
+        int r = move(group, from, to);
+
+        /* It was moved before, with others that could not be synced. */
+        if (r >= 0 || (r == -ENOENT && access(to, F_OK) >= 0))
+                return;
+
+        fail(group, "%s cannot be moved to %s: %s", from, to, g_strerror(-r));
+        g_ptr_array_add(group->left, run);
+}
+
+/* The line of a run is written before its record: a line without a record does no harm. False: none is safe. */
+static bool move_runs(Group *group) {
+        int r;
+
+        if (g_mkdir_with_parents(group->directory, 0700) < 0) {
+                fail(group, "%s cannot be created: %s", group->directory, g_strerror(errno));
+                return false;
+        }
+
+        r = group->order->len > 0 ? archive_order_write(group->directory, group->order, group->rewrite) : 0;
+        if (r < 0) {
+                fail(group, "%s/" ARCHIVE_ORDER_FILE " cannot be written: %s", group->directory, g_strerror(-r));
+                return false;
+        }
+
+        for (unsigned i = 0; i < group->runs->len; i++)
+                move_run(group, group->runs->pdata[i]);
+
+        r = group->runs->len > group->left->len ? sync_all(group->directory) : 0;
+        if (r < 0)
+                fail(group, "%s cannot be synced: %s", group->directory, g_strerror(-r));
+        return r >= 0;
+}
+
 /* Runs on the thread. */
 static void move_group(void *data) {
         Group *group = data;
-        int r = g_mkdir_with_parents(group->directory, 0700) < 0 ? -errno : 0;
 
         for (unsigned i = 0; i < group->gone->len; i++) {
                 g_autofree char *path = path_in(group->directory, group->gone->pdata[i]);
 
                 (void) unlink(path);
         }
-        for (unsigned i = 0; i < group->runs->len; i++) {
-                const char *run = group->runs->pdata[i];
-                g_autofree char *from = path_in(group->from, run), *to = path_in(group->directory, run);
-                int moved = r < 0 ? r : move(group, from, to);
 
-                if (moved < 0)
-                        fail(group, run,
-                             r < 0 ? g_strdup_printf("%s cannot be created: %s", group->directory, g_strerror(-r))
-                                   : g_strdup_printf("it cannot be moved to %s: %s", to, g_strerror(-moved)));
+        if (!move_runs(group)) {
+                g_ptr_array_set_size(group->left, 0);
+                for (unsigned i = 0; i < group->runs->len; i++)
+                        g_ptr_array_add(group->left, group->runs->pdata[i]);
+                return;
         }
 
-        r = group->runs->len > group->failures->len ? sync_all(group->directory) : 0;
-        if (r < 0)
-                group->unsynced = g_strdup_printf("%s cannot be synced: %s", group->directory, g_strerror(-r));
+        for (unsigned i = 0; i < group->runs->len; i++) {
+                g_autofree char *from = path_in(group->from, group->runs->pdata[i]);
+
+                if (!g_ptr_array_find(group->left, group->runs->pdata[i], NULL))
+                        (void) unlink(from);
+        }
 }
 
-/* Remove a run record that cannot be moved to the disk, or the tmpfs would fill up. */
-static void lose(Archive *archive, const Failure *failure) {
-        g_autofree char *path = path_in(archive->from, failure->run);
+/* While no run is on the tmpfs, its file of the order has nothing to say. */
+static void forget_order(const Archive *archive) {
+        g_autofree char *path = g_build_filename(archive->from, ARCHIVE_ORDER_FILE, NULL);
 
-        log_warning("the run record of %s is not kept, because %s", failure->run, failure->text);
-        g_unlink(path);
-        forget(archive, failure->run);
+        if (archive->n_pending == 0 && g_strcmp0(archive->from, archive->directory) != 0)
+                (void) g_unlink(path);
 }
 
 static void on_group_moved(void *data) {
@@ -354,17 +450,24 @@ static void on_group_moved(void *data) {
         Archive *archive = group->archive;
 
         archive->writing = false;
-        if (group->unsynced)
-                log_warning("a power failure may lose the history of the last runs, because %s", group->unsynced);
-        for (unsigned i = 0; i < group->failures->len; i++)
-                lose(archive, group->failures->pdata[i]);
+        if (group->error && archive->retry == 0)
+                log_warning("run records of finished runs wait in %s until the disk takes them: %s", archive->from,
+                            group->error);
+        if (!group->error && archive->retry > 0)
+                log_notice("the run records of finished runs are in %s again", archive->directory);
+        archive->retry = group->error ? CLAMP(2 * archive->retry, RETRY_USEC_MIN, RETRY_USEC_MAX) : 0;
+
         for (unsigned i = 0; i < group->runs->len; i++) {
                 Archived *entry = g_hash_table_lookup(archive->by_run, group->runs->pdata[i]);
 
-                if (entry && entry->where == WHERE_MOVING)
-                        entry->where = WHERE_DISK;
+                if (!entry || entry->where != WHERE_MOVING)
+                        continue;
+                entry->where = g_ptr_array_find(group->left, group->runs->pdata[i], NULL) ? WHERE_TMPFS : WHERE_DISK;
+                archive->n_pending += entry->where == WHERE_TMPFS;
         }
 
+        if (!group->error)
+                forget_order(archive);
         schedule(archive);
 }
 
@@ -386,6 +489,20 @@ static GPtrArray *take_pending(Archive *archive) {
         return runs;
 }
 
+/* The lines of the runs that are moved, or of all when the file has become long. */
+static GString *order_of(Archive *archive, bool all) {
+        GString *lines = g_string_new(NULL);
+
+        for (const GList *link = archive->entries.head; link; link = link->next) {
+                const Archived *entry = link->data;
+
+                if (entry->where == WHERE_MOVING || (all && entry->where == WHERE_DISK))
+                        archive_order_append(lines, entry->run, entry->number);
+        }
+
+        return lines;
+}
+
 static void write_group(Archive *archive) {
         Group *group = g_new0(Group, 1);
 
@@ -393,9 +510,12 @@ static void write_group(Archive *archive) {
         group->directory = g_strdup(archive->directory);
         group->from = g_strdup(archive->from);
         group->runs = take_pending(archive);
+        group->left = g_ptr_array_new();
         group->gone = g_steal_pointer(&archive->gone);
-        group->failures = g_ptr_array_new_with_free_func(failure_clear);
         archive->gone = g_ptr_array_new_with_free_func(g_free);
+        group->rewrite = archive->n_lines > archive->entries.length + STALE_MAX;
+        group->order = order_of(archive, group->rewrite);
+        archive->n_lines = group->rewrite ? archive->entries.length : archive->n_lines + group->runs->len;
         archive->writing = true;
         disk_queue_add(archive->disk,
                        &(DiskJob){
@@ -418,11 +538,11 @@ static void schedule(Archive *archive) {
         if (archive->writing || (archive->n_pending == 0 && archive->gone->len == 0))
                 return;
 
-        if (archive->hurry) {
+        if (archive->hurry && archive->retry == 0) {
                 g_clear_pointer(&archive->due, timer_free);
                 write_group(archive);
         } else if (!archive->due) {
-                archive->due = timer_new(archive->timers, GROUP_USEC, on_due, archive);
+                archive->due = timer_new(archive->timers, MAX(GROUP_USEC, archive->retry), on_due, archive);
         }
 }
 
@@ -431,13 +551,22 @@ void archive_hurry(Archive *archive) {
         schedule(archive);
 }
 
+/* If there is no room for the line, the order of the last runs is lost at the next start of btd. */
+static void store_number(const Archive *archive, const Archived *entry) {
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        archive_order_append(line, entry->run, entry->number);
+        (void) archive_order_write(archive->from, line, false);
+}
+
 void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes) {
         Archived *entry = g_new0(Archived, 1);
 
         forget(archive, summary->run);
         entry->run = g_strdup(summary->run);
-        entry->time = (uint64_t) g_get_real_time();
+        entry->number = next_number(archive);
         entry->bytes = bytes;
+        store_number(archive, entry);
         entry->summary = *summary;
         entry->known = true;
         *summary = (RecordSummary){};
@@ -472,19 +601,24 @@ GPtrArray *archive_list(Archive *archive) {
         return runs;
 }
 
-/* Summary of a damaged run record: only the name is known. */
-static RecordSummary damaged(const Archived *entry, const char *error) {
-        const char *dot = strrchr(entry->run, '.');
+/* Summary of a damaged run record: only the name is known, and when the file was written. */
+static RecordSummary damaged(const char *run, const char *from, const char *path, const char *error) {
+        const char *dot = strrchr(run, '.');
+        struct stat st = {};
+        uint64_t time;
 
+        if (stat(from, &st) < 0)
+                (void) stat(path, &st);
+        time = (uint64_t) st.st_mtim.tv_sec * G_USEC_PER_SEC + (uint64_t) st.st_mtim.tv_nsec / 1000;
         return (RecordSummary){
-                .run = g_strdup(entry->run),
-                .tree = dot ? g_strndup(entry->run, (size_t) (dot - entry->run)) : g_strdup(entry->run),
+                .run = g_strdup(run),
+                .tree = dot ? g_strndup(run, (size_t) (dot - run)) : g_strdup(run),
                 .instance = g_strdup(""),
-                .token = g_strdup(entry->run),
+                .token = g_strdup(run),
                 .status = g_strdup("damaged"),
                 .cause = g_strdup(error),
-                .started = entry->time,
-                .finished = entry->time,
+                .started = time,
+                .finished = time,
         };
 }
 
@@ -505,7 +639,7 @@ static void summarize(const Archive *archive, Archived *entry) {
         from = path_in(archive->from, entry->run);
         path = path_in(archive->directory, entry->run);
         if (read_summary(from, path, &entry->summary, &error) < 0)
-                entry->summary = damaged(entry, error);
+                entry->summary = damaged(entry->run, from, path, error);
         entry->known = true;
 }
 
@@ -574,7 +708,8 @@ void archive_take(Archive *archive, ArchiveReading *it) {
                 if (!entry || entry->known || !reading->done)
                         continue;
 
-                entry->summary = reading->error ? damaged(entry, reading->error) : reading->summary;
+                entry->summary = reading->error ? damaged(entry->run, reading->from, reading->path, reading->error)
+                                                : reading->summary;
                 entry->known = true;
                 if (!reading->error)
                         reading->summary = (RecordSummary){};

@@ -3,9 +3,9 @@
 
 /*
  * Owns the run records of finished runs. Their number, size and age are limited, see basic/limit.h; the oldest are
- * removed first. They are written in a directory on a tmpfs, and moved to the disk in groups by the disk queue,
- * normally within a second. Until then they are part of the archive too; they survive a restart of btd, but not of the
- * machine.
+ * removed first. Order and age do not depend on the wall clock, see archive-order.h. The run records are written in a
+ * directory on a tmpfs, and moved to the disk in groups by the disk queue, normally within a second. Until then they
+ * are part of the archive too; they survive a restart of btd, but not of the machine.
  */
 
 #include "basic/disk-queue.h"
@@ -23,7 +23,7 @@ void archive_free(Archive *archive);
 void archive_read(Archive *archive);
 
 /* Adds the run record of a run, of the given size. Takes the contents of the summary. May remove the oldest run
- * records. If it cannot be moved to the disk later, it is removed and the error is logged. */
+ * records. While the disk does not take it, it stays on the tmpfs, and the error is logged once. */
 void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes);
 /* Writes everything to the disk at once, also run records that are added later. */
 void archive_hurry(Archive *archive);

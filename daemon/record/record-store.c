@@ -110,9 +110,15 @@ static int lock(RecordStore *store, char **ret_error) {
 int record_store_lock(RecordStore *store, char **ret_error) {
         int r = lock(store, ret_error);
 
-        if (r >= 0 && store->archive)
+        if (r < 0)
+                return r;
+
+        /* Now, since there may be no room when a run has finished. */
+        if (store->finished)
+                (void) g_mkdir_with_parents(store->finished, 0700);
+        if (store->archive)
                 archive_read(store->archive);
-        return r;
+        return 0;
 }
 
 int record_store_check_trusted(const RecordStore *store, char **ret_error) {
@@ -278,36 +284,24 @@ char *record_store_set_aside(RecordStore *store, const char *path, const char *s
         return target;
 }
 
-/* Moves the file to the directory of finished runs, so that the next btd does not recover the run. */
-static int set_finished(const RecordStore *store, const char *path, const char *run) {
-        g_autofree char *to = path_in(store->finished, run);
-
-        if (g_rename(path, to) >= 0)
-                return 0;
-
-        /* It is the first one. */
-        (void) g_mkdir_with_parents(store->finished, 0700);
-        return g_rename(path, to) < 0 ? -errno : 0;
-}
-
+/* The run record moves to the directory of finished runs, so that the next btd does not recover the run. If it cannot
+ * be moved, the next btd finds that the run has finished. */
 void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes) {
-        g_autofree char *path = path_in(store->directory, summary->run);
-        int r;
+        g_autofree char *path = path_in(store->directory, summary->run), *to = NULL;
 
         if (!store->archive) {
                 g_unlink(path);
                 return;
         }
 
-        r = set_finished(store, path, summary->run);
-        if (r >= 0) {
+        to = path_in(store->finished, summary->run);
+        if (g_rename(path, to) >= 0)
                 archive_add(store->archive, summary, bytes);
-                return;
-        }
-
-        log_warning("the run record of %s is not kept, because %s cannot be moved to %s: %s", summary->run, path,
-                    store->finished, g_strerror(-r));
-        g_unlink(path);
+        else
+                log_warning(
+                        "the run record of %s stays in %s until btd is started again, because it cannot be moved to "
+                        "%s: %s",
+                        summary->run, store->directory, store->finished, g_strerror(errno));
 }
 
 void record_store_hurry(RecordStore *store) {

@@ -10,6 +10,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "record/archive-order.h"
 #include "record/archive.h"
 
 typedef struct Fixture {
@@ -85,21 +86,35 @@ static bool is_there(const char *directory, const char *run) {
         return g_file_test(path, G_FILE_TEST_EXISTS);
 }
 
-/* size: of its run record, which takes no space; age: in days. */
-static void put(const char *directory, const char *run, off_t size, unsigned age) {
-        int64_t now = g_get_real_time() / G_USEC_PER_SEC;
-        struct timeval times[2] = { { .tv_sec = now - age * 86400 }, { .tv_sec = now - age * 86400 } };
+/* Day 0 of the archive's clock in these tests. */
+#define EPOCH (UINT64_C(1000) * DAY)
+#define DAY (UINT64_C(86400) * G_USEC_PER_SEC)
+
+/* size: of its run record, which takes no space. The time of its file has nothing to say. */
+static void put(const char *directory, const char *run, off_t size) {
+        static unsigned n;
+        struct timeval times[2] = { { .tv_sec = n * 7919 % 1000 * 86400 }, { .tv_sec = n * 7919 % 1000 * 86400 } };
         g_autofree char *path = path_in(directory, run);
 
+        n++;
         g_assert_true(g_file_set_contents(path, run, -1, NULL));
         g_assert_cmpint(truncate(path, size), ==, 0);
         g_assert_cmpint(utimes(path, times), ==, 0);
 }
 
+/* day: when the run finished. */
+static void put_of_day(const char *directory, const char *run, off_t size, unsigned day) {
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        put(directory, run, size);
+        archive_order_append(line, run, EPOCH + day * DAY);
+        g_assert_cmpint(archive_order_write(directory, line, false), ==, 0);
+}
+
 static void add(Fixture *fixture, const char *run, off_t size) {
         g_auto(RecordSummary) summary = { .run = g_strdup(run), .tree = g_strdup("n"), .token = g_strdup(run) };
 
-        put(fixture->from, run, size, 0);
+        put(fixture->from, run, size);
         archive_add(fixture->archive, &summary, (uint64_t) size);
         g_assert_null(summary.run);
 }
@@ -165,10 +180,10 @@ static void test_order(Fixture *fixture, gconstpointer data) {
                 unsigned age = i * 12 % n;
                 g_autofree char *run = g_strdup_printf("n.%u", age);
 
-                put(age < 5 ? fixture->from : fixture->directory, run, 1, age);
+                put_of_day(age < 5 ? fixture->from : fixture->directory, run, 1, n - age);
                 g_string_append_printf(expected, "%sn.%u", i > 0 ? " " : "", n - 1 - i);
         }
-        put(fixture->directory, "n.3", 0, 3);
+        put_of_day(fixture->directory, "n.3", 0, n - 3);
         begin(fixture);
         assert_runs(fixture, expected->str);
 
@@ -181,7 +196,7 @@ static void test_order(Fixture *fixture, gconstpointer data) {
         }
 }
 
-/* They finished in the same moment, as far as their files tell. */
+/* Without a file of the order, and finished in the same moment, as far as their files tell. */
 static void test_same_time(Fixture *fixture, gconstpointer data) {
         g_autoptr(GString) expected = g_string_new(NULL);
 
@@ -189,7 +204,7 @@ static void test_same_time(Fixture *fixture, gconstpointer data) {
         for (unsigned i = 1; i <= 12; i++) {
                 g_autofree char *run = g_strdup_printf("n.%u", i);
 
-                put(fixture->from, run, 1, 1);
+                put(fixture->from, run, 1);
                 g_string_append_printf(expected, "%s%s", i > 1 ? " " : "", run);
         }
         for (unsigned i = 1; i <= 12; i++) {
@@ -208,7 +223,7 @@ static void test_torn(Fixture *fixture, gconstpointer data) {
         g_autofree char *torn = path_in(fixture->directory, "a.1");
 
         end(fixture);
-        put(fixture->from, "a.1", 3, 1);
+        put(fixture->from, "a.1", 3);
         g_assert_cmpint(g_mkdir_with_parents(fixture->directory, 0700), ==, 0);
         g_assert_true(g_file_set_contents(torn, "a", -1, NULL));
         begin(fixture);
@@ -219,13 +234,73 @@ static void test_torn(Fixture *fixture, gconstpointer data) {
         g_assert_true(is_there(fixture->directory, "a.1"));
 }
 
+/* Counted from the run that finished last: while the machine is down, and when somebody sets its clock, nothing ages.
+ */
 static void test_age(Fixture *fixture, gconstpointer data) {
+        g_autofree char *newest = path_in(fixture->directory, "new.1");
+
         end(fixture);
-        put(fixture->from, "old.1", 1, 29);
-        put(fixture->from, "old.2", 1, 31);
+        g_assert_cmpint(g_mkdir_with_parents(fixture->directory, 0700), ==, 0);
+        put_of_day(fixture->directory, "old.2", 1, 0);
+        put_of_day(fixture->directory, "old.1", 1, 2);
+        put_of_day(fixture->from, "new.1", 1, 31);
+        begin(fixture);
+        assert_runs(fixture, "old.1 new.1");
+        settle(fixture);
+        g_assert_false(is_there(fixture->directory, "old.2"));
+
+        /* The clock continues with the next daemon of this boot, also if the newest run goes. */
+        end(fixture);
+        g_assert_cmpint(g_unlink(newest), ==, 0);
+        put_of_day(fixture->directory, "older.1", 1, 0);
         begin(fixture);
         assert_runs(fixture, "old.1");
-        g_assert_false(is_there(fixture->from, "old.2"));
+}
+
+/* Files that others have put there are older than all others. */
+static void test_without_a_line(Fixture *fixture, gconstpointer data) {
+        end(fixture);
+        g_assert_cmpint(g_mkdir_with_parents(fixture->directory, 0700), ==, 0);
+        put_of_day(fixture->directory, "a.1", 1, 1);
+        put(fixture->directory, "copied.1", 1);
+        put(fixture->from, "late.1", 1);
+        begin(fixture);
+        assert_runs(fixture, "copied.1 a.1 late.1");
+        add(fixture, "b.1", 1);
+        settle(fixture);
+        end(fixture);
+        begin(fixture);
+        assert_runs(fixture, "copied.1 a.1 late.1 b.1");
+}
+
+/* Lines of runs that have gone do not stay for ever, and a torn line is none. */
+static void test_lines(Fixture *fixture, gconstpointer data) {
+        g_autofree char *path = g_build_filename(fixture->directory, "order", NULL), *text = NULL;
+        gsize length;
+
+        fixture->limits.max[LIMIT_HISTORY] = 3;
+        for (unsigned i = 0; i < 400; i++) {
+                g_autofree char *a = g_strdup_printf("a.%u", i), *b = g_strdup_printf("b.%u", i),
+                                *c = g_strdup_printf("c.%u", i);
+
+                add(fixture, a, 1);
+                add(fixture, b, 1);
+                add(fixture, c, 1);
+                settle(fixture);
+        }
+        assert_runs(fixture, "a.399 b.399 c.399");
+        g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+        g_assert_cmpuint(length, <, 1200 * strlen("1000000000000 a.399\n\n"));
+
+        g_assert_true(g_file_set_contents(path, text, (gssize) length - 3, NULL));
+        end(fixture);
+        begin(fixture);
+        assert_runs(fixture, "c.399 a.399 b.399");
+        add(fixture, "d.1", 1);
+        settle(fixture);
+        end(fixture);
+        begin(fixture);
+        assert_runs(fixture, "a.399 b.399 d.1");
 }
 
 static void test_size(Fixture *fixture, gconstpointer data) {
@@ -274,10 +349,11 @@ static void test_limits(Fixture *fixture, gconstpointer data) {
         fixture->limits.max[LIMIT_HISTORY] = 2;
         fixture->limits.max[LIMIT_HISTORY_SIZE] = 1;
         fixture->limits.max[LIMIT_HISTORY_AGE] = 3;
-        put(fixture->from, "old.1", 1, 2);
-        put(fixture->from, "old.2", 1, 4);
+        put_of_day(fixture->from, "old.1", 1, 2);
+        put_of_day(fixture->from, "old.2", 1, 0);
+        put_of_day(fixture->from, "old.3", 1, 4);
         begin(fixture);
-        assert_runs(fixture, "old.1");
+        assert_runs(fixture, "old.1 old.3");
         add(fixture, "a.1", 1);
         add(fixture, "a.2", 1);
         assert_runs(fixture, "a.1 a.2");
@@ -285,11 +361,18 @@ static void test_limits(Fixture *fixture, gconstpointer data) {
         assert_runs(fixture, "a.3");
 }
 
-/* It is said, and not kept where it would fill the memory. */
-static void add_in_vain(Fixture *fixture, const char *expected) {
+/* Lets the disk try what waits. */
+static void retry(Fixture *fixture) {
+        while (!is_there(fixture->directory, "a.1") || is_there(fixture->from, "a.1"))
+                g_main_context_iteration(fixture->context, TRUE);
+}
+
+/* The run stays where it is, and all of it is told once. */
+static void add_in_vain(Fixture *fixture, const char *reason) {
         g_autofree char *path = g_build_filename(fixture->top, "log", NULL), *text = NULL,
-                        *line = g_strdup_printf(
-                                "test-archive: warning: the run record of a.1 is not kept, because %s\n", expected);
+                        *line = g_strdup_printf("test-archive: warning: run records of finished runs wait in %s until "
+                                                "the disk takes them: %s\n",
+                                                fixture->from, reason);
         int log = open(path, O_WRONLY | O_CREAT, 0600), before = dup(STDERR_FILENO);
 
         g_assert_cmpint(dup2(log, STDERR_FILENO), ==, STDERR_FILENO);
@@ -300,8 +383,13 @@ static void add_in_vain(Fixture *fixture, const char *expected) {
         close(log);
         g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
         g_assert_cmpstr(text, ==, line);
-        assert_runs(fixture, "");
-        g_assert_false(is_there(fixture->from, "a.1"));
+        assert_runs(fixture, "a.1");
+        assert_text(fixture, "a.1", "a");
+        g_assert_true(is_there(fixture->from, "a.1"));
+
+        end(fixture);
+        begin(fixture);
+        assert_runs(fixture, "a.1");
 }
 
 static void test_no_directory(Fixture *fixture, gconstpointer data) {
@@ -310,23 +398,33 @@ static void test_no_directory(Fixture *fixture, gconstpointer data) {
         g_assert_true(g_file_set_contents(state, "x", -1, NULL));
         expected = g_strdup_printf("%s cannot be created: Not a directory", fixture->directory);
         add_in_vain(fixture, expected);
+        g_assert_cmpint(g_unlink(state), ==, 0);
+        retry(fixture);
+        assert_text(fixture, "a.1", "a");
 }
 
+/* One that cannot be moved delays no other. */
 static void test_not_writable(Fixture *fixture, gconstpointer data) {
-        g_autofree char *target = path_in(fixture->directory, "a.1"),
-                        *expected = g_strdup_printf("it cannot be moved to %s: Is a directory", target);
+        g_autofree char *target = path_in(fixture->directory, "a.1"), *from = path_in(fixture->from, "a.1"),
+                        *expected = g_strdup_printf("%s cannot be moved to %s: Is a directory", from, target);
 
         g_assert_cmpint(g_mkdir_with_parents(target, 0700), ==, 0);
         add_in_vain(fixture, expected);
         add(fixture, "a.2", 1);
-        settle(fixture);
-        assert_runs(fixture, "a.2");
+        while (!is_there(fixture->directory, "a.2"))
+                g_main_context_iteration(fixture->context, TRUE);
+        assert_runs(fixture, "a.1 a.2");
+        g_assert_cmpint(g_rmdir(target), ==, 0);
+        retry(fixture);
+        assert_text(fixture, "a.1", "a");
 }
 
 /* From a tmpfs to a disk, as it is in earnest. */
 static void test_far(Fixture *fixture, gconstpointer data) {
-        g_autofree char *far = g_strdup("/dev/shm/btd-archive-XXXXXX"), *expected = NULL;
+        g_autofree char *far = g_strdup("/dev/shm/btd-archive-XXXXXX"), *path = NULL, *from = NULL, *expected = NULL,
+                        *text = NULL;
         struct stat here, there;
+        gsize length;
 
         if (!g_mkdtemp(far) || stat(far, &there) < 0 || stat(fixture->top, &here) < 0 || here.st_dev == there.st_dev) {
                 g_test_skip("there is no other file system");
@@ -340,19 +438,19 @@ static void test_far(Fixture *fixture, gconstpointer data) {
         add(fixture, "a.1", 200000);
         settle(fixture);
         g_assert_false(is_there(far, "a.1"));
-        {
-                g_autofree char *path = path_in(fixture->directory, "a.1"), *text = NULL;
-                gsize length;
+        path = path_in(fixture->directory, "a.1");
+        from = path_in(far, "a.1");
+        g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+        g_assert_cmpuint(length, ==, 200000);
+        g_assert_cmpint(memcmp(text, "a.1", 4), ==, 0);
 
-                g_assert_true(g_file_get_contents(path, &text, &length, NULL));
-                g_assert_cmpuint(length, ==, 200000);
-                g_assert_cmpint(memcmp(text, "a.1", 4), ==, 0);
-                g_assert_cmpint(g_unlink(path), ==, 0);
-                g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
-                expected = g_strdup_printf("it cannot be moved to %s: Is a directory", path);
-        }
+        g_assert_cmpint(g_unlink(path), ==, 0);
+        g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
+        expected = g_strdup_printf("%s cannot be moved to %s: Is a directory", from, path);
         add_in_vain(fixture, expected);
-        g_assert_cmpint(g_rmdir(far), ==, 0);
+        g_assert_cmpint(g_rmdir(path), ==, 0);
+        retry(fixture);
+        remove_all(far);
 }
 
 /* What the daemon finds is read beside the loop, and what comes meanwhile is known. */
@@ -392,6 +490,8 @@ int main(int argc, char **argv) {
         ADD("same-time", test_same_time);
         ADD("torn", test_torn);
         ADD("age", test_age);
+        ADD("without-a-line", test_without_a_line);
+        ADD("lines", test_lines);
         ADD("size", test_size);
         ADD("number", test_number);
         ADD("limits", test_limits);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Reads and writes the order of finished runs. A line that was torn by a crash names no run that exists. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "record/archive-order.h"
+
+/* Begins with a newline, to end a line that was torn. */
+void archive_order_append(GString *lines, const char *run, uint64_t number) {
+        g_string_append_printf(lines, "%s%" PRIu64 " %s\n", lines->len == 0 ? "\n" : "", number, run);
+}
+
+int archive_order_write(const char *directory, const GString *lines, bool replace) {
+        g_autofree char *path = g_build_filename(directory, ARCHIVE_ORDER_FILE, NULL),
+                        *new = g_strconcat(path, ".new", NULL);
+        const char *written = replace ? new : path;
+        g_auto(AutoFd) fd = -1;
+
+        fd = open(written, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (replace ? O_TRUNC : O_APPEND), 0600);
+        if (fd < 0)
+                return -errno;
+
+        for (size_t done = 0; done < lines->len;) {
+                ssize_t n = write(fd, lines->str + done, lines->len - done);
+
+                if (n < 0 && errno != EINTR)
+                        return -errno;
+                done += (size_t) MAX(n, 0);
+        }
+
+        return replace && g_rename(new, path) < 0 ? -errno : 0;
+}
+
+GHashTable *archive_order_read(const char *directory) {
+        GHashTable *numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+        g_autofree char *path = g_build_filename(directory, ARCHIVE_ORDER_FILE, NULL), *text = NULL;
+        g_auto(GStrv) lines = NULL;
+
+        if (!g_file_get_contents(path, &text, NULL, NULL))
+                return numbers;
+
+        lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line; line++) {
+                uint64_t number;
+                int end = 0;
+
+                if (sscanf(*line, "%" SCNu64 " %n", &number, &end) == 1 && end > 0 && (*line)[end] != '\0')
+                        g_hash_table_replace(numbers, g_strdup(*line + end), g_memdup2(&number, sizeof(number)));
+        }
+
+        return numbers;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Stores in which order the runs of a directory have finished: a file beside their run records, with a line for each
+ * run. The times of files follow the wall clock, which can be set, and some machines boot in 1970.
+ *
+ * The number of a run is the time at which it finished, in microseconds of a clock that only the archive has: it
+ * advances while the machine is up, and no wall clock sets it. So it gives the age of a run, too.
+ */
+
+#include <glib.h>
+#include <stdint.h>
+
+#define ARCHIVE_ORDER_FILE "order"
+
+/* Appends the line of a run. */
+void archive_order_append(GString *lines, const char *run, uint64_t number);
+/* Adds lines to the file of the directory; replace: in place of all that it has. A negative errno. */
+int archive_order_write(const char *directory, const GString *lines, bool replace);
+/* The numbers by the names of the runs (uint64_t *); of several lines for a run, the last one counts. Empty if there is
+ * no file. The caller unreferences it. */
+GHashTable *archive_order_read(const char *directory);
