@@ -4,11 +4,14 @@
  * smoother. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <json-c/json_tokener.h>
+#include <stdio.h>
 #include <string.h>
 #include <systemd/sd-id128.h>
+#include <unistd.h>
 
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
@@ -31,7 +34,7 @@ const char *boot_id(void) {
 
 json_object *boot_file_read(const char *directory, const char *name) {
         g_autofree char *path = directory ? g_build_filename(directory, name, NULL) : NULL, *text = NULL;
-        char *end;
+        char *end, *value;
 
         if (!path || !g_file_get_contents(path, &text, NULL, NULL))
                 return NULL;
@@ -41,7 +44,17 @@ json_object *boot_file_read(const char *directory, const char *name) {
                 return NULL;
 
         *end = '\0';
-        return g_str_equal(text, boot_id()) ? json_tokener_parse(end + 1) : NULL;
+        if (!g_str_equal(text, boot_id()))
+                return NULL;
+
+        /* The rest of an older, longer text can follow, see write_spare(). */
+        value = end + 1;
+        value[strcspn(value, "\n")] = '\0';
+        return json_tokener_parse(value);
+}
+
+static char *text_of(json_object *value) {
+        return g_strconcat(boot_id(), "\n", json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN), "\n", NULL);
 }
 
 void boot_file_write(const char *directory, const char *name, json_object *value) {
@@ -54,7 +67,7 @@ void boot_file_write(const char *directory, const char *name, json_object *value
 
         (void) g_mkdir_with_parents(directory, 0700);
         path = g_build_filename(directory, name, NULL);
-        text = g_strconcat(boot_id(), "\n", json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN), "\n", NULL);
+        text = text_of(value);
 
         /* No sync: the file is not needed after the machine is restarted. */
         new = g_strconcat(path, ".new", NULL);
@@ -63,4 +76,121 @@ void boot_file_write(const char *directory, const char *name, json_object *value
         else if (g_rename(new, path) < 0)
                 log_warning("state for the next btd cannot be stored, because %s cannot be replaced: %s", path,
                             g_strerror(errno));
+}
+
+/* Enough for what most machines store. */
+#define ROOM (16 * 1024)
+#define RETRY_USEC UINT64_C(1000000)
+
+struct BootFile {
+        Timers *timers;
+        char *directory, *path, *spare; /* both files have their room; they change places with each write */
+        char *text;                     /* what has to be written; NULL: it is */
+        Timer *retry;
+};
+
+BootFile *boot_file_new(Timers *timers, const char *directory, const char *name) {
+        BootFile *file = g_new0(BootFile, 1);
+
+        file->timers = timers;
+        if (directory) {
+                file->directory = g_strdup(directory);
+                file->path = g_build_filename(directory, name, NULL);
+                file->spare = g_strconcat(file->path, ".new", NULL);
+        }
+        return file;
+}
+
+void boot_file_free(BootFile *file) {
+        if (!file)
+                return;
+
+        timer_free(file->retry);
+        g_free(file->directory);
+        g_free(file->path);
+        g_free(file->spare);
+        g_free(file->text);
+        g_free(file);
+}
+
+/* If there is no room now, there may be when the file is written. */
+static void reserve(const char *path) {
+        g_auto(AutoFd) fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+        if (fd >= 0)
+                (void) fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, ROOM);
+}
+
+json_object *boot_file_open(BootFile *file) {
+        g_autofree char *name = NULL;
+
+        if (!file->directory)
+                return NULL;
+
+        (void) g_mkdir_with_parents(file->directory, 0700);
+        reserve(file->path);
+        reserve(file->spare);
+        name = g_path_get_basename(file->path);
+        return boot_file_read(file->directory, name);
+}
+
+/* Not truncated, so that its room stays reserved. */
+static int write_spare(const BootFile *file) {
+        g_auto(AutoFd) fd = open(file->spare, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        size_t length = strlen(file->text);
+
+        if (fd < 0)
+                return -errno;
+
+        for (size_t done = 0; done < length;) {
+                ssize_t n = write(fd, file->text + done, length - done);
+
+                if (n < 0 && errno != EINTR)
+                        return -errno;
+                done += (size_t) MAX(n, 0);
+        }
+
+        return 0;
+}
+
+static int change_places(const BootFile *file) {
+        if (renameat2(AT_FDCWD, file->spare, AT_FDCWD, file->path, RENAME_EXCHANGE) >= 0)
+                return 0;
+
+        return g_rename(file->spare, file->path) < 0 ? -errno : 0;
+}
+
+static void write_file(BootFile *file);
+
+static void on_retry(void *userdata) {
+        write_file(userdata);
+}
+
+static void write_file(BootFile *file) {
+        bool again = file->retry;
+        int r = write_spare(file);
+
+        if (r >= 0)
+                r = change_places(file);
+        g_clear_pointer(&file->retry, timer_free);
+        if (r >= 0) {
+                g_clear_pointer(&file->text, g_free);
+                return;
+        }
+
+        if (!again)
+                log_warning("%s cannot be written yet, so a restart of btd would lose state: %s", file->path,
+                            g_strerror(-r));
+        file->retry = timer_new(file->timers, RETRY_USEC, on_retry, file);
+}
+
+void boot_file_store(BootFile *file, json_object *value) {
+        g_autoptr(json_object) taken G_GNUC_UNUSED = value;
+
+        if (!file->directory)
+                return;
+
+        g_free(file->text);
+        file->text = text_of(value);
+        write_file(file);
 }

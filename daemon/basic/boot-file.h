@@ -6,7 +6,10 @@
  * JSON, and is replaced as a whole.
  */
 
+#include <glib.h>
 #include <json-c/json_object.h>
+
+#include "basic/timers.h"
 
 /* The boot ID in hexadecimal. */
 const char *boot_id(void);
@@ -15,3 +18,17 @@ const char *boot_id(void);
 json_object *boot_file_read(const char *directory, const char *name);
 /* Takes the value. Logs a warning if the file cannot be written. */
 void boot_file_write(const char *directory, const char *name, json_object *value);
+
+/* A file whose contents must not be lost when the file system is full for a moment: room for it is reserved, and it is
+ * written again until it succeeds. */
+typedef struct BootFile BootFile;
+
+/* directory NULL: nothing is stored. Nothing is read or written before boot_file_open(). */
+BootFile *boot_file_new(Timers *timers, const char *directory, const char *name);
+void boot_file_free(BootFile *file);
+/* Reserves room, and returns what the previous btd has stored; NULL: nothing. The directory must be this btd's. */
+json_object *boot_file_open(BootFile *file);
+/* Takes the value. */
+void boot_file_store(BootFile *file, json_object *value);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(BootFile, boot_file_free)

@@ -225,6 +225,7 @@ static void on_reloaded(void *data, void *userdata) {
         manager->loading->reload = NULL;
         library_take(manager->library, scan);
         log_messages(messages);
+        manager_reread_autostarts(manager);
         TELL(manager, reloaded, messages);
         answer_reloads(&manager->loading->reloads, messages);
         if (manager->loading->next_reloads.head && !manager->loading->reload)

@@ -246,6 +246,7 @@ int manager_recover(Manager *manager, char **ret_error) {
         all = read_records(manager);
         replay_all(manager, all);
         restarts_recover(manager->restarts);
+        autostarts_recover(manager->autostarts);
         for (unsigned i = 0; i < all->len; i++)
                 make_run(manager, &g_array_index(all, Left, i));
         recover_locks(all);

@@ -62,18 +62,36 @@ static bool may_be_followed(const Manager *manager, const Run *run) {
         return !manager->stopping || (manager->leaving && run_status(run) != STATUS_HALTED);
 }
 
+/* Was the run halted because btd stopped, this one or the one before? Then the next one starts its tree again, if that
+ * is an autostart tree. */
+static bool is_for_next(const Run *run) {
+        const Cause *cause = run_cause_chain(run);
+        json_object *stopping;
+
+        return run_status(run) == STATUS_HALTED && cause && cause->facts &&
+               json_object_object_get_ex(cause->facts, "stopping", &stopping) && json_object_get_boolean(stopping);
+}
+
+/* What others must know of the run is noted before its record becomes that of a finished run: if btd is killed in
+ * between, the next one finds the run again, and notes it again. */
 static void on_run_finished(Run *run, void *userdata) {
         Manager *manager = userdata;
+        bool again = is_for_next(run);
 
         log_finished(run);
         if (may_be_followed(manager, run))
                 consider_restart(manager, run);
+        autostarts_finished(manager->autostarts, run, again);
 
         statistics_finish(manager->statistics, run);
         run_end_record(run, manager->records);
         runs_finished(manager->runs, run);
         TELL(manager, run_finished, run);
         manager_check_idle(manager);
+
+        if (again && !manager->stopping && definition_autostart(run_definition(run)) && *run_instance(run) == '\0')
+                autostarts_want(manager->autostarts, run_tree(run));
+        manager_retry_soon(manager);
 }
 
 static void on_run_state_changed(Run *run, void *userdata) {
@@ -222,11 +240,7 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
                       char **ret_error) {
         Run *run, *before = runs_last(manager->runs, tree, order->instance);
         g_autofree char *id = NULL;
-        Order mine = *order;
         int r;
-
-        if (before && !order->starter)
-                mine.uid = run_caller(before);
 
         r = check_variables(definition, order, ret_error);
         if (r >= 0)
@@ -235,7 +249,7 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
                 return r;
         if (before && run_status(before) == STATUS_RUNNING)
                 return refuse_second(manager, before, ret_error);
-        r = check_limits(manager, mine.uid, ret_error);
+        r = check_limits(manager, order->uid, ret_error);
         if (r < 0)
                 return r;
         if (record_store_are_kept(manager->records) && !definition_files_are_ready(definition)) {
@@ -248,10 +262,12 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
 
         if (order->starter)
                 restarts_cancel(manager->restarts, tree, order->instance);
+        if (*order->instance == '\0')
+                (void) autostarts_drop(manager->autostarts, tree);
         if (before)
                 runs_remove(manager->runs, before);
 
-        run = make_run(manager, id, tree, definition, &mine);
+        run = make_run(manager, id, tree, definition, order);
         statistics_begin(manager->statistics, run, !order->starter);
         TELL(manager, run_starting, run);
         /* Start and announce the run only after its run record is written. */
@@ -284,21 +300,30 @@ int manager_start(Manager *manager, const char *tree, const char *instance, json
         return order_tree(manager, tree, &order, ret_run, ret_error);
 }
 
-static bool on_restart_due(const char *tree, const char *instance, json_object *variables, const char *token,
-                           char **ret_given_up, void *userdata) {
-        Order order = { .instance = instance, .variables = variables, .token = token };
+/* Whatever stands in its way may pass: a limit, a file that is missing in the middle of an upgrade. */
+static bool on_restart_due(const RestartOrder *restart, char **ret_why, void *userdata) {
+        Order order = {
+                .instance = restart->instance,
+                .variables = restart->variables,
+                .token = restart->token,
+                .uid = restart->uid,
+        };
         g_autofree char *error = NULL;
         Manager *manager = userdata;
         Run *run;
-        int r = order_tree(manager, tree, &order, &run, &error);
+        int r = order_tree(manager, restart->tree, &order, &run, &error);
 
-        if (r == MANAGER_NOT_YET)
-                return false;
-        if (r < 0)
-                log_message(LOG_ERR, &(LogSubject){ .tree = tree }, "not restarted: %s", error);
+        if (r < 0 && r != MANAGER_NOT_YET && r != MANAGER_STOPPING)
+                *ret_why = g_steal_pointer(&error);
+        return r >= 0;
+}
 
-        *ret_given_up = r < 0 ? g_steal_pointer(&error) : NULL;
-        return true;
+static void on_restart_changed(const char *tree, const char *instance, void *userdata) {
+        Manager *manager = userdata;
+        Run *run = runs_last(manager->runs, tree, instance);
+
+        if (run)
+                TELL(manager, restart_changed, run);
 }
 
 static void on_restart_dropped(const char *tree, const char *instance, void *userdata) {
@@ -309,6 +334,7 @@ static void on_restart_dropped(const char *tree, const char *instance, void *use
 
 const RestartsCallbacks manager_restarts_callbacks = {
         .due = on_restart_due,
+        .changed = on_restart_changed,
         .dropped = on_restart_dropped,
 };
 
@@ -368,11 +394,15 @@ static bool is_meant(const Run *run, const TreeHalt *halt) {
                (!halt->token || g_str_equal(run_token(run), halt->token));
 }
 
-/* Restarts can be pending of runs that are not listed any more. */
+/* Restarts can be pending of runs that are not listed any more, and an autostart can wait. */
 static unsigned cancel_restarts(Manager *manager, const TreeHalt *halt) {
-        return halt->instance || halt->token
-                       ? restarts_cancel_some(manager->restarts, halt->tree, halt->instance, halt->token)
-                       : restarts_cancel_all(manager->restarts, halt->tree);
+        unsigned cancelled = halt->instance || halt->token
+                                     ? restarts_cancel_some(manager->restarts, halt->tree, halt->instance, halt->token)
+                                     : restarts_cancel_all(manager->restarts, halt->tree);
+
+        if (!halt->token && (!halt->instance || *halt->instance == '\0'))
+                cancelled += autostarts_drop(manager->autostarts, halt->tree);
+        return cancelled;
 }
 
 int manager_halt_tree(Manager *manager, const TreeHalt *halt, const Caller *who, GPtrArray **ret_halted,

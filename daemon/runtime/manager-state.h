@@ -8,6 +8,7 @@
  */
 
 #include "record/record-store.h"
+#include "runtime/autostarts.h"
 #include "runtime/manager.h"
 #include "runtime/restarts.h"
 #include "runtime/run-counter.h"
@@ -16,9 +17,6 @@
 
 /* What is being loaded on threads, see manager-load.c. */
 typedef struct Loading Loading;
-/* The autostart trees, see manager.c. */
-typedef struct Autostarts Autostarts;
-
 typedef struct Observer {
         const ManagerObserver *callbacks;
         void *userdata;
@@ -45,6 +43,10 @@ struct Manager {
         bool secure;
         GArray *observers; /* Observer */
         GSource *idle;     /* NULL: not due */
+        GSource *retry;    /* of starts that wait; NULL: not due */
+        GPtrArray
+                *unread; /* names of trees that could not be read at manager_autostart(): they may be autostart trees */
+        bool autostarting; /* autostarted() of the observers is due */
         Loading *loading;
         bool stopping;
         bool abandoned; /* the remaining runs belong to the next btd */
@@ -78,9 +80,12 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
 /* The state of a listed run. */
 Outcome manager_outcome_of(const Manager *manager, const Run *run);
 
-/* Retries all starts that got MANAGER_NOT_YET: restarts, requests, autostarts, loaded texts. */
+/* Retries all starts that wait for something: restarts, requests, autostarts, loaded texts. */
 void manager_retry_starts(Manager *manager);
-void manager_continue_autostart(Manager *manager);
+/* The same from the main loop: something has changed that restarts and autostarts may wait for. */
+void manager_retry_soon(Manager *manager);
+/* The library was loaded again. */
+void manager_reread_autostarts(Manager *manager);
 void manager_retry_texts(Manager *manager);
 
 /* Prepares the files of the definition on a thread, then retries the starts that wait for them. */

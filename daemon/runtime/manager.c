@@ -5,7 +5,6 @@
 #include <json-c/json_object.h>
 #include <string.h>
 
-#include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/log.h"
@@ -13,67 +12,6 @@
 
 /* How long stopping waits for the disk. */
 #define DISK_PATIENCE_USEC (UINT64_C(5) * G_USEC_PER_SEC)
-
-#define AUTOSTARTS_FILE "autostarted"
-
-/* The autostart trees. The names of those that were started in this boot are in a file of the runtime directory, as a
- * JSON array. So a restarted btd does not start trees again that have already finished. */
-struct Autostarts {
-        char *directory;
-        GHashTable *trees;  /* a set of names */
-        GPtrArray *waiting; /* names of trees still to be started; NULL: none */
-};
-
-static Autostarts *autostarts_new(const char *directory) {
-        Autostarts *autostarts = g_new0(Autostarts, 1);
-        g_autoptr(json_object) known = boot_file_read(directory, AUTOSTARTS_FILE);
-
-        autostarts->directory = g_strdup(directory);
-        autostarts->trees = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        if (json_object_is_type(known, json_type_array))
-                for (size_t i = 0; i < json_object_array_length(known); i++)
-                        g_hash_table_add(autostarts->trees,
-                                         g_strdup(json_object_get_string(json_object_array_get_idx(known, i))));
-
-        return autostarts;
-}
-
-static void autostarts_free(Autostarts *autostarts) {
-        if (!autostarts)
-                return;
-
-        g_hash_table_unref(autostarts->trees);
-        if (autostarts->waiting)
-                g_ptr_array_unref(autostarts->waiting);
-        g_free(autostarts->directory);
-        g_free(autostarts);
-}
-
-static void autostarts_save(const Autostarts *autostarts) {
-        json_object *trees = json_object_new_array();
-        GHashTableIter iter;
-        void *tree;
-
-        g_hash_table_iter_init(&iter, autostarts->trees);
-        while (g_hash_table_iter_next(&iter, &tree, NULL))
-                json_object_array_add(trees, json_object_new_string(tree));
-
-        boot_file_write(autostarts->directory, AUTOSTARTS_FILE, trees);
-}
-
-/* The next btd starts this tree again. */
-static void autostarts_remove(Autostarts *autostarts, const char *tree) {
-        if (g_hash_table_remove(autostarts->trees, tree))
-                autostarts_save(autostarts);
-}
-
-static void autostarts_clear(Autostarts *autostarts) {
-        if (g_hash_table_size(autostarts->trees) == 0)
-                return;
-
-        g_hash_table_remove_all(autostarts->trees);
-        autostarts_save(autostarts);
-}
 
 static void log_warnings(const LibraryEntry *entry) {
         for (size_t i = 0; i < diagnostics_count(entry->diagnostics); i++) {
@@ -120,12 +58,59 @@ static void on_run_removed(Run *run, void *userdata) {
         TELL(manager, run_removed, run);
 }
 
-/* Also retries pending restarts and autostarts. */
+static void continue_autostart(Manager *manager) {
+        if (manager->stopping || manager->abandoned)
+                return;
+
+        autostarts_continue(manager->autostarts);
+        if (!manager->autostarting || autostarts_are_due(manager->autostarts))
+                return;
+
+        manager->autostarting = false;
+        TELL(manager, autostarted);
+}
+
 void manager_retry_starts(Manager *manager) {
         restarts_retry(manager->restarts);
         manager_retry_texts(manager);
-        manager_continue_autostart(manager);
+        continue_autostart(manager);
         TELL(manager, retry_starts);
+}
+
+static gboolean on_retry(void *userdata) {
+        Manager *manager = userdata;
+
+        manager->retry = NULL;
+        restarts_retry(manager->restarts);
+        continue_autostart(manager);
+        return G_SOURCE_REMOVE;
+}
+
+void manager_retry_soon(Manager *manager) {
+        if (manager->retry || manager->stopping)
+                return;
+
+        manager->retry = g_idle_source_new();
+        g_source_set_priority(manager->retry, G_PRIORITY_DEFAULT);
+        g_source_set_callback(manager->retry, on_retry, manager, NULL);
+        g_source_attach(manager->retry, manager->context);
+        g_source_unref(manager->retry);
+}
+
+/* A run that exists already was recovered from a btd that was killed before it noted the autostart. */
+static bool on_autostart(const char *tree, const char **ret_run, char **ret_why, void *userdata) {
+        g_autofree char *error = NULL;
+        Manager *manager = userdata;
+        Run *run = runs_last(manager->runs, tree, "");
+        int r = 0;
+
+        if (!run || run_status(run) != STATUS_RUNNING)
+                r = manager_start(manager, tree, "", NULL, "autostart", &run, &error);
+        if (r >= 0)
+                *ret_run = run_id(run);
+        else if (r != MANAGER_NOT_YET)
+                *ret_why = g_steal_pointer(&error);
+        return r >= 0;
 }
 
 static void on_numbers_reserved(void *userdata) {
@@ -166,7 +151,8 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
                                            on_numbers_reserved, manager);
         manager->records = record_store_new(options->runtime_directory, options->state_directory, &manager->limits,
                                             manager->disk, services->timers);
-        manager->autostarts = autostarts_new(options->runtime_directory);
+        manager->autostarts = autostarts_new(services->timers, options->runtime_directory, on_autostart, manager);
+        manager->unread = g_ptr_array_new_with_free_func(g_free);
         manager->runs = runs_new(on_run_removed, manager);
         manager->restarts =
                 restarts_new(services->timers, options->runtime_directory, &manager_restarts_callbacks, manager);
@@ -239,6 +225,9 @@ void manager_free(Manager *manager) {
         loading_free(manager->loading);
         if (manager->idle)
                 g_source_destroy(manager->idle);
+        if (manager->retry)
+                g_source_destroy(manager->retry);
+        g_ptr_array_unref(manager->unread);
         restarts_free(manager->restarts);
         runs_free(manager->runs);
         waiters_free(manager->waiters);
@@ -291,62 +280,40 @@ void manager_check_idle(Manager *manager) {
         g_source_unref(manager->idle);
 }
 
-/* False: try again later. */
-static bool autostart(Manager *manager, const char *tree) {
-        g_autofree char *error = NULL;
-        Run *run;
-        int r = 0;
-
-        /* Note the autostart only after the run record exists, so that it cannot be lost. A run that exists already was
-         * recovered from a btd that was killed before it noted the autostart. */
-        if (!runs_last(manager->runs, tree, ""))
-                r = manager_start(manager, tree, "", NULL, "autostart", &run, &error);
-        if (r == MANAGER_NOT_YET)
-                return false;
-        if (r < 0)
-                log_message(LOG_ERR, &(LogSubject){ .tree = tree }, "not started: %s", error);
-
-        if (g_hash_table_add(manager->autostarts->trees, g_strdup(tree)))
-                autostarts_save(manager->autostarts);
-        return true;
-}
-
-void manager_continue_autostart(Manager *manager) {
-        GPtrArray *trees = manager->autostarts->waiting;
-        unsigned n_left = 0;
-
-        if (!trees || manager->stopping || manager->abandoned)
-                return;
-
-        for (unsigned i = 0; i < trees->len; i++)
-                if (!autostart(manager, trees->pdata[i])) {
-                        void *left = trees->pdata[i];
-
-                        trees->pdata[i] = trees->pdata[n_left];
-                        trees->pdata[n_left++] = left;
-                }
-
-        g_ptr_array_set_size(trees, (int) n_left);
-        if (n_left > 0)
-                return;
-
-        g_clear_pointer(&manager->autostarts->waiting, g_ptr_array_unref);
-        TELL(manager, autostarted);
-}
-
 void manager_autostart(Manager *manager) {
         g_autoptr(GPtrArray) entries = library_list(manager->library);
 
-        manager->autostarts->waiting = g_ptr_array_new_with_free_func(g_free);
         for (unsigned i = 0; i < entries->len; i++) {
                 const LibraryEntry *entry = entries->pdata[i];
 
-                if (entry->definition && definition_autostart(entry->definition) &&
-                    !g_hash_table_contains(manager->autostarts->trees, entry->name))
-                        g_ptr_array_add(manager->autostarts->waiting, g_strdup(entry->name));
+                if (entry->definition && definition_autostart(entry->definition))
+                        autostarts_want(manager->autostarts, entry->name);
+                else if (!entry->definition && !entry->masked)
+                        g_ptr_array_add(manager->unread, g_strdup(entry->name));
         }
 
-        manager_continue_autostart(manager);
+        manager->autostarting = true;
+        continue_autostart(manager);
+}
+
+/* Trees that were broken when btd was started, in the middle of an upgrade perhaps, and are not now. */
+void manager_reread_autostarts(Manager *manager) {
+        for (unsigned i = manager->unread->len; i-- > 0;) {
+                const LibraryEntry *entry = library_get(manager->library, manager->unread->pdata[i]);
+
+                if (entry && !entry->definition && !entry->masked)
+                        continue;
+
+                if (entry && entry->definition && definition_autostart(entry->definition))
+                        autostarts_want(manager->autostarts, entry->name);
+                g_ptr_array_remove_index_fast(manager->unread, i);
+        }
+
+        manager_retry_soon(manager);
+}
+
+char *manager_describe_autostart(const Manager *manager, const char *tree) {
+        return autostarts_describe(manager->autostarts, tree);
 }
 
 int manager_find_tree(Manager *manager, const char *name, const LibraryEntry **ret_entry, char **ret_error) {
@@ -387,8 +354,13 @@ int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret
         return MANAGER_NO_SUCH_RUN;
 }
 
+/* The cause of runs that are halted because btd stops: see is_for_next() in manager-runs.c. */
+static Cause *stopping_cause(void) {
+        return cause_new(CAUSE_HALTED, facts_new("stopping", json_object_new_boolean(true), NULL), "btd is stopping");
+}
+
 void manager_stop(Manager *manager) {
-        g_autoptr(Cause) why = cause_new(CAUSE_HALTED, NULL, "btd is stopping");
+        g_autoptr(Cause) why = stopping_cause();
 
         if (manager->stopping)
                 return;
@@ -397,25 +369,19 @@ void manager_stop(Manager *manager) {
         TELL(manager, stopping);
         manager_stop_loading(manager);
         restarts_cancel_all(manager->restarts, NULL);
-        autostarts_clear(manager->autostarts);
+        autostarts_begin_anew(manager->autostarts);
         manager_halt_all(manager, why);
         manager_check_idle(manager);
 }
 
-/* A run that is halted by stopping has not finished by itself. */
+/* What becomes of the runs that are left decides whether the next btd starts their trees again. */
 static void halt_not_left(Manager *manager) {
-        g_autoptr(Cause) why = cause_new(CAUSE_HALTED, NULL, "btd is stopping");
+        g_autoptr(Cause) why = stopping_cause();
         const GPtrArray *runs = runs_list(manager->runs);
 
-        for (unsigned i = 0; i < runs->len; i++) {
-                Run *run = runs->pdata[i];
-
-                if (run_status(run) != STATUS_RUNNING || is_left(manager, run))
-                        continue;
-
-                autostarts_remove(manager->autostarts, run_tree(run));
-                manager_halt(manager, run, why);
-        }
+        for (unsigned i = 0; i < runs->len; i++)
+                if (run_status(runs->pdata[i]) == STATUS_RUNNING && !is_left(manager, runs->pdata[i]))
+                        manager_halt(manager, runs->pdata[i], why);
 }
 
 void manager_leave(Manager *manager) {

@@ -27,7 +27,7 @@ typedef struct ManagerObserver {
         void (*run_ready)(Run *run, void *userdata);         /* a node has set the run to ready */
         void (*run_halting)(Run *run, void *userdata);
         void (*run_finished)(Run *run, void *userdata);
-        void (*restart_changed)(Run *run, void *userdata); /* the pending restart of a finished run was cancelled */
+        void (*restart_changed)(Run *run, void *userdata); /* what manager_describe_restart() says has changed */
         /* The same, also if the finished run is no longer listed. */
         void (*restart_dropped)(const char *tree, const char *instance, void *userdata);
         void (*run_removed)(Run *run, void *userdata); /* before it is freed */
@@ -75,8 +75,8 @@ void manager_load(Manager *manager);
  * is started. Returns a negative errno with an error message if another btd uses the runtime directory; then nothing is
  * changed. */
 int manager_recover(Manager *manager, char **ret_error);
-/* Starts the autostart trees. Call it once; not after a reload. Observers are told when it is done, perhaps during the
- * call. */
+/* Starts the autostart trees. Call it once; not after a reload. Observers are told when all are started that can be
+ * started, perhaps during the call; the others are started when they can be. */
 void manager_autostart(Manager *manager);
 
 /* Reloads the library on a thread; until that is done, the old one is used. Requests that come during a reload are done
@@ -176,6 +176,9 @@ int manager_set_variables(Manager *manager, const char *id, json_object *values,
 /* For a finished run: "restarts in 3s (attempt 2 of 5)", or why it is not restarted. The caller frees it. NULL: no
  * description. */
 char *manager_describe_restart(Manager *manager, const Run *run);
+
+/* Why an autostart tree has not been started yet: "autostart waits: ...". The caller frees it. NULL: nothing waits. */
+char *manager_describe_autostart(const Manager *manager, const char *tree);
 
 /* Halts all runs and starts nothing more. Observers are told when all runs have ended. */
 void manager_stop(Manager *manager);

@@ -9,6 +9,7 @@
 
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
+#include "basic/log.h"
 #include "basic/span.h"
 #include "runtime/restarts.h"
 
@@ -16,7 +17,7 @@
 
 struct Restarts {
         Timers *timers;
-        char *directory;
+        BootFile *file;
         const RestartsCallbacks *callbacks;
         void *userdata;
         GHashTable *by_key; /* tree and instance -> Restart */
@@ -29,10 +30,12 @@ typedef struct Restart {
         char *tree, *instance;
         char *run;              /* id of the last run */
         char *token;            /* its token; NULL: unknown */
+        uint32_t uid;           /* its owner */
         json_object *variables; /* the variables of its start, or NULL */
         int64_t burst;          /* the limit, from the last run's tree */
         GArray *times;          /* int64_t: times of the last restarts, CLOCK_MONOTONIC */
         Timer *timer;           /* until the restart; NULL: none is pending */
+        char *waits_for;        /* it is due, and this is why it could not be done yet; or NULL */
         char *given_up;         /* why it is not restarted any more, or NULL */
 } Restart;
 
@@ -44,6 +47,7 @@ static void restart_free(Restart *restart) {
         g_free(restart->instance);
         g_free(restart->run);
         g_free(restart->token);
+        g_free(restart->waits_for);
         g_free(restart->given_up);
         g_free(restart);
 }
@@ -53,7 +57,7 @@ Restarts *restarts_new(Timers *timers, const char *directory, const RestartsCall
 
         *restarts = (Restarts){
                 .timers = timers,
-                .directory = g_strdup(directory),
+                .file = boot_file_new(timers, directory, FILE_NAME),
                 .callbacks = callbacks,
                 .userdata = userdata,
                 .by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) restart_free),
@@ -66,7 +70,7 @@ void restarts_free(Restarts *restarts) {
                 return;
 
         g_hash_table_unref(restarts->by_key);
-        g_free(restarts->directory);
+        boot_file_free(restarts->file);
         g_free(restarts);
 }
 
@@ -92,6 +96,7 @@ static json_object *to_json(const Restart *restart) {
         json_object_object_add(json, "run", json_object_new_string(restart->run));
         if (restart->token)
                 json_object_object_add(json, "token", json_object_new_string(restart->token));
+        json_object_object_add(json, "uid", json_object_new_int64(restart->uid));
         json_object_object_add(json, "variables", json_object_get(restart->variables));
         json_object_object_add(json, "burst", json_object_new_int64(restart->burst));
         json_object_object_add(json, "times", times);
@@ -104,19 +109,15 @@ static json_object *to_json(const Restart *restart) {
 }
 
 static void save(const Restarts *restarts) {
-        json_object *all;
+        json_object *all = json_object_new_array();
         GHashTableIter iter;
         void *restart;
 
-        if (!restarts->directory)
-                return;
-
-        all = json_object_new_array();
         g_hash_table_iter_init(&iter, restarts->by_key);
         while (g_hash_table_iter_next(&iter, NULL, &restart))
                 json_object_array_add(all, to_json(restart));
 
-        boot_file_write(restarts->directory, FILE_NAME, all);
+        boot_file_store(restarts->file, all);
 }
 
 static void drop(Restarts *restarts, const char *tree, const char *instance) {
@@ -145,19 +146,31 @@ static Restart *get(Restarts *restarts, const char *tree, const char *instance) 
 static void on_due(void *userdata) {
         Restart *restart = userdata;
         const Restarts *restarts = restart->restarts;
-        char *given_up = NULL;
+        RestartOrder order = {
+                .tree = restart->tree,
+                .instance = restart->instance,
+                .variables = restart->variables,
+                .token = restart->token,
+                .uid = restart->uid,
+        };
+        g_autofree char *why = NULL;
 
         if (restarts->leaving)
                 return;
-        if (!restarts->callbacks->due(restart->tree, restart->instance, restart->variables, restart->token, &given_up,
-                                      restarts->userdata))
+        if (restarts->callbacks->due(&order, &why, restarts->userdata)) {
+                g_clear_pointer(&restart->waits_for, g_free);
+                g_clear_pointer(&restart->timer, timer_free);
+                save(restarts);
+                return;
+        }
+        if (!why || g_strcmp0(why, restart->waits_for) == 0)
                 return;
 
-        restart->given_up = given_up;
-        g_clear_pointer(&restart->timer, timer_free);
-        save(restarts);
-        if (restart->given_up)
-                restarts->callbacks->dropped(restart->tree, restart->instance, restarts->userdata);
+        log_message(LOG_WARNING, &(LogSubject){ .tree = restart->tree, .run = restart->run }, "not restarted yet: %s",
+                    why);
+        g_free(restart->waits_for);
+        restart->waits_for = g_steal_pointer(&why);
+        restarts->callbacks->changed(restart->tree, restart->instance, restarts->userdata);
 }
 
 void restarts_retry(Restarts *restarts) {
@@ -189,15 +202,16 @@ static void recover(Restarts *restarts, json_object *json) {
                     *instance = member(json, "instance", json_type_string),
                     *burst = member(json, "burst", json_type_int), *times = member(json, "times", json_type_array),
                     *due = member(json, "due", json_type_int), *given_up = member(json, "given_up", json_type_string),
-                    *token = member(json, "token", json_type_string);
+                    *token = member(json, "token", json_type_string), *uid = member(json, "uid", json_type_int);
         Restart *restart;
 
-        if (!tree || !instance || !run || !burst || !times)
+        if (!tree || !instance || !run || !burst || !times || !uid)
                 return;
 
         restart = get(restarts, json_object_get_string(tree), json_object_get_string(instance));
         restart->run = g_strdup(json_object_get_string(run));
         restart->token = token ? g_strdup(json_object_get_string(token)) : NULL;
+        restart->uid = (uint32_t) json_object_get_int64(uid);
         restart->variables = json_object_get(member(json, "variables", json_type_object));
         restart->burst = json_object_get_int64(burst);
         restart->given_up = given_up ? g_strdup(json_object_get_string(given_up)) : NULL;
@@ -211,7 +225,7 @@ static void recover(Restarts *restarts, json_object *json) {
 }
 
 void restarts_recover(Restarts *restarts) {
-        g_autoptr(json_object) all = boot_file_read(restarts->directory, FILE_NAME);
+        g_autoptr(json_object) all = boot_file_open(restarts->file);
 
         if (!json_object_is_type(all, json_type_array))
                 return;
@@ -220,11 +234,16 @@ void restarts_recover(Restarts *restarts) {
                 recover(restarts, json_object_array_get_idx(all, i));
 }
 
+static void forget_pending(Restart *restart) {
+        g_clear_pointer(&restart->timer, timer_free);
+        g_clear_pointer(&restart->waits_for, g_free);
+}
+
 void restarts_begun(Restarts *restarts, const char *tree, const char *instance) {
         Restart *restart = find(restarts, tree, instance);
 
         if (restart)
-                g_clear_pointer(&restart->timer, timer_free);
+                forget_pending(restart);
 }
 
 void restarts_leave(Restarts *restarts) {
@@ -275,12 +294,13 @@ void restarts_consider(Restarts *restarts, const Run *run) {
         restart->run = g_strdup(run_id(run));
         g_free(restart->token);
         restart->token = g_strdup(run_token(run));
+        restart->uid = run_caller(run);
         variables = json_object_get(run_given(run));
         json_object_put(restart->variables);
         restart->variables = variables;
         restart->burst = policy->limit->burst;
         /* The stored restart is obsolete: btd was killed before it removed it, but after the new run was started. */
-        g_clear_pointer(&restart->timer, timer_free);
+        forget_pending(restart);
         g_clear_pointer(&restart->given_up, g_free);
 
         forget_old(restart->times, now, policy->limit->interval);
@@ -393,6 +413,8 @@ char *restarts_describe(const Restarts *restarts, const char *tree, const char *
                 return NULL;
         if (restart->given_up)
                 return g_strdup_printf("not restarted: %s", restart->given_up);
+        if (restart->waits_for)
+                return g_strdup_printf("restart waits: %s", restart->waits_for);
 
         deadline = timer_deadline(restart->timer);
         span = span_format_rounded(deadline > now ? deadline - now : 0);

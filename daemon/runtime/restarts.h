@@ -3,7 +3,7 @@
 
 /*
  * Owns the pending restarts of runs that have ended by themselves, by tree and instance: when they are due, and how
- * many more are allowed.
+ * many more are allowed. A restart stays pending until it was carried out, the policy ends it, or a user does.
  */
 
 #include "basic/timers.h"
@@ -11,12 +11,20 @@
 
 typedef struct Restarts Restarts;
 
+/* A restart that is due, as the previous run was started. Borrowed. */
+typedef struct RestartOrder {
+        const char *tree, *instance;
+        json_object *variables; /* JSON object, or NULL */
+        const char *token;
+        uint32_t uid; /* the owner */
+} RestartOrder;
+
 typedef struct RestartsCallbacks {
-        /* Start the run now, with the variables (JSON object or NULL) and the token of the previous run. False: not
-         * possible yet, see restarts_retry(). True: done, or ret_given_up says why it cannot be started; the caller
-         * frees that text. */
-        bool (*due)(const char *tree, const char *instance, json_object *variables, const char *token,
-                    char **ret_given_up, void *userdata);
+        /* Start the run now. False: not possible yet, see restarts_retry(); ret_why (taken): why, or NULL if this takes
+         * a moment only. */
+        bool (*due)(const RestartOrder *order, char **ret_why, void *userdata);
+        /* What restarts_describe() says has changed. */
+        void (*changed)(const char *tree, const char *instance, void *userdata);
         /* A pending restart was cancelled. */
         void (*dropped)(const char *tree, const char *instance, void *userdata);
 } RestartsCallbacks;
@@ -28,7 +36,7 @@ void restarts_free(Restarts *restarts);
 /* Reads the restarts that the previous btd stored; call it once. */
 void restarts_recover(Restarts *restarts);
 
-/* Retries restarts that are due but could not be done yet. */
+/* Retries restarts that are due but could not be done yet: something has changed. */
 void restarts_retry(Restarts *restarts);
 
 /* A run of the tree was started: removes its pending restart. */

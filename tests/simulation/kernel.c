@@ -346,6 +346,17 @@ int rename(const char *from, const char *to) {
         return (int) syscall(SYS_rename, from, to);
 }
 
+/* The files change places, so neither is removed. */
+int renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned flags) {
+        if (concerns(from)) {
+                if (fate_of("exchange", to) == FATE_NOT_DONE)
+                        return 0;
+                if (kernel.disk == DISK_READ_ONLY)
+                        return fail(EROFS);
+        }
+        return (int) syscall(SYS_renameat2, from_directory, from, to_directory, to, flags);
+}
+
 int unlink(const char *path) {
         if (concerns(path)) {
                 if (fate_of("unlink", path) == FATE_NOT_DONE)

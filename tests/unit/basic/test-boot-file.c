@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "basic/boot-file.h"
@@ -95,6 +96,50 @@ static void test_not_written(Fixture *fixture, gconstpointer data) {
         g_assert_true(g_str_has_suffix(text, ": Is a directory\n"));
 }
 
+static BootFile *open_file(const Fixture *fixture, Timers *timers, int expected) {
+        BootFile *file = boot_file_new(timers, fixture->directory, "file");
+        g_autoptr(json_object) value = boot_file_open(file);
+
+        g_assert_cmpint(json_object_get_int(value), ==, expected);
+        return file;
+}
+
+/* Its room stays reserved, whatever was written last. */
+static void test_reserved(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Timers) timers = timers_new_simulated();
+        g_autoptr(BootFile) file = open_file(fixture, timers, 0), next = NULL;
+        static const int values[] = { 1, 1234567890, 2 };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(values); i++) {
+                struct stat st;
+
+                boot_file_store(file, json_object_new_int(values[i]));
+                assert_kept(fixture, values[i]);
+                g_assert_cmpint(stat(fixture->path, &st), ==, 0);
+                g_assert_cmpint(st.st_blocks * 512, >=, 16 * 1024);
+                g_assert_cmpint(stat(fixture->new, &st), ==, 0);
+                g_assert_cmpint(st.st_blocks * 512, >=, 16 * 1024);
+        }
+        next = open_file(fixture, timers, 2);
+}
+
+/* What cannot be written now is written later. */
+static void test_written_later(Fixture *fixture, gconstpointer data) {
+        g_autoptr(Timers) timers = timers_new_simulated();
+        g_autoptr(BootFile) file = open_file(fixture, timers, 0);
+
+        g_assert_cmpint(g_unlink(fixture->new), ==, 0);
+        g_assert_cmpint(g_mkdir(fixture->new, 0700), ==, 0);
+        boot_file_store(file, json_object_new_int(1));
+        boot_file_store(file, json_object_new_int(2));
+        timers_jump(timers, timers_next(timers));
+        assert_kept(fixture, 0);
+        g_assert_cmpint(g_rmdir(fixture->new), ==, 0);
+        timers_jump(timers, timers_next(timers));
+        assert_kept(fixture, 2);
+        g_assert_cmpuint(timers_next(timers), ==, UINT64_MAX);
+}
+
 static void add(const char *name, void (*test)(Fixture *fixture, gconstpointer data)) {
         g_test_add(name, Fixture, NULL, set_up, test, tear_down);
 }
@@ -105,5 +150,7 @@ int main(int argc, char *argv[]) {
         add("/boot-file/of-no-use", test_of_no_use);
         add("/boot-file/not-replaced", test_not_replaced);
         add("/boot-file/not-written", test_not_written);
+        add("/boot-file/reserved", test_reserved);
+        add("/boot-file/written-later", test_written_later);
         return g_test_run();
 }

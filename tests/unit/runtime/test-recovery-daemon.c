@@ -106,6 +106,77 @@ static void test_autostart_not_noted(void) {
         }
 }
 
+/* It was killed while it stopped. The next daemon ends what that one began, and then starts the tree again. */
+static void test_killed_while_stopping(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'on_stop': 'halt', 'autostart': true, 'root': { 'type': 'Recoverable', 'name': 'A' }");
+
+        recovery_stage_turn(stage);
+        recoverable_stubborn("A");
+        manager_leave(stage->manager);
+        recovery_stage_turn(stage);
+        recovery_stage_kill(stage);
+        g_assert_cmpstr(recoverable_events("A"), ==, "start halt abandon recover halt ");
+        recoverable_end("A", STATUS_FAILURE);
+        while (!manager_run(stage->manager, "t.17"))
+                g_main_context_iteration(stage->context, TRUE);
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 =t.1 +t.17 ");
+}
+
+/* One that a user has halted stays halted, and the end of an instance starts nothing. */
+static void test_halted_by_a_user(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'on_stop': 'halt', 'autostart': true, 'root': { 'type': 'Recoverable', 'name': 'A' }");
+
+        recovery_stage_turn(stage);
+        g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &test_caller, NULL), ==, 0);
+        recovery_stage_turn(stage);
+        recovery_stage_start(stage, "b");
+        manager_leave(stage->manager);
+        recovery_stage_turn(stage);
+        g_assert_true(stage->idle);
+        g_string_truncate(stage->events, 0);
+        recovery_stage_kill(stage);
+        recovery_stage_turn(stage);
+        g_assert_cmpstr(stage->events->str, ==, "");
+}
+
+/* There is no room for the run, and then there is. */
+static void test_autostart_waits(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
+        g_autofree char *why = NULL, *none = NULL;
+        Limits limits = limits_default;
+
+        recovery_stage_start(stage, "");
+        recovery_stage_put(stage, "u.json",
+                           "{ 'btd': 1, 'autostart': true, 'root': { 'type': 'Recoverable', 'name': 'B' } }");
+        recovery_stage_put(stage, "v.json", "{ 'btd': 1, 'autostart': true, 'root'");
+        limits.max[LIMIT_RUNS] = 1;
+        stage->limits = &limits;
+        g_string_truncate(stage->events, 0);
+        recovery_stage_kill(stage);
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 ");
+        why = manager_describe_autostart(stage->manager, "u");
+        g_assert_cmpstr(why, ==, "autostart waits: the limit 'runs' (1) is reached; halt a run first");
+
+        recoverable_end("A", STATUS_SUCCESS);
+        while (!manager_run(stage->manager, "u.1"))
+                g_main_context_iteration(stage->context, TRUE);
+        none = manager_describe_autostart(stage->manager, "u");
+        g_assert_null(none);
+        recovery_stage_turn(stage);
+        recoverable_end("B", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+
+        /* This one was broken when the daemon was started. */
+        recovery_stage_put(stage, "v.json",
+                           "{ 'btd': 1, 'autostart': true, 'root': { 'type': 'Recoverable', 'name': 'C' } }");
+        g_ptr_array_unref(loading_reload(stage->manager, stage->context));
+        while (!manager_run(stage->manager, "v.1"))
+                g_main_context_iteration(stage->context, TRUE);
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 =t.1 +u.1 =u.1 +v.1 ");
+}
+
 /* There was no time left to halt it: that is for the next daemon, as if this one had been killed. */
 static void test_given_up(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
@@ -207,6 +278,9 @@ int main(int argc, char **argv) {
         g_test_add_func("/recovery-daemon/autostart", test_autostart);
         g_test_add_func("/recovery-daemon/autostart-not-noted", test_autostart_not_noted);
         g_test_add_func("/recovery-daemon/given-up", test_given_up);
+        g_test_add_func("/recovery-daemon/killed-while-stopping", test_killed_while_stopping);
+        g_test_add_func("/recovery-daemon/halted-by-a-user", test_halted_by_a_user);
+        g_test_add_func("/recovery-daemon/autostart-waits", test_autostart_waits);
         g_test_add_func("/recovery-daemon/abandoned", test_abandoned);
         g_test_add_func("/recovery-daemon/on-stop", test_on_stop);
         g_test_add_func("/recovery-daemon/another-daemon", test_another_daemon);

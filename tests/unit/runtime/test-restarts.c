@@ -262,22 +262,66 @@ static void test_stop(void) {
         assert_restart(stage, "t.2", NULL);
 }
 
+static void wait_for_restart(const ManagerStage *stage, const char *expected) {
+        for (;;) {
+                g_autofree char *text = manager_describe_restart(stage->manager, manager_run(stage->manager, "t.1"));
+
+                if (text && g_str_has_prefix(text, expected))
+                        return;
+                g_main_context_iteration(stage->context, TRUE);
+        }
+}
+
+/* It comes back, as in the middle of an upgrade. */
 static void test_a_tree_that_is_gone(void) {
         g_autoptr(ManagerStage) stage = stage_new("'restart': 'always', " QUICK);
-        g_autofree char *text = NULL;
 
         start(stage, "", NULL);
         manager_stage_remove(stage, "t.json");
         g_ptr_array_unref(loading_reload(stage->manager, stage->context));
         end(stage, STATUS_FAILURE);
-        for (;;) {
-                g_free(text);
-                text = manager_describe_restart(stage->manager, manager_run(stage->manager, "t.1"));
-                if (g_str_has_prefix(text, "not restarted"))
-                        break;
+        wait_for_restart(stage, "restart waits: no tree 't'; 'btctl list' shows the trees");
+
+        manager_stage_put(stage, "t.json", "{");
+        g_ptr_array_unref(loading_reload(stage->manager, stage->context));
+        wait_for_restart(stage, "restart waits: tree 't' has errors; correct its file, then reload: ");
+
+        manager_stage_put(stage, "t.json", "{ \"btd\": 1, \"root\": { \"type\": \"FakeAction\", \"name\": \"A\" } }");
+        g_ptr_array_unref(loading_reload(stage->manager, stage->context));
+        while (!manager_run(stage->manager, "t.2"))
                 g_main_context_iteration(stage->context, TRUE);
-        }
-        g_assert_cmpstr(text, ==, "not restarted: no tree 't'; 'btctl list' shows the trees");
+        assert_events(stage, "+t.1 =t.1 off:t.1 off:t.1 +t.2 ");
+        g_assert_cmpuint(manager_n_restarts(stage->manager), ==, 0);
+}
+
+/* A user may have no more runs: when one ends, the restart is made up for, with the same owner and token. */
+static void test_no_room(void) {
+        g_autoptr(ManagerStage) stage = stage_new("'restart': 'on-failure', " QUICK);
+        const Caller who = { .uid = 1000, .text = (char *) "UID 1000" };
+        const TreeStart mine = { .tree = "t", .instance = "", .token = "mine" },
+                        other = { .tree = "t", .instance = "b" };
+        g_auto(Outcome) one = {}, two = {};
+        Limits limits = limits_default;
+        bool begun;
+        Run *again;
+
+        limits.max[LIMIT_RUNS_OF_A_CALLER] = 1;
+        manager_stage_open(stage, &limits, &observer);
+        manager_load(stage->manager);
+        g_assert_cmpint(manager_start_tree(stage->manager, &mine, &who, &begun, &one, NULL), ==, 0);
+        manager_stage_turn(stage);
+        fake_end("A", STATUS_FAILURE, "told to");
+        while (run_status(manager_run(stage->manager, "t.1")) == STATUS_RUNNING)
+                g_main_context_iteration(stage->context, TRUE);
+        g_assert_cmpint(manager_start_tree(stage->manager, &other, &who, &begun, &two, NULL), ==, 0);
+        wait_for_restart(stage,
+                         "restart waits: the limit 'runs-of-a-caller' (1) is reached; halt one of your runs first");
+
+        end(stage, STATUS_SUCCESS);
+        while (!(again = manager_run(stage->manager, "t.3")))
+                g_main_context_iteration(stage->context, TRUE);
+        g_assert_cmpuint(run_caller(again), ==, 1000);
+        g_assert_cmpstr(run_token(again), ==, "mine");
 }
 
 /* The limits of what a file may say. */
@@ -318,6 +362,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/restarts/instances-are-apart", test_instances_are_apart);
         g_test_add_func("/restarts/stop", test_stop);
         g_test_add_func("/restarts/a-tree-that-is-gone", test_a_tree_that_is_gone);
+        g_test_add_func("/restarts/no-room", test_no_room);
         g_test_add_func("/restarts/policies", test_policies);
         return g_test_run();
 }

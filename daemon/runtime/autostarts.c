@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Remembers the autostart of each tree by the id of its run, in a file of the runtime directory. What becomes of that
+ * run decides: nothing is noted when btd stops, so it does not matter how btd ends.
+ */
+
+#include <json-c/linkhash.h>
+#include <string.h>
+
+#include "basic/boot-file.h"
+#include "basic/cleanup.h"
+#include "basic/log.h"
+#include "runtime/autostarts.h"
+
+#define FILE_NAME "autostarted"
+
+struct Autostarts {
+        BootFile *file;
+        AutostartsStart start;
+        void *userdata;
+        GHashTable *done;    /* name of a tree -> id of its run */
+        GHashTable *waiting; /* name of a tree -> why it waits, "": for a moment */
+};
+
+Autostarts *autostarts_new(Timers *timers, const char *directory, AutostartsStart start, void *userdata) {
+        Autostarts *autostarts = g_new(Autostarts, 1);
+
+        *autostarts = (Autostarts){
+                .file = boot_file_new(timers, directory, FILE_NAME),
+                .start = start,
+                .userdata = userdata,
+                .done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+                .waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
+        };
+        return autostarts;
+}
+
+void autostarts_free(Autostarts *autostarts) {
+        if (!autostarts)
+                return;
+
+        boot_file_free(autostarts->file);
+        g_hash_table_unref(autostarts->done);
+        g_hash_table_unref(autostarts->waiting);
+        g_free(autostarts);
+}
+
+void autostarts_recover(Autostarts *autostarts) {
+        g_autoptr(json_object) stored = boot_file_open(autostarts->file);
+
+        if (!json_object_is_type(stored, json_type_object))
+                return;
+
+        json_object_object_foreach(stored, tree, run)
+                g_hash_table_insert(autostarts->done, g_strdup(tree), g_strdup(json_object_get_string(run)));
+}
+
+static void save(const Autostarts *autostarts) {
+        json_object *stored = json_object_new_object();
+        GHashTableIter iter;
+        void *tree, *run;
+
+        g_hash_table_iter_init(&iter, autostarts->done);
+        while (g_hash_table_iter_next(&iter, &tree, &run))
+                json_object_object_add(stored, tree, json_object_new_string(run));
+
+        boot_file_store(autostarts->file, stored);
+}
+
+void autostarts_want(Autostarts *autostarts, const char *tree) {
+        if (!g_hash_table_contains(autostarts->done, tree) && !g_hash_table_contains(autostarts->waiting, tree))
+                g_hash_table_insert(autostarts->waiting, g_strdup(tree), g_strdup(""));
+}
+
+/* The autostart is noted when the run record exists, so that it cannot be lost. */
+static bool start(Autostarts *autostarts, const char *tree) {
+        g_autofree char *before = g_strdup(g_hash_table_lookup(autostarts->waiting, tree));
+        const char *run;
+        char *why = NULL;
+
+        if (autostarts->start(tree, &run, &why, autostarts->userdata)) {
+                g_hash_table_insert(autostarts->done, g_strdup(tree), g_strdup(run));
+                save(autostarts);
+                return true;
+        }
+
+        if (why && !g_str_equal(why, before))
+                log_message(LOG_WARNING, &(LogSubject){ .tree = tree }, "not started yet: %s", why);
+        g_hash_table_insert(autostarts->waiting, g_strdup(tree), why ?: g_strdup(""));
+        return false;
+}
+
+void autostarts_continue(Autostarts *autostarts) {
+        g_autoptr(GList) trees = g_hash_table_get_keys(autostarts->waiting);
+
+        trees = g_list_sort(trees, (GCompareFunc) strcmp);
+        for (GList *link = trees; link; link = link->next)
+                link->data = g_strdup(link->data); /* a start can remove others */
+        for (GList *link = trees; link; link = link->next) {
+                g_autofree char *tree = link->data;
+
+                if (g_hash_table_contains(autostarts->waiting, tree) && start(autostarts, tree))
+                        g_hash_table_remove(autostarts->waiting, tree);
+        }
+}
+
+bool autostarts_are_due(const Autostarts *autostarts) {
+        GHashTableIter iter;
+        void *why;
+
+        g_hash_table_iter_init(&iter, autostarts->waiting);
+        while (g_hash_table_iter_next(&iter, NULL, &why))
+                if (*(const char *) why == '\0')
+                        return true;
+
+        return false;
+}
+
+bool autostarts_drop(Autostarts *autostarts, const char *tree) {
+        return g_hash_table_remove(autostarts->waiting, tree);
+}
+
+void autostarts_begin_anew(Autostarts *autostarts) {
+        if (g_hash_table_size(autostarts->done) == 0)
+                return;
+
+        g_hash_table_remove_all(autostarts->done);
+        save(autostarts);
+}
+
+void autostarts_finished(Autostarts *autostarts, const Run *run, bool again) {
+        const char *known = g_hash_table_lookup(autostarts->done, run_tree(run));
+
+        if (!again || !known || !g_str_equal(known, run_id(run)))
+                return;
+
+        g_hash_table_remove(autostarts->done, run_tree(run));
+        save(autostarts);
+}
+
+char *autostarts_describe(const Autostarts *autostarts, const char *tree) {
+        const char *why = g_hash_table_lookup(autostarts->waiting, tree);
+
+        return why && *why ? g_strdup_printf("autostart waits: %s", why) : NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Owns the autostart trees: which run was the autostart of each in this boot, and which trees are still to be started.
+ * A tree is started again only if its run was halted because btd stopped.
+ */
+
+#include "basic/timers.h"
+#include "run/run.h"
+
+typedef struct Autostarts Autostarts;
+
+/* Starts the tree. True: the id of the run (borrowed) is in ret_run. False: it cannot be started now; ret_why (taken by
+ * the caller): why, or NULL if this takes a moment only. */
+typedef bool (*AutostartsStart)(const char *tree, const char **ret_run, char **ret_why, void *userdata);
+
+/* directory: where this is stored for the next btd, or NULL. */
+Autostarts *autostarts_new(Timers *timers, const char *directory, AutostartsStart start, void *userdata);
+void autostarts_free(Autostarts *autostarts);
+
+/* Reads what the previous btd stored; call it once. */
+void autostarts_recover(Autostarts *autostarts);
+
+/* The tree is to be started, unless it was. */
+void autostarts_want(Autostarts *autostarts, const char *tree);
+/* Starts all trees that can be started now. Those that cannot stay until they can, or until autostarts_drop(). */
+void autostarts_continue(Autostarts *autostarts);
+/* Is there a tree that can be started in a moment? */
+bool autostarts_are_due(const Autostarts *autostarts);
+/* A user has started or halted the tree: it does not wait to be started any more. True: it did. */
+bool autostarts_drop(Autostarts *autostarts, const char *tree);
+/* btd stops with all its runs: the next one begins as after a boot. */
+void autostarts_begin_anew(Autostarts *autostarts);
+/* The run has finished, and its record is still that of an unfinished run. again: it was halted because btd stopped. */
+void autostarts_finished(Autostarts *autostarts, const Run *run, bool again);
+
+/* Why the tree waits to be started, to be freed; NULL: it does not wait. */
+char *autostarts_describe(const Autostarts *autostarts, const char *tree);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Autostarts, autostarts_free)
