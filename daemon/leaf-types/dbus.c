@@ -252,7 +252,7 @@ static const Param dbus_emit_params[] = {
                 .kind = PARAM_SPAN,
                 .offset = offsetof(DBusEmitParams, timeout),
                 .fallback = "\"25s\"",
-                .doc = "How long to wait for the bus if it is not there; \"infinity\": without a limit",
+                .doc = "How long to wait for the bus if it is not there or slow; \"infinity\": without a limit",
         },
         ON_RECOVER_PARAM(DBusEmitParams),
         {},
@@ -264,7 +264,7 @@ const NodeType dbus_emit_type = {
         .params = dbus_emit_params,
         .params_size = sizeof(DBusEmitParams),
         .summary = "Sends a D-Bus signal to all subscribers",
-        .doc = "Succeeds when the signal has been sent to the bus. If the bus is not there yet, the node waits for it. "
+        .doc = "Succeeds when the bus has taken the signal. If the bus is not there yet, the node waits for it. "
                "btd cannot know which programs receive the signal, or whether the policy of the bus allows it. The "
                "arguments are as for DBusCall.",
         .has_timeout = true,

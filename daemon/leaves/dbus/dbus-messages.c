@@ -10,6 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
+#include "bus/matches.h"
 #include "bus/names.h"
 #include "leaf-types/dbus.h"
 #include "leaves/dbus/dbus-leaf.h"
@@ -271,10 +272,14 @@ const LeafKind dbus_call_kind = {
         .describe = dbus_call_describe,
 };
 
+/* A signal has no reply. A question to the bus itself follows it, since the bus handles messages in order: its reply
+ * means that the bus has taken the signal. */
 typedef struct DBusEmit {
         Connection *connection;
         DBusRecovery recovery; /* waits for messages of the previous daemon */
-        Listener *listener;    /* while the bus is not there */
+        Call *question;
+        bool sent; /* the signal; the question can be sent again */
+        int error; /* why the signal could not be sent */
 } DBusEmit;
 
 static int emit(sd_bus *bus, const DBusEmitParams *params) {
@@ -289,47 +294,46 @@ static int emit(sd_bus *bus, const DBusEmitParams *params) {
         return r < 0 ? r : sd_bus_send(bus, message, NULL);
 }
 
-/* RUNNING: the bus is not there. */
-static Status try_to_emit(Leaf *leaf) {
+static int emit_and_ask(sd_bus *bus, sd_bus_message **ret_question, void *userdata) {
+        Leaf *leaf = userdata;
         DBusEmit *op = leaf->op;
-        int r = -ENOTCONN;
 
-        if (connection_is_ready(op->connection)) {
+        if (!op->sent) {
                 leaf_set_memo(leaf, recovery_memo(leaf, op->connection));
-                r = emit(connection_bus(op->connection), leaf->params);
+                op->error = emit(bus, leaf->params);
+                if (op->error < 0)
+                        return op->error;
+                op->sent = true;
         }
-        if (r == -ENOTCONN || r == -ECONNRESET)
-                return STATUS_RUNNING;
-        if (r >= 0)
-                return STATUS_SUCCESS;
 
-        leaf_set_cause(leaf, "the signal could not be sent: %s", g_strerror(-r));
-        return STATUS_FAILURE;
+        return sd_bus_message_new_method_call(bus, ret_question, BUS_DRIVER, BUS_DRIVER_PATH, BUS_DRIVER, "GetId");
 }
 
-static void on_connected(Connection *connection, void *userdata) {
-        Status status = try_to_emit(userdata);
+static void on_taken(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
+        DBusEmit *op = leaf->op;
 
-        if (status != STATUS_RUNNING)
-                leaf_end(userdata, status);
+        g_clear_pointer(&op->question, call_free);
+        if (op->error < 0)
+                leaf_set_cause(leaf, "the signal could not be sent: %s", g_strerror(-op->error));
+        else if (error)
+                leaf_set_cause_of(leaf, dbus_error_kind(error), dbus_error_facts(error),
+                                  "the bus may not have taken the signal: %s", error->message ?: error->name);
+        leaf_end(leaf, error ? STATUS_FAILURE : STATUS_SUCCESS);
 }
 
 static Status dbus_emit_start(Leaf *leaf) {
-        static const ListenerCallbacks callbacks = { .connected = on_connected };
         const DBusEmitParams *params = leaf->params;
         g_autofree char *error = NULL;
         DBusEmit *op = leaf->op;
-        Status status;
 
         if (dbus_bus_get(leaf, params->message.address.bus, &op->connection, &error) < 0) {
                 leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return STATUS_FAILURE;
         }
 
-        status = try_to_emit(leaf);
-        if (status == STATUS_RUNNING)
-                op->listener = connection_listen(op->connection, &callbacks, leaf);
-        return status;
+        op->question = connection_call_made(op->connection, BUS_DRIVER, emit_and_ask, on_taken, leaf);
+        return STATUS_RUNNING;
 }
 
 static Status dbus_emit_recover(Leaf *leaf) {
@@ -347,13 +351,14 @@ static void dbus_emit_release(Leaf *leaf) {
         DBusEmit *op = leaf->op;
 
         recovery_end(&op->recovery);
-        g_clear_pointer(&op->listener, listener_free);
+        g_clear_pointer(&op->question, call_free);
 }
 
 static void dbus_emit_describe(Leaf *leaf, GString *text) {
         DBusEmit *op = leaf->op;
 
-        dbus_describe_connection(op->connection, text);
+        if (!dbus_describe_connection(op->connection, text) && op->question)
+                g_string_append(text, "the bus to take the signal");
 }
 
 const LeafKind dbus_emit_kind = {
