@@ -321,6 +321,7 @@ struct Execution {
         SpawnUnit *unit;
         bool stopping, has_run;
         bool recovering;
+        bool confirmed;   /* systemd has the unit */
         const char *lost; /* "stdout": what it has written there was not kept; or NULL */
 };
 
@@ -416,6 +417,10 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
         /* Ignore the exit status of a halted node. */
         if (execution->stopping) {
                 execution_end(execution, STATUS_FAILURE);
+                return;
+        }
+        if (end->gone) {
+                leaf_lost(execution->leaf);
                 return;
         }
 
@@ -518,7 +523,7 @@ static int open_fds(Execution *execution, bool outlives, int fds[static 3]) {
         return r;
 }
 
-/* The memo for the next daemon: whether to look for a unit or a child. */
+/* The memo for the next daemon: whether to look for a unit or a child, and whether the unit must have been there. */
 static void record_memo(const Execution *execution, bool as_unit) {
         json_object *memo;
 
@@ -527,7 +532,19 @@ static void record_memo(const Execution *execution, bool as_unit) {
 
         memo = json_object_new_object();
         json_object_object_add(memo, as_unit ? "unit" : "child", json_object_new_boolean(true));
+        if (execution->confirmed)
+                json_object_object_add(memo, "confirmed", json_object_new_boolean(true));
         leaf_set_memo(execution->leaf, memo);
+}
+
+static void on_confirmed(void *userdata) {
+        Execution *execution = userdata;
+
+        if (execution->confirmed)
+                return;
+
+        execution->confirmed = true;
+        record_memo(execution, true);
 }
 
 static int begin_with(Execution *execution, Connection *connection, int fds[static 3], char **ret_error) {
@@ -536,12 +553,14 @@ static int begin_with(Execution *execution, Connection *connection, int fds[stat
                 .params = execution->params,
                 .repetition = execution->repetition,
                 .recovering = execution->recovering,
+                .confirmed = execution->confirmed,
                 .kill_signal = spawn_params_signal(execution->params),
                 .fds = { fds[0], fds[1], fds[2] },
         };
 
         if (connection)
-                return spawn_unit_new(&request, connection, on_ended, execution, &execution->unit, ret_error);
+                return spawn_unit_new(&request, connection, on_confirmed, on_ended, execution, &execution->unit,
+                                      ret_error);
 
         execution->child = spawn_child_new(&request, on_ended, execution);
         fds[0] = fds[1] = fds[2] = -1;
@@ -646,11 +665,18 @@ int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, Ex
 
 int execution_recover(Leaf *leaf, const SpawnParams *params, ExecutionEnded ended, Execution **ret_execution) {
         g_autoptr(Execution) execution = g_new(Execution, 1);
+        json_object *confirmed = NULL;
         Connection *connection;
         g_autofree char *error = NULL;
         int r;
 
-        *execution = (Execution){ .leaf = leaf, .params = params, .ended = ended, .recovering = true };
+        *execution = (Execution){
+                .leaf = leaf,
+                .params = params,
+                .ended = ended,
+                .recovering = true,
+                .confirmed = json_object_object_get_ex(leaf->memo, "confirmed", &confirmed),
+        };
         r = buses_get(leaf->services->buses, NULL, NULL, &connection, &error);
         if (r < 0)
                 leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);

@@ -5,9 +5,10 @@
  * executed, and RemainAfterExit=yes, so that the unit keeps its result until btd has read it, even if the bus is lost
  * meanwhile. Then the unit is stopped, or its failure is reset; this also ends the processes that it has left running.
  *
- * If the bus is lost before the reply to the request, or the daemon was restarted meanwhile, the unit is requested
- * again; if it exists then, it is the requested one. In all other cases, a unit of that name was left behind by a
- * daemon that was killed, and is stopped first.
+ * If the bus is lost before the reply to the request, or the daemon was restarted before it had the reply, the unit is
+ * requested again; if it exists then, it is the requested one. In all other cases, a unit of that name was left behind
+ * by a daemon that was killed, and is stopped first. A unit that systemd has confirmed is never requested again: if it
+ * is gone, somebody has stopped it, or has reset its failure.
  *
  * What a child would get, a unit gets, too, also after systemd was reloaded. Arguments that systemd would change go
  * through btd-exec, see leaf-types/spawn-handover.c. There is ExecStartEx with "no-env-expand" for the "$", but systemd
@@ -277,7 +278,9 @@ struct SpawnUnit {
         Job *job;
         char *result; /* of the job that started it */
         bool asked;   /* and the answer was lost */
+        bool there;   /* systemd has confirmed it to the previous daemon */
         bool cleared;
+        SpawnConfirmed confirmed;
         SpawnEnded ended;
         void *userdata;
 };
@@ -369,6 +372,8 @@ static void unit_check_end(SpawnUnit *unit) {
 
         if (end.code != 0 && !unit_failed_to_start(unit, facts)) {
                 unit_end(unit, &end);
+        } else if (unit->there && !is(facts->load_state, "loaded")) {
+                unit_end(unit, &(SpawnEnd){ .gone = true, .unit = unit->name });
         } else if (end.code == 0 && is(unit->result, "done")) {
                 unit_end_with(unit, "its unit was removed, so its exit status is not known");
         } else {
@@ -468,10 +473,17 @@ static void on_started(const char *result, const sd_bus_error *error, void *user
                 unit_watch_read(unit->watch);
 }
 
+static void on_stepped(JobStep step, void *userdata) {
+        const SpawnUnit *unit = userdata;
+
+        if (step == JOB_CONFIRMED)
+                unit->confirmed(unit->userdata);
+}
+
 static void unit_ask_start(SpawnUnit *unit) {
         unit->phase = PHASE_STARTING;
         job_free(unit->job);
-        unit->job = job_new(unit->connection, unit->start, NULL, on_started, unit);
+        unit->job = job_new(unit->connection, unit->start, on_stepped, on_started, unit);
 }
 
 static void on_stopped(const char *result, const sd_bus_error *error, void *userdata) {
@@ -543,8 +555,8 @@ static GHashTable *names_in_use(Connection *connection) {
         return names;
 }
 
-int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnEnded ended, void *userdata,
-                   SpawnUnit **ret_unit, char **ret_error) {
+int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnConfirmed confirmed, SpawnEnded ended,
+                   void *userdata, SpawnUnit **ret_unit, char **ret_error) {
         static const UnitWatchCallbacks callbacks = {
                 .ready = on_ready,
                 .changed = on_changed,
@@ -563,6 +575,10 @@ int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnEnd
         unit = g_new0(SpawnUnit, 1);
         unit->params = request->params;
         unit->asked = request->recovering;
+        unit->there = request->recovering && request->confirmed;
+        unit->confirmed = confirmed;
+        if (unit->there)
+                unit_run(unit, "done");
         unit->connection = connection;
         unit->name = g_steal_pointer(&name);
         unit->start = g_steal_pointer(&message);

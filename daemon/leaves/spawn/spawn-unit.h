@@ -11,8 +11,8 @@
 typedef struct SpawnUnit SpawnUnit;
 
 /* A negative errno with an error message: a property is wrong. Errors of systemd come with ended. */
-int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnEnded ended, void *userdata,
-                   SpawnUnit **ret_unit, char **ret_error);
+int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnConfirmed confirmed, SpawnEnded ended,
+                   void *userdata, SpawnUnit **ret_unit, char **ret_error);
 /* Ends all its processes within the grace time. */
 void spawn_unit_free(SpawnUnit *unit);
 /* Leaves the unit running for the next daemon. */

@@ -156,6 +156,8 @@ static const struct {
         { "InactiveEnterTimestampMonotonic", read_uint64, offsetof(UnitFacts, became_inactive) },
         { "ConditionTimestampMonotonic", read_uint64, offsetof(UnitFacts, tested_conditions) },
         { "AssertTimestampMonotonic", read_uint64, offsetof(UnitFacts, tested_asserts) },
+        { "ActiveEnterTimestampMonotonic", read_uint64, offsetof(UnitFacts, became_active) },
+        { "ExecMainExitTimestampMonotonic", read_uint64, offsetof(UnitFacts, exec_main_exited) },
         { "ExecMainCode", read_int, offsetof(UnitFacts, exec_main_code) },
         { "ExecMainStatus", read_int, offsetof(UnitFacts, exec_main_status) },
         { "StatusText", read_string, offsetof(UnitFacts, status_text) },

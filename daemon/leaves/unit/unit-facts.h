@@ -37,11 +37,13 @@ typedef struct UnitFacts {
         uint64_t changed;           /* when its state was last another */
         uint64_t left_inactive;     /* when it last began to start */
         uint64_t became_inactive;   /* when it last ended or failed */
+        uint64_t became_active;     /* when it was last up */
         uint64_t tested_conditions; /* before it was last started, or was not */
         uint64_t tested_asserts;
         int exec_main_code; /* how its main process ended, as in siginfo_t; 0: it did not */
         int exec_main_status;
-        char *status_text; /* the status that its process sent to the service manager */
+        uint64_t exec_main_exited; /* when; CLOCK_MONOTONIC µs, 0: never */
+        char *status_text;         /* the status that its process sent to the service manager */
 } UnitFacts;
 
 void unit_facts_clear(UnitFacts *facts);

@@ -14,6 +14,8 @@
  * that start a unit need a reference: systemd forgets no unit that is up, and a unit that it has forgotten is stopped.
  */
 
+#include <signal.h>
+
 #include "basic/cleanup.h"
 #include "leaf-types/leaf-types.h"
 #include "leaf-types/unit.h"
@@ -47,6 +49,7 @@ typedef struct Verify {
         UnitRequired *required; /* which it was */
         bool end_read;          /* the properties that show that it did its work */
         bool detailed;          /* all facts have been read */
+        bool afterwards;        /* nobody has seen the job end, so the facts must show that the unit was up */
         Timer *settling;        /* or it has settled */
 } Verify;
 
@@ -296,15 +299,27 @@ static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *user
                 verify_succeed(leaf);
 }
 
+/* Was the unit up since the request, or did its program, a oneshot's, do its work? A unit that was stopped in the
+ * middle of its start looks like one that has ended otherwise, and so does one whose failure was reset. */
+static bool was_up(const Leaf *leaf) {
+        const UnitFacts *facts = &((const UnitJob *) leaf->op)->facts;
+        bool worked = is(facts->type, "oneshot") && facts->exec_main_exited > leaf->started &&
+                      facts->exec_main_code == CLD_EXITED && facts->exec_main_status == 0;
+
+        return facts->became_active > leaf->started || worked;
+}
+
 /* A oneshot service is inactive when it has done its work, and another service can be, if it has nothing more to do. If
  * nobody holds a reference to it, systemd may have forgotten its results; then it reports that no conditions were
  * tested. */
-static bool is_good(const UnitJob *op) {
+static bool is_good(const Leaf *leaf) {
+        const UnitJob *op = leaf->op;
         const UnitFacts *facts = &op->facts;
         bool met = facts->condition_result || (op->verify.detailed && facts->tested_conditions == 0);
 
         return is(facts->active_state, "active") || is(facts->active_state, "reloading") ||
-               (is(facts->active_state, "inactive") && met && !is(facts->result, "exec-condition"));
+               (is(facts->active_state, "inactive") && met && !is(facts->result, "exec-condition") &&
+                (!op->verify.afterwards || was_up(leaf)));
 }
 
 static void on_end(Leaf *leaf, const char *property, sd_bus_message *reply, const sd_bus_error *error) {
@@ -348,7 +363,7 @@ static void verify_read_end(Leaf *leaf) {
 static void verify_decide(Leaf *leaf) {
         UnitJob *op = leaf->op;
         Verify *verify = &op->verify;
-        bool good = is_good(op), ended = is(op->facts.active_state, "inactive"),
+        bool good = is_good(leaf), ended = is(op->facts.active_state, "inactive"),
              lasts = is(op->facts.active_state, "active") && g_str_has_suffix(op->unit, ".service");
 
         if (!good && verify->detailed) {
@@ -630,7 +645,9 @@ static void unit_job_take_result(Leaf *leaf, const char *result, UnitFacts *fact
         op->facts = *facts;
         *facts = (UnitFacts){};
         if (is(result, "done")) {
-                op->verify.good = op->verify.detailed = true;
+                op->verify.good = op->verify.detailed = op->verify.afterwards = true;
+                if (is(op->facts.active_state, "inactive") && !was_up(leaf))
+                        unit_facts_set(&op->result, "canceled");
                 verify_decide(leaf);
         } else if (is(result, "dependency")) {
                 unit_job_explain(leaf, result);

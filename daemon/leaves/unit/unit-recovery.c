@@ -100,14 +100,6 @@ static bool asserts_failed(const UnitRecovery *recovery, const UnitFacts *facts)
         return is_since(recovery, facts->tested_asserts) && !facts->assert_result;
 }
 
-/* systemd keeps failed units. So a unit that it has forgotten has succeeded, unless a condition kept it from being
- * started. */
-static UnitRecoveryVerdict judge_forgotten(const UnitFacts *facts) {
-        return is(facts->load_state, "loaded") && !facts->conditional && is(facts->collect_mode, "inactive")
-                       ? UNIT_RECOVERY_SUCCEEDED
-                       : UNIT_RECOVERY_UNKNOWN;
-}
-
 /* A unit with RemainAfterExit=yes that is inactive was not started: otherwise it would be active, or failed and kept by
  * systemd. systemd itself stops a unit that is not needed any more. */
 static bool was_not_started(const UnitFacts *facts) {
@@ -125,8 +117,9 @@ static UnitRecoveryVerdict judge_start(const UnitRecovery *recovery, const UnitF
         if (!recovery->heard)
                 return kept || !is(facts->load_state, "loaded") || was_not_started(facts) ? UNIT_RECOVERY_TO_DO
                                                                                           : UNIT_RECOVERY_UNKNOWN;
+        /* It may have succeeded, or failed and been reset. */
         if (!kept)
-                return judge_forgotten(facts);
+                return UNIT_RECOVERY_UNKNOWN;
 
         /* The unit was already active, or the job of another client for it was running; the unit has ended since.
          */

@@ -206,9 +206,9 @@ static const Case cases[] = {
         { UNIT_START, HEARD, .unit = { "loaded", "inactive", OVER(9) }, .verdict = UNIT_RECOVERY_DROPPED },
         { UNIT_START, HEARD, .unit = { "loaded", "failed", OVER(9) }, .verdict = UNIT_RECOVERY_DROPPED },
         { UNIT_START, HEARD, .unit = { "loaded", "inactive", .held = true }, .verdict = UNIT_RECOVERY_DROPPED },
-        /* It is forgotten: what fails is not, and what has conditions may not have been started. */
+        /* It is forgotten: it may have succeeded, or failed and been reset. */
         { UNIT_START, .unit = { "loaded", "inactive" }, .verdict = UNIT_RECOVERY_UNKNOWN },
-        { UNIT_START, HEARD, .unit = { "loaded", "inactive" }, .verdict = UNIT_RECOVERY_SUCCEEDED },
+        { UNIT_START, HEARD, .unit = { "loaded", "inactive" }, .verdict = UNIT_RECOVERY_UNKNOWN },
         { UNIT_START, HEARD, .unit = { "not-found", "inactive" }, .verdict = UNIT_RECOVERY_UNKNOWN },
         { UNIT_START, HEARD, .unit = { "loaded", "inactive", .conditional = true }, .verdict = UNIT_RECOVERY_UNKNOWN },
         { UNIT_START, HEARD, .unit = { "loaded", "inactive", .collect_mode = "inactive-or-failed" },
@@ -224,7 +224,7 @@ static const Case cases[] = {
           "failed" },
         /* A reload since then makes no difference to that; one from before shows that it was not forgotten. */
         { UNIT_START, .unit = { "loaded", "inactive", .reloaded = 11 }, .verdict = UNIT_RECOVERY_UNKNOWN },
-        { UNIT_START, HEARD, .unit = { "loaded", "inactive", .reloaded = 11 }, .verdict = UNIT_RECOVERY_SUCCEEDED },
+        { UNIT_START, HEARD, .unit = { "loaded", "inactive", .reloaded = 11 }, .verdict = UNIT_RECOVERY_UNKNOWN },
         { UNIT_START, .unit = { "loaded", "inactive", .reloaded = 9 }, .verdict = UNIT_RECOVERY_TO_DO },
         { UNIT_START, HEARD, .unit = { "loaded", "inactive", .reloaded = 9 }, .verdict = UNIT_RECOVERY_DROPPED },
         /* Up is not enough here. */

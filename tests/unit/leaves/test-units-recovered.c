@@ -6,6 +6,7 @@
  */
 
 #include <json-c/json_tokener.h>
+#include <signal.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -41,8 +42,9 @@ static int reply_all(Scene *scene, sd_bus_message *message) {
                                                   "inactive", "SubState", "s", "dead", "Job", "(uo)", 0, "/",
                                                   "InactiveExitTimestampMonotonic", "t", UINT64_C(1));
 
-        return sd_bus_reply_method_return(message, "a{sv}", 4, "LoadState", "s", "loaded", "ActiveState", "s",
-                                          "inactive", "SubState", "s", "dead", "Job", "(uo)", 7, JOB_PATH);
+        return sd_bus_reply_method_return(message, "a{sv}", 5, "LoadState", "s", "loaded", "ActiveState", "s",
+                                          "inactive", "SubState", "s", "dead", "Type", "s", "oneshot", "Job", "(uo)", 7,
+                                          JOB_PATH);
 }
 
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -91,16 +93,29 @@ static TestLeaf *recover(Scene *scene, const char *node, const char *memory) {
         return leaf;
 }
 
-/* Its job is over, and it has been started for it. */
-static void job_ends(Scene *scene, const char *path, const char *state, const char *sub_state) {
+/* Its job is over, and it has been started for it. code: how its program has ended, as in siginfo_t. */
+static void job_ends_with(Scene *scene, const char *path, const char *state, const char *sub_state, int code) {
         g_assert_cmpint(sd_bus_emit_signal(
                                 bus_peer_bus(scene->peer), path, "org.freedesktop.DBus.Properties", "PropertiesChanged",
-                                "sa{sv}as", "org.freedesktop.systemd1.Unit", 9, "ActiveState", "s", state, "SubState",
+                                "sa{sv}as", "org.freedesktop.systemd1.Unit", 10, "ActiveState", "s", state, "SubState",
                                 "s", sub_state, "ConditionResult", "b", true, "Job", "(uo)", 0, "/", "ExecMainCode",
-                                "i", 1, "ExecMainStatus", "i", 0, "StateChangeTimestampMonotonic", "t",
-                                g_get_monotonic_time(), "InactiveExitTimestampMonotonic", "t", g_get_monotonic_time(),
-                                "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0),
+                                "i", code, "ExecMainStatus", "i", 0, "ExecMainExitTimestampMonotonic", "t",
+                                g_get_monotonic_time(), "StateChangeTimestampMonotonic", "t", g_get_monotonic_time(),
+                                "InactiveExitTimestampMonotonic", "t", g_get_monotonic_time(), "InvocationID", "ay", 16,
+                                1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0),
                         >=, 0);
+}
+
+static void job_ends(Scene *scene, const char *path, const char *state, const char *sub_state) {
+        job_ends_with(scene, path, state, sub_state, CLD_EXITED);
+}
+
+/* Somebody has stopped it in the middle of its start: its program was killed. */
+static void test_stopped_at_its_start(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true}");
+
+        job_ends_with(scene, CAM_PATH, "inactive", "dead", CLD_KILLED);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
 }
 
 /* A oneshot service is forgotten when it has done its work: what it was like then counts. */
@@ -166,6 +181,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         add("/units-recovered/forgotten-at-once", test_forgotten_at_once);
+        add("/units-recovered/stopped-at-its-start", test_stopped_at_its_start);
         add("/units-recovered/reloaded", test_reloaded);
         add("/units-recovered/halted", test_halted);
         add("/units-recovered/process-not-started-yet", test_process_not_started_yet);
