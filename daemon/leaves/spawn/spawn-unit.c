@@ -483,7 +483,7 @@ static void on_stepped(JobStep step, void *userdata) {
 static void unit_ask_start(SpawnUnit *unit) {
         unit->phase = PHASE_STARTING;
         job_free(unit->job);
-        unit->job = job_new(unit->connection, unit->start, on_stepped, on_started, unit);
+        unit->job = job_new(unit->connection, unit->start, NULL, on_stepped, on_started, unit);
 }
 
 static void on_stopped(const char *result, const sd_bus_error *error, void *userdata) {
@@ -506,7 +506,7 @@ static void unit_ask_stop(SpawnUnit *unit, JobDone done) {
                                                             "StopUnit", "ss", unit->name, "replace");
 
         job_free(unit->job);
-        unit->job = job_new(unit->connection, message, NULL, done, unit);
+        unit->job = job_new(unit->connection, message, NULL, NULL, done, unit);
 }
 
 static void on_ready(void *userdata) {

@@ -5,6 +5,10 @@
  * clients that have requested a job, without a subscription), and finds the job by its path. No job is requested before
  * the bus has confirmed the match rule. The signal can overtake the reply with the path of the job, so results are kept
  * while replies are outstanding.
+ *
+ * A request for a unit that already has such a job joins it: the boot's, the shutdown's, an administrator's. A job is
+ * cancelled only if the unit had no job before the request, no other leaf waits for it, and no other job is ordered
+ * after it. It is left alone otherwise, as systemctl does at Ctrl-C.
  */
 
 #include "leaves/unit/systemd-job.h"
@@ -13,6 +17,7 @@
 
 /* With two references for each permit while another daemon takes over, and the rules that systemd has for itself. */
 #define JOBS_MAX 250u
+#define JOB_PREFIX "/org/freedesktop/systemd1/job/"
 #define PERMITS_MAX 100u
 
 /* The name under which a connection keeps its Jobs, while there are some. */
@@ -39,6 +44,7 @@ typedef struct Jobs {
         GSource *turn;      /* of those who wait; NULL: there is no room for them */
         GHashTable *early;  /* results of jobs that were removed meanwhile, by path */
         GHashTable *queued; /* GQueue of those who wait for it, by path */
+        GHashTable *others; /* by path: how many others wait for it, see JobInterest; an unsigned */
         GPtrArray *checks;  /* of Check */
         unsigned n_jobs;
 } Jobs;
@@ -56,6 +62,9 @@ struct Job {
         JobPhase phase;
         bool cancelled;
         sd_bus_message *request;
+        char *unit;   /* the path of its unit; NULL: whose job it is does not matter */
+        Call *before; /* asks which job the unit has */
+        bool joined;  /* the unit had this job before, or may have had */
         Call *call;
         char *path;
         JobStepped stepped; /* or NULL */
@@ -168,7 +177,22 @@ static void on_cancelled(sd_bus_message *reply, const sd_bus_error *error, void 
                 job_finish(userdata, NULL, error);
 }
 
-static void job_send_cancel(Job *job) {
+/* How many leaves of btd wait for the job. */
+static unsigned count_waiting(const Jobs *jobs, const char *path) {
+        GQueue *queue = g_hash_table_lookup(jobs->queued, path);
+
+        return (queue ? queue->length : 0) + GPOINTER_TO_UINT(g_hash_table_lookup(jobs->others, path));
+}
+
+uint32_t job_id(const char *path) {
+        guint64 id = 0;
+
+        if (path && g_str_has_prefix(path, JOB_PREFIX))
+                (void) g_ascii_string_to_unsigned(path + strlen(JOB_PREFIX), 10, 0, UINT32_MAX, &id, NULL);
+        return (uint32_t) id;
+}
+
+static void job_cancel_now(Job *job) {
         Connection *connection = job->jobs->connection;
         g_autoptr(sd_bus_message) message = systemd_message(connection, job->path, SYSTEMD_JOB, "Cancel", NULL);
 
@@ -176,8 +200,46 @@ static void job_send_cancel(Job *job) {
         job->call = systemd_query(connection, message, on_cancelled, job);
 }
 
-static bool job_is_shared(const Job *job) {
-        return ((GQueue *) g_hash_table_lookup(job->jobs->queued, job->path))->length > 1;
+/* If the jobs after it cannot be read, the job stays. */
+static void on_followers(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Job *job = userdata;
+
+        if (reply && !jobs_follow(reply) && count_waiting(job->jobs, job->path) == 1)
+                job_cancel_now(job);
+        else
+                job_finish(job, "canceled", NULL);
+}
+
+bool jobs_follow(sd_bus_message *reply) {
+        return sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(usssoo)") < 0 ||
+               sd_bus_message_at_end(reply, false) <= 0;
+}
+
+Call *job_ask_followers(Connection *connection, const char *path, CallDone done, void *userdata) {
+        g_autoptr(sd_bus_message) message =
+                systemd_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "GetJobAfter", "u", job_id(path));
+
+        return systemd_query(connection, message, done, userdata);
+}
+
+/* Is the job nobody else's? Only then it may be cancelled. */
+static bool job_is_own(const Job *job) {
+        return !job->joined && count_waiting(job->jobs, job->path) == 1;
+}
+
+/* Other units can wait for the job, too: those whose jobs are ordered after it. */
+static void job_send_cancel(Job *job) {
+        g_clear_pointer(&job->call, call_free);
+        job->call = job_ask_followers(job->jobs->connection, job->path, on_followers, job);
+}
+
+static void on_before(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Job *job = userdata;
+        uint32_t id;
+
+        g_clear_pointer(&job->before, call_free);
+        job->joined = !reply || sd_bus_message_enter_container(reply, 'v', "(uo)") < 0 ||
+                      sd_bus_message_read(reply, "(uo)", &id, NULL) < 0 || id != 0;
 }
 
 static void job_step(const Job *job, JobStep step) {
@@ -216,10 +278,10 @@ static void on_asked(sd_bus_message *reply, const sd_bus_error *error, void *use
         if (!job->cancelled)
                 return;
 
-        if (job_is_shared(job))
-                job_finish(job, "canceled", NULL);
-        else
+        if (job_is_own(job))
                 job_send_cancel(job);
+        else
+                job_finish(job, "canceled", NULL);
 }
 
 static void on_sending(void *userdata) {
@@ -229,6 +291,10 @@ static void on_sending(void *userdata) {
 static void job_ask(Job *job) {
         job_leave(job);
         job_enter(job, JOB_ASKED);
+        /* Over the same connection, systemd reads this before the request. */
+        job->joined = job->unit;
+        if (job->unit)
+                job->before = systemd_get(job->jobs->connection, job->unit, SYSTEMD_UNIT, "Job", on_before, job);
         job->call = connection_call_told(job->jobs->connection, job->request, on_sending, on_asked, job);
         g_clear_pointer(&job->request, sd_bus_message_unref);
 }
@@ -256,6 +322,7 @@ static void jobs_unref(Jobs *jobs) {
         }
         g_hash_table_unref(jobs->early);
         g_hash_table_unref(jobs->queued);
+        g_hash_table_unref(jobs->others);
         g_free(jobs);
 }
 
@@ -360,6 +427,7 @@ static Jobs *jobs_ref(Connection *connection) {
                 jobs->connection = connection;
                 jobs->early = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
                 jobs->queued = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, queue_free);
+                jobs->others = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
                 jobs->checks = g_ptr_array_new_with_free_func(check_free);
                 jobs->removed = connection_match(connection, &removed_pattern, on_removed, on_match_ready, jobs);
                 jobs->systemd = (Follower){ .changed = on_systemd_back, .userdata = jobs };
@@ -372,12 +440,14 @@ static Jobs *jobs_ref(Connection *connection) {
         return jobs;
 }
 
-Job *job_new(Connection *connection, sd_bus_message *request, JobStepped stepped, JobDone done, void *userdata) {
+Job *job_new(Connection *connection, sd_bus_message *request, const char *unit, JobStepped stepped, JobDone done,
+             void *userdata) {
         Job *job = g_new0(Job, 1);
 
         job->jobs = jobs_ref(connection);
         job->link.data = job;
         job->request = sd_bus_message_ref(request);
+        job->unit = g_strdup(unit);
         job->stepped = stepped;
         job->done = done;
         job->userdata = userdata;
@@ -439,7 +509,7 @@ bool job_cancel(Job *job) {
 
         if (job->phase == JOB_ASKED)
                 return false;
-        if (job->phase != JOB_QUEUED || job_is_shared(job)) {
+        if (job->phase != JOB_QUEUED || !job_is_own(job)) {
                 job_leave(job);
                 return true;
         }
@@ -453,18 +523,57 @@ void job_free(Job *job) {
                 return;
 
         job_leave(job);
+        call_free(job->before);
         call_free(job->call);
         sd_bus_message_unref(job->request);
+        g_free(job->unit);
         g_free(job->path);
         jobs_unref(job->jobs);
         g_free(job);
+}
+
+bool job_was_joined(const Job *job) {
+        return job->joined;
+}
+
+void job_interest_take(JobInterest *interest, Connection *connection, const char *path) {
+        Jobs *jobs;
+        unsigned n;
+
+        if (interest->jobs && g_str_equal(interest->path, path))
+                return;
+
+        job_interest_drop(interest);
+        jobs = jobs_ref(connection);
+        n = GPOINTER_TO_UINT(g_hash_table_lookup(jobs->others, path));
+        g_hash_table_insert(jobs->others, g_strdup(path), GUINT_TO_POINTER(n + 1));
+        *interest = (JobInterest){ .jobs = jobs, .path = g_strdup(path) };
+}
+
+bool job_interest_is_shared(const JobInterest *interest) {
+        return count_waiting(interest->jobs, interest->path) > 1;
+}
+
+void job_interest_drop(JobInterest *interest) {
+        Jobs *jobs = g_steal_pointer(&interest->jobs);
+        g_autofree char *path = g_steal_pointer(&interest->path);
+        unsigned n;
+
+        if (!jobs)
+                return;
+
+        n = GPOINTER_TO_UINT(g_hash_table_lookup(jobs->others, path));
+        if (n > 1)
+                g_hash_table_insert(jobs->others, g_strdup(path), GUINT_TO_POINTER(n - 1));
+        else
+                g_hash_table_remove(jobs->others, path);
+        jobs_unref(jobs);
 }
 
 /*
  * Searches the order of jobs, with one query at a time: the nearest jobs first, each job once. So the result is a
  * shortest path.
  */
-#define JOB_PREFIX "/org/freedesktop/systemd1/job/"
 #define NOBODY UINT_MAX
 
 /* A job, and which of those that were found before waits for it. */
@@ -593,7 +702,7 @@ static void ask_next(JobOrder *order) {
 JobOrder *job_order_new(Leaf *leaf, Connection *connection, const char *job, const char *unit, const char *type,
                         JobOrderFound found) {
         JobOrder *order = g_new(JobOrder, 1);
-        guint64 id = 0;
+        uint32_t id = job_id(job);
 
         *order = (JobOrder){
                 .leaf = leaf,
@@ -603,9 +712,8 @@ JobOrder *job_order_new(Leaf *leaf, Connection *connection, const char *job, con
                 .steps = g_array_new(FALSE, FALSE, sizeof(Step)),
         };
         g_array_set_clear_func(order->steps, on_step_dropped);
-        if (g_str_has_prefix(job, JOB_PREFIX) &&
-            g_ascii_string_to_unsigned(job + strlen(JOB_PREFIX), 10, 0, UINT32_MAX, &id, NULL)) {
-                add(order, (uint32_t) id, unit, NOBODY);
+        if (id != 0) {
+                add(order, id, unit, NOBODY);
                 ask_next(order);
         }
 

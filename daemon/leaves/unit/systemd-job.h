@@ -44,8 +44,10 @@ typedef enum JobStep {
 } JobStep;
 typedef void (*JobStepped)(JobStep step, void *userdata);
 
-/* request: a method call that is answered with the path of a job, like StartUnit. stepped: or NULL. */
-Job *job_new(Connection *connection, sd_bus_message *request, JobStepped stepped, JobDone done, void *userdata);
+/* request: a method call that is answered with the path of a job, like StartUnit. unit: the path of the unit, if the
+ * job may have to be cancelled; or NULL. stepped: or NULL. */
+Job *job_new(Connection *connection, sd_bus_message *request, const char *unit, JobStepped stepped, JobDone done,
+             void *userdata);
 
 /* Has the service manager confirmed the job? Then it has processed the request, whatever its result. */
 bool job_was_queued(const Job *job);
@@ -54,8 +56,29 @@ bool job_was_queued(const Job *job);
 const char *job_path(const Job *job);
 
 /* Takes it out of the queue. True: that is all, done will not be called. False: done will follow.
- * A job that others wait for, too, is left to them. */
+ * A job that others have requested, or wait for, is left to them. */
 bool job_cancel(Job *job);
+/* Had the unit a job before this one was requested, so that this may be that one? */
+bool job_was_joined(const Job *job);
+
+/* The number in the path of a job; 0: it is no path of a job. */
+uint32_t job_id(const char *path);
+/* Asks which jobs are ordered after the job. */
+Call *job_ask_followers(Connection *connection, const char *path, CallDone done, void *userdata);
+/* The reply: is there any? */
+bool jobs_follow(sd_bus_message *reply);
+
+/* A recovered leaf waits for a job that it has not requested itself. Zeroed: none. */
+typedef struct JobInterest {
+        struct Jobs *jobs;
+        char *path;
+} JobInterest;
+
+/* In place of the job before. */
+void job_interest_take(JobInterest *interest, Connection *connection, const char *path);
+/* Do other leaves wait for the job, too? */
+bool job_interest_is_shared(const JobInterest *interest);
+void job_interest_drop(JobInterest *interest);
 
 /* Does not cancel the job. */
 void job_free(Job *job);

@@ -173,8 +173,13 @@ static void unit_job_record(Leaf *leaf, bool heard) {
 
         (void) sd_bus_get_unique_name(connection_bus(op->connection), &asker);
         json_object_put(op->memo);
-        op->memo =
-                unit_recovery_memo(&(UnitRequest){ .bus = bus, .asker = asker, .holder = op->holder, .heard = heard });
+        op->memo = unit_recovery_memo(&(UnitRequest){
+                .bus = bus,
+                .asker = asker,
+                .holder = op->holder,
+                .heard = heard,
+                .job = heard && !job_was_joined(op->job) ? job_id(job_path(op->job)) : 0,
+        });
         leaf_set_memo(leaf, json_object_get(op->memo));
 }
 
@@ -421,9 +426,7 @@ static void on_deadlock(Cause *cause, Leaf *leaf) {
          * systemd does when it shuts down. */
         if (op->verb == UNIT_STOP)
                 unit_job_fail_for_deadlock(leaf);
-        else if (!op->job)
-                unit_recovery_cancel(op->recovery);
-        else if (job_cancel(op->job))
+        else if (op->job ? job_cancel(op->job) : unit_recovery_cancel(op->recovery))
                 unit_job_fail_for_deadlock(leaf);
 }
 
@@ -545,7 +548,7 @@ static void unit_job_ask(Leaf *leaf) {
                 systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, methods[op->verb], "ss",
                                 op->unit, unit_job_modes[params->mode]);
 
-        op->job = job_new(op->connection, request, on_stepped, on_job_done, leaf);
+        op->job = job_new(op->connection, request, op->path, on_stepped, on_job_done, leaf);
 }
 
 static void unit_job_recover_request(Leaf *leaf);
@@ -732,7 +735,7 @@ static void unit_job_recover_request(Leaf *leaf) {
 
         op->recovery = unit_recovery_new(op->connection, op->path, op->verb, leaf->started, op->memo, &callbacks, leaf);
         if (op->halted)
-                unit_recovery_cancel(op->recovery);
+                (void) unit_recovery_cancel(op->recovery);
 }
 
 static Status unit_job_recover(Leaf *leaf) {
@@ -756,7 +759,8 @@ static Status unit_job_recover(Leaf *leaf) {
         return STATUS_RUNNING;
 }
 
-/* A halt does not undo what was started: it only cancels a job that is still in the queue. */
+/* A halt does not undo what was started: it only cancels a job that is still in the queue, and that is the leaf's own.
+ */
 static bool unit_job_halt(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
@@ -764,14 +768,15 @@ static bool unit_job_halt(Leaf *leaf) {
         unit_job_stop_search(op);
         if (op->deadlock)
                 return false;
+        /* A stop has others who need it: whoever has stopped the unit, or systemd when it shuts down. */
+        if (op->verb == UNIT_STOP)
+                return true;
         if (op->job)
                 return op->result || job_cancel(op->job);
         if (op->result || !op->memo)
                 return true;
 
-        if (op->recovery)
-                unit_recovery_cancel(op->recovery);
-        return false;
+        return op->recovery && unit_recovery_cancel(op->recovery);
 }
 
 static void unit_job_release(Leaf *leaf) {

@@ -14,6 +14,7 @@
 #include "leaves/unit/unit-recovery.h"
 #include "basic/cleanup.h"
 #include "bus/names.h"
+#include "leaves/unit/systemd-job.h"
 #include "leaves/unit/systemd.h"
 
 struct UnitRecovery {
@@ -26,8 +27,11 @@ struct UnitRecovery {
         bool asked_here; /* over a connection; when its unique name has no owner, it is closed */
         NameUse asker;
         bool was_read;
-        bool cancelled;  /* the job is not wanted any more */
-        uint32_t queued; /* the last job that was reported */
+        bool cancelled;       /* the job is not wanted any more */
+        uint32_t own;         /* the id of the job that the request has created; 0: none */
+        uint32_t queued;      /* the last job that was reported */
+        JobInterest interest; /* in that job */
+        Call *followers;      /* asks whether other jobs wait for it */
         UnitWatch *watch;
         const UnitRecoveryCallbacks *callbacks;
         void *userdata;
@@ -41,6 +45,8 @@ json_object *unit_recovery_memo(const UnitRequest *request) {
         if (request->holder)
                 json_object_object_add(memo, "holder", json_object_new_string(request->holder));
         json_object_object_add(memo, "heard", json_object_new_boolean(request->heard));
+        if (request->job > 0)
+                json_object_object_add(memo, "job", json_object_new_int64(request->job));
         return memo;
 }
 
@@ -57,6 +63,7 @@ json_object *unit_recovery_hand_over(json_object *memo, const char *holder) {
                 .asker = json_object_get_string(member(memo, "asker")),
                 .holder = holder,
                 .heard = json_object_get_boolean(member(memo, "heard")),
+                .job = (uint32_t) json_object_get_int64(member(memo, "job")),
         };
 
         return unit_recovery_memo(&request);
@@ -190,12 +197,36 @@ static void on_asker_changed(void *userdata) {
         read_unit(userdata);
 }
 
-static void cancel_job(const UnitRecovery *recovery) {
-        const UnitFacts *facts = unit_watch_facts(recovery->watch);
-        g_autoptr(sd_bus_message) message =
-                systemd_message(recovery->connection, facts->job_path, SYSTEMD_JOB, "Cancel", NULL);
+/* The job is left to others, whatever becomes of it. */
+static void leave_job(UnitRecovery *recovery) {
+        UnitFacts *facts = unit_watch_facts(recovery->watch);
 
+        recovery->callbacks->known(UNIT_RECOVERY_UNKNOWN, "canceled", facts, recovery->userdata);
+}
+
+static bool is_own(const UnitRecovery *recovery) {
+        return recovery->own > 0 && unit_watch_facts(recovery->watch)->job == recovery->own &&
+               !job_interest_is_shared(&recovery->interest);
+}
+
+static void on_followers(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        UnitRecovery *recovery = userdata;
+        g_autoptr(sd_bus_message) message = NULL;
+
+        g_clear_pointer(&recovery->followers, call_free);
+        if (!reply || jobs_follow(reply) || !is_own(recovery)) {
+                leave_job(recovery);
+                return;
+        }
+
+        message = systemd_message(recovery->connection, recovery->interest.path, SYSTEMD_JOB, "Cancel", NULL);
         systemd_send(recovery->connection, message);
+}
+
+static void cancel_job(UnitRecovery *recovery) {
+        if (!recovery->followers)
+                recovery->followers =
+                        job_ask_followers(recovery->connection, recovery->interest.path, on_followers, recovery);
 }
 
 /* Signals may come before all properties have been read. */
@@ -213,9 +244,14 @@ static void on_changed(void *userdata) {
                 recovery->callbacks->known(judge(recovery, facts), result_of(recovery, facts), facts,
                                            recovery->userdata);
         } else if (recovery->cancelled) {
-                cancel_job(recovery);
+                job_interest_take(&recovery->interest, recovery->connection, facts->job_path);
+                if (is_own(recovery))
+                        cancel_job(recovery);
+                else
+                        leave_job(recovery);
         } else if (facts->job != recovery->queued) {
                 recovery->queued = facts->job;
+                job_interest_take(&recovery->interest, recovery->connection, facts->job_path);
                 recovery->callbacks->queued(recovery->userdata);
         }
 }
@@ -253,6 +289,7 @@ UnitRecovery *unit_recovery_new(Connection *connection, const char *path, UnitVe
                 .since = since,
                 .begun = memo,
                 .heard = json_object_get_boolean(member(memo, "heard")),
+                .own = (uint32_t) json_object_get_int64(member(memo, "job")),
                 .bus = g_strdup(json_object_get_string(member(memo, "bus"))),
                 .holder = g_strdup(json_object_get_string(member(memo, "holder"))),
                 .asked_here = asker && sd_bus_service_name_is_valid(asker) && !is_own_name(connection, asker),
@@ -270,6 +307,8 @@ void unit_recovery_free(UnitRecovery *recovery) {
         if (!recovery)
                 return;
 
+        call_free(recovery->followers);
+        job_interest_drop(&recovery->interest);
         unit_watch_free(recovery->watch);
         if (recovery->asked_here)
                 name_leave(&recovery->asker);
@@ -284,8 +323,13 @@ const char *unit_recovery_job(const UnitRecovery *recovery) {
         return facts->job > 0 ? facts->job_path : NULL;
 }
 
-void unit_recovery_cancel(UnitRecovery *recovery) {
+bool unit_recovery_cancel(UnitRecovery *recovery) {
         recovery->cancelled = true;
-        if (unit_watch_facts(recovery->watch)->job > 0)
-                cancel_job(recovery);
+        if (unit_watch_facts(recovery->watch)->job == 0)
+                return false;
+        if (!recovery->interest.jobs || !is_own(recovery))
+                return true;
+
+        cancel_job(recovery);
+        return false;
 }

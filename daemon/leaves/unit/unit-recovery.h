@@ -18,6 +18,7 @@ typedef struct UnitRequest {
         const char *asker;  /* the unique name of the connection that the request is sent over */
         const char *holder; /* ... that holds a reference to the unit; NULL: none does */
         bool heard;         /* systemd has replied that it queued the job */
+        uint32_t job;       /* the id of the job, if this request has created it; 0: another one may have */
 } UnitRequest;
 
 /* The request as a memo for the run record. */
@@ -57,7 +58,8 @@ void unit_recovery_free(UnitRecovery *recovery);
 /* The path of the job that it waits for; NULL: there is none, or it is not known yet. */
 const char *unit_recovery_job(const UnitRecovery *recovery);
 
-/* Cancels the job that it waits for, if there is one; known() follows when it has left the queue. */
-void unit_recovery_cancel(UnitRecovery *recovery);
+/* Cancels the job that it waits for, if there is one; known() follows when it has left the queue. True: the job is left
+ * to others, and known() does not follow. */
+bool unit_recovery_cancel(UnitRecovery *recovery);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitRecovery, unit_recovery_free)

@@ -28,6 +28,10 @@ void fake_remove_unit(Fake *fake) {
 static int reply_property(Fake *fake, sd_bus_message *message, const char *name) {
         if (strcmp(name, "ConditionResult") == 0)
                 return sd_bus_reply_method_return(message, "v", "b", !fake->unmet);
+        if (strcmp(name, "Job") == 0 && (fake->joined || fake->n_started > 0))
+                return sd_bus_reply_method_return(message, "v", "(uo)", 7, JOB_PATH);
+        if (strcmp(name, "Job") == 0)
+                return sd_bus_reply_method_return(message, "v", "(uo)", 0, "/");
         if (strcmp(name, "Result") == 0)
                 return sd_bus_reply_method_return(message, "v", "s", "success");
 
@@ -146,6 +150,10 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
                 return reply_all(fake, message);
         if (strcmp(member, "ListUnitsByNames") == 0)
                 return reply_units(fake, message);
+        if (strcmp(member, "GetJobAfter") == 0)
+                return fake->followed ? sd_bus_reply_method_return(message, "a(usssoo)", 1, 8, "app.service", "start",
+                                                                   "waiting", "/8", "/app")
+                                      : sd_bus_reply_method_return(message, "a(usssoo)", 0);
         fake->n_loaded += strcmp(member, "LoadUnit") == 0;
         if (strcmp(member, "LoadUnit") == 0)
                 return sd_bus_reply_method_return(message, "o", UNIT_PATH);

@@ -33,6 +33,8 @@ typedef struct Scene {
         BusPeer *peer;
         Connection *connection;
         Unit unit;
+        bool others;   /* wait for the job, too: the daemon did not create it */
+        bool followed; /* another job is ordered after it */
         unsigned n_read, n_cancelled, n_subscribed, n_kept, n_queued;
         int verdict; /* -1: not known yet */
         char *result, *error;
@@ -91,6 +93,10 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
                 return reply_all(&scene->unit, message);
         }
         scene->n_subscribed += strcmp(member, "Subscribe") == 0;
+        if (strcmp(member, "GetJobAfter") == 0)
+                return scene->followed ? sd_bus_reply_method_return(message, "a(usssoo)", 1, 8, "app.service", "start",
+                                                                    "waiting", "/8", "/app")
+                                       : sd_bus_reply_method_return(message, "a(usssoo)", 0);
         if (strcmp(member, "Cancel") == 0) {
                 g_assert_cmpstr(sd_bus_message_get_path(message), ==, JOB_PATH);
                 scene->n_cancelled++;
@@ -155,8 +161,8 @@ static UnitRecovery *recover_over(Scene *scene, UnitVerb verb, bool heard, const
         wait_until(connection_is_ready(scene->connection));
         id = connection_bus_id(scene->connection);
         g_assert_cmpuint(strlen(id), ==, 32);
-        memory = unit_recovery_memo(
-                &(UnitRequest){ .bus = bus ?: id, .asker = asker, .holder = HOLDER, .heard = heard });
+        memory = unit_recovery_memo(&(UnitRequest){
+                .bus = bus ?: id, .asker = asker, .holder = HOLDER, .heard = heard, .job = scene->others ? 0 : 7 });
         return unit_recovery_new(scene->connection, UNIT_PATH, verb, BEGUN, memory, &callbacks, scene);
 }
 
@@ -331,10 +337,34 @@ static void test_cancel(Scene *scene, const void *data) {
 
         scene->unit = (Unit){ "loaded", "inactive", OLD, .job = 7 };
         recovery = recover_start(scene);
-        unit_recovery_cancel(recovery);
+        g_assert_false(unit_recovery_cancel(recovery));
         wait_until(scene->n_cancelled == 1);
         tell(scene, 0, "inactive");
         wait_until(scene->verdict >= 0);
+}
+
+/* The job of others stays, whether it is known yet or not. */
+static void test_cancel_the_job_of_others(Scene *scene, const void *data) {
+        for (unsigned i = 0; i < 4; i++) {
+                g_autoptr(UnitRecovery) recovery = NULL, second = NULL;
+
+                scene->unit = (Unit){ "loaded", "inactive", OLD, .job = 7 };
+                scene->others = i < 2;
+                scene->followed = i == 3;
+                scene->verdict = -1;
+                scene->n_kept = 0;
+                recovery = recover_start(scene);
+                if (i > 0)
+                        wait_until(scene->n_kept == 1);
+                if (i == 2) {
+                        second = recover_start(scene);
+                        wait_until(scene->n_kept == 2);
+                }
+                if (!unit_recovery_cancel(recovery))
+                        wait_until(scene->verdict >= 0);
+                wait_round_trip(scene->peer);
+                g_assert_cmpuint(scene->n_cancelled, ==, 0);
+        }
 }
 
 /* The bus comes again. */
@@ -365,6 +395,7 @@ int main(int argc, char **argv) {
         add("/unit-recovery/asker", test_asker);
         add("/unit-recovery/job", test_job);
         add("/unit-recovery/cancel", test_cancel);
+        add("/unit-recovery/cancel-the-job-of-others", test_cancel_the_job_of_others);
         add("/unit-recovery/bus-lost", test_bus_lost);
         return g_test_run();
 }

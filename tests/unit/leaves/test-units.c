@@ -197,9 +197,40 @@ static void test_halt(Scene *scene, const void *data) {
         fake_come(scene);
         leaf = scene_start(scene, START_CAM);
         wait_until(scene->fake.n_started == 1);
+        wait_round_trip(scene->fake.peer);
         test_leaf_halt(leaf);
         g_assert_true(leaf->halted);
         g_assert_cmpuint(scene->fake.n_cancelled, ==, 1);
+}
+
+/* The job is the boot's, or an administrator's: it was there before. */
+static void test_halt_of_a_job_of_others(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        fake_come(scene);
+        scene->fake.joined = true;
+        leaf = scene_start(scene, START_CAM);
+        wait_until(scene->fake.n_started == 1);
+        wait_round_trip(scene->fake.peer);
+        test_leaf_halt(leaf);
+        g_assert_true(leaf->halted);
+        wait_round_trip(scene->fake.peer);
+        g_assert_cmpuint(scene->fake.n_cancelled, ==, 0);
+}
+
+/* Another unit waits for it. */
+static void test_halt_of_a_job_that_others_need(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        fake_come(scene);
+        scene->fake.followed = true;
+        leaf = scene_start(scene, START_CAM);
+        wait_until(scene->fake.n_started == 1);
+        wait_round_trip(scene->fake.peer);
+        test_leaf_halt(leaf);
+        g_assert_true(leaf->halted);
+        wait_round_trip(scene->fake.peer);
+        g_assert_cmpuint(scene->fake.n_cancelled, ==, 0);
 }
 
 static void test_halt_before_it_is_asked(Scene *scene, const void *data) {
@@ -430,6 +461,8 @@ int main(int argc, char **argv) {
         add("simple-settles", test_simple_settles);
         add("not-held", test_not_held);
         add("halt", test_halt);
+        add("halt-of-a-job-of-others", test_halt_of_a_job_of_others);
+        add("halt-of-a-job-that-others-need", test_halt_of_a_job_that_others_need);
         add("halt-while-it-is-asked", test_halt_while_it_is_asked);
         add("halt-before-it-is-asked", test_halt_before_it_is_asked);
         add("shared-job", test_shared_job);
