@@ -29,11 +29,14 @@ struct Activity {
         Timer *timeout;
         Timer *halt_timeout; /* limits how long it may stop; NULL: no limit, or not stopping */
         Status status;
-        bool held;     /* the kind was called, and release() must follow */
-        bool stopping; /* halt() of the kind was called */
-        bool no_room;  /* one of its results did not fit */
-        bool failed;   /* failed because of its timeout or a lost secret: keep the cause */
-        bool halted;   /* halted by its run */
+        bool held;      /* the kind was called, and release() must follow */
+        bool stopping;  /* halt() of the kind was called */
+        bool no_room;   /* one of its results did not fit */
+        bool failed;    /* failed because of its timeout or a lost secret: keep the cause */
+        bool halted;    /* halted by its run */
+        bool unread;    /* recovered, and what it does is not known yet */
+        bool kept;      /* its end is kept by the run until all its leaves have been read */
+        uint64_t ended; /* when, before btd came back; 0: it did not, or this is not known */
         Cause *cause;
         alignas(max_align_t) char op[];
 };
@@ -60,6 +63,14 @@ static Status bound(Activity *activity, Status status) {
         return no_room && status == STATUS_SUCCESS ? STATUS_FAILURE : status;
 }
 
+static void stop_reading(Activity *activity) {
+        if (!activity->unread)
+                return;
+
+        activity->unread = false;
+        run_end_reading(activity->run);
+}
+
 /* An action that has ended is released at once. Report the end before that: after the release, systemd may forget its
  * unit, so the run record must have the end already. */
 static void settle(Activity *activity, Status status) {
@@ -68,9 +79,24 @@ static void settle(Activity *activity, Status status) {
         g_clear_pointer(&activity->timeout, timer_free);
         g_clear_pointer(&activity->halt_timeout, timer_free);
         activity->status = bound(activity, status);
-        if (is_condition(activity))
+        if (activity->unread) {
+                activity->kept = true;
+                run_keep_end(run, activity->leaf.node, activity->ended);
+                stop_reading(activity);
+        } else if (is_condition(activity))
                 run_condition_changed(run, activity->leaf.node);
         else if (run_leaf_ended(run, activity->leaf.node))
+                activity_free(activity);
+        else
+                release(activity);
+}
+
+void activity_tell_end(Activity *activity) {
+        if (!activity->kept)
+                return;
+
+        activity->kept = false;
+        if (run_leaf_ended(activity->run, activity->leaf.node))
                 activity_free(activity);
         else
                 release(activity);
@@ -115,13 +141,17 @@ static uint64_t timeout_of(const Activity *activity) {
         return *(const uint64_t *) ((const char *) activity->leaf.params + type->timeout_offset);
 }
 
-static void on_timeout(void *userdata) {
-        Activity *activity = userdata;
-
+static void fail_for_timeout(Activity *activity) {
         leaf_give_cause(&activity->leaf,
                         reason_of_timeout(definition_tree(activity->run->definition), activity->leaf.node,
                                           activity->leaf.type->timeout_offset, timeout_of(activity)));
         activity->failed = true;
+}
+
+static void on_timeout(void *userdata) {
+        Activity *activity = userdata;
+
+        fail_for_timeout(activity);
         if (stop(activity))
                 settle(activity, STATUS_FAILURE);
 }
@@ -163,7 +193,7 @@ static void set_begun(Activity *activity, Status status) {
         assert(status <= STATUS_SKIPPED || status == STATUS_ERROR);
 
         activity->status = status;
-        if (status == STATUS_RUNNING && !activity->timeout)
+        if (status == STATUS_RUNNING && !activity->timeout && !activity->unread)
                 arm_timeout(activity);
 }
 
@@ -228,6 +258,7 @@ void activity_free(Activity *activity) {
 
         timer_free(activity->timeout);
         timer_free(activity->halt_timeout);
+        stop_reading(activity);
         release(activity);
         g_queue_unlink(&activity->run->activities, &activity->link);
         params_clear(&activity->params);
@@ -240,10 +271,13 @@ void activity_free(Activity *activity) {
 }
 
 bool activity_halt(Activity *activity) {
-        assert(!is_condition(activity) && activity->status == STATUS_RUNNING && !activity->halted);
+        assert(!is_condition(activity) && activity_status(activity) == STATUS_RUNNING && !activity->halted);
 
         g_clear_pointer(&activity->timeout, timer_free);
         activity->halted = true;
+        if (activity->kept)
+                return true;
+        stop_reading(activity);
         return activity->stopping ? false : stop(activity);
 }
 
@@ -277,7 +311,7 @@ void activity_report(const Activity *activity, LeafReport *ret_report) {
 }
 
 Status activity_status(const Activity *activity) {
-        return activity->status;
+        return activity->kept ? STATUS_RUNNING : activity->status;
 }
 
 Cause *activity_cause(const Activity *activity) {
@@ -373,7 +407,12 @@ static void recover_action(Activity *activity, const ReplayLeaf *past) {
         }
 
         activity->held = true;
+        activity->unread = kind->reads && !past->halted;
+        if (activity->unread)
+                run_begin_reading(activity->run);
         set_begun(activity, kind->recover ? bound(activity, kind->recover(&activity->leaf)) : STATUS_IDLE);
+        if (activity->status != STATUS_RUNNING)
+                stop_reading(activity);
         if (activity->status == STATUS_IDLE)
                 give_up(activity);
         if ((activity->halted || activity->failed) && activity->status == STATUS_RUNNING) {
@@ -530,6 +569,36 @@ void leaf_lost(Leaf *leaf) {
         give_up(activity);
         if (activity->status != STATUS_RUNNING)
                 settle(activity, activity->status);
+        else
+                activity_end_reading(activity);
+}
+
+static uint64_t deadline_of(const Activity *activity) {
+        uint64_t limit = timeout_of(activity);
+
+        return limit < UINT64_MAX - activity->leaf.started ? activity->leaf.started + limit : UINT64_MAX;
+}
+
+void leaf_read(Leaf *leaf, uint64_t ended) {
+        Activity *activity = activity_of(leaf);
+
+        if (!activity->unread)
+                return;
+
+        activity->ended = ended;
+        if (ended == 0)
+                activity_end_reading(activity);
+        else if (ended > deadline_of(activity))
+                fail_for_timeout(activity);
+}
+
+void activity_end_reading(Activity *activity) {
+        if (!activity->unread)
+                return;
+
+        stop_reading(activity);
+        if (!activity->timeout && !activity->stopping)
+                arm_timeout(activity);
 }
 
 bool leaf_is_awaited_by(const Leaf *leaf, const char *unit, bool stop) {

@@ -24,6 +24,11 @@ void activity_abandon(Activity *activity);
 /* Actions only. True: it has ended. False: it is ending, and run_leaf_ended() follows. */
 bool activity_halt(Activity *activity);
 
+/* The end that was kept, see run_keep_end(). */
+void activity_tell_end(Activity *activity);
+/* What the leaf does is not known in time: its time limits count from now on. */
+void activity_end_reading(Activity *activity);
+
 /* See LeafKind.awaited. */
 void activity_tell_awaited(Activity *activity);
 

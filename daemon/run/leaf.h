@@ -73,6 +73,9 @@ struct LeafKind {
          * parameter "on_recover" decides if the type has one and the leaf has called leaf_set_memo(); other leaves are
          * started again. NULL: like IDLE. */
         Status (*recover)(Leaf *leaf);
+        /* recover() reads what became of the leaf, and leaf_read(), leaf_end() or leaf_lost() follow. Until then, no
+         * time limit counts. */
+        bool reads;
 
         /* For conditions that compute their value on demand: the value. NULL: the value is the last one of
          * leaf_set_value(). */
@@ -155,6 +158,10 @@ void leaf_set_memo(Leaf *leaf, json_object *memo);
  * returns.
  */
 void leaf_lost(Leaf *leaf);
+
+/* After recover, see LeafKind.reads: the leaf still runs (ended 0), or ended at that time (CLOCK_MONOTONIC µs), and
+ * leaf_end() follows. Only time limits that had passed by then count. */
+void leaf_read(Leaf *leaf, uint64_t ended);
 
 /* Does the start of this unit wait for the run of the leaf; stop: does its stop wait for the end of the run? NULL: of
  * any unit? */

@@ -6,6 +6,7 @@
  * its recovery.
  */
 
+#include <assert.h>
 #include <errno.h>
 #include <json-c/linkhash.h>
 #include <string.h>
@@ -193,8 +194,28 @@ static void give_or_keep(Run *run, KeptKind kind, NodeId node) {
         settle(run);
 }
 
+/* Something that happened to a recovered run before btd came back. */
+typedef struct Past {
+        uint64_t time;
+        NodeId node;
+        bool timer; /* else a leaf has ended */
+} Past;
+
+/* Who does not answer in this time does not keep time limits from counting. */
+#define READING_USEC_MAX UINT64_C(10000000)
+
+static void keep(Run *run, const Past *past) {
+        run->past = run->past ?: g_array_new(FALSE, FALSE, sizeof(Past));
+        g_array_append_vals(run->past, past, 1);
+}
+
 static void on_timer(NodeId node, void *userdata) {
         Run *run = userdata;
+
+        if (run->n_unread > 0 && node != NODE_NONE) {
+                keep(run, &(Past){ .time = run_deadline(run, node), .node = node, .timer = true });
+                return;
+        }
 
         if (node != NODE_NONE)
                 run->unprompted = 0;
@@ -232,6 +253,66 @@ void run_store_memo(Run *run, NodeId node, json_object *memo) {
 
 void run_note_rerun(Run *run, NodeId node, json_object *noted) {
         input_rerun(run, node, noted, clock_now(run));
+}
+
+static bool tick_once(Run *run);
+
+/* What happened first comes first; a leaf that ended at the time of a limit has ended in time. */
+static int compare_past(const void *a, const void *b) {
+        const Past *x = a, *y = b;
+
+        return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : x->timer - y->timer;
+}
+
+static void on_read(void *userdata) {
+        Run *run = userdata;
+        g_autoptr(GArray) past = NULL;
+
+        for (GList *i = run->activities.head, *next; i; i = next) {
+                next = i->next;
+                activity_end_reading(i->data);
+        }
+        g_clear_pointer(&run->reading, timer_free);
+        past = g_steal_pointer(&run->past);
+        if (past)
+                g_array_sort(past, compare_past);
+
+        for (unsigned i = 0; past && i < past->len; i++) {
+                const Past *it = &g_array_index(past, Past, i);
+                Activity *activity = it->timer ? NULL : run_leaf(run, it->node);
+
+                if (activity)
+                        activity_tell_end(activity);
+                else if (it->timer && run_deadline(run, it->node) == it->time)
+                        on_timer(it->node, run);
+                if (!run_wants_tick(run))
+                        continue;
+
+                ticker_remove(run->services->ticker, &run->turn);
+                if (tick_once(run))
+                        return;
+        }
+}
+
+static void read_until(Run *run, uint64_t usec) {
+        timer_free(run->reading);
+        run->reading = timer_new(run->services->leaves->timers, usec, on_read, run);
+}
+
+void run_begin_reading(Run *run) {
+        if (run->n_unread++ == 0)
+                read_until(run, READING_USEC_MAX);
+}
+
+void run_end_reading(Run *run) {
+        assert(run->n_unread > 0);
+
+        if (--run->n_unread == 0 && run->reading)
+                read_until(run, 0);
+}
+
+void run_keep_end(Run *run, NodeId node, uint64_t ended) {
+        keep(run, &(Past){ .time = ended > 0 ? ended : clock_now(run), .node = node });
 }
 
 /* The effects of the run. */
@@ -386,6 +467,8 @@ void run_end_live(Run *run) {
         g_clear_pointer(&run->node_locks, node_locks_free);
         g_clear_pointer(&run->kept, g_array_unref);
         g_clear_pointer(&run->later, timer_free);
+        g_clear_pointer(&run->past, g_array_unref);
+        g_clear_pointer(&run->reading, timer_free);
         ticker_remove(run->services->ticker, &run->turn);
 }
 
@@ -425,18 +508,22 @@ static void tell_moved(Run *run) {
         run->callbacks->state_changed(run, run->callbacks_userdata);
 }
 
-static void tick(void *userdata) {
-        Run *run = userdata;
-
+/* True: the run has finished, and may have been freed. */
+static bool tick_once(Run *run) {
         if (input_tick(run, clock_now(run)) != STATUS_RUNNING) {
                 finish(run);
-                return;
+                return true;
         }
 
         settle(run);
         run->callbacks->changed(run, run->callbacks_userdata);
         report_ready(run);
         tell_moved(run);
+        return false;
+}
+
+static void tick(void *userdata) {
+        (void) tick_once(userdata);
 }
 
 /* A unit that is started waits until the run is ready; one that is stopped, until the halt of the run completes. */

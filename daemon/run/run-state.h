@@ -85,8 +85,11 @@ struct Run {
         NodeLocks *node_locks; /* NULL likewise */
         GArray *kept;          /* inputs kept until the end of the tick; NULL: none */
         Timer *later;          /* delays kept inputs of a loop; NULL: none */
-        uint64_t finished;     /* CLOCK_REALTIME */
-        char *not_durable;     /* why it does not survive a restart; NULL: it does, or run records are not kept */
+        unsigned n_unread;     /* recovered leaves of which nobody knows yet what they do */
+        GArray *past;   /* Past: what happened before btd came back, until all leaves have been read; NULL: nothing */
+        Timer *reading; /* ends the reading; NULL: all leaves have been read */
+        uint64_t finished; /* CLOCK_REALTIME */
+        char *not_durable; /* why it does not survive a restart; NULL: it does, or run records are not kept */
         char names[];
 };
 
@@ -169,6 +172,12 @@ void run_end_live(Run *run);
 
 /* An action has ended, see activity_status(); from the main loop. True: the activity is finished and must be freed. */
 bool run_leaf_ended(Run *run, NodeId node);
+/* A recovered leaf is being read. Until all have been, ends and expired timers are kept; then they become inputs in the
+ * order of their times. */
+void run_begin_reading(Run *run);
+void run_end_reading(Run *run);
+/* The leaf has ended, at that time (0: now). activity_tell_end() follows. */
+void run_keep_end(Run *run, NodeId node, uint64_t ended);
 /* The value of a condition is known or may have changed. */
 void run_condition_changed(Run *run, NodeId node);
 /* Takes the value. */

@@ -423,6 +423,8 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
                 leaf_lost(execution->leaf);
                 return;
         }
+        if (execution->recovering && end->time > 0)
+                leaf_read(execution->leaf, end->time);
 
         if (!end->error && !execution->lost) {
                 set_output(execution->leaf, params->stdout_key, execution->output);
@@ -540,6 +542,7 @@ static void record_memo(const Execution *execution, bool as_unit) {
 static void on_confirmed(void *userdata) {
         Execution *execution = userdata;
 
+        leaf_read(execution->leaf, 0);
         if (execution->confirmed)
                 return;
 

@@ -24,11 +24,13 @@ typedef struct SpawnEnd {
         const char *error;
         bool gone; /* it was started, and its unit was removed while btd was not running */
         int code, status;
+        uint64_t time;                    /* when, CLOCK_MONOTONIC µs; 0: not known */
         const char *result;               /* the result of the unit ("oom-kill", "timeout", ...), or NULL */
         const char *unit, *invocation_id; /* the unit whose log may say more, or NULL */
 } SpawnEnd;
 
 /* Called once, from the main loop, when no process of the request is running any more. */
 typedef void (*SpawnEnded)(const SpawnEnd *end, void *userdata);
-/* Called when systemd has confirmed that it has the unit: before that, it may never have got the request. */
+/* Called when systemd has confirmed that it has the unit: before that, it may never have got the request. After a
+ * recovery, called if the process still runs. */
 typedef void (*SpawnConfirmed)(void *userdata);

@@ -279,6 +279,7 @@ struct SpawnUnit {
         char *result; /* of the job that started it */
         bool asked;   /* and the answer was lost */
         bool there;   /* systemd has confirmed it to the previous daemon */
+        bool recovering;
         bool cleared;
         SpawnConfirmed confirmed;
         SpawnEnded ended;
@@ -360,6 +361,7 @@ static void unit_check_end(SpawnUnit *unit) {
         SpawnEnd end = {
                 .code = facts->exec_main_code,
                 .status = facts->exec_main_status,
+                .time = facts->exec_main_exited,
                 .result = telling_result(facts->result),
                 .unit = unit->name,
                 .invocation_id = facts->invocation_id,
@@ -367,8 +369,12 @@ static void unit_check_end(SpawnUnit *unit) {
 
         /* The previous daemon may have requested a unit that was not started yet. */
         if (!is(facts->active_state, "failed") && !(is(facts->active_state, "inactive") && facts->job == 0) &&
-            !is(facts->sub_state, "exited"))
+            !is(facts->sub_state, "exited")) {
+                if (unit->recovering && facts->load_state)
+                        unit->confirmed(unit->userdata);
+                unit->recovering = false;
                 return;
+        }
 
         if (end.code != 0 && !unit_failed_to_start(unit, facts)) {
                 unit_end(unit, &end);
@@ -575,6 +581,7 @@ int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnCon
         unit = g_new0(SpawnUnit, 1);
         unit->params = request->params;
         unit->asked = request->recovering;
+        unit->recovering = request->recovering;
         unit->there = request->recovering && request->confirmed;
         unit->confirmed = confirmed;
         if (unit->there)

@@ -63,6 +63,7 @@ const LeafKind spawn_kind = {
         .release = spawn_release,
         .describe = spawn_describe,
         .recover = spawn_recover,
+        .reads = true,
 };
 
 typedef struct Command {

@@ -676,7 +676,18 @@ static void on_recovery_kept(void *userdata) {
 }
 
 static void on_recovery_queued(void *userdata) {
+        leaf_read(userdata, 0);
         unit_job_search_order(userdata);
+}
+
+/* When what was requested was done, or failed. */
+static uint64_t time_of_end(const UnitJob *op, const UnitFacts *facts) {
+        bool up = is(facts->active_state, "active") || is(facts->active_state, "reloading");
+
+        if (op->verb == UNIT_RELOAD)
+                return facts->changed;
+
+        return op->verb != UNIT_STOP && up ? facts->became_active : facts->became_inactive;
 }
 
 static void on_recovery_known(UnitRecoveryVerdict verdict, const char *result, UnitFacts *facts, void *userdata) {
@@ -695,6 +706,7 @@ static void on_recovery_known(UnitRecoveryVerdict verdict, const char *result, U
                 return;
         }
 
+        leaf_read(leaf, verdict == UNIT_RECOVERY_TO_DO ? 0 : time_of_end(op, facts));
         switch (verdict) {
         case UNIT_RECOVERY_TO_DO:
                 op->away = false;
@@ -825,4 +837,5 @@ const LeafKind unit_job_kind = {
         .awaited = unit_job_awaited,
         .describe = unit_job_describe,
         .recover = unit_job_recover,
+        .reads = true,
 };
