@@ -85,6 +85,8 @@ void bus_driver_called(Link *link, sd_bus_message *call) {
                 on_get_owner(link, call, argument);
         } else if (g_str_equal(member, "NameHasOwner")) {
                 answer(link, call, "b", bus_owner_of(argument) ? 1 : 0);
+        } else if (g_str_equal(member, "GetId")) {
+                answer(link, call, "s", "0123456789abcdef0123456789abcdef");
         } else if (g_str_equal(member, "GetConnectionCredentials")) {
                 answer(link, call, "a{sv}", 2, "UnixUserID", "u", g_str_equal(argument, BUS_USER) ? BUS_USER_UID : 0u,
                        "ProcessID", "u", 2u);

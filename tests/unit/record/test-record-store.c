@@ -14,6 +14,7 @@
 
 typedef struct Fixture {
         char *runtime, *state, *lock, *runs, *record;
+        Timers *timers;
 } Fixture;
 
 static void set_up(Fixture *fixture, gconstpointer data) {
@@ -22,11 +23,22 @@ static void set_up(Fixture *fixture, gconstpointer data) {
         fixture->lock = g_build_filename(fixture->runtime, "lock", NULL);
         fixture->runs = g_build_filename(fixture->runtime, "runs", NULL);
         fixture->record = g_build_filename(fixture->runs, "boot.1.journal", NULL);
+        fixture->timers = timers_new_simulated();
         g_assert_cmpint(g_mkdir(fixture->runs, 0700), ==, 0);
 }
 
+static RecordStore *store_new(const Fixture *fixture) {
+        return record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, fixture->timers);
+}
+
 static void tear_down(Fixture *fixture, gconstpointer data) {
-        g_autofree char *history = g_build_filename(fixture->state, "history", NULL);
+        g_autofree char *history = g_build_filename(fixture->state, "history", NULL),
+                        *finished = g_build_filename(fixture->runtime, "finished", NULL),
+                        *clock = g_build_filename(finished, "clock", NULL);
+
+        g_remove(clock);
+        g_remove(finished);
+        timers_free(fixture->timers);
 
         g_remove(fixture->record);
         g_remove(fixture->runs);
@@ -49,8 +61,8 @@ static void assert_text(const char *error, const char *format, const char *path)
 }
 
 static void test_only_one(Fixture *fixture, gconstpointer data) {
-        g_autoptr(RecordStore) ours = record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL);
-        g_autoptr(RecordStore) theirs = record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL);
+        g_autoptr(RecordStore) ours = store_new(fixture);
+        g_autoptr(RecordStore) theirs = store_new(fixture);
         g_autofree char *error = NULL;
 
         g_assert_cmpint(record_store_lock(ours, &error), ==, 0);
@@ -60,7 +72,7 @@ static void test_only_one(Fixture *fixture, gconstpointer data) {
 }
 
 static void test_no_lock(Fixture *fixture, gconstpointer data) {
-        g_autoptr(RecordStore) store = record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL);
+        g_autoptr(RecordStore) store = store_new(fixture);
         g_autofree char *error = NULL;
 
         g_assert_cmpint(symlink("elsewhere", fixture->lock), ==, 0);
@@ -77,7 +89,7 @@ static int read_record(const RecordStore *store, const char *run, GByteArray **r
 }
 
 static void test_unreadable(Fixture *fixture, gconstpointer data) {
-        g_autoptr(RecordStore) store = record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL);
+        g_autoptr(RecordStore) store = store_new(fixture);
         g_autoptr(GByteArray) bytes = NULL;
         g_autofree char *error = NULL;
 
@@ -185,7 +197,7 @@ static unsigned count_aside(const Fixture *fixture, const char *newest) {
 
 /* Only so many, and so much, of what was set aside is kept, and it is said which is not. */
 static void test_set_aside_is_bounded(Fixture *fixture, gconstpointer data) {
-        g_autoptr(RecordStore) store = record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL);
+        g_autoptr(RecordStore) store = store_new(fixture);
 
         for (unsigned i = 100; i < 130; i++) {
                 const char *suffix = i % 2 ? RECORD_BAD_SUFFIX : RECORD_OLD_SUFFIX;
@@ -250,9 +262,9 @@ static void test_move_far(Fixture *fixture, gconstpointer data) {
         g_assert_false(g_file_test(far, G_FILE_TEST_EXISTS));
 }
 
-/* It is said, and not kept where the next daemon would take it for one of a run that goes on. */
+/* It is said, and the next daemon finds that the run has finished. */
 static void test_finish_in_vain(Fixture *fixture, gconstpointer data) {
-        g_autoptr(RecordStore) store = record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL);
+        g_autoptr(RecordStore) store = store_new(fixture);
         g_autofree char *finished = g_build_filename(fixture->runtime, "finished", NULL),
                         *log = g_build_filename(fixture->state, "log", NULL), *text = NULL, *expected = NULL;
         int fd = open(log, O_WRONLY | O_CREAT | O_CLOEXEC, 0600), before = dup(STDERR_FILENO);
@@ -266,13 +278,13 @@ static void test_finish_in_vain(Fixture *fixture, gconstpointer data) {
         close(before);
         close(fd);
 
-        expected = g_strdup_printf(
-                "test-record-store: warning: the run record of boot.1 is not kept, because %s cannot be moved to "
-                "%s: Not a directory\n",
-                fixture->record, finished);
+        expected = g_strdup_printf("test-record-store: warning: the run record of boot.1 stays in %s until btd is "
+                                   "started again, because it "
+                                   "cannot be moved to %s: Not a directory\n",
+                                   fixture->runs, finished);
         g_assert_true(g_file_get_contents(log, &text, NULL, NULL));
         g_assert_cmpstr(text, ==, expected);
-        g_assert_false(g_file_test(fixture->record, G_FILE_TEST_EXISTS));
+        g_assert_true(g_file_test(fixture->record, G_FILE_TEST_EXISTS));
         g_assert_false(record_store_have(store, "boot.1"));
         g_assert_cmpint(g_unlink(log), ==, 0);
         g_assert_cmpint(g_unlink(finished), ==, 0);
