@@ -241,6 +241,7 @@ static void on_process_ends(LoadedUnit *unit) {
         unit->process = 0;
         ledger_effect_ends(unit->tree, unit->node);
         unit->code = CLD_EXITED;
+        unit->exited = clock_now();
         unit->status = fails ? 1 : 0;
         unit->result = fails ? "exit-code" : "success";
         trace("process of %s ends with %i", unit->name, unit->status);
@@ -320,6 +321,7 @@ static void stop_now(LoadedUnit *unit) {
         if (unit->process != 0) {
                 ledger_effect_ends(unit->tree, unit->node);
                 unit->code = CLD_KILLED;
+                unit->exited = clock_now();
                 unit->status = 15;
                 unit->process = 0;
         }
@@ -646,6 +648,14 @@ static void on_list(Link *link, sd_bus_message *call) {
         bus_reply(link, reply);
 }
 
+/* No unit is ordered after another one. */
+static void on_jobs_after(Link *link, sd_bus_message *call) {
+        sd_bus_message *reply = bus_reply_new(call);
+
+        (void) sd_bus_message_append(reply, "a(usssoo)", 0);
+        bus_reply(link, reply);
+}
+
 static void on_cancel(Link *link, sd_bus_message *call) {
         unsigned job;
 
@@ -699,6 +709,8 @@ static void systemd_called(Link *link, sd_bus_message *call) {
                 on_list(link, call);
         else if (g_str_equal(member, "LoadUnit"))
                 on_load(link, call);
+        else if (g_str_equal(member, "GetJobAfter"))
+                on_jobs_after(link, call);
         else if (g_str_equal(member, "Cancel"))
                 on_cancel(link, call);
         else if (g_str_equal(member, "Subscribe") || g_str_equal(member, "Unsubscribe")) {

@@ -79,7 +79,7 @@ void loaded_unit_forget(LoadedUnit *unit) {
         unit->result = "success";
         unit->condition_result = false;
         unit->invocation = unit->changed = 0;
-        unit->left_inactive = unit->became_inactive = unit->tested_conditions = 0;
+        unit->left_inactive = unit->became_inactive = unit->became_active = unit->tested_conditions = unit->exited = 0;
         unit->code = unit->status = 0;
 }
 
@@ -102,6 +102,8 @@ void loaded_unit_set_state(LoadedUnit *unit, const char *active, const char *sub
                 unit->left_inactive = unit->changed;
         if (!was_down && down)
                 unit->became_inactive = unit->changed;
+        if (g_str_equal(active, "active"))
+                unit->became_active = unit->changed;
 }
 
 bool loaded_unit_is_idle(const LoadedUnit *unit) {
@@ -191,6 +193,10 @@ bool loaded_unit_append_property(const LoadedUnit *unit, const char *property, s
                 (void) sd_bus_message_append(message, "v", "t", unit->left_inactive);
         else if (g_str_equal(property, "InactiveEnterTimestampMonotonic"))
                 (void) sd_bus_message_append(message, "v", "t", unit->became_inactive);
+        else if (g_str_equal(property, "ActiveEnterTimestampMonotonic"))
+                (void) sd_bus_message_append(message, "v", "t", unit->became_active);
+        else if (g_str_equal(property, "ExecMainExitTimestampMonotonic"))
+                (void) sd_bus_message_append(message, "v", "t", unit->exited);
         else if (g_str_equal(property, "ConditionTimestampMonotonic"))
                 (void) sd_bus_message_append(message, "v", "t", unit->tested_conditions);
         else if (g_str_equal(property, "CollectMode"))
@@ -234,6 +240,8 @@ void loaded_unit_append_all(const LoadedUnit *unit, sd_bus_message *message) {
                 "StateChangeTimestampMonotonic",
                 "InactiveExitTimestampMonotonic",
                 "InactiveEnterTimestampMonotonic",
+                "ActiveEnterTimestampMonotonic",
+                "ExecMainExitTimestampMonotonic",
                 "ConditionTimestampMonotonic",
                 "CollectMode",
                 "Refs",
@@ -256,6 +264,8 @@ void loaded_unit_append_changes(const LoadedUnit *unit, sd_bus_message *message)
                 "StateChangeTimestampMonotonic",
                 "InactiveExitTimestampMonotonic",
                 "InactiveEnterTimestampMonotonic",
+                "ActiveEnterTimestampMonotonic",
+                "ExecMainExitTimestampMonotonic",
                 "ConditionTimestampMonotonic",
                 "ExecMainCode",
                 NULL,

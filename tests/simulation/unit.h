@@ -47,7 +47,8 @@ struct LoadedUnit {
         unsigned tree, node; /* of its leaf */
         const char *active, *sub, *result;
         uint64_t invocation;
-        uint64_t changed, left_inactive, became_inactive, tested_conditions; /* times; 0: never */
+        uint64_t changed, left_inactive, became_inactive, became_active, tested_conditions,
+                exited; /* times; 0: never */
         int code, status;
         bool condition_result;
         bool collects_failures; /* CollectMode=inactive-or-failed */
