@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/*
+ * Each kind of trouble has a rule that it tries to break, besides the rules that always hold (see ledger.h):
+ *
+ *   start, stop, reset   A process is executed once for each start of its leaf, whatever an administrator has done with
+ *                        its unit. A unit leaf succeeds only if its unit was up (down, executed) after its request. A
+ * job of an administrator is never cancelled. (witness.h, judge.h, systemd.c) reload               The same, and
+ * nothing is concluded while systemd reads its units. forget               The same, if systemd has no trace of a unit
+ * any more. absence              What has ended before its limit has not timed out, however late that becomes known.
+ * (judge.h) shared               No leaf fails because another one was halted. (judge.h) clock                The
+ * history loses no run, and the oldest first if there are too many; a token starts a tree once. (history.h, orders.h)
+ *
+ * A rule that the present daemon breaks only with one kind of trouble is checked only with it: troubles_check().
+ */
+
 #include <glib.h>
 #include <stdio.h>
 
