@@ -54,15 +54,13 @@ class CannotRun(Exception):
 class Container:
     """write() files into it, boot() it, run() commands in it, close() it."""
 
-    def __init__(self, bus, installed, shared=()):
-        """bus: "dbus-daemon" or "dbus-broker"; installed: a tree of files to lay over the system; shared: paths
-        at which it writes to this system."""
+    def __init__(self, bus, installed):
+        """bus: "dbus-daemon" or "dbus-broker"; installed: a tree of files to lay over the system."""
         if os.geteuid() != 0:
             raise CannotRun("containers need root")
         if not shutil.which("systemd-nspawn"):
             raise CannotRun("systemd-nspawn is not installed (Debian: systemd-container)")
         self.installed = installed
-        self.shared = shared
         self.shares_network = False  # true: its ports are those of this system
         self.leader = None
         self.nspawn = None
@@ -121,7 +119,7 @@ class Container:
     def boot(self, timeout=3 * client.PATIENCE):
         """Returns when every unit of the boot has been started."""
         self._make_cgroups()
-        options = [f"--bind={path}" for path in self.shared] + ([] if self.shares_network else ["--private-network"])
+        options = [] if self.shares_network else ["--private-network"]
         notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         notify.bind(str(self.top / "notify"))
         env = dict(os.environ, NOTIFY_SOCKET=str(self.top / "notify"), SYSTEMD_NSPAWN_UNIFIED_HIERARCHY="1",

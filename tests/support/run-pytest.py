@@ -53,8 +53,6 @@ class Tap:
 
 
 def main():
-    if "BTD_COUNTERS" in os.environ:  # see merge_counters() of bootstrap
-        os.environ["GCOV_PREFIX"] = os.path.join(os.environ["BTD_COUNTERS"], pathlib.Path(sys.argv[1]).stem)
     tap = Tap(os.fdopen(os.dup(1), "w"))
     os.dup2(2, 1)
     options = ["-p", "no:cacheprovider", "--capture=fd", "-q", "--tb=short", "--color=no"]

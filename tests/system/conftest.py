@@ -33,13 +33,10 @@ import trace_loop
 
 TREES = "/etc/btd/trees/"
 SANITIZED = os.environ.get("BTD_SANITIZE", "none") != "none"
-COVERAGE = os.environ.get("BTD_COVERAGE") == "true"
 
 # The leak check needs ptrace, which the service is denied, and others may be killed in the middle of; some tests
 # preload something.
 SANITIZER = "Environment=ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0\n"
-# What has run is counted in files beside the objects, also by btctl as somebody else.
-COUNTERS = "BindPaths={0}\nReadWritePaths={0}\n".format(os.path.abspath(daemon.BUILD))
 
 # Of users that a test or a file adds.
 ACCOUNTS = ["etc/passwd", "etc/shadow", "etc/group", "etc/gshadow", "etc/subuid", "etc/subgid"]
@@ -72,17 +69,17 @@ class Machine(container.Container):
     """A container with btd."""
 
     def __init__(self, bus, installed):
-        super().__init__(bus, installed, [os.path.abspath(daemon.BUILD)] if COVERAGE else [])
+        super().__init__(bus, installed)
         self.bus = bus
         self.is_new = True
         self.is_broken = False
         self.is_preparing = False
         self.module = NO_MODULE
         self.state = None  # between its tests
-        if SANITIZED or COVERAGE:
+        if SANITIZED:
             for unit in ("btd.service", "btd-run@.service"):
                 self.write(f"/etc/systemd/system/{unit}.d/instrumented.conf",
-                           "[Service]\n" + (SANITIZER if SANITIZED else "") + (COUNTERS if COVERAGE else ""))
+                           "[Service]\n" + SANITIZER)
         self.enable("btd.service")
 
     def boot(self, timeout=3 * client.PATIENCE):
@@ -323,8 +320,6 @@ def show_failure(request, machine):
 
 
 def end_machine(machine):
-    if COVERAGE and machine.leader:  # what is killed has not counted
-        machine.check("systemctl", "stop", "btd.service")
     log = machine.log() if machine.leader else ""
     machine.close()
     daemon.check_report(log, "btd")
