@@ -101,8 +101,7 @@ void leaf_lost(Leaf *leaf) {
 }
 
 /* No time limit counts on this stage. */
-void leaf_read(Leaf *leaf, uint64_t ended) {
-}
+void leaf_read(Leaf *leaf, uint64_t ended) {}
 
 LeafStage *leaf_stage_new(const char *address) {
         LeafStage *stage = g_new0(LeafStage, 1);
