@@ -6,9 +6,10 @@
  * the bus has confirmed the match rule. The signal can overtake the reply with the path of the job, so results are kept
  * while replies are outstanding.
  *
- * A request for a unit that already has such a job joins it: the boot's, the shutdown's, an administrator's. A job is
- * cancelled only if the unit had no job before the request, no other leaf waits for it, and no other job is ordered
- * after it. It is left alone otherwise, as systemctl does at Ctrl-C.
+ * A request for a unit that already has such a job joins it: the boot's, the shutdown's, an administrator's. A job that
+ * conflicts with the request is replaced by a new one, with another id. A job is cancelled only if the unit did not
+ * have it before the request, no other leaf waits for it, and no other job is ordered after it. It is left alone
+ * otherwise, as systemctl does at Ctrl-C.
  */
 
 #include "leaves/unit/systemd-job.h"
@@ -64,7 +65,8 @@ struct Job {
         sd_bus_message *request;
         char *unit;   /* the path of its unit; NULL: whose job it is does not matter */
         Call *before; /* asks which job the unit has */
-        bool joined;  /* the unit had this job before, or may have had */
+        uint32_t had; /* the id of that job; 0: none */
+        bool joined;  /* the request has joined that job, or may have */
         Call *call;
         char *path;
         JobStepped stepped; /* or NULL */
@@ -235,11 +237,10 @@ static void job_send_cancel(Job *job) {
 
 static void on_before(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Job *job = userdata;
-        uint32_t id;
 
         g_clear_pointer(&job->before, call_free);
         job->joined = !reply || sd_bus_message_enter_container(reply, 'v', "(uo)") < 0 ||
-                      sd_bus_message_read(reply, "(uo)", &id, NULL) < 0 || id != 0;
+                      sd_bus_message_read(reply, "(uo)", &job->had, NULL) < 0;
 }
 
 static void job_step(const Job *job, JobStep step) {
@@ -272,6 +273,7 @@ static void on_asked(sd_bus_message *reply, const sd_bus_error *error, void *use
         }
 
         job->path = g_strdup(path);
+        job->joined |= job->had > 0 && job->had == job_id(path);
         job_leave(job);
         job_enter(job, JOB_QUEUED);
         job_step(job, JOB_CONFIRMED);

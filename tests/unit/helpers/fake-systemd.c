@@ -28,6 +28,8 @@ void fake_remove_unit(Fake *fake) {
 static int reply_property(Fake *fake, sd_bus_message *message, const char *name) {
         if (strcmp(name, "ConditionResult") == 0)
                 return sd_bus_reply_method_return(message, "v", "b", !fake->unmet);
+        if (strcmp(name, "Job") == 0 && fake->replaced)
+                return sd_bus_reply_method_return(message, "v", "(uo)", 6, MANAGER_PATH "/job/6");
         if (strcmp(name, "Job") == 0 && (fake->joined || fake->n_started > 0))
                 return sd_bus_reply_method_return(message, "v", "(uo)", 7, JOB_PATH);
         if (strcmp(name, "Job") == 0)

@@ -218,6 +218,20 @@ static void test_halt_of_a_job_of_others(Scene *scene, const void *data) {
         g_assert_cmpuint(scene->fake.n_cancelled, ==, 0);
 }
 
+/* It is the leaf's own, although the unit had another job before. */
+static void test_halt_of_a_job_that_replaced_another(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        fake_come(scene);
+        scene->fake.replaced = true;
+        leaf = scene_start(scene, START_CAM);
+        wait_until(scene->fake.n_started == 1);
+        wait_round_trip(scene->fake.peer);
+        test_leaf_halt(leaf);
+        g_assert_true(leaf->halted);
+        g_assert_cmpuint(scene->fake.n_cancelled, ==, 1);
+}
+
 /* Another unit waits for it. */
 static void test_halt_of_a_job_that_others_need(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) leaf = NULL;
@@ -462,6 +476,7 @@ int main(int argc, char **argv) {
         add("not-held", test_not_held);
         add("halt", test_halt);
         add("halt-of-a-job-of-others", test_halt_of_a_job_of_others);
+        add("halt-of-a-job-that-replaced-another", test_halt_of_a_job_that_replaced_another);
         add("halt-of-a-job-that-others-need", test_halt_of_a_job_that_others_need);
         add("halt-while-it-is-asked", test_halt_while_it_is_asked);
         add("halt-before-it-is-asked", test_halt_before_it_is_asked);
