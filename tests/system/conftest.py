@@ -219,15 +219,14 @@ class Machine(container.Container):
         client.wait(lambda: not any(it in CHANGING and unit in state.units for unit, it in self.units().items()),
                     "the units of the system")
         for _ in range(3):  # a unit that is stopped may start others
-            units, files = self.units(), self.files()
+            units, changed = self.units(), self.changed_files(state)
             added = [unit for unit in units if unit not in state.units]
-            changed = [path for path, it in files.items()
-                       if path not in state.files and not self.is_of_system(path, it)]
             if not added and not changed:
                 break
             if added:
                 self.run("systemctl", "stop", *added)
                 self.run("systemctl", "reset-failed", *added)
+                changed = self.changed_files(state)  # a unit may write more of them when it stops
             for path in sorted(changed, reverse=True):  # what is in a directory before the directory
                 self.restore(path)
             self.read_again(set(changed), restart)
@@ -242,6 +241,10 @@ class Machine(container.Container):
             [f"file /{path}" for path in changed] + \
             [f"file /{path}, which was changed or removed" for path, was in state.files.items()
              if files.get(path) != was]
+
+    def changed_files(self, state):
+        return [path for path, it in self.files().items()
+                if path not in state.files and not self.is_of_system(path, it)]
 
     def halt_runs(self):
         for run in self.client.runs():

@@ -62,7 +62,7 @@ def prepare(machine):
     machine.unit("counter.service", "[Service]\nType=dbus\nBusName=org.example.Counter\n"
                  "ExecStart=/usr/bin/python3 /usr/libexec/counter.py\nRestart=always\nRestartSec=10ms\n")
     machine.write("/etc/systemd/system/btd.service.d/kills.conf", DROP_IN)
-    for unit in ("dbus.service", "dbus-broker.service", "dbus.socket", "counter.service"):
+    for unit in ("dbus.service", "dbus-broker.service", "dbus.socket", "systemd-logind.service", "counter.service"):
         machine.write(f"/etc/systemd/system/{unit}.d/kills.conf", "[Unit]\nStartLimitIntervalSec=0\n")
     preloaded = machine.path("/usr/libexec/kill-at.so")
     with open(os.path.join(daemon.BUILD, "tests", "system", "kill-at.so"), "rb") as file:

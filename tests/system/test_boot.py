@@ -13,6 +13,9 @@ BOOT_TREE = {"type": "Sequence", "name": "Boot", "children": [
         {"type": "StartUnit", "name": "TestPicture", "unit": "dev-test-picture.service"}]}]}
 
 
+OWN_BOOT = "it is about what happens during the boot"
+
+
 def oneshot(name, script="true", more=""):
     return f"{more}[Service]\nType=oneshot\nRemainAfterExit=yes\n" \
            f"ExecStart=/bin/sh -c 'echo {name} >>/run/order; {script}'\n"

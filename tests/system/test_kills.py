@@ -21,6 +21,8 @@ SEED = os.environ.get("BTD_SEED", "1")
 DISTURBANCES_MAX = 40  # of one run, which shall end then
 KILLED = "/var/lib/btd/killed"
 
+OWN_BOOT = "/run/btd is another file system there, which fills up"
+
 MOUNT = """
 [Unit]
 Before=btd.service
