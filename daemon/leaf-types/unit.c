@@ -39,7 +39,7 @@ static const Param unit_job_params[] = {
                 .kind = PARAM_SPAN,
                 .offset = offsetof(UnitJobParams, timeout),
                 .fallback = "\"infinity\"",
-                .doc = "How long it may take; then the job is cancelled and the node fails",
+                .doc = "How long it may take; then the node is halted and fails",
         },
         {
                 .name = "bus",
@@ -58,8 +58,8 @@ static const Param unit_job_params[] = {
         }
 
 #define HALT_DOC                                                                                                       \
-        "When the node is halted, a job that has not finished is cancelled. The unit continues what it has begun; a "  \
-        "unit that was started stays."
+        "When the node is halted, a job that has not finished is cancelled, unless others need it. The unit "          \
+        "continues what it has begun; a unit that was started stays."
 
 const NodeType start_unit_type = UNIT_JOB_TYPE(
         "StartUnit", "Starts a systemd unit and waits until it is up",
@@ -67,9 +67,10 @@ const NodeType start_unit_type = UNIT_JOB_TYPE(
         "systemd does not report whether the program of a Type=simple service could be executed, so such a service "
         "must run for 100ms to count as started. Type=exec and Type=notify need no such wait. " HALT_DOC);
 
-const NodeType stop_unit_type =
-        UNIT_JOB_TYPE("StopUnit", "Stops a systemd unit and waits until it is down",
-                      "Succeeds also when the unit is not running; fails when there is no such unit. " HALT_DOC);
+const NodeType stop_unit_type = UNIT_JOB_TYPE(
+        "StopUnit", "Stops a systemd unit and waits until it is down",
+        "Succeeds also when the unit is not running; fails when there is no such unit. When the node is halted, "
+        "the unit is stopped nevertheless.");
 
 const NodeType restart_unit_type =
         UNIT_JOB_TYPE("RestartUnit", "Stops a systemd unit if it is running, starts it, and waits until it is up",

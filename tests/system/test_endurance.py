@@ -57,7 +57,8 @@ def prepare(machine):
         program.chmod(0o755)
     machine.write("/etc/dbus-1/system.d/org.example.conf", POLICY)
     machine.write("/etc/systemd/system/btd.service.d/allocated.conf", DROP_IN)
-    for unit in "dbus.service", "dbus-broker.service", "dbus.socket":  # that restart all the time
+    # They restart all the time.
+    for unit in "dbus.service", "dbus-broker.service", "dbus.socket", "systemd-logind.service":
         machine.write(f"/etc/systemd/system/{unit}.d/restarts.conf", "[Unit]\nStartLimitIntervalSec=0\n")
     machine.unit("flap.service", f"[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=dbus\nBusName={FLAP}\n"
                  f"ExecStart=/bin/sh -c 'sleep infinity | /usr/libexec/load-service {ADDRESS} {FLAP}'\n")
