@@ -113,8 +113,10 @@ def load(build, suites, names):
 class Runner:
     """Starts the next test that fits as soon as there is room."""
 
-    def __init__(self, tests, seed, processors):
-        self.waiting = sorted(tests, key=lambda test: -test.cost.wall)
+    def __init__(self, tests, seed, processors, first=False):
+        """first: ends with the first failure, so the shortest tests come first."""
+        self.waiting = sorted(tests, key=lambda test: test.cost.wall, reverse=not first)
+        self.first = first
         if seed is not None:
             random.Random(seed).shuffle(self.waiting)
         self.room = 1.25 * processors
@@ -160,11 +162,10 @@ class Runner:
                 test.killed = True
         return failed
 
-    def run(self, first=False):
-        """first: no further tests after the first failure."""
+    def run(self):
         while self.waiting or self.running:
             self.fill()
-            if self.collect() and first:
+            if self.collect() and self.first:
                 return
 
     def close(self):
@@ -198,10 +199,10 @@ def one_round(arguments, seed):
     """The tests after they have run, and their count."""
     by_build = {build: load(build, arguments.suite, arguments.name) for build in arguments.build}
     tests = [test for tests in by_build.values() for test in tests]
-    runner, begin = Runner(tests, seed, os.cpu_count()), time.monotonic()
+    runner, begin = Runner(tests, seed, os.cpu_count(), arguments.first), time.monotonic()
     try:
         with busy(arguments.busy):
-            runner.run(arguments.first)
+            runner.run()
     finally:
         runner.close()
     if not arguments.busy:
