@@ -221,8 +221,9 @@ static void test_undo(ConnectionStage *stage) {
         undo(stage, &waiting);
         wait_until(connection_is_ready(stage->connection));
 
-        call(stage->connection, "Fail", &failing);
+        /* When the first of them has come, the reply to the second one has not. */
         call(stage->connection, "Hang", &hanging);
+        call(stage->connection, "Fail", &failing);
         wait_until(stage->service.n_hangs == 1);
         undo(stage, &failing);
         undo(stage, &hanging);
