@@ -112,7 +112,7 @@ static bool append_mapped(RecordWriter *writer) {
                 return true;
 
         g_clear_pointer(&writer->end, mapped_end_free);
-        if (writer->size - writer->body < MIN(MAPPED_FROM, part_size(writer)))
+        if (writer->size < writer->body + MIN(MAPPED_FROM, part_size(writer)))
                 return false;
 
         writer->end = mapped_end_new(writer->fd, writer->size, pending->len + room);
