@@ -85,7 +85,7 @@ class Test:
         with contextlib.suppress(ProcessLookupError):  # what it has left running
             os.killpg(self.process.pid, signal.SIGKILL)
         if self.killed:
-            self.failures.append(f"did not end within {TIMEOUT} s")
+            self.failures.append(f"did not end within {self.took.wall:.0f} s")
         elif status != 0 and not self.failures:
             self.failures.append(f"ended with status {status}")
         elif passed + skipped + len(self.failures) == 0:
@@ -113,8 +113,9 @@ def load(build, suites, names):
 class Runner:
     """Starts the next test that fits as soon as there is room."""
 
-    def __init__(self, tests, seed, processors, first=False):
+    def __init__(self, tests, seed, processors, first=False, timeout=TIMEOUT):
         """first: ends with the first failure, so the shortest tests come first."""
+        self.timeout = timeout
         self.waiting = sorted(tests, key=lambda test: test.cost.wall, reverse=not first)
         self.first = first
         if seed is not None:
@@ -157,7 +158,7 @@ class Runner:
                   f"{test.took.wall:7.2f} s, {test.took.cpu:7.2f} s of CPU, {count.passed + count.failed} tests"
                   + (f", {count.skipped} skipped" if count.skipped else ""), flush=True)
         for test in self.running.values():
-            if time.monotonic() - test.began > TIMEOUT and not test.killed:
+            if time.monotonic() - test.began > self.timeout and not test.killed:
                 os.killpg(test.process.pid, signal.SIGKILL)
                 test.killed = True
         return failed
@@ -199,7 +200,7 @@ def one_round(arguments, seed):
     """The tests after they have run, and their count."""
     by_build = {build: load(build, arguments.suite, arguments.name) for build in arguments.build}
     tests = [test for tests in by_build.values() for test in tests]
-    runner, begin = Runner(tests, seed, os.cpu_count(), arguments.first), time.monotonic()
+    runner, begin = Runner(tests, seed, os.cpu_count(), arguments.first, arguments.timeout), time.monotonic()
     try:
         with busy(arguments.busy):
             runner.run()
@@ -254,6 +255,7 @@ def main():
     parser.add_argument("--busy", metavar="N", type=int, default=0, help="run N busy processes beside them")
     parser.add_argument("--stress", metavar="N", type=int, help="run all of it N times, each time in another order")
     parser.add_argument("--first", action="store_true", help="end with the first failure")
+    parser.add_argument("--timeout", metavar="SECONDS", type=float, default=TIMEOUT, help="what needs longer never ends")
     parser.add_argument("--save-costs", action="store_true", help="store the costs for new build directories")
     arguments = parser.parse_args()
 
