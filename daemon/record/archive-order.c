@@ -18,16 +18,19 @@ void archive_order_append(GString *lines, const char *run, uint64_t number) {
         g_string_append_printf(lines, "%s%" PRIu64 " %s\n", lines->len == 0 ? "\n" : "", number, run);
 }
 
-int archive_order_write(const char *directory, const GString *lines, bool replace) {
-        g_autofree char *path = g_build_filename(directory, ARCHIVE_ORDER_FILE, NULL),
-                        *new = g_strconcat(path, ".new", NULL);
-        const char *written = replace ? new : path;
-        g_auto(AutoFd) fd = -1;
+static int open_file(const char *path, int flags) {
+        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 
-        fd = open(written, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (replace ? O_TRUNC : O_APPEND), 0600);
-        if (fd < 0)
-                return -errno;
+        return fd < 0 ? -errno : fd;
+}
 
+int archive_order_open(const char *directory) {
+        g_autofree char *path = g_build_filename(directory, ARCHIVE_ORDER_FILE, NULL);
+
+        return open_file(path, O_APPEND);
+}
+
+int archive_order_add(int fd, const GString *lines) {
         for (size_t done = 0; done < lines->len;) {
                 ssize_t n = write(fd, lines->str + done, lines->len - done);
 
@@ -35,6 +38,18 @@ int archive_order_write(const char *directory, const GString *lines, bool replac
                         return -errno;
                 done += (size_t) MAX(n, 0);
         }
+
+        return 0;
+}
+
+int archive_order_write(const char *directory, const GString *lines, bool replace) {
+        g_autofree char *path = g_build_filename(directory, ARCHIVE_ORDER_FILE, NULL),
+                        *new = g_strconcat(path, ".new", NULL);
+        g_auto(AutoFd) fd = replace ? open_file(new, O_TRUNC) : open_file(path, O_APPEND);
+        int r = fd < 0 ? fd : archive_order_add(fd, lines);
+
+        if (r < 0)
+                return r;
 
         return replace && g_rename(new, path) < 0 ? -errno : 0;
 }

@@ -16,6 +16,9 @@
 
 /* Appends the line of a run. */
 void archive_order_append(GString *lines, const char *run, uint64_t number);
+/* Opens the file of the directory, to add lines. Returns the file descriptor, or a negative errno. */
+int archive_order_open(const char *directory);
+int archive_order_add(int fd, const GString *lines);
 /* Adds lines to the file of the directory; replace: in place of all that it has. A negative errno. */
 int archive_order_write(const char *directory, const GString *lines, bool replace);
 /* The numbers by the names of the runs (uint64_t *); of several lines for a run, the last one counts. Empty if there is

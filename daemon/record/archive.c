@@ -48,6 +48,7 @@ struct Archive {
         bool hurry;
         uint64_t retry;   /* the delay after the last failure; 0: the disk takes everything */
         unsigned n_lines; /* in the file of the order on the disk */
+        int order;        /* the file of the order on the tmpfs; -1: it is not open */
 };
 
 typedef enum Where {
@@ -94,7 +95,14 @@ Archive *archive_new(const char *directory, const char *from, const Limits *limi
         archive->timers = timers;
         archive->by_run = g_hash_table_new(g_str_hash, g_str_equal);
         archive->gone = g_ptr_array_new_with_free_func(g_free);
+        archive->order = -1;
         return archive;
+}
+
+static void close_order(Archive *archive) {
+        if (archive->order >= 0)
+                close(archive->order);
+        archive->order = -1;
 }
 
 static void remove_entry(Archive *archive, Archived *entry) {
@@ -111,6 +119,7 @@ void archive_free(Archive *archive) {
 
         while (archive->entries.head)
                 remove_entry(archive, archive->entries.head->data);
+        close_order(archive);
         timer_free(archive->due);
         g_ptr_array_unref(archive->gone);
         g_hash_table_unref(archive->by_run);
@@ -438,10 +447,14 @@ static void move_group(void *data) {
 }
 
 /* While no run is on the tmpfs, its file of the order has nothing to say. */
-static void forget_order(const Archive *archive) {
+static void forget_order(Archive *archive) {
         g_autofree char *path = g_build_filename(archive->from, ARCHIVE_ORDER_FILE, NULL);
 
-        if (archive->n_pending == 0 && g_strcmp0(archive->from, archive->directory) != 0)
+        if (archive->n_pending > 0)
+                return;
+
+        close_order(archive);
+        if (g_strcmp0(archive->from, archive->directory) != 0)
                 (void) g_unlink(path);
 }
 
@@ -552,11 +565,14 @@ void archive_hurry(Archive *archive) {
 }
 
 /* If there is no room for the line, the order of the last runs is lost at the next start of btd. */
-static void store_number(const Archive *archive, const Archived *entry) {
+static void store_number(Archive *archive, const Archived *entry) {
         g_autoptr(GString) line = g_string_new(NULL);
 
         archive_order_append(line, entry->run, entry->number);
-        (void) archive_order_write(archive->from, line, false);
+        if (archive->order < 0)
+                archive->order = archive_order_open(archive->from);
+        if (archive->order >= 0)
+                (void) archive_order_add(archive->order, line);
 }
 
 void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes) {
