@@ -196,28 +196,31 @@ static gboolean source_check(GSource *source) {
                boottime_is_due((Timers *) source);
 }
 
-/* False: a callback has destroyed the source. */
-static bool expire(Timers *timers, TimerClock clock, uint64_t now) {
-        while (timers_earliest(timers, clock) <= now) {
-                Timer *timer = heap_get(timers->heaps[clock], 0)->timer;
+/* The timer that has expired first, if both clocks have gone on alike since then; NULL: none has expired. */
+static Timer *next_due(const Timers *timers, uint64_t monotonic, uint64_t boottime) {
+        uint64_t one = timers_earliest(timers, TIMER_MONOTONIC), other = timers_earliest(timers, TIMER_BOOTTIME);
 
-                heap_remove(timer);
-                timer->callback(timer->userdata);
-                if (g_source_is_destroyed(&timers->source))
-                        return false;
-        }
+        if (one <= monotonic && (other > boottime || monotonic - one >= boottime - other))
+                return heap_get(timers->heaps[TIMER_MONOTONIC], 0)->timer;
 
-        return true;
+        return other <= boottime ? heap_get(timers->heaps[TIMER_BOOTTIME], 0)->timer : NULL;
 }
 
 /* Only timers that are due when the turn begins: timers created by a callback wait for the next turn. */
 static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
         Timers *timers = (Timers *) source;
+        uint64_t monotonic = (uint64_t) g_source_get_time(source),
+                 boottime = timers->heaps[TIMER_BOOTTIME]->len > 0 ? boottime_now() : 0;
+        Timer *timer;
 
-        return expire(timers, TIMER_MONOTONIC, (uint64_t) g_source_get_time(source)) &&
-                               (!boottime_is_due(timers) || expire(timers, TIMER_BOOTTIME, boottime_now()))
-                       ? G_SOURCE_CONTINUE
-                       : G_SOURCE_REMOVE;
+        while ((timer = next_due(timers, monotonic, boottime))) {
+                heap_remove(timer);
+                timer->callback(timer->userdata);
+                if (g_source_is_destroyed(source))
+                        return G_SOURCE_REMOVE;
+        }
+
+        return G_SOURCE_CONTINUE;
 }
 
 static void source_finalize(GSource *source) {

@@ -53,6 +53,7 @@ static json_object *start_to_json(const RecordHeader *header) {
         json_object_object_add(json, "token", json_object_new_string(header->token ?: header->run));
         json_object_object_add(json, "uid", json_object_new_int64(header->uid));
         json_object_object_add(json, "variables-kib", json_object_new_int64(header->variables_kib));
+        json_object_object_add(json, "journal-kib", json_object_new_int64(header->record_kib));
         json_object_object_add(json, "seed", json_object_new_string(seed));
         json_object_object_add(json, "started", json_object_new_uint64(header->started));
         json_object_object_add(json, "start", json_object_new_uint64(header->start));
@@ -152,6 +153,7 @@ static bool start_from_json(json_object *json, RecordHeader *header) {
         header->token = token_from_json(json, header);
         header->uid = (uint32_t) json_object_get_int64(member(json, "uid", json_type_int));
         header->variables_kib = (uint32_t) json_object_get_int64(member(json, "variables-kib", json_type_int));
+        header->record_kib = (uint32_t) json_object_get_int64(member(json, "journal-kib", json_type_int));
         header->start = json_object_get_uint64(start);
         header->started = json_object_get_uint64(started);
         return header->start <= ENTRY_TIME_MAX && header->started <= ENTRY_TIME_MAX;

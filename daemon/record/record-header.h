@@ -31,6 +31,7 @@ typedef struct RecordHeader {
         char *hash;             /* of the tree's texts */
         uint32_t uid;           /* of the starter; 0 if it was the daemon itself */
         uint32_t variables_kib; /* limit of the run's variables; 0: not known, in run records of older versions */
+        uint32_t record_kib;    /* limit of the run record; 0: as above */
         uint64_t seed;
         uint64_t started;       /* CLOCK_REALTIME µs */
         uint64_t start;         /* the same time in CLOCK_MONOTONIC µs */

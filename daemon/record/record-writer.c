@@ -36,8 +36,8 @@ static GString *spare;
 
 struct RecordWriter {
         char *path;
-        int fd; /* -1: it has failed */
-        const Limits *limits;
+        int fd;           /* -1: it has failed */
+        uint32_t max_kib; /* the size limit */
         uint64_t size;
         uint64_t body;      /* offset of the first entry */
         uint64_t newest;    /* offset of the newest snapshot, or 0 */
@@ -53,7 +53,7 @@ struct RecordWriter {
 
 /* The run record is limited, because it is in a file system in memory, and the next daemon reads it as a whole. */
 static uint64_t size_max(const RecordWriter *writer) {
-        return (uint64_t) writer->limits->max[LIMIT_RECORD] * 1024;
+        return (uint64_t) writer->max_kib * 1024;
 }
 
 static uint64_t part_size(const RecordWriter *writer) {
@@ -161,20 +161,20 @@ static int fail(RecordWriter *writer, int r, const char *why, char **ret_error) 
 }
 
 static int fail_for_size(RecordWriter *writer, char **ret_error) {
-        g_autofree char *size = limit_size_text(writer->limits->max[LIMIT_RECORD]);
+        g_autofree char *size = limit_size_text(writer->max_kib);
         g_autofree char *why = g_strdup_printf("has become larger than %s", size);
 
         return fail(writer, -EFBIG, why, ret_error);
 }
 
-static RecordWriter *writer_new(const char *path, int fd, uint64_t size, const Limits *limits) {
+static RecordWriter *writer_new(const char *path, int fd, uint64_t size, uint32_t max_kib) {
         RecordWriter *writer = g_new0(RecordWriter, 1);
 
         *writer = (RecordWriter){
                 .path = g_strdup(path),
                 .fd = fd,
                 .size = size,
-                .limits = limits,
+                .max_kib = max_kib,
         };
         return writer;
 }
@@ -215,7 +215,8 @@ int record_writer_create(const char *path, RecordHeader *header, const Limits *l
         if (r < 0)
                 return r;
 
-        writer = writer_new(path, fd, 0, limits);
+        header->record_kib = limits->max[LIMIT_RECORD];
+        writer = writer_new(path, fd, 0, header->record_kib);
         writer->chain.header = writer->chain.last = append_header(writer, header);
         writer->body = pending_size(writer);
         plan_part(writer, writer->body);
@@ -238,7 +239,7 @@ int record_writer_resume(const char *path, const RunRecord *record, const Limits
                 return r;
         }
 
-        writer = writer_new(path, fd, record->size, limits);
+        writer = writer_new(path, fd, record->size, record->header.record_kib ?: limits->max[LIMIT_RECORD]);
         writer->body = record->body;
         writer->newest = record->newest;
         writer->chain = record->chain;
@@ -396,7 +397,7 @@ int record_writer_close(RecordWriter *writer, const Entry *entry, char **ret_err
 
         record_writer_add(writer, entry);
         if (writer->size + pending_size(writer) > size_max(writer)) {
-                max = limit_size_text(writer->limits->max[LIMIT_RECORD]);
+                max = limit_size_text(writer->max_kib);
                 *ret_error = g_strdup_printf("%s would become larger than %s", writer->path, max);
                 r = -EFBIG;
         } else {

@@ -18,10 +18,12 @@
 typedef struct RecordWriter RecordWriter;
 
 /* Creates the file, which must not exist, and takes the files_text of the header. The header is written together with
- * the first entries. The limits are borrowed, and must outlive the writer. A negative errno with an error message. */
+ * the first entries, and gets the size limit, which applies as long as the run runs. A negative errno with an error
+ * message. */
 int record_writer_create(const char *path, RecordHeader *header, const Limits *limits, RecordWriter **ret_writer,
                          char **ret_error);
-/* Continues after the last complete entry of the run record in the file; an incomplete line after it is removed. */
+/* Continues after the last complete entry of the run record in the file; an incomplete line after it is removed.
+ * limits: for run records of older versions, which do not have their size limit. */
 int record_writer_resume(const char *path, const RunRecord *record, const Limits *limits, RecordWriter **ret_writer,
                          char **ret_error);
 /* Writes pending entries, as far as possible. The file stays. */

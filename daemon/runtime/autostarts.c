@@ -2,7 +2,8 @@
 
 /*
  * Remembers the autostart of each tree by the id of its run, in a file of the runtime directory. What becomes of that
- * run decides: nothing is noted when btd stops, so it does not matter how btd ends.
+ * run decides: nothing is noted when btd stops, so it does not matter how btd ends. Autostarts that wait are in the
+ * file, too: the next btd may not find the file of the tree for a moment.
  */
 
 #include <json-c/linkhash.h>
@@ -19,8 +20,9 @@ struct Autostarts {
         BootFile *file;
         AutostartsStart start;
         void *userdata;
-        GHashTable *done;    /* name of a tree -> id of its run */
+        GHashTable *done;    /* name of a tree -> id of its run, "": a user has halted it before it had one */
         GHashTable *waiting; /* name of a tree -> why it waits, "": for a moment */
+        bool unsaved;
 };
 
 Autostarts *autostarts_new(Timers *timers, const char *directory, AutostartsStart start, void *userdata) {
@@ -53,10 +55,11 @@ void autostarts_recover(Autostarts *autostarts) {
                 return;
 
         json_object_object_foreach(stored, tree, run)
-                g_hash_table_insert(autostarts->done, g_strdup(tree), g_strdup(json_object_get_string(run)));
+                g_hash_table_insert(run ? autostarts->done : autostarts->waiting, g_strdup(tree),
+                                    g_strdup(run ? json_object_get_string(run) : ""));
 }
 
-static void save(const Autostarts *autostarts) {
+static void save(Autostarts *autostarts) {
         json_object *stored = json_object_new_object();
         GHashTableIter iter;
         void *tree, *run;
@@ -64,35 +67,59 @@ static void save(const Autostarts *autostarts) {
         g_hash_table_iter_init(&iter, autostarts->done);
         while (g_hash_table_iter_next(&iter, &tree, &run))
                 json_object_object_add(stored, tree, json_object_new_string(run));
+        g_hash_table_iter_init(&iter, autostarts->waiting);
+        while (g_hash_table_iter_next(&iter, &tree, NULL))
+                json_object_object_add(stored, tree, NULL);
 
+        autostarts->unsaved = false;
         boot_file_store(autostarts->file, stored);
 }
 
 void autostarts_want(Autostarts *autostarts, const char *tree) {
-        if (!g_hash_table_contains(autostarts->done, tree) && !g_hash_table_contains(autostarts->waiting, tree))
+        if (!g_hash_table_contains(autostarts->done, tree) && !g_hash_table_contains(autostarts->waiting, tree)) {
                 g_hash_table_insert(autostarts->waiting, g_strdup(tree), g_strdup(""));
+                autostarts->unsaved = true;
+        }
+}
+
+void autostarts_unwant(Autostarts *autostarts, const char *tree) {
+        autostarts->unsaved |= g_hash_table_remove(autostarts->waiting, tree);
+}
+
+bool autostarts_begun(Autostarts *autostarts, const char *tree, const char *run) {
+        if (!g_hash_table_remove(autostarts->waiting, tree))
+                return false;
+
+        g_hash_table_insert(autostarts->done, g_strdup(tree), g_strdup(run));
+        save(autostarts);
+        return true;
+}
+
+bool autostarts_drop(Autostarts *autostarts, const char *tree) {
+        return autostarts_begun(autostarts, tree, "");
 }
 
 /* The autostart is noted when the run record exists, so that it cannot be lost. */
-static bool start(Autostarts *autostarts, const char *tree) {
+static void start(Autostarts *autostarts, const char *tree) {
         g_autofree char *before = g_strdup(g_hash_table_lookup(autostarts->waiting, tree));
         const char *run;
         char *why = NULL;
 
         if (autostarts->start(tree, &run, &why, autostarts->userdata)) {
-                g_hash_table_insert(autostarts->done, g_strdup(tree), g_strdup(run));
-                save(autostarts);
-                return true;
+                (void) autostarts_begun(autostarts, tree, run);
+                return;
         }
 
         if (why && !g_str_equal(why, before))
                 log_message(LOG_WARNING, &(LogSubject){ .tree = tree }, "not started yet: %s", why);
         g_hash_table_insert(autostarts->waiting, g_strdup(tree), why ?: g_strdup(""));
-        return false;
 }
 
 void autostarts_continue(Autostarts *autostarts) {
         g_autoptr(GList) trees = g_hash_table_get_keys(autostarts->waiting);
+
+        if (autostarts->unsaved)
+                save(autostarts);
 
         trees = g_list_sort(trees, (GCompareFunc) strcmp);
         for (GList *link = trees; link; link = link->next)
@@ -100,8 +127,8 @@ void autostarts_continue(Autostarts *autostarts) {
         for (GList *link = trees; link; link = link->next) {
                 g_autofree char *tree = link->data;
 
-                if (g_hash_table_contains(autostarts->waiting, tree) && start(autostarts, tree))
-                        g_hash_table_remove(autostarts->waiting, tree);
+                if (g_hash_table_contains(autostarts->waiting, tree))
+                        start(autostarts, tree);
         }
 }
 
@@ -117,15 +144,12 @@ bool autostarts_are_due(const Autostarts *autostarts) {
         return false;
 }
 
-bool autostarts_drop(Autostarts *autostarts, const char *tree) {
-        return g_hash_table_remove(autostarts->waiting, tree);
-}
-
 void autostarts_begin_anew(Autostarts *autostarts) {
-        if (g_hash_table_size(autostarts->done) == 0)
+        if (g_hash_table_size(autostarts->done) + g_hash_table_size(autostarts->waiting) == 0)
                 return;
 
         g_hash_table_remove_all(autostarts->done);
+        g_hash_table_remove_all(autostarts->waiting);
         save(autostarts);
 }
 
@@ -136,6 +160,7 @@ void autostarts_finished(Autostarts *autostarts, const Run *run, bool again) {
                 return;
 
         g_hash_table_remove(autostarts->done, run_tree(run));
+        g_hash_table_insert(autostarts->waiting, g_strdup(run_tree(run)), g_strdup(""));
         save(autostarts);
 }
 

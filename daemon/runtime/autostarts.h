@@ -24,15 +24,20 @@ void autostarts_recover(Autostarts *autostarts);
 
 /* The tree is to be started, unless it was. */
 void autostarts_want(Autostarts *autostarts, const char *tree);
+/* The tree is no autostart tree any more. */
+void autostarts_unwant(Autostarts *autostarts, const char *tree);
 /* Starts all trees that can be started now. Those that cannot stay until they can, or until autostarts_drop(). */
 void autostarts_continue(Autostarts *autostarts);
 /* Is there a tree that can be started in a moment? */
 bool autostarts_are_due(const Autostarts *autostarts);
-/* A user has started or halted the tree: it does not wait to be started any more. True: it did. */
+/* A run of the tree was started, and its record exists. If the tree has waited to be started, this is its run. */
+bool autostarts_begun(Autostarts *autostarts, const char *tree, const char *run);
+/* A user has halted the tree: it does not wait to be started any more. True: it did. */
 bool autostarts_drop(Autostarts *autostarts, const char *tree);
 /* btd stops with all its runs: the next one begins as after a boot. */
 void autostarts_begin_anew(Autostarts *autostarts);
-/* The run has finished, and its record is still that of an unfinished run. again: it was halted because btd stopped. */
+/* The run has finished, and its record is still that of an unfinished run. again: it was halted because btd stopped,
+ * so its tree waits to be started again. */
 void autostarts_finished(Autostarts *autostarts, const Run *run, bool again);
 
 /* Why the tree waits to be started, to be freed; NULL: it does not wait. */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <inttypes.h>
 
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
@@ -109,14 +110,22 @@ static void on_definition_dropped(void *definition) {
         definition_unref(definition);
 }
 
-/* Runs of the same tree share a definition: the first one makes it, or the library has it already. */
+static bool has_limits_of(const Definition *definition, const RecordHeader *header) {
+        return header->variables_kib == 0 ||
+               definition_limits(definition)->max[LIMIT_VARIABLES] == header->variables_kib;
+}
+
+/* Runs of the same tree with the same limits share a definition: the first one makes it, or the library has it
+ * already. */
 static int find_definition(Manager *manager, Left *left, GHashTable *definitions, char **ret_error) {
         const RecordHeader *header = &left->record->header;
         const LibraryEntry *entry = library_get(manager->library, header->tree);
-        Definition *known = g_hash_table_lookup(definitions, header->hash);
+        g_autofree char *key = g_strdup_printf("%s %" PRIu32, header->hash, header->variables_kib);
+        Definition *known = g_hash_table_lookup(definitions, key);
         int r;
 
-        if (!known && entry && entry->definition && g_str_equal(definition_hash(entry->definition), header->hash))
+        if (!known && entry && entry->definition && g_str_equal(definition_hash(entry->definition), header->hash) &&
+            has_limits_of(entry->definition, header))
                 known = entry->definition;
         if (known) {
                 left->definition = definition_ref(known);
@@ -125,7 +134,7 @@ static int find_definition(Manager *manager, Left *left, GHashTable *definitions
 
         r = record_definition_new(header, manager->tables, &manager->limits, &left->definition, ret_error);
         if (r >= 0)
-                g_hash_table_insert(definitions, g_strdup(header->hash), definition_ref(left->definition));
+                g_hash_table_insert(definitions, g_steal_pointer(&key), definition_ref(left->definition));
         return r;
 }
 
@@ -157,8 +166,11 @@ static void make_run(Manager *manager, Left *left) {
         log_message(LOG_NOTICE, &subject, "recovered after a restart of btd");
         if (error)
                 run_lose_record(left->run, error);
-        if (run_status(left->run) == STATUS_RUNNING)
+        /* btd may have been killed before it noted that the run replaces a pending restart. */
+        if (run_status(left->run) == STATUS_RUNNING && g_str_equal(header->starter, "restart"))
                 restarts_begun(manager->restarts, header->tree, header->instance);
+        else if (run_status(left->run) == STATUS_RUNNING)
+                (void) restarts_cancel(manager->restarts, header->tree, header->instance);
         runs_add(manager->runs, left->run);
         statistics_recover(manager->statistics, left->run);
         TELL(manager, run_added, left->run);

@@ -260,18 +260,18 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
         if (!id)
                 return manager_not_yet("the disk has not reserved a number for the run yet; try again", ret_error);
 
-        if (order->starter)
-                restarts_cancel(manager->restarts, tree, order->instance);
-        if (*order->instance == '\0')
-                (void) autostarts_drop(manager->autostarts, tree);
         if (before)
                 runs_remove(manager->runs, before);
 
         run = make_run(manager, id, tree, definition, order);
         statistics_begin(manager->statistics, run, !order->starter);
         TELL(manager, run_starting, run);
-        /* Start and announce the run only after its run record is written. */
+        /* Start and announce the run only after its run record is written. Then it replaces what was pending. */
         run_start(run);
+        if (order->starter)
+                restarts_cancel(manager->restarts, tree, order->instance);
+        if (*order->instance == '\0')
+                (void) autostarts_begun(manager->autostarts, tree, run_id(run));
         log_message(LOG_INFO, &(LogSubject){ .tree = tree, .run = run_id(run) }, "%s%s%s",
                     order->starter ? "started" : "restarted", *order->instance ? " as instance " : "", order->instance);
         TELL(manager, run_added, run);

@@ -288,7 +288,9 @@ void manager_autostart(Manager *manager) {
 
                 if (entry->definition && definition_autostart(entry->definition))
                         autostarts_want(manager->autostarts, entry->name);
-                else if (!entry->definition && !entry->masked)
+                else if (entry->definition)
+                        autostarts_unwant(manager->autostarts, entry->name);
+                else if (!entry->masked)
                         g_ptr_array_add(manager->unread, g_strdup(entry->name));
         }
 

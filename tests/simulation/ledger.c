@@ -13,6 +13,7 @@
 #include "life-limits.h"
 #include "orders.h"
 #include "trace.h"
+#include "tree-files.h"
 #include "troubles.h"
 
 #define NODES_MAX 128u
@@ -27,6 +28,9 @@ typedef struct Leaf {
         bool through_suspends;
         bool meddled; /* an administrator has done something with its unit */
         unsigned begun, rerun, succeeded, effects;
+        unsigned asked; /* how often it has noted that it requests its process, since it has begun, and ... */
+        bool answered;  /* ... that systemd has answered */
+        unsigned asked_again;
 } Leaf;
 
 typedef struct Account {
@@ -222,8 +226,23 @@ static void leaf_begins(Entry *entry, Leaf *leaf, unsigned node, uint64_t time) 
         leaf->begun++;
         leaf->since = time_of(leaf, time);
         leaf->active = true;
+        leaf->asked = 0;
+        leaf->answered = false;
         entry->ends[node]++;
         entry->touched = true;
+}
+
+/* A process is requested again in one case: no daemon has noted that systemd has answered, and systemd has no trace of
+ * the unit. (Its own name prevents a second start otherwise.) Somebody else has removed it then. */
+static void note_memo(Leaf *leaf, const char *memo) {
+        leaf->answered |= g_str_has_prefix(memo, "{\"unit\":true,\"confirmed\":true}");
+        if (!g_str_has_prefix(memo, "{\"unit\":true}") || leaf->answered)
+                return;
+
+        leaf->asked++;
+        if (leaf->asked > 1 &&
+            (troubles_have(TROUBLE_STOP) || troubles_have(TROUBLE_RESET) || troubles_have(TROUBLE_FORGET)))
+                leaf->asked_again++;
 }
 
 static void note_leaf(Entry *entry, Leaf *leaf, unsigned node, uint64_t time, const char *kind, const char *details) {
@@ -235,6 +254,8 @@ static void note_leaf(Entry *entry, Leaf *leaf, unsigned node, uint64_t time, co
                 leaf_begins(entry, leaf, node, time);
         } else if (g_str_equal(kind, "rerun")) {
                 leaf->rerun++;
+        } else if (g_str_equal(kind, "note")) {
+                note_memo(leaf, details);
         } else if (g_str_equal(kind, "ended") || g_str_equal(kind, "stopped")) {
                 leaf->active = false;
                 note_outcome(entry, leaf, node, time, details);
@@ -343,7 +364,7 @@ void ledger_note_failed(const char *path) {
 
 void ledger_effect(unsigned tree, unsigned node, const char *what) {
         Leaf *leaf = leaf_of(tree, node);
-        unsigned most = leaf->begun + (leaf->promise == PROMISE_AGAIN ? leaf->rerun : 0);
+        unsigned most = leaf->begun + leaf->asked_again + (leaf->promise == PROMISE_AGAIN ? leaf->rerun : 0);
 
         leaf->effects++;
         trace("effect %u of t%u #%u (%s)", leaf->effects, tree, node, what);
@@ -366,6 +387,10 @@ void ledger_meddle(unsigned tree, unsigned node) {
 
 bool ledger_has_leaf(unsigned tree, unsigned node) {
         return tree < ledger.n_accounts && node < NODES_MAX;
+}
+
+bool ledger_was_asked_again(unsigned tree, unsigned node) {
+        return leaf_of(tree, node)->asked_again > 0;
 }
 
 unsigned ledger_n_begun(unsigned tree, unsigned node) {
@@ -443,7 +468,7 @@ void ledger_check(void) {
                 for (unsigned k = 0; k < account->runs->len; k++)
                         check_run(account->runs->pdata[k]);
                 orders_check(i);
-                if (account->expected && account->runs->len == 0)
+                if (account->expected && account->runs->len == 0 && tree_files_are_wanted(i))
                         violation("t%u says \"autostart\", but was not started", i);
         }
 }

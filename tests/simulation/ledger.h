@@ -50,6 +50,8 @@ void ledger_effect_ends(unsigned tree, unsigned node);
 /* An administrator has done to its unit what the leaf was to do, so that it can succeed without its own effect. */
 void ledger_meddle(unsigned tree, unsigned node);
 bool ledger_has_leaf(unsigned tree, unsigned node);
+/* Its process was requested again, since it was not known whether systemd had received the request. */
+bool ledger_was_asked_again(unsigned tree, unsigned node);
 /* How often the leaf has been started. */
 unsigned ledger_n_begun(unsigned tree, unsigned node);
 

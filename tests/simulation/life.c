@@ -28,6 +28,7 @@
 #include "record/run-record.h"
 #include "script/sandbox.h"
 #include "trace.h"
+#include "tree-files.h"
 #include "troubles.h"
 
 #define FD_NAME "FDNAME="
@@ -231,6 +232,8 @@ int __wrap_sd_pid_notify_with_fds(pid_t pid, int unset, const char *state, const
 }
 
 int __wrap_sd_notifyf(int unset, const char *format, ...) {
+        if (g_str_has_prefix(format, "READY=1") && !kernel_was_killed())
+                tree_files_note_ready();
         return 1;
 }
 

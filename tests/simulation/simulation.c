@@ -185,6 +185,7 @@ static void live(Simulation *simulation) {
         while (death != DEATH_NONE && !violation_text()) {
                 plan_death(simulation);
                 judge_note_life();
+                tree_files_note_life();
                 options.limits = limits_next();
                 death = life_live(&options);
                 g_clear_pointer(&options.limits, g_strfreev);

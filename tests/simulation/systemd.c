@@ -273,7 +273,7 @@ static void job_has_effect(LoadedUnit *unit) {
 static void start_process(LoadedUnit *unit) {
         job_has_effect(unit);
         if (unit->kind == KIND_TRANSIENT)
-                witness_transient(unit->tree, unit->name);
+                witness_transient(unit->tree, unit->node, unit->name);
         witness_executed(unit->tree, unit->node);
         unit->invocation = ++systemd.n_invocations + 1;
         unit->code = unit->status = 0;

@@ -3,9 +3,11 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "event-queue.h"
+#include "simulation.h"
 #include "trace.h"
 #include "tree-files.h"
 #include "troubles.h"
@@ -14,7 +16,15 @@
 #define BROKEN_USEC 2000000u
 #define BEGIN_MOST 2000000u
 
+static struct {
+        bool away[TREES_MOST];          /* the file is missing */
+        bool began_without[TREES_MOST]; /* it was when the present daemon began */
+        bool wanted[TREES_MOST];        /* a daemon that has had it was ready */
+        bool ready;                     /* the present daemon */
+} files;
+
 typedef struct TreeFile {
+        unsigned tree;
         char *path, *text;
         bool missing; /* or broken */
         bool reloads; /* the trees are loaded meanwhile */
@@ -40,6 +50,7 @@ static void on_restored(void *userdata) {
         TreeFile *file = userdata;
 
         trace("%s is there again", file->path);
+        files.away[file->tree] = false;
         if (!g_file_set_contents(file->path, file->text, -1, NULL))
                 g_error("cannot write %s", file->path);
         reload();
@@ -52,6 +63,7 @@ static void on_broken(void *userdata) {
         trace("%s is %s", file->path, file->missing ? "missing" : "broken");
         if (!g_file_get_contents(file->path, &file->text, NULL, NULL))
                 g_error("cannot read %s", file->path);
+        files.away[file->tree] = file->missing;
         if (file->missing)
                 (void) g_unlink(file->path);
         else if (!g_file_set_contents(file->path, "{ \"btd\": 1, \"ro", -1, NULL))
@@ -66,13 +78,30 @@ static void on_broken(void *userdata) {
 void tree_files_open(const char *directory, unsigned n_trees) {
         Dice dice = troubles_dice(TROUBLE_FILES, 0);
 
+        memset(&files, 0, sizeof(files));
         for (unsigned i = 0; i < n_trees && troubles_have(TROUBLE_FILES); i++) {
                 TreeFile *file = g_new0(TreeFile, 1);
 
+                file->tree = i;
                 file->path = g_strdup_printf("%s/trees/t%u.json", directory, i);
                 file->missing = dice_chance(&dice, 50);
                 file->reloads = dice_chance(&dice, 50);
                 event_queue_add(dice_below(&dice, dice_chance(&dice, 50) ? BEGIN_MOST : BEGIN_MOST / 20), on_broken,
                                 file, tree_file_free);
         }
+}
+
+void tree_files_note_life(void) {
+        files.ready = false;
+        memcpy(files.began_without, files.away, sizeof(files.away));
+}
+
+void tree_files_note_ready(void) {
+        for (unsigned i = 0; i < TREES_MOST && !files.ready; i++)
+                files.wanted[i] |= !files.began_without[i] && !files.away[i];
+        files.ready = true;
+}
+
+bool tree_files_are_wanted(unsigned tree) {
+        return files.wanted[tree];
 }

@@ -62,8 +62,9 @@ void witness_executed(unsigned tree, unsigned node) {
         seen_of(tree, node)->executed = clock_now();
 }
 
-void witness_transient(unsigned tree, const char *unit) {
-        if (!g_hash_table_add(witness.executed, g_strdup(unit)) && ledger_is_strict(tree))
+void witness_transient(unsigned tree, unsigned node, const char *unit) {
+        if (!g_hash_table_add(witness.executed, g_strdup(unit)) && ledger_is_strict(tree) &&
+            !ledger_was_asked_again(tree, node))
                 violation("%s has executed its process a second time", unit);
 }
 

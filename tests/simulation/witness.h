@@ -31,8 +31,9 @@ void witness_state(unsigned tree, unsigned node, const char *active);
 /* The process of a unit that is not active after it has ended well. */
 void witness_success(unsigned tree, unsigned node);
 void witness_executed(unsigned tree, unsigned node);
-/* A transient unit executes its process. It must do so once, so a second time is a violation. */
-void witness_transient(unsigned tree, const char *unit);
+/* A transient unit executes its process. It must do so once, so a second time is a violation, see
+ * ledger_was_asked_again(). */
+void witness_transient(unsigned tree, unsigned node, const char *unit);
 void witness_ended(unsigned tree, unsigned node);
 void witness_cancelled(unsigned tree, unsigned node, bool by_daemon);
 

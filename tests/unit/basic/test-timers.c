@@ -222,6 +222,24 @@ static void test_suspend(Fixture *fixture, gconstpointer data) {
         suspended = 0;
 }
 
+/* After a pause, timers of both clocks expire in the order of their deadlines. */
+static void test_late(Fixture *fixture, gconstpointer data) {
+        Subject all[] = { { fixture, 'd' }, { fixture, 'b' }, { fixture, 'c' }, { fixture, 'a' } };
+        static const TimerClock clocks[] = { TIMER_MONOTONIC, TIMER_BOOTTIME };
+
+        for (unsigned i = 0; i < G_N_ELEMENTS(all); i++) {
+                TimerClock clock = clocks[i % 2];
+                uint64_t ago = (uint64_t) ('e' - all[i].letter) * G_USEC_PER_SEC;
+
+                all[i].timer = timer_new_on(fixture->timers, clock, timers_now(fixture->timers, clock) - ago,
+                                            on_expired, &all[i]);
+        }
+
+        wait_for_calls(fixture, "abcd");
+        for (unsigned i = 0; i < G_N_ELEMENTS(all); i++)
+                timer_free(all[i].timer);
+}
+
 static void test_never(Fixture *fixture, gconstpointer data) {
         Subject a = { fixture, 'a' }, b = { fixture, 'b' };
 
@@ -321,6 +339,7 @@ int main(int argc, char **argv) {
         g_test_add("/timers/free-all", Fixture, NULL, fixture_set_up, test_free_all, fixture_tear_down);
         g_test_add("/timers/clocks", Fixture, NULL, fixture_set_up, test_clocks, fixture_tear_down);
         g_test_add("/timers/suspend", Fixture, NULL, fixture_set_up, test_suspend, fixture_tear_down);
+        g_test_add("/timers/late", Fixture, NULL, fixture_set_up, test_late, fixture_tear_down);
         g_test_add("/timers/never", Fixture, NULL, fixture_set_up, test_never, fixture_tear_down);
         g_test_add("/timers/many", Fixture, NULL, fixture_set_up, test_many, fixture_tear_down);
         g_test_add_func("/timers/simulated", test_simulated);

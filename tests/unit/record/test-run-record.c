@@ -33,6 +33,7 @@ static RecordHeader header_example(void) {
                 .hash = g_strdup("abc"),
                 .uid = 1000,
                 .variables_kib = 16384,
+                .record_kib = limits_default.max[LIMIT_RECORD],
                 .seed = UINT64_C(0xfedcba9876543210),
                 .started = 1700000000000000,
                 .start = 123456789,
@@ -120,6 +121,7 @@ static void assert_header(const RecordHeader *header) {
         g_assert_cmpstr(header->hash, ==, example.hash);
         g_assert_cmpuint(header->uid, ==, example.uid);
         g_assert_cmpuint(header->variables_kib, ==, example.variables_kib);
+        g_assert_cmpuint(header->record_kib, ==, example.record_kib);
         g_assert_cmphex(header->seed, ==, example.seed);
         g_assert_cmpuint(header->started, ==, example.started);
         g_assert_cmpuint(header->start, ==, example.start);
