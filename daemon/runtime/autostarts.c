@@ -132,6 +132,10 @@ void autostarts_continue(Autostarts *autostarts) {
         }
 }
 
+bool autostarts_wait(const Autostarts *autostarts) {
+        return g_hash_table_size(autostarts->waiting) > 0;
+}
+
 bool autostarts_are_due(const Autostarts *autostarts) {
         GHashTableIter iter;
         void *why;

@@ -28,6 +28,8 @@ void autostarts_want(Autostarts *autostarts, const char *tree);
 void autostarts_unwant(Autostarts *autostarts, const char *tree);
 /* Starts all trees that can be started now. Those that cannot stay until they can, or until autostarts_drop(). */
 void autostarts_continue(Autostarts *autostarts);
+/* Does any tree wait to be started? */
+bool autostarts_wait(const Autostarts *autostarts);
 /* Is there a tree that can be started in a moment? */
 bool autostarts_are_due(const Autostarts *autostarts);
 /* A run of the tree was started, and its record exists. If the tree has waited to be started, this is its run. */

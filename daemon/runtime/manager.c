@@ -87,7 +87,8 @@ static gboolean on_retry(void *userdata) {
 }
 
 void manager_retry_soon(Manager *manager) {
-        if (manager->retry || manager->stopping)
+        if (manager->retry || manager->stopping ||
+            (!restarts_wait(manager->restarts) && !autostarts_wait(manager->autostarts)))
                 return;
 
         manager->retry = g_idle_source_new();

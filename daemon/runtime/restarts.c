@@ -392,6 +392,18 @@ void restarts_forget(Restarts *restarts, const char *tree, const char *instance)
                 drop(restarts, tree, instance);
 }
 
+bool restarts_wait(const Restarts *restarts) {
+        GHashTableIter iter;
+        void *restart;
+
+        g_hash_table_iter_init(&iter, restarts->by_key);
+        while (g_hash_table_iter_next(&iter, NULL, &restart))
+                if (((const Restart *) restart)->waits_for)
+                        return true;
+
+        return false;
+}
+
 unsigned restarts_count(const Restarts *restarts) {
         GHashTableIter iter;
         unsigned count = 0;

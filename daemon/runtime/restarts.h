@@ -58,6 +58,8 @@ unsigned restarts_cancel_some(Restarts *restarts, const char *tree, const char *
 /* Resets the counter, unless a restart is pending. */
 void restarts_forget(Restarts *restarts, const char *tree, const char *instance);
 
+/* Is a restart due that could not be done yet? */
+bool restarts_wait(const Restarts *restarts);
 /* How many restarts are pending. */
 unsigned restarts_count(const Restarts *restarts);
 

@@ -14,7 +14,7 @@
 #include "samples.h"
 #include "script/sandbox.h"
 #include "script/scripts.h"
-#include "stopped-scripts.h"
+#include "../unit/script/stopped-scripts.h"
 
 #define SAMPLES 5
 

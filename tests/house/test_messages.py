@@ -6,7 +6,7 @@ The others are listed: those that another test shows, which needs a bus, a disk 
 import messages
 
 TABLES = "\n".join(messages.rows())
-UNIT = {room.name: "\n".join(map(messages.strings_of, sorted(room.glob("*.c"))))
+UNIT = {room.name: "\n".join(map(messages.strings_of, sorted(room.glob("*.[ch]"))))
         for room in (messages.TOP / "tests/unit").iterdir() if room.is_dir()}
 OTHERS = "\n".join(messages.texts_of_python(path) for suite in ("integration", "system")
                    for path in sorted((messages.TOP / "tests" / suite).glob("test_*.py")) if path.stem != "test_messages")

@@ -4,11 +4,11 @@
 import json
 import os
 import re
-
 import signal
 
 import pytest
 
+import client
 from btctl_runs import LONG, UTF8, begin, end, without_times
 
 RUN = "org.btd1.Run"
@@ -133,7 +133,8 @@ def test_wait_for_a_restart_that_is_called_off(btd, halt):
     assert btd.client.wait_signal("RestartDropped").args == ("boot", "")
 
 
-def test_wait_for_a_restart_that_cannot_be(btd, clock):
+def test_wait_for_a_restart_that_has_to_wait(btd, clock):
+    """Its tree is missing. It is done when the tree is back, or never, if a user halts it."""
     btd.tree("boot", FAIL, **LATER)
     btd.start(env=clock.env)
     btd.client.subscribe()
@@ -142,9 +143,11 @@ def test_wait_for_a_restart_that_cannot_be(btd, clock):
     os.unlink(btd.trees + "/boot.json")
     btd.client.reload()
     clock.advance(btd, 3600)
-    assert end(waiting)[0] == 1
-    dropped = btd.client.wait_signal("RestartDropped")
-    del btd.client.signals[:btd.client.signals.index(dropped)]
     path = "/org/btd1/run/boot_2e1"
+    client.look(lambda: btd.client.run_property(path, "Restart").startswith("restart waits: no tree 'boot'"),
+                "the restart that waits")
     btd.client.wait_signal("PropertiesChanged", lambda signal: signal.path == path and "Restart" in signal.args[2])
-    assert btd.client.run_property(path, "Restart").startswith("not restarted: ")
+    assert waiting.poll() is None
+    assert btd.btctl("halt", "boot").returncode == 0
+    assert end(waiting)[0] == 1
+    btd.client.wait_signal("RestartDropped")

@@ -237,7 +237,7 @@ class Machine(container.Container):
         files = self.files()
         return [f"unit {unit}: {units[unit]}" for unit in added] + \
             [f"unit {unit}: {units.get(unit, 'inactive')}, which was {was}" for unit, was in state.units.items()
-             if units.get(unit) != was] + \
+             if units.get(unit) != was and was not in CHANGING] + \
             [f"file /{path}" for path in changed] + \
             [f"file /{path}, which was changed or removed" for path, was in state.files.items()
              if files.get(path) != was]
