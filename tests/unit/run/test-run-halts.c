@@ -28,6 +28,22 @@ static void test_halt_timeout_after_a_timeout(void) {
                 "A: timed out after 1ms; given up, because it had not ended 2ms after it was told to end");
 }
 
+/* Its own time limit counts no more: what is being halted is not told to end once more. */
+static void test_halt_before_a_timeout(void) {
+        g_autoptr(RunStage) stage = run_stage_new(
+                "{ 'type': 'FakeAction', 'name': 'A', 'stubborn': true, 'timeout': '1h', 'halt_timeout': '2h' }");
+
+        run_stage_start(stage);
+        g_assert_cmpuint(timers_next(stage->timers), <=,
+                         timers_now(stage->timers, TIMER_MONOTONIC) + UINT64_C(3600) * G_USEC_PER_SEC);
+        run_stage_halt(stage, "enough");
+        g_assert_cmpuint(timers_next(stage->timers), >,
+                         timers_now(stage->timers, TIMER_MONOTONIC) + UINT64_C(3600) * G_USEC_PER_SEC);
+        fake_end("A", STATUS_FAILURE, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_HALTED, "enough");
+}
+
 /* What is between what was halted and who has halted it has not ended before that has. */
 static void test_nodes_around_what_ends(void) {
         g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'ReactiveFallback', 'name': 'R', 'children': [" CONDITION(
@@ -119,6 +135,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run-halts/halt-timeout", test_halt_timeout);
         g_test_add_func("/run-halts/halt-timeout-after-a-timeout", test_halt_timeout_after_a_timeout);
+        g_test_add_func("/run-halts/halt-before-a-timeout", test_halt_before_a_timeout);
         g_test_add_func("/run-halts/nodes-around-what-ends", test_nodes_around_what_ends);
         g_test_add_func("/run-halts/finally-at-a-halt", test_finally_at_a_halt);
         g_test_add_func("/run-halts/finally-with-a-breakpoint", test_finally_with_a_breakpoint);
