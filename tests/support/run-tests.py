@@ -259,6 +259,7 @@ def main():
     parser.add_argument("--save-costs", action="store_true", help="store the costs for new build directories")
     arguments = parser.parse_args()
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no test is left running
     if arguments.stress:
         arguments.order = arguments.order or int(time.time())
         count = stress(arguments)
