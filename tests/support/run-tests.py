@@ -260,6 +260,7 @@ def main():
     arguments = parser.parse_args()
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no test is left running
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what runs in the background
     if arguments.stress:
         arguments.order = arguments.order or int(time.time())
         count = stress(arguments)
