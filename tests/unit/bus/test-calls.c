@@ -221,11 +221,12 @@ static void test_undo(ConnectionStage *stage) {
         undo(stage, &waiting);
         wait_until(connection_is_ready(stage->connection));
 
-        /* When the first of them has come, the reply to the second one has not. */
-        call(stage->connection, "Hang", &hanging);
-        call(stage->connection, "Fail", &failing);
+        call(stage->connection, "Hang", &failing);
         wait_until(stage->service.n_hangs == 1);
         undo(stage, &failing);
+        g_assert_cmpint(sd_bus_reply_method_errorf(stage->service.hanging, SD_BUS_ERROR_FAILED, "told to"), >=, 0);
+        call(stage->connection, "Hang", &hanging);
+        wait_until(stage->service.n_hangs == 2);
         undo(stage, &hanging);
         call_echo(stage->connection, 1, &last);
         wait_until(last.done);
@@ -237,7 +238,7 @@ static void test_undo(ConnectionStage *stage) {
 
         /* One that is never answered goes with its connection. */
         call(stage->connection, "Hang", &hanging);
-        wait_until(stage->service.n_hangs == 2);
+        wait_until(stage->service.n_hangs == 3);
         undo(stage, &hanging);
 }
 
