@@ -37,6 +37,10 @@ static gboolean source_check(GSource *source) {
 static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
         Work *work = g_queue_pop_head(&((Workers *) source)->done);
 
+        /* It may have been dropped in the same turn. */
+        if (!work)
+                return G_SOURCE_CONTINUE;
+
         work->kind->done(work->data, work->userdata);
         work_free(work);
         return G_SOURCE_CONTINUE;
