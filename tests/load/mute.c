@@ -59,5 +59,6 @@ int main(int argc, char *argv[]) {
                         ;
         }
 
+        loop_close(&loop);
         return loop_status("load-mute", r);
 }

@@ -47,7 +47,7 @@ static Kind kinds[TROUBLE_N_] = {
         [TROUBLE_FILES] = { .name = "files",
                             .text = "the file of a tree is missing or broken for two seconds",
                             .percent = 30,
-                            .fault = "restarts and autostarts without a tree are given up" },
+                            .fault = "once in 287 simulations, an autostart tree is not started" },
         [TROUBLE_LIMITS] = { .name = "limits",
                              .text = "the next daemon has other limits of variables and run records",
                              .percent = 30 },
