@@ -11,10 +11,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../unit/script/stopped-scripts.h"
 #include "samples.h"
 #include "script/sandbox.h"
 #include "script/scripts.h"
-#include "../unit/script/stopped-scripts.h"
 
 #define SAMPLES 5
 
