@@ -241,8 +241,19 @@ static void take_in_one(Archive *archive, Archived *entry, uint64_t number) {
         insert(archive, entry);
 }
 
+/* If there is no room for the line, the order of the last runs is lost at the next start of btd. */
+static void store_number(Archive *archive, const Archived *entry) {
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        archive_order_append(line, entry->run, entry->number);
+        if (archive->order < 0)
+                archive->order = archive_order_open(archive->from);
+        if (archive->order >= 0)
+                (void) archive_order_add(archive->order, line);
+}
+
 /* Runs without a line are the oldest on the disk, where others have put them; on the tmpfs they are the newest, because
- * there was no room for their lines. */
+ * there was no room for their lines, or btd was killed before it wrote them. */
 static void take_in(Archive *archive, const char *directory, Where where) {
         g_autoptr(GArray) found = find(directory, where);
         uint64_t first;
@@ -257,8 +268,11 @@ static void take_in(Archive *archive, const char *directory, Where where) {
         for (unsigned i = n; i < found->len; i++)
                 take_in_one(archive, g_array_index(found, Found, i).entry,
                             g_array_index(found, Found, i).entry->number);
-        for (unsigned i = 0; i < n && where == WHERE_TMPFS; i++)
+        for (unsigned i = 0; i < n && where == WHERE_TMPFS; i++) {
                 take_in_one(archive, g_array_index(found, Found, i).entry, next_number(archive));
+                /* Otherwise the next btd would take it for the newest again. */
+                store_number(archive, g_array_index(found, Found, i).entry);
+        }
 }
 
 /* A run can exist in both directories: btd was killed while it moved the run, or the run number was lost. In both cases
@@ -562,17 +576,6 @@ static void schedule(Archive *archive) {
 void archive_hurry(Archive *archive) {
         archive->hurry = true;
         schedule(archive);
-}
-
-/* If there is no room for the line, the order of the last runs is lost at the next start of btd. */
-static void store_number(Archive *archive, const Archived *entry) {
-        g_autoptr(GString) line = g_string_new(NULL);
-
-        archive_order_append(line, entry->run, entry->number);
-        if (archive->order < 0)
-                archive->order = archive_order_open(archive->from);
-        if (archive->order >= 0)
-                (void) archive_order_add(archive->order, line);
 }
 
 void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes) {

@@ -273,6 +273,18 @@ static void test_without_a_line(Fixture *fixture, gconstpointer data) {
         assert_runs(fixture, "copied.1 a.1 late.1 b.1");
 }
 
+/* If btd was killed before it wrote the line, the next one writes it: the run does not become the newest again. */
+static void test_without_a_line_once(Fixture *fixture, gconstpointer data) {
+        end(fixture);
+        put(fixture->from, "late.1", 1);
+        begin(fixture);
+        add(fixture, "b.1", 1);
+        assert_runs(fixture, "late.1 b.1");
+        end(fixture);
+        begin(fixture);
+        assert_runs(fixture, "late.1 b.1");
+}
+
 /* Lines of runs that have gone do not stay for ever, and a torn line is none. */
 static void test_lines(Fixture *fixture, gconstpointer data) {
         g_autofree char *path = g_build_filename(fixture->directory, "order", NULL), *text = NULL;
@@ -491,6 +503,7 @@ int main(int argc, char **argv) {
         ADD("torn", test_torn);
         ADD("age", test_age);
         ADD("without-a-line", test_without_a_line);
+        ADD("without-a-line-once", test_without_a_line_once);
         ADD("lines", test_lines);
         ADD("size", test_size);
         ADD("number", test_number);
