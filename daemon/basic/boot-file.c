@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads and writes small state files. An invalid file counts as absent, because the files only make a restart
- * smoother. */
+/* Reads and writes small state files. An invalid file counts as absent: no btd writes one. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +15,7 @@
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "basic/write-all.h"
 
 const char *boot_id(void) {
         static char text[SD_ID128_STRING_MAX];
@@ -134,23 +134,11 @@ json_object *boot_file_open(BootFile *file) {
         return boot_file_read(file->directory, name);
 }
 
-/* Not truncated, so that its room stays reserved. */
+/* The file is not truncated, so its room stays reserved. */
 static int write_spare(const BootFile *file) {
         g_auto(AutoFd) fd = open(file->spare, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        size_t length = strlen(file->text);
 
-        if (fd < 0)
-                return -errno;
-
-        for (size_t done = 0; done < length;) {
-                ssize_t n = write(fd, file->text + done, length - done);
-
-                if (n < 0 && errno != EINTR)
-                        return -errno;
-                done += (size_t) MAX(n, 0);
-        }
-
-        return 0;
+        return fd < 0 ? -errno : write_all(fd, file->text, strlen(file->text));
 }
 
 static int change_places(const BootFile *file) {

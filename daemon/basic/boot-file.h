@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * Reads and writes small files for the next btd of the same boot. Each has one line with the boot ID and one line of
- * JSON, and is replaced as a whole.
+ * Reads and writes small files for the next btd of the same boot. Each begins with one line with the boot ID and one
+ * line of JSON, and is replaced as a whole. boot_file_write() is for what the next btd can do without; a BootFile is
+ * for what must not be lost.
  */
 
 #include <glib.h>
@@ -19,8 +20,8 @@ json_object *boot_file_read(const char *directory, const char *name);
 /* Takes the value. Logs a warning if the file cannot be written. */
 void boot_file_write(const char *directory, const char *name, json_object *value);
 
-/* A file whose contents must not be lost when the file system is full for a moment: room for it is reserved, and it is
- * written again until it succeeds. */
+/* A file that is also written if the file system is full for a moment: room for it is reserved, and btd tries again
+ * until it has written it. */
 typedef struct BootFile BootFile;
 
 /* directory NULL: nothing is stored. Nothing is read or written before boot_file_open(). */

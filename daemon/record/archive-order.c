@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/write-all.h"
 #include "record/archive-order.h"
 
 /* Begins with a newline, to end a line that was torn. */
@@ -31,15 +32,7 @@ int archive_order_open(const char *directory) {
 }
 
 int archive_order_add(int fd, const GString *lines) {
-        for (size_t done = 0; done < lines->len;) {
-                ssize_t n = write(fd, lines->str + done, lines->len - done);
-
-                if (n < 0 && errno != EINTR)
-                        return -errno;
-                done += (size_t) MAX(n, 0);
-        }
-
-        return 0;
+        return write_all(fd, lines->str, lines->len);
 }
 
 int archive_order_write(const char *directory, const GString *lines, bool replace) {

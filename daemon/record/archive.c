@@ -17,6 +17,7 @@
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "basic/write-all.h"
 #include "record/archive-order.h"
 #include "record/archive.h"
 #include "record/run-record.h"
@@ -196,7 +197,7 @@ static int compare_found(const void *a, const void *b) {
         return length != other ? (length > other) - (length < other) : strcmp(x->entry->run, y->entry->run);
 }
 
-/* Of Found, sorted. */
+/* Returns an array of Found in the order of compare_found(). */
 static GArray *find(const char *path, Where where) {
         g_autoptr(GHashTable) numbers = archive_order_read(path);
         GArray *found = g_array_new(FALSE, FALSE, sizeof(Found));
@@ -333,23 +334,18 @@ static int copy(int from, int to) {
         g_autofree char *piece = g_malloc(PIECE);
 
         for (;;) {
-                ssize_t n = read(from, piece, PIECE), written = 0;
+                ssize_t n = read(from, piece, PIECE);
+                int r;
 
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n < 0)
                         return -errno;
 
-                while (written < n) {
-                        ssize_t r = write(to, piece + written, (size_t) (n - written));
-
-                        if (r < 0 && errno != EINTR)
-                                return -errno;
-                        written += MAX(r, 0);
-                }
+                r = write_all(to, piece, (size_t) n);
                 /* The file is complete: nobody appends to it any more. */
-                if ((uint64_t) n < PIECE)
-                        return 0;
+                if (r < 0 || (uint64_t) n < PIECE)
+                        return r;
         }
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/write-all.h"
 #include "record/mapped-end.h"
 #include "record/record-writer.h"
 
@@ -81,22 +82,6 @@ static void drop_pending(RecordWriter *writer) {
 
         g_string_truncate(pending, 0);
         spare = pending;
-}
-
-static int write_all(int fd, const char *bytes, size_t n) {
-        while (n > 0) {
-                ssize_t written = write(fd, bytes, n);
-
-                if (written < 0 && errno == EINTR)
-                        continue;
-                if (written < 0)
-                        return -errno;
-
-                bytes += written;
-                n -= (size_t) written;
-        }
-
-        return 0;
 }
 
 static size_t pending_size(const RecordWriter *writer) {
