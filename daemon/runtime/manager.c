@@ -148,7 +148,8 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
                                        &library_callbacks, manager);
         manager->loading = loading_new(manager);
         manager->disk = disk_queue_new(context, services->timers, on_disk_changed, manager);
-        manager->counter = run_counter_new(options->state_directory ?: options->runtime_directory, manager->disk,
+        manager->counter = run_counter_new(options->state_directory ?: options->runtime_directory,
+                                           options->state_directory ? options->runtime_directory : NULL, manager->disk,
                                            on_numbers_reserved, manager);
         manager->records = record_store_new(options->runtime_directory, options->state_directory, &manager->limits,
                                             manager->disk, services->timers);
@@ -377,7 +378,7 @@ void manager_stop(Manager *manager) {
         manager_check_idle(manager);
 }
 
-/* What becomes of the runs that are left decides whether the next btd starts their trees again. */
+/* Runs that are left continue with the next btd, and so do the autostarts that they are. */
 static void halt_not_left(Manager *manager) {
         g_autoptr(Cause) why = stopping_cause();
         const GPtrArray *runs = runs_list(manager->runs);

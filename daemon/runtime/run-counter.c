@@ -5,8 +5,7 @@
  * are not used again. If a tree has several lines, the highest number counts, so that a block is reserved by appending
  * one line. At start, btd writes a new file with one line per tree.
  *
- * Older versions had a file "TREE.runs" for each tree instead. These are read too, and removed when their numbers are
- * in the file "numbers".
+ * If the state directory cannot be written, the numbers are stored in the runtime directory, until the next boot.
  */
 
 #include <errno.h>
@@ -18,11 +17,11 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "basic/write-all.h"
 #include "runtime/run-counter.h"
 
 #define FILE_NAME "numbers"
 #define NEW_SUFFIX ".new"
-#define OLD_SUFFIX ".runs"
 /* Trees that start often get larger blocks, so that starts do not wait for the disk. */
 #define BLOCK_MIN 16u
 #define BLOCK_MAX 4096u
@@ -31,9 +30,9 @@
 
 struct RunCounter {
         char *directory;
+        char *fallback; /* another directory, or NULL */
         DiskQueue *disk;
         GHashTable *by_tree; /* name of a tree -> Number */
-        GPtrArray *old;      /* paths of old files to remove, or NULL */
         void (*reserved)(void *userdata);
         void *userdata;
         size_t added;     /* bytes appended since the file was written; SIZE_MAX: it must be written first */
@@ -52,10 +51,10 @@ typedef struct Number {
 /* The data of the thread. */
 typedef struct Write {
         RunCounter *counter;
-        char *directory;
+        char *directory, *fallback;
         GString *lines;
-        bool whole;     /* replace the file; false: append */
-        GPtrArray *old; /* old files to remove afterwards, or NULL */
+        bool whole; /* replace the file; false: append */
+        bool kept;  /* in the fallback */
         char *error;
 } Write;
 
@@ -78,27 +77,9 @@ static void raise_number(RunCounter *counter, const char *tree, const char *text
         number->reserved = number->last;
 }
 
-static void read_old_files(RunCounter *counter) {
-        g_autoptr(GDir) directory = g_dir_open(counter->directory, 0, NULL);
-        const char *name;
-
-        while (directory && (name = g_dir_read_name(directory))) {
-                g_autofree char *path = g_build_filename(counter->directory, name, NULL), *text = NULL, *tree = NULL;
-
-                if (!g_str_has_suffix(name, OLD_SUFFIX) || !g_file_get_contents(path, &text, NULL, NULL))
-                        continue;
-
-                tree = g_strndup(name, strlen(name) - strlen(OLD_SUFFIX));
-                raise_number(counter, tree, text);
-                if (!counter->old)
-                        counter->old = g_ptr_array_new_with_free_func(g_free);
-                g_ptr_array_add(counter->old, g_steal_pointer(&path));
-        }
-}
-
 /* An incomplete last line does not end with a newline: ignore it. */
-static void read_file(RunCounter *counter) {
-        g_autofree char *path = g_build_filename(counter->directory, FILE_NAME, NULL), *text = NULL;
+static void read_file(RunCounter *counter, const char *directory) {
+        g_autofree char *path = g_build_filename(directory, FILE_NAME, NULL), *text = NULL;
         char *end;
 
         if (!g_file_get_contents(path, &text, NULL, NULL))
@@ -115,21 +96,23 @@ static void read_file(RunCounter *counter) {
         }
 }
 
-RunCounter *run_counter_new(const char *directory, DiskQueue *disk, void (*reserved)(void *userdata), void *userdata) {
+RunCounter *run_counter_new(const char *directory, const char *fallback, DiskQueue *disk,
+                            void (*reserved)(void *userdata), void *userdata) {
         RunCounter *counter = g_new(RunCounter, 1);
 
         *counter = (RunCounter){
                 .directory = g_strdup(directory),
+                .fallback = g_strdup(fallback),
                 .disk = disk,
                 .by_tree = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                 .reserved = reserved,
                 .userdata = userdata,
                 .added = SIZE_MAX,
         };
-        if (directory) {
-                read_file(counter);
-                read_old_files(counter);
-        }
+        if (directory)
+                read_file(counter, directory);
+        if (fallback)
+                read_file(counter, fallback);
         return counter;
 }
 
@@ -138,8 +121,8 @@ void run_counter_free(RunCounter *counter) {
                 return;
 
         g_hash_table_unref(counter->by_tree);
-        g_clear_pointer(&counter->old, g_ptr_array_unref);
         g_free(counter->directory);
+        g_free(counter->fallback);
         g_free(counter);
 }
 
@@ -147,34 +130,20 @@ static void write_free(void *data) {
         Write *write = data;
 
         g_string_free(write->lines, TRUE);
-        g_clear_pointer(&write->old, g_ptr_array_unref);
         g_free(write->directory);
+        g_free(write->fallback);
         g_free(write->error);
         g_free(write);
 }
 
-static int write_all(int fd, const GString *text) {
-        size_t n = 0;
-
-        while (n < text->len) {
-                ssize_t r = write(fd, text->str + n, text->len - n);
-
-                if (r < 0 && errno != EINTR)
-                        return -errno;
-                n += (size_t) MAX(r, 0);
-        }
-
-        return 0;
-}
-
 static int add_lines(const char *path, const GString *lines) {
-        g_auto(AutoFd) fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+        g_auto(AutoFd) fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
         int r;
 
         if (fd < 0)
                 return -errno;
 
-        r = write_all(fd, lines);
+        r = write_all(fd, lines->str, lines->len);
         if (r >= 0 && fdatasync(fd) < 0)
                 r = -errno;
         return r;
@@ -194,31 +163,39 @@ static int replace(const char *path, const GString *lines) {
         if (fd < 0)
                 return -errno;
 
-        r = write_all(fd, lines);
+        r = write_all(fd, lines->str, lines->len);
         if (r >= 0 && (fsync(fd) < 0 || rename(new, path) < 0))
                 r = -errno;
+        return r;
+}
+
+static int write_to(const char *directory, const Write *write) {
+        g_autofree char *path = g_build_filename(directory, FILE_NAME, NULL);
+        int r;
+
+        (void) g_mkdir_with_parents(directory, 0700);
+        r = write->whole ? replace(path, write->lines) : add_lines(path, write->lines);
+        if (r >= 0 && write->whole)
+                r = sync_directory(directory);
         return r;
 }
 
 /* Runs on the thread. */
 static void do_write(void *data) {
         Write *write = data;
-        g_autofree char *path = g_build_filename(write->directory, FILE_NAME, NULL);
-        int r;
+        int r = write_to(write->directory, write);
 
-        (void) g_mkdir_with_parents(write->directory, 0700);
-        r = write->whole ? replace(path, write->lines) : add_lines(path, write->lines);
-        if (r >= 0 && write->whole)
-                r = sync_directory(write->directory);
-        for (unsigned i = 0; r >= 0 && write->old && i < write->old->len; i++)
-                (void) unlink(g_ptr_array_index(write->old, i));
-        if (r < 0)
-                write->error = g_strdup_printf("%s cannot be written: %s", path, g_strerror(-r));
+        if (r >= 0)
+                return;
+
+        write->error = g_strdup_printf("%s/" FILE_NAME " cannot be written: %s", write->directory, g_strerror(-r));
+        write->kept = write->fallback && write_to(write->fallback, write) >= 0;
 }
 
-static void warn(RunCounter *counter, const char *text) {
+static void warn(RunCounter *counter, const Write *write) {
         if (!counter->warned)
-                log_warning("numbers of runs may be used again after a restart, because %s", text);
+                log_warning("numbers of runs may be used again after a %s, because %s",
+                            write->kept ? "reboot" : "restart", write->error);
         counter->warned = true;
 }
 
@@ -232,10 +209,8 @@ static void on_written(void *data) {
 
         counter->writing = false;
         if (write->error) {
-                warn(counter, write->error);
+                warn(counter, write);
                 counter->added = SIZE_MAX;
-                if (write->old)
-                        counter->old = g_steal_pointer(&write->old);
         } else {
                 counter->added = write->whole ? 0 : counter->added + write->lines->len;
         }
@@ -256,9 +231,9 @@ static void queue_write(RunCounter *counter, GString *lines, bool whole) {
         *write = (Write){
                 .counter = counter,
                 .directory = g_strdup(counter->directory),
+                .fallback = g_strdup(counter->fallback),
                 .lines = lines,
                 .whole = whole,
-                .old = whole ? g_steal_pointer(&counter->old) : NULL,
         };
         counter->writing = true;
         disk_queue_add(counter->disk,

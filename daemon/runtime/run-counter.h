@@ -12,8 +12,10 @@
 
 typedef struct RunCounter RunCounter;
 
-/* directory: NULL: count in memory only. reserved: called when a tree without numbers has got some. */
-RunCounter *run_counter_new(const char *directory, DiskQueue *disk, void (*reserved)(void *userdata), void *userdata);
+/* directory: NULL: count in memory only. fallback: a directory that lasts until the next boot, for when the other
+ * cannot be written; or NULL. reserved: called when a tree without numbers has got some. */
+RunCounter *run_counter_new(const char *directory, const char *fallback, DiskQueue *disk,
+                            void (*reserved)(void *userdata), void *userdata);
 void run_counter_free(RunCounter *counter);
 
 /* Is a number available for the tree? If not, one is requested, and reserved() is called, also if the disk fails. */
