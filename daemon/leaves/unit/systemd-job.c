@@ -8,8 +8,8 @@
  *
  * A request for a unit that already has such a job joins it: the boot's, the shutdown's, an administrator's. A job that
  * conflicts with the request is replaced by a new one, with another id. A job is cancelled only if the unit did not
- * have it before the request, no other leaf waits for it, and no other job is ordered after it. It is left alone
- * otherwise, as systemctl does at Ctrl-C.
+ * have it before the request, no other leaf waits for it or requests it, and no other job is ordered after it. It is
+ * left alone otherwise, as systemctl does at Ctrl-C.
  */
 
 #include "leaves/unit/systemd-job.h"
@@ -37,8 +37,8 @@ typedef struct Jobs {
         Follower systemd;
         Listener *listener;
         bool match_ready;
-        GQueue waiting;   /* not asked for yet */
-        unsigned n_asked; /* whose reply is outstanding */
+        GQueue waiting; /* not asked for yet */
+        GQueue asked;   /* their replies are outstanding */
         unsigned n_queued;
         unsigned n_permits; /* that are acquired */
         GQueue permits;     /* waited for */
@@ -77,7 +77,7 @@ struct Job {
 static void jobs_unref(Jobs *jobs);
 
 static bool jobs_have_room(const Jobs *jobs) {
-        return jobs->match_ready && jobs->n_asked + jobs->n_queued < JOBS_MAX;
+        return jobs->match_ready && jobs->asked.length + jobs->n_queued < JOBS_MAX;
 }
 
 static void job_ask(Job *job);
@@ -124,7 +124,7 @@ static void job_enter(Job *job, JobPhase phase) {
                 g_queue_push_tail_link(&jobs->waiting, &job->link);
                 break;
         case JOB_ASKED:
-                jobs->n_asked++;
+                g_queue_push_tail_link(&jobs->asked, &job->link);
                 break;
         case JOB_QUEUED:
                 queue = g_hash_table_lookup(jobs->queued, job->path);
@@ -149,7 +149,8 @@ static void job_leave(Job *job) {
                 g_queue_unlink(&jobs->waiting, &job->link);
                 break;
         case JOB_ASKED:
-                if (--jobs->n_asked == 0)
+                g_queue_unlink(&jobs->asked, &job->link);
+                if (jobs->asked.length == 0)
                         g_hash_table_remove_all(jobs->early);
                 break;
         case JOB_QUEUED:
@@ -179,11 +180,19 @@ static void on_cancelled(sd_bus_message *reply, const sd_bus_error *error, void 
                 job_finish(userdata, NULL, error);
 }
 
-/* How many leaves of btd wait for the job. */
-static unsigned count_waiting(const Jobs *jobs, const char *path) {
+/* Do other leaves of btd wait for the job, too? Those that have requested a job for the unit may get this one. unit:
+ * its path, or NULL: no other leaf uses the unit. */
+static bool is_shared(const Jobs *jobs, const char *unit, const char *path) {
         GQueue *queue = g_hash_table_lookup(jobs->queued, path);
 
-        return (queue ? queue->length : 0) + GPOINTER_TO_UINT(g_hash_table_lookup(jobs->others, path));
+        for (const GList *link = unit ? jobs->asked.head : NULL; link; link = link->next) {
+                const Job *job = link->data;
+
+                if (!job->cancelled && g_strcmp0(job->unit, unit) == 0)
+                        return true;
+        }
+
+        return (queue ? queue->length : 0) + GPOINTER_TO_UINT(g_hash_table_lookup(jobs->others, path)) > 1;
 }
 
 uint32_t job_id(const char *path) {
@@ -202,11 +211,16 @@ static void job_cancel_now(Job *job) {
         job->call = systemd_query(connection, message, on_cancelled, job);
 }
 
+/* Is the job nobody else's? Only then it may be cancelled. */
+static bool job_is_own(const Job *job) {
+        return !job->joined && !is_shared(job->jobs, job->unit, job->path);
+}
+
 /* If the jobs after it cannot be read, the job stays. */
 static void on_followers(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Job *job = userdata;
 
-        if (reply && !jobs_follow(reply) && count_waiting(job->jobs, job->path) == 1)
+        if (reply && !jobs_follow(reply) && job_is_own(job))
                 job_cancel_now(job);
         else
                 job_finish(job, "canceled", NULL);
@@ -222,11 +236,6 @@ Call *job_ask_followers(Connection *connection, const char *path, CallDone done,
                 systemd_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "GetJobAfter", "u", job_id(path));
 
         return systemd_query(connection, message, done, userdata);
-}
-
-/* Is the job nobody else's? Only then it may be cancelled. */
-static bool job_is_own(const Job *job) {
-        return !job->joined && count_waiting(job->jobs, job->path) == 1;
 }
 
 /* Other units can wait for the job, too: those whose jobs are ordered after it. */
@@ -345,7 +354,7 @@ static void on_removed(sd_bus_message *message, void *userdata) {
         if (sd_bus_message_read(message, "uoss", NULL, &path, NULL, &result) < 0)
                 return;
 
-        if (jobs->n_asked > 0)
+        if (jobs->asked.length > 0)
                 g_hash_table_insert(jobs->early, g_strdup(path), g_strdup(result));
         jobs_finish_queued(jobs, path, result, NULL);
 }
@@ -538,7 +547,7 @@ bool job_was_joined(const Job *job) {
         return job->joined;
 }
 
-void job_interest_take(JobInterest *interest, Connection *connection, const char *path) {
+void job_interest_take(JobInterest *interest, Connection *connection, const char *unit, const char *path) {
         Jobs *jobs;
         unsigned n;
 
@@ -549,16 +558,17 @@ void job_interest_take(JobInterest *interest, Connection *connection, const char
         jobs = jobs_ref(connection);
         n = GPOINTER_TO_UINT(g_hash_table_lookup(jobs->others, path));
         g_hash_table_insert(jobs->others, g_strdup(path), GUINT_TO_POINTER(n + 1));
-        *interest = (JobInterest){ .jobs = jobs, .path = g_strdup(path) };
+        *interest = (JobInterest){ .jobs = jobs, .unit = g_strdup(unit), .path = g_strdup(path) };
 }
 
 bool job_interest_is_shared(const JobInterest *interest) {
-        return count_waiting(interest->jobs, interest->path) > 1;
+        return is_shared(interest->jobs, interest->unit, interest->path);
 }
 
 void job_interest_drop(JobInterest *interest) {
         Jobs *jobs = g_steal_pointer(&interest->jobs);
-        g_autofree char *path = g_steal_pointer(&interest->path);
+        g_autofree char *unit G_GNUC_UNUSED = g_steal_pointer(&interest->unit),
+                              *path = g_steal_pointer(&interest->path);
         unsigned n;
 
         if (!jobs)

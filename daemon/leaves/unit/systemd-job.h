@@ -71,12 +71,12 @@ bool jobs_follow(sd_bus_message *reply);
 /* A recovered leaf waits for a job that it has not requested itself. Zeroed: none. */
 typedef struct JobInterest {
         struct Jobs *jobs;
-        char *path;
+        char *unit, *path;
 } JobInterest;
 
-/* In place of the job before. */
-void job_interest_take(JobInterest *interest, Connection *connection, const char *path);
-/* Do other leaves wait for the job, too? */
+/* unit, path: the paths of the unit and of its job. It takes the place of the job before. */
+void job_interest_take(JobInterest *interest, Connection *connection, const char *unit, const char *path);
+/* Do other leaves wait for the job, too, or have they requested one for the unit? */
 bool job_interest_is_shared(const JobInterest *interest);
 void job_interest_drop(JobInterest *interest);
 

@@ -19,6 +19,7 @@
 
 struct UnitRecovery {
         Connection *connection;
+        char *unit; /* its path */
         UnitVerb verb;
         uint64_t since;
         bool begun; /* systemd was asked, or about to be */
@@ -244,14 +245,14 @@ static void on_changed(void *userdata) {
                 recovery->callbacks->known(judge(recovery, facts), result_of(recovery, facts), facts,
                                            recovery->userdata);
         } else if (recovery->cancelled) {
-                job_interest_take(&recovery->interest, recovery->connection, facts->job_path);
+                job_interest_take(&recovery->interest, recovery->connection, recovery->unit, facts->job_path);
                 if (is_own(recovery))
                         cancel_job(recovery);
                 else
                         leave_job(recovery);
         } else if (facts->job != recovery->queued) {
                 recovery->queued = facts->job;
-                job_interest_take(&recovery->interest, recovery->connection, facts->job_path);
+                job_interest_take(&recovery->interest, recovery->connection, recovery->unit, facts->job_path);
                 recovery->callbacks->queued(recovery->userdata);
         }
 }
@@ -285,6 +286,7 @@ UnitRecovery *unit_recovery_new(Connection *connection, const char *path, UnitVe
 
         *recovery = (UnitRecovery){
                 .connection = connection,
+                .unit = g_strdup(path),
                 .verb = verb,
                 .since = since,
                 .begun = memo,
@@ -312,6 +314,7 @@ void unit_recovery_free(UnitRecovery *recovery) {
         unit_watch_free(recovery->watch);
         if (recovery->asked_here)
                 name_leave(&recovery->asker);
+        g_free(recovery->unit);
         g_free(recovery->bus);
         g_free(recovery->holder);
         g_free(recovery);

@@ -191,7 +191,8 @@ static void test_simple_settles(Scene *scene, const void *data) {
         g_assert_cmpint(g_get_monotonic_time() - before, >=, 100 * 1000);
 }
 
-static void test_halt(Scene *scene, const void *data) {
+/* Halts a leaf whose job is in the queue. */
+static void assert_halt(Scene *scene, unsigned n_cancelled) {
         g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
@@ -200,49 +201,45 @@ static void test_halt(Scene *scene, const void *data) {
         wait_round_trip(scene->fake.peer);
         test_leaf_halt(leaf);
         g_assert_true(leaf->halted);
-        g_assert_cmpuint(scene->fake.n_cancelled, ==, 1);
+        wait_round_trip(scene->fake.peer);
+        g_assert_cmpuint(scene->fake.n_cancelled, ==, n_cancelled);
+}
+
+static void test_halt(Scene *scene, const void *data) {
+        assert_halt(scene, 1);
 }
 
 /* The job is the boot's, or an administrator's: it was there before. */
 static void test_halt_of_a_job_of_others(Scene *scene, const void *data) {
-        g_autoptr(TestLeaf) leaf = NULL;
-
-        fake_come(scene);
         scene->fake.joined = true;
-        leaf = scene_start(scene, START_CAM);
-        wait_until(scene->fake.n_started == 1);
-        wait_round_trip(scene->fake.peer);
-        test_leaf_halt(leaf);
-        g_assert_true(leaf->halted);
-        wait_round_trip(scene->fake.peer);
-        g_assert_cmpuint(scene->fake.n_cancelled, ==, 0);
+        assert_halt(scene, 0);
 }
 
 /* It is the leaf's own, although the unit had another job before. */
 static void test_halt_of_a_job_that_replaced_another(Scene *scene, const void *data) {
-        g_autoptr(TestLeaf) leaf = NULL;
-
-        fake_come(scene);
         scene->fake.replaced = true;
-        leaf = scene_start(scene, START_CAM);
-        wait_until(scene->fake.n_started == 1);
-        wait_round_trip(scene->fake.peer);
-        test_leaf_halt(leaf);
-        g_assert_true(leaf->halted);
-        g_assert_cmpuint(scene->fake.n_cancelled, ==, 1);
+        assert_halt(scene, 1);
 }
 
 /* Another unit waits for it. */
 static void test_halt_of_a_job_that_others_need(Scene *scene, const void *data) {
-        g_autoptr(TestLeaf) leaf = NULL;
+        scene->fake.followed = true;
+        assert_halt(scene, 0);
+}
+
+/* Another leaf has requested it, too, and does not know yet that it gets the same one. */
+static void test_halt_of_a_job_that_is_requested_again(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) first = NULL, second = NULL;
 
         fake_come(scene);
-        scene->fake.followed = true;
-        leaf = scene_start(scene, START_CAM);
+        first = scene_start(scene, START_CAM);
         wait_until(scene->fake.n_started == 1);
         wait_round_trip(scene->fake.peer);
-        test_leaf_halt(leaf);
-        g_assert_true(leaf->halted);
+        scene->fake.mute = true;
+        second = scene_start(scene, START_CAM);
+        wait_until(scene->fake.n_started == 2);
+        test_leaf_halt(first);
+        g_assert_true(first->halted);
         wait_round_trip(scene->fake.peer);
         g_assert_cmpuint(scene->fake.n_cancelled, ==, 0);
 }
@@ -478,6 +475,7 @@ int main(int argc, char **argv) {
         add("halt-of-a-job-of-others", test_halt_of_a_job_of_others);
         add("halt-of-a-job-that-replaced-another", test_halt_of_a_job_that_replaced_another);
         add("halt-of-a-job-that-others-need", test_halt_of_a_job_that_others_need);
+        add("halt-of-a-job-that-is-requested-again", test_halt_of_a_job_that_is_requested_again);
         add("halt-while-it-is-asked", test_halt_while_it_is_asked);
         add("halt-before-it-is-asked", test_halt_before_it_is_asked);
         add("shared-job", test_shared_job);
