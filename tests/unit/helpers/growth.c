@@ -3,13 +3,8 @@
 #include <string.h>
 
 #include "growth.h"
+#include "large-trees.h"
 #include "tree-files.h"
-
-static const NodeType good_type = { .name = "Good", .class = NODE_ACTION, .flags = TYPE_IMMEDIATE, .summary = "good" };
-static const NodeType act_type = { .name = "Act", .class = NODE_ACTION, .summary = "takes time" };
-static const NodeType check_type = { .name = "Check", .class = NODE_CONDITION, .summary = "has a value" };
-
-static const NodeType *const leaves[] = { &good_type, &act_type, &check_type, NULL };
 
 /* Those of the tree files, and these. */
 static const NodeType *const *const *tables(void) {
@@ -17,63 +12,8 @@ static const NodeType *const *const *tables(void) {
 
         all[0] = tree_file_tables[0];
         all[1] = tree_file_tables[1];
-        all[2] = leaves;
+        all[2] = large_tree_leaves;
         return all;
-}
-
-static Status on_leaf_start(Machine *machine, NodeId leaf) {
-        return machine_tree(machine)->nodes[leaf].type == &good_type ? STATUS_SUCCESS : STATUS_RUNNING;
-}
-
-static bool on_leaf_halt(Machine *machine, NodeId leaf) {
-        return true;
-}
-
-static Status on_condition_evaluate(Machine *machine, NodeId leaf) {
-        return STATUS_FAILURE;
-}
-
-static void on_condition_release(Machine *machine, NodeId leaf) {}
-
-static void on_timer_arm(Machine *machine, NodeId node, uint64_t usec) {}
-
-static void on_timer_disarm(Machine *machine, NodeId node) {}
-
-static const MachineHost host = {
-        .leaf_start = on_leaf_start,
-        .leaf_halt = on_leaf_halt,
-        .condition_evaluate = on_condition_evaluate,
-        .condition_release = on_condition_release,
-        .timer_arm = on_timer_arm,
-        .timer_disarm = on_timer_disarm,
-};
-
-static void append_times(GString *text, const char *what, uint32_t n) {
-        for (uint32_t i = 0; i < n; i++)
-                g_string_append(text, what);
-}
-
-/* A control with n times the same child, and one child behind them if there is a last one. */
-static GString *wide_text(const char *type, const char *child, uint32_t n, const char *last) {
-        GString *text = g_string_new(NULL);
-
-        g_string_append_printf(text, "{'btd':1,'root':{'type':'%s','children':[", type);
-        for (uint32_t i = 0; i < n; i++)
-                g_string_append_printf(text, "%s{'type':'%s'}", i > 0 ? "," : "", child);
-        if (last)
-                g_string_append_printf(text, ",{'type':'%s'}", last);
-
-        g_string_append(text, "]}}");
-        return text;
-}
-
-static GString *text_of_levels(uint32_t n) {
-        GString *text = g_string_new("{'btd':1,'root':");
-
-        append_times(text, "{'type':'Inverter','child':", n);
-        g_string_append(text, "{'type':'Good'}");
-        append_times(text, "}", n + 1);
-        return text;
 }
 
 /* Names that are all different, and parameters that are not the defaults. */
@@ -89,19 +29,19 @@ static GString *text_of_names(uint32_t n) {
 }
 
 static GString *text_of_sequence(uint32_t n) {
-        return wide_text("Sequence", "Good", n, NULL);
+        return large_tree_wide("Sequence", "Good", n, NULL);
 }
 
 /* A mistake in each node. */
 static GString *text_of_mistakes(uint32_t n) {
-        return wide_text("Sequence", "God", n, NULL);
+        return large_tree_wide("Sequence", "God", n, NULL);
 }
 
 /* A mistake in each element of a list. The places of those that are kept are searched for, each from the first one. */
 static GString *text_of_elements(uint32_t n) {
         GString *text = g_string_new("{'btd':1,'root':{'type':'Do','list':[0");
 
-        append_times(text, ",0", n);
+        large_tree_append(text, ",0", n);
         g_string_append(text, "]}}");
         return text;
 }
@@ -110,12 +50,12 @@ static GString *text_of_elements(uint32_t n) {
 static GString *text_of_warnings(uint32_t n) {
         GString *text = g_string_new("{'btd':1,'root':");
 
-        append_times(text, "{'type':'ReactiveSequence','children':[", 900);
+        large_tree_append(text, "{'type':'ReactiveSequence','children':[", 900);
         for (uint32_t i = 0; i < n; i++)
                 g_string_append_printf(text, "%s{'type':'ReactiveSequence','children':[%s,%s]}", i > 0 ? "," : "",
                                        "{'type':'Act'}", "{'type':'Act'}");
 
-        append_times(text, "]}", 900);
+        large_tree_append(text, "]}", 900);
         g_string_append(text, "}");
         return text;
 }
@@ -212,23 +152,23 @@ static GString *text_of_copies(uint32_t n) {
 }
 
 static GString *text_of_parallel(uint32_t n) {
-        return wide_text("Parallel", "Act", n, NULL);
+        return large_tree_wide("Parallel", "Act", n, NULL);
 }
 
 static GString *text_of_parallel_all(uint32_t n) {
-        return wide_text("ParallelAll", "Act", n, NULL);
+        return large_tree_wide("ParallelAll", "Act", n, NULL);
 }
 
 static GString *text_of_ordered(uint32_t n) {
-        return wide_text("Sequence", "Act", n, NULL);
+        return large_tree_wide("Sequence", "Act", n, NULL);
 }
 
 static GString *text_of_async(uint32_t n) {
-        return wide_text("AsyncSequence", "Act", n, NULL);
+        return large_tree_wide("AsyncSequence", "Act", n, NULL);
 }
 
 static GString *text_of_reactive(uint32_t n) {
-        return wide_text("ReactiveFallback", "Check", n, "Act");
+        return large_tree_wide("ReactiveFallback", "Check", n, "Act");
 }
 
 static void run_at_once(Machine *machine, uint32_t n) {
@@ -267,7 +207,7 @@ const GrowthCase growth_cases[] = {
         { "load mistakes", 2000, text_of_mistakes },
         { "load wrong elements", DIAGNOSTICS_MAX, text_of_elements },
         { "load warnings", 1000, text_of_warnings },
-        { "load levels", 5000, text_of_levels },
+        { "load levels", 5000, large_tree_deep },
         { "load trees", 1000, text_of_trees },
         { "load variables", 2000, text_of_variables },
         { "load variables that are not set", 2000, text_of_unset },
@@ -299,7 +239,7 @@ double growth_cost(const GrowthCase *growth_case, uint32_t n, double (*now)(void
                 return cost;
 
         g_assert_cmpuint(diagnostics_count(diagnostics), ==, 0);
-        machine = machine_new(definition_tree(definition), &host, NULL, 1);
+        machine = machine_new(definition_tree(definition), &large_tree_host, NULL, 1);
         begin = now();
         growth_case->run(machine, n);
         return now() - begin;

@@ -9,6 +9,7 @@
 
 #include "basic/timers.h"
 #include "definition/definition.h"
+#include "large-trees.h"
 #include "record/record-writer.h"
 #include "run/run.h"
 #include "sanitized.h"
@@ -24,67 +25,7 @@ static Status act_start(Leaf *leaf) {
 static const LeafKind good_kind = { .start = good_start };
 static const LeafKind act_kind = { .start = act_start };
 
-static const NodeType good_type = { .name = "Good", .class = NODE_ACTION, .flags = TYPE_IMMEDIATE, .summary = "good" };
-static const NodeType act_type = { .name = "Act", .class = NODE_ACTION, .summary = "takes time" };
-static const NodeType check_type = { .name = "Check", .class = NODE_CONDITION, .summary = "has a value" };
-
-static const NodeType *const leaves[] = { &good_type, &act_type, &check_type, NULL };
-static const NodeType *const *const tables[] = { engine_types, leaves, NULL };
-
-static Status on_leaf_start(Machine *machine, NodeId leaf) {
-        return machine_tree(machine)->nodes[leaf].type == &good_type ? STATUS_SUCCESS : STATUS_RUNNING;
-}
-
-static bool on_leaf_halt(Machine *machine, NodeId leaf) {
-        return true;
-}
-
-static Status on_condition_evaluate(Machine *machine, NodeId leaf) {
-        return STATUS_FAILURE;
-}
-
-static void on_condition_release(Machine *machine, NodeId leaf) {}
-
-static void on_timer_arm(Machine *machine, NodeId node, uint64_t usec) {}
-
-static void on_timer_disarm(Machine *machine, NodeId node) {}
-
-static const MachineHost host = {
-        .leaf_start = on_leaf_start,
-        .leaf_halt = on_leaf_halt,
-        .condition_evaluate = on_condition_evaluate,
-        .condition_release = on_condition_release,
-        .timer_arm = on_timer_arm,
-        .timer_disarm = on_timer_disarm,
-};
-
-static void append_times(GString *text, const char *what, uint32_t n) {
-        for (uint32_t i = 0; i < n; i++)
-                g_string_append(text, what);
-}
-
-/* A control with n times the same child, and one child behind them if there is a last one. */
-static GString *wide_text(const char *type, const char *child, uint32_t n, const char *last) {
-        GString *text = g_string_new(NULL);
-
-        g_string_append_printf(text, "{\"btd\":1,\"root\":{\"type\":\"%s\",\"children\":[", type);
-        for (uint32_t i = 0; i < n; i++)
-                g_string_append_printf(text, "%s{\"type\":\"%s\"}", i > 0 ? "," : "", child);
-        if (last)
-                g_string_append_printf(text, ",{\"type\":\"%s\"}", last);
-
-        g_string_append(text, "]}}");
-        return text;
-}
-
-static GString *deep_text(uint32_t n) {
-        GString *text = g_string_new("{\"btd\":1,\"root\":");
-
-        append_times(text, "{\"type\":\"Inverter\",\"child\":", n);
-        g_string_append(text, "{\"type\":\"Good\"}");
-        append_times(text, "}", n + 1);
-        return text;
-}
+static const NodeType *const *const tables[] = { engine_types, large_tree_leaves, NULL };
 
 static Definition *load(const GString *text) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("t");
@@ -96,7 +37,7 @@ static Definition *load(const GString *text) {
 }
 
 static Definition *load_wide(const char *type, const char *child, uint32_t n, const char *last) {
-        g_autoptr(GString) text = wide_text(type, child, n, last);
+        g_autoptr(GString) text = large_tree_wide(type, child, n, last);
 
         return load(text);
 }
@@ -111,10 +52,10 @@ static void assert_refused(const GString *text, const char *expected) {
 }
 
 static void test_depth(void) {
-        g_autoptr(GString) deepest = deep_text(TREE_DEPTH_MAX - 1), deeper = deep_text(TREE_DEPTH_MAX);
-        g_autoptr(GString) far_deeper = deep_text(100000);
+        g_autoptr(GString) deepest = large_tree_deep(TREE_DEPTH_MAX - 1), deeper = large_tree_deep(TREE_DEPTH_MAX);
+        g_autoptr(GString) far_deeper = large_tree_deep(100000);
         g_autoptr(Definition) definition = load(deepest);
-        g_autoptr(Machine) machine = machine_new(definition_tree(definition), &host, NULL, 1);
+        g_autoptr(Machine) machine = machine_new(definition_tree(definition), &large_tree_host, NULL, 1);
 
         machine_start(machine);
         g_assert_cmpint(machine_tick(machine), ==, STATUS_FAILURE);
@@ -124,10 +65,10 @@ static void test_depth(void) {
 }
 
 static void test_number_of_nodes(void) {
-        g_autoptr(GString) largest = wide_text("Sequence", "Good", TREE_NODES_MAX - 1, NULL);
-        g_autoptr(GString) larger = wide_text("Sequence", "Good", TREE_NODES_MAX, NULL);
+        g_autoptr(GString) largest = large_tree_wide("Sequence", "Good", TREE_NODES_MAX - 1, NULL);
+        g_autoptr(GString) larger = large_tree_wide("Sequence", "Good", TREE_NODES_MAX, NULL);
         g_autoptr(Definition) definition = load(largest);
-        g_autoptr(Machine) machine = machine_new(definition_tree(definition), &host, NULL, 1);
+        g_autoptr(Machine) machine = machine_new(definition_tree(definition), &large_tree_host, NULL, 1);
 
         g_assert_cmpuint(definition_tree(definition)->n_nodes, ==, TREE_NODES_MAX);
         machine_start(machine);
@@ -157,7 +98,7 @@ static size_t bytes_held(void) {
 /* The text is kept beside the tree, for those who ask for it. */
 static void test_bytes_of_a_tree(void) {
         const uint32_t n = 100000;
-        g_autoptr(GString) text = wide_text("Sequence", "Good", n - 1, NULL);
+        g_autoptr(GString) text = large_tree_wide("Sequence", "Good", n - 1, NULL);
         g_autoptr(Definition) definition = NULL;
         size_t before;
 
@@ -184,7 +125,7 @@ static void test_bytes_of_a_run(void) {
                 return;
         }
 
-        machine = machine_new(definition_tree(definition), &host, NULL, 1);
+        machine = machine_new(definition_tree(definition), &large_tree_host, NULL, 1);
         g_test_message("%zu bytes a node", (bytes_held() - before) / n);
         g_assert_cmpuint(bytes_held() - before, <=, (size_t) 24 * n);
 }
@@ -196,7 +137,7 @@ static void on_run_finished(Run *run, void *userdata) {}
 static const RunCallbacks run_callbacks = { .changed = on_run_changed, .finished = on_run_finished };
 
 static const LeafKind *kind_of(const NodeType *type) {
-        return type == &good_type ? &good_kind : &act_kind;
+        return g_str_equal(type->name, "Good") ? &good_kind : &act_kind;
 }
 
 /* What a thousand runs of 100 nodes take, the last of which is an action that goes on running, each. */
