@@ -29,14 +29,13 @@ struct Activity {
         Timer *timeout;
         Timer *halt_timeout; /* limits how long it may stop; NULL: no limit, or not stopping */
         Status status;
-        bool held;      /* the kind was called, and release() must follow */
-        bool stopping;  /* halt() of the kind was called */
-        bool no_room;   /* one of its results did not fit */
-        bool failed;    /* failed because of its timeout or a lost secret: keep the cause */
-        bool halted;    /* halted by its run */
-        bool unread;    /* recovered, and what it does is not known yet */
-        bool kept;      /* its end is kept by the run until all its leaves have been read */
-        uint64_t ended; /* when, before btd came back; 0: it did not, or this is not known */
+        bool held;     /* the kind was called, and release() must follow */
+        bool stopping; /* halt() of the kind was called */
+        bool no_room;  /* one of its results did not fit */
+        bool failed;   /* failed because of its timeout or a lost secret: keep the cause */
+        bool halted;   /* halted by its run */
+        bool unread;   /* recovered, and what it does is not known yet */
+        bool kept;     /* its end is kept by the run until all its leaves have been read */
         Cause *cause;
         alignas(max_align_t) char op[];
 };
@@ -81,7 +80,7 @@ static void settle(Activity *activity, Status status) {
         activity->status = bound(activity, status);
         if (activity->unread) {
                 activity->kept = true;
-                run_keep_end(run, activity->leaf.node, activity->ended);
+                run_keep_end(run, activity->leaf.node, timers_now(run->services->leaves->timers, TIMER_MONOTONIC));
                 stop_reading(activity);
         } else if (is_condition(activity))
                 run_condition_changed(run, activity->leaf.node);
@@ -472,10 +471,13 @@ static Activity *activity_of(Leaf *leaf) {
 void leaf_end(Leaf *leaf, Status status) {
         Activity *activity = activity_of(leaf);
 
-        assert(activity->status == STATUS_RUNNING);
         assert(status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED ||
                status == STATUS_ERROR);
 
+        if (activity->kept)
+                return;
+
+        assert(activity->status == STATUS_RUNNING);
         settle(activity, activity->failed ? STATUS_FAILURE : status);
 }
 
@@ -527,7 +529,7 @@ void leaf_give_cause(Leaf *leaf, Cause *given) {
         Activity *activity = activity_of(leaf);
         g_autoptr(Cause) cause = given ? without_secrets(activity, given) : NULL;
 
-        if (activity->failed)
+        if (activity->failed || activity->kept)
                 return;
 
         if (cause && is_condition(activity) && activity->status == STATUS_FAILURE && activity->cause)
@@ -538,8 +540,15 @@ void leaf_give_cause(Leaf *leaf, Cause *given) {
 
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         Activity *activity = activity_of(leaf);
-        json_object *hidden = secrets_hide_all(&activity->secrets, value);
+        json_object *hidden;
         g_autofree char *text = NULL;
+
+        if (activity->kept) {
+                json_object_put(value);
+                return;
+        }
+
+        hidden = secrets_hide_all(&activity->secrets, value);
 
         if (blackboard_has_room(leaf->blackboard, blackboard_growth(leaf->blackboard, key, hidden))) {
                 run_set_output(activity->run, leaf->node, key, hidden);
@@ -564,9 +573,16 @@ void leaf_set_memo(Leaf *leaf, json_object *memo) {
 void leaf_lost(Leaf *leaf) {
         Activity *activity = activity_of(leaf);
 
-        assert(!is_condition(activity) && activity->status == STATUS_RUNNING);
+        assert(!is_condition(activity));
 
+        if (activity->kept)
+                return;
+
+        assert(activity->status == STATUS_RUNNING);
         give_up(activity);
+        /* It may have ended before any limit. */
+        if (activity->unread && activity->status != STATUS_RUNNING)
+                run_keep_end(activity->run, leaf->node, leaf->started);
         if (activity->status != STATUS_RUNNING)
                 settle(activity, activity->status);
         else
@@ -585,10 +601,13 @@ void leaf_read(Leaf *leaf, uint64_t ended) {
         if (!activity->unread)
                 return;
 
-        activity->ended = ended;
-        if (ended == 0)
+        if (ended == 0) {
                 activity_end_reading(activity);
-        else if (ended > deadline_of(activity))
+                return;
+        }
+
+        run_keep_end(activity->run, leaf->node, ended);
+        if (ended > deadline_of(activity))
                 fail_for_timeout(activity);
 }
 

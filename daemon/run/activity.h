@@ -26,7 +26,7 @@ bool activity_halt(Activity *activity);
 
 /* The end that was kept, see run_keep_end(). */
 void activity_tell_end(Activity *activity);
-/* What the leaf does is not known in time: its time limits count from now on. */
+/* Nobody waits for leaf_read() any longer: the time limits of the leaf count from now on. */
 void activity_end_reading(Activity *activity);
 
 /* See LeafKind.awaited. */

@@ -74,7 +74,8 @@ struct LeafKind {
          * started again. NULL: like IDLE. */
         Status (*recover)(Leaf *leaf);
         /* recover() reads what became of the leaf, and leaf_read(), leaf_end() or leaf_lost() follow. Until then, no
-         * time limit counts. */
+         * time limit counts. After the end, the leaf can live on until all leaves of the run have been read; what it
+         * says then is ignored. */
         bool reads;
 
         /* For conditions that compute their value on demand: the value. NULL: the value is the last one of

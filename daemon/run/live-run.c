@@ -194,26 +194,11 @@ static void give_or_keep(Run *run, KeptKind kind, NodeId node) {
         settle(run);
 }
 
-/* Something that happened to a recovered run before btd came back. */
-typedef struct Past {
-        uint64_t time;
-        NodeId node;
-        bool timer; /* else a leaf has ended */
-} Past;
-
-/* Who does not answer in this time does not keep time limits from counting. */
-#define READING_USEC_MAX UINT64_C(10000000)
-
-static void keep(Run *run, const Past *past) {
-        run->past = run->past ?: g_array_new(FALSE, FALSE, sizeof(Past));
-        g_array_append_vals(run->past, past, 1);
-}
-
 static void on_timer(NodeId node, void *userdata) {
         Run *run = userdata;
 
-        if (run->n_unread > 0 && node != NODE_NONE) {
-                keep(run, &(Past){ .time = run_deadline(run, node), .node = node, .timer = true });
+        if (run->past && node != NODE_NONE) {
+                past_keep(run->past, &(PastEvent){ .time = run_deadline(run, node), .node = node, .limit = true });
                 return;
         }
 
@@ -257,34 +242,26 @@ void run_note_rerun(Run *run, NodeId node, json_object *noted) {
 
 static bool tick_once(Run *run);
 
-/* What happened first comes first; a leaf that ended at the time of a limit has ended in time. */
-static int compare_past(const void *a, const void *b) {
-        const Past *x = a, *y = b;
-
-        return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : x->timer - y->timer;
-}
-
 static void on_read(void *userdata) {
         Run *run = userdata;
-        g_autoptr(GArray) past = NULL;
+        g_autoptr(Past) past = NULL;
+        const PastEvent *events;
+        unsigned n;
 
         for (GList *i = run->activities.head, *next; i; i = next) {
                 next = i->next;
                 activity_end_reading(i->data);
         }
-        g_clear_pointer(&run->reading, timer_free);
-        past = g_steal_pointer(&run->past);
-        if (past)
-                g_array_sort(past, compare_past);
 
-        for (unsigned i = 0; past && i < past->len; i++) {
-                const Past *it = &g_array_index(past, Past, i);
-                Activity *activity = it->timer ? NULL : run_leaf(run, it->node);
+        past = g_steal_pointer(&run->past);
+        events = past_sort(past, &n);
+        for (unsigned i = 0; i < n; i++) {
+                Activity *activity = events[i].limit ? NULL : run_leaf(run, events[i].node);
 
                 if (activity)
                         activity_tell_end(activity);
-                else if (it->timer && run_deadline(run, it->node) == it->time)
-                        on_timer(it->node, run);
+                else if (events[i].limit && run_deadline(run, events[i].node) == events[i].time)
+                        on_timer(events[i].node, run);
                 if (!run_wants_tick(run))
                         continue;
 
@@ -294,25 +271,18 @@ static void on_read(void *userdata) {
         }
 }
 
-static void read_until(Run *run, uint64_t usec) {
-        timer_free(run->reading);
-        run->reading = timer_new(run->services->leaves->timers, usec, on_read, run);
-}
-
 void run_begin_reading(Run *run) {
-        if (run->n_unread++ == 0)
-                read_until(run, READING_USEC_MAX);
+        if (!run->past)
+                run->past = past_new(run->services->leaves->timers, on_read, run);
+        past_begin_reading(run->past);
 }
 
 void run_end_reading(Run *run) {
-        assert(run->n_unread > 0);
-
-        if (--run->n_unread == 0 && run->reading)
-                read_until(run, 0);
+        past_end_reading(run->past);
 }
 
-void run_keep_end(Run *run, NodeId node, uint64_t ended) {
-        keep(run, &(Past){ .time = ended > 0 ? ended : clock_now(run), .node = node });
+void run_keep_end(Run *run, NodeId node, uint64_t time) {
+        past_keep(run->past, &(PastEvent){ .time = time, .node = node });
 }
 
 /* The effects of the run. */
@@ -467,8 +437,7 @@ void run_end_live(Run *run) {
         g_clear_pointer(&run->node_locks, node_locks_free);
         g_clear_pointer(&run->kept, g_array_unref);
         g_clear_pointer(&run->later, timer_free);
-        g_clear_pointer(&run->past, g_array_unref);
-        g_clear_pointer(&run->reading, timer_free);
+        g_clear_pointer(&run->past, past_free);
         ticker_remove(run->services->ticker, &run->turn);
 }
 

@@ -9,6 +9,7 @@
 #include "run/activity.h"
 #include "run/causes.h"
 #include "run/node-resources.h"
+#include "run/past.h"
 #include "run/run-inputs.h"
 
 typedef struct RunValue {
@@ -58,21 +59,21 @@ struct Run {
         uint64_t suspended;     /* see run_suspended() */
         uint64_t ready;         /* the time when a node made it ready; UINT64_MAX: none */
         RunCounts counts;
-        NodeId refused;         /* the last SubTree or ForEach with wrong variables, until it has failed */
-        uint32_t n_evaluations; /* evaluations of conditions in this input */
-        Status status : 8;      /* small members are together, since there can be many runs */
-        Status evaluated;       /* what the last evaluation of a condition gave */
-        bool first_evaluation;  /* the last evaluation was the first since the condition was released */
-        bool uses_boottime;
-        bool busy;    /* the machine processes an input */
-        bool halting; /* requested, or after an ERROR */
-        bool paused;  /* it gets no ticks, unless it is halting */
-        bool moved;   /* breakpoints, or whether the run is paused, have changed, and the owner was not told yet */
+        NodeId refused;            /* the last SubTree or ForEach with wrong variables, until it has failed */
+        uint32_t n_evaluations;    /* evaluations of conditions in this input */
+        Status status : 8;         /* small members are together, since there can be many runs */
+        Status evaluated : 8;      /* what the last evaluation of a condition gave */
+        bool first_evaluation : 1; /* the last evaluation was the first since the condition was released */
+        bool uses_boottime : 1;
+        bool busy : 1;    /* the machine processes an input */
+        bool halting : 1; /* requested, or after an ERROR */
+        bool paused : 1;  /* it gets no ticks, unless it is halting */
+        bool moved : 1;   /* breakpoints, or whether the run is paused, have changed, and the owner was not told yet */
 
         /* Only of a live run. What the next btd must know of it is in the header of the run record, see header_of() and
          * run_recover() in live-run.c. */
-        bool ready_reported;
-        bool durable;                /* it has a run record */
+        bool ready_reported : 1;
+        bool durable : 1;            /* it has a run record */
         unsigned unprompted;         /* number of kept inputs since the last input from outside */
         uint32_t caller;             /* UID of the owner */
         const RunServices *services; /* NULL: the run is not live */
@@ -85,11 +86,9 @@ struct Run {
         NodeLocks *node_locks; /* NULL likewise */
         GArray *kept;          /* inputs kept until the end of the tick; NULL: none */
         Timer *later;          /* delays kept inputs of a loop; NULL: none */
-        unsigned n_unread;     /* recovered leaves of which nobody knows yet what they do */
-        GArray *past;   /* Past: what happened before btd came back, until all leaves have been read; NULL: nothing */
-        Timer *reading; /* ends the reading; NULL: all leaves have been read */
-        uint64_t finished; /* CLOCK_REALTIME */
-        char *not_durable; /* why it does not survive a restart; NULL: it does, or run records are not kept */
+        Past *past;            /* NULL: it was not recovered, or all its leaves have been read */
+        uint64_t finished;     /* CLOCK_REALTIME */
+        char *not_durable;     /* why it does not survive a restart; NULL: it does, or run records are not kept */
         char names[];
 };
 
@@ -176,8 +175,8 @@ bool run_leaf_ended(Run *run, NodeId node);
  * order of their times. */
 void run_begin_reading(Run *run);
 void run_end_reading(Run *run);
-/* The leaf has ended, at that time (0: now). activity_tell_end() follows. */
-void run_keep_end(Run *run, NodeId node, uint64_t ended);
+/* The leaf has ended, at that time of CLOCK_MONOTONIC. activity_tell_end() follows. */
+void run_keep_end(Run *run, NodeId node, uint64_t time);
 /* The value of a condition is known or may have changed. */
 void run_condition_changed(Run *run, NodeId node);
 /* Takes the value. */

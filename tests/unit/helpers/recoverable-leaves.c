@@ -113,6 +113,14 @@ static const LeafKind recoverable_kind = {
         .recover = recover,
 };
 
+static const LeafKind reader_kind = {
+        .start = start,
+        .halt = halt,
+        .release = release,
+        .recover = recover,
+        .reads = true,
+};
+
 static const LeafKind lossy_kind = {
         .start = start_lossy,
         .release = release,
@@ -142,13 +150,17 @@ static const Param params[] = {
 
 static const NodeType recoverable_type =
         TYPE("Recoverable", NODE_ACTION, .has_timeout = true, .timeout_offset = offsetof(RecoverableParams, timeout));
+static const NodeType reader_type =
+        TYPE("Reader", NODE_ACTION, .has_timeout = true, .timeout_offset = offsetof(RecoverableParams, timeout),
+             .has_on_recover = true, .on_recover_offset = offsetof(RecoverableParams, on_recover));
 static const NodeType lossy_type = TYPE("Lossy", NODE_ACTION, .has_on_recover = true,
                                         .on_recover_offset = offsetof(RecoverableParams, on_recover));
 static const NodeType plain_type = TYPE("Plain", NODE_ACTION);
 static const NodeType quick_type = TYPE("Quick", NODE_ACTION);
 static const NodeType watch_type = TYPE("Watch", NODE_CONDITION);
 
-static const NodeType *const types[] = { &recoverable_type, &lossy_type, &plain_type, &quick_type, &watch_type, NULL };
+static const NodeType *const types[] = { &recoverable_type, &reader_type, &lossy_type, &plain_type,
+                                         &quick_type,       &watch_type,  NULL };
 static const NodeType *const computed_types[] = { &condition_type, &script_type, NULL };
 const NodeType *const *const recoverable_tables[] = { engine_types, types, computed_types, NULL };
 
@@ -158,6 +170,7 @@ const LeafKind *recoverable_kind_of(const NodeType *type) {
                 const LeafKind *kind;
         } kinds[] = {
                 { &recoverable_type, &recoverable_kind },
+                { &reader_type, &reader_kind },
                 { &lossy_type, &lossy_kind },
                 { &plain_type, &plain_kind },
                 { &quick_type, &quick_kind },
@@ -228,6 +241,10 @@ void recoverable_stubborn(const char *name) {
 
 void recoverable_lost(const char *name) {
         leaf_lost(get(name)->alive);
+}
+
+void recoverable_read(const char *name, uint64_t ended) {
+        leaf_read(get(name)->alive, ended);
 }
 
 void recoverable_reset(void) {

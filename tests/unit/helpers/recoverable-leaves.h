@@ -3,8 +3,8 @@
 
 /*
  * Simulates leaves for tests of recovery: Recoverable (has something in the world that is still there after a restart
- * unless it was lost), Lossy (with "on_recover"), Plain (is started again), Quick (ends at once), Watch (a condition);
- * and the leaves that only compute. A test finds them by the node's name.
+ * unless it was lost), Reader (the same, but must be read first), Lossy (with "on_recover"), Plain (is started again),
+ * Quick (ends at once), Watch (a condition); and the leaves that only compute. A test finds them by the node's name.
  */
 
 #include "run/leaf.h"
@@ -33,5 +33,7 @@ void recoverable_output(const char *name, const char *key, int value);
 /* From now on Recoverable leaves answer a halt with "ending". */
 void recoverable_stubborn(const char *name);
 void recoverable_lost(const char *name);
+/* For Readers: see leaf_read(). */
+void recoverable_read(const char *name, uint64_t ended);
 
 void recoverable_reset(void);
