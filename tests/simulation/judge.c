@@ -102,7 +102,8 @@ static void check_success(const Deed *deed) {
 }
 
 /* Has what the leaf waits for ended before the present daemon began, and before the limit? With suspends, more time has
- * passed than without, so a limit of either clock was not reached. */
+ * passed than without, so a limit of either clock was not reached. If systemd has forgotten the unit of a process,
+ * nothing may tell that it was executed. */
 static bool has_ended_in_time(const Deed *deed, uint64_t limit) {
         const Seen seen = witness_seen(deed->unit_tree, deed->unit_node);
         uint64_t ended = deed->since + deed->span;
@@ -110,6 +111,9 @@ static bool has_ended_in_time(const Deed *deed, uint64_t limit) {
         if (deed->request == REQUEST_SLEEP)
                 return clock_suspended() == deed->since_boot - deed->since && ended < judge.life &&
                        deed->since_boot + deed->span < limit;
+
+        if (deed->request == REQUEST_PROCESS && seen.forgotten > seen.ended)
+                return false;
 
         return seen.ended >= deed->since && seen.ended < judge.life &&
                seen.ended_boot + (deed->request == REQUEST_PROCESS ? 0 : VERIFY_USEC) < limit;

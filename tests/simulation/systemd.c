@@ -175,6 +175,8 @@ static void tell_changes(const LoadedUnit *unit) {
 static void forget_if_idle(LoadedUnit *unit) {
         if (!loaded_unit_is_idle(unit) || unit->process != 0)
                 return;
+        if (unit->kind != KIND_NONE)
+                witness_forgotten(unit->tree, unit->node);
         if (unit->kind == KIND_TRANSIENT || unit->kind == KIND_NONE)
                 g_hash_table_remove(systemd.units, unit->name);
         else
@@ -438,24 +440,31 @@ static GList *systemd_units(void) {
         return g_list_sort(g_hash_table_get_values(systemd.units), compare_units);
 }
 
-/* The daemon cancels a job. False: there is no such job. */
-static bool systemd_cancel(unsigned id) {
+/* The unit with that job in the queue; NULL: there is no such job. */
+static LoadedUnit *unit_of_job(sd_bus_message *call) {
         g_autoptr(GList) units = systemd_units();
+        unsigned id;
+
+        if (sscanf(sd_bus_message_get_path(call), JOB_PREFIX "%u", &id) != 1)
+                return NULL;
 
         for (GList *i = units; i; i = i->next) {
                 LoadedUnit *unit = i->data;
 
-                if (unit->job && unit->job->id == id) {
-                        if (unit->job->of_administrator)
-                                violation("job %u (%s %s) of an administrator is cancelled", id, unit->job->type,
-                                          unit->name);
-                        witness_cancelled(unit->tree, unit->node, true);
-                        job_end(unit, "canceled");
-                        return true;
-                }
+                if (unit->job && unit->job->id == id)
+                        return unit;
         }
 
-        return false;
+        return NULL;
+}
+
+/* The daemon cancels its job. */
+static void systemd_cancel(LoadedUnit *unit) {
+        if (unit->job->of_administrator)
+                violation("job %u (%s %s) of an administrator is cancelled", unit->job->id, unit->job->type,
+                          unit->name);
+        witness_cancelled(unit->tree, unit->node, true);
+        job_end(unit, "canceled");
 }
 
 /* A call can arrive when its sender has left the bus. */
@@ -657,20 +666,43 @@ static void on_jobs_after(Link *link, sd_bus_message *call) {
 }
 
 static void on_cancel(Link *link, sd_bus_message *call) {
-        unsigned job;
+        LoadedUnit *unit = unit_of_job(call);
 
-        if (sscanf(sd_bus_message_get_path(call), JOB_PREFIX "%u", &job) == 1 && systemd_cancel(job))
-                reply_empty(link, call);
-        else
+        if (!unit) {
                 bus_reply_error(link, call, SD_BUS_ERROR_UNKNOWN_OBJECT, "Unknown object");
+                return;
+        }
+
+        systemd_cancel(unit);
+        reply_empty(link, call);
+}
+
+static void on_get_type(Link *link, sd_bus_message *call) {
+        const LoadedUnit *unit = unit_of_job(call);
+        sd_bus_message *reply;
+
+        if (!unit) {
+                bus_reply_error(link, call, SD_BUS_ERROR_UNKNOWN_OBJECT, "Unknown object");
+                return;
+        }
+
+        reply = bus_reply_new(call);
+        (void) sd_bus_message_append(reply, "v", "s", unit->job->type);
+        bus_reply(link, reply);
 }
 
 static void on_get(Link *link, sd_bus_message *call) {
-        sd_bus_message *reply = bus_reply_new(call);
+        sd_bus_message *reply;
         g_autofree char *name = NULL;
         const char *property;
 
         (void) sd_bus_message_read(call, "ss", NULL, &property);
+        if (g_str_equal(property, "JobType")) {
+                on_get_type(link, call);
+                return;
+        }
+
+        reply = bus_reply_new(call);
         if (g_str_equal(property, "SystemState"))
                 (void) sd_bus_message_append(reply, "v", "s", "running");
         else if (sd_bus_path_decode(sd_bus_message_get_path(call), UNIT_PREFIX, &name) > 0)

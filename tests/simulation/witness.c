@@ -73,6 +73,10 @@ void witness_ended(unsigned tree, unsigned node) {
         seen_of(tree, node)->ended_boot = clock_now() + clock_suspended();
 }
 
+void witness_forgotten(unsigned tree, unsigned node) {
+        seen_of(tree, node)->forgotten = clock_now();
+}
+
 void witness_cancelled(unsigned tree, unsigned node, bool by_daemon) {
         Seen *seen = seen_of(tree, node);
 

@@ -21,6 +21,7 @@ typedef struct Seen {
         uint64_t executed; /* when its process was started last */
         uint64_t ended, ended_boot;   /* when its last job, or its transient process, has ended; with suspends */
         uint64_t by_daemon, by_other; /* when its last job was cancelled */
+        uint64_t forgotten;           /* when systemd has forgotten it */
         Condition condition;
 } Seen;
 
@@ -35,6 +36,7 @@ void witness_executed(unsigned tree, unsigned node);
  * ledger_was_asked_again(). */
 void witness_transient(unsigned tree, unsigned node, const char *unit);
 void witness_ended(unsigned tree, unsigned node);
+void witness_forgotten(unsigned tree, unsigned node);
 void witness_cancelled(unsigned tree, unsigned node, bool by_daemon);
 
 Seen witness_seen(unsigned tree, unsigned node);

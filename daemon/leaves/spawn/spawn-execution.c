@@ -287,6 +287,13 @@ static const char *output_lacked_room(const Output *output) {
         return output->was_full ? output->directory : NULL;
 }
 
+/* Has the process written to the file, also for a previous daemon? */
+static bool output_was_used(const Output *output) {
+        struct stat st;
+
+        return output && output->path && fstat(output->fd, &st) >= 0 && st.st_size > 0;
+}
+
 static size_t length_without_newline(const Output *output) {
         const GString *text = output->text;
 
@@ -579,6 +586,9 @@ static int begin(Execution *execution, Connection *connection) {
         if (r < 0) {
                 error = g_strdup_printf("cannot create pipes to the process: %s", g_strerror(-r));
         } else {
+                /* Its output shows that it was executed, even if its unit has left no trace. */
+                execution->confirmed |= execution->recovering &&
+                                        (output_was_used(execution->output) || output_was_used(execution->error));
                 record_memo(execution, connection);
                 r = begin_with(execution, connection, fds, &error);
         }

@@ -314,17 +314,21 @@ static bool was_up(const Leaf *leaf) {
         return facts->became_active > leaf->started || worked;
 }
 
+static bool is_up(const UnitFacts *facts) {
+        return is(facts->active_state, "active") || is(facts->active_state, "reloading");
+}
+
 /* A oneshot service is inactive when it has done its work, and another service can be, if it has nothing more to do. If
  * nobody holds a reference to it, systemd may have forgotten its results; then it reports that no conditions were
- * tested. */
+ * tested. Afterwards, others may have begun to stop it or to start it again. */
 static bool is_good(const Leaf *leaf) {
         const UnitJob *op = leaf->op;
         const UnitFacts *facts = &op->facts;
-        bool met = facts->condition_result || (op->verify.detailed && facts->tested_conditions == 0);
+        bool met = facts->condition_result || (op->verify.detailed && facts->tested_conditions == 0),
+             worked = op->verify.afterwards ? !is(facts->active_state, "failed") && was_up(leaf)
+                                            : is(facts->active_state, "inactive");
 
-        return is(facts->active_state, "active") || is(facts->active_state, "reloading") ||
-               (is(facts->active_state, "inactive") && met && !is(facts->result, "exec-condition") &&
-                (!op->verify.afterwards || was_up(leaf)));
+        return is_up(facts) || (worked && met && !is(facts->result, "exec-condition"));
 }
 
 static void on_end(Leaf *leaf, const char *property, sd_bus_message *reply, const sd_bus_error *error) {
@@ -649,7 +653,7 @@ static void unit_job_take_result(Leaf *leaf, const char *result, UnitFacts *fact
         *facts = (UnitFacts){};
         if (is(result, "done")) {
                 op->verify.good = op->verify.detailed = op->verify.afterwards = true;
-                if (is(op->facts.active_state, "inactive") && !was_up(leaf))
+                if ((op->facts.job > 0 ? !is_up(&op->facts) : is(op->facts.active_state, "inactive")) && !was_up(leaf))
                         unit_facts_set(&op->result, "canceled");
                 verify_decide(leaf);
         } else if (is(result, "dependency")) {
@@ -681,13 +685,17 @@ static void on_recovery_queued(void *userdata) {
 }
 
 /* When what was requested was done, or failed. */
-static uint64_t time_of_end(const UnitJob *op, const UnitFacts *facts) {
-        bool up = is(facts->active_state, "active") || is(facts->active_state, "reloading");
+static uint64_t time_of_end(const Leaf *leaf, const UnitFacts *facts) {
+        const UnitJob *op = leaf->op;
 
-        if (op->verb == UNIT_RELOAD)
-                return facts->changed;
+        if (op->verb == UNIT_STOP)
+                return facts->became_inactive;
+        if (op->verb != UNIT_RELOAD && facts->became_active > leaf->started)
+                return facts->became_active;
+        if (op->verb != UNIT_RELOAD && facts->became_inactive > leaf->started)
+                return facts->became_inactive;
 
-        return op->verb != UNIT_STOP && up ? facts->became_active : facts->became_inactive;
+        return facts->changed;
 }
 
 static void on_recovery_known(UnitRecoveryVerdict verdict, const char *result, UnitFacts *facts, void *userdata) {
@@ -706,7 +714,7 @@ static void on_recovery_known(UnitRecoveryVerdict verdict, const char *result, U
                 return;
         }
 
-        leaf_read(leaf, verdict == UNIT_RECOVERY_TO_DO ? 0 : time_of_end(op, facts));
+        leaf_read(leaf, verdict == UNIT_RECOVERY_TO_DO ? 0 : time_of_end(leaf, facts));
         switch (verdict) {
         case UNIT_RECOVERY_TO_DO:
                 op->away = false;

@@ -31,6 +31,9 @@ struct UnitRecovery {
         bool cancelled;       /* the job is not wanted any more */
         uint32_t own;         /* the id of the job that the request has created; 0: none */
         uint32_t queued;      /* the last job that was reported */
+        uint32_t other;       /* a job that the request cannot have created; 0: none is known */
+        uint32_t typed;       /* the last job whose type was read */
+        Call *type;           /* reads it */
         JobInterest interest; /* in that job */
         Call *followers;      /* asks whether other jobs wait for it */
         UnitWatch *watch;
@@ -190,6 +193,8 @@ static void on_ready(void *userdata) {
         UnitRecovery *recovery = userdata;
 
         recovery->was_read = false;
+        recovery->typed = recovery->other = 0;
+        g_clear_pointer(&recovery->type, call_free);
         unit_facts_clear(unit_watch_facts(recovery->watch));
         read_unit(recovery);
 }
@@ -230,6 +235,43 @@ static void cancel_job(UnitRecovery *recovery) {
                         job_ask_followers(recovery->connection, recovery->interest.path, on_followers, recovery);
 }
 
+static void on_changed(void *userdata);
+
+/* A stop is not a part of a start, a restart or a reload, nor the other way round. An error: the job or the bus is
+ * gone, which is told otherwise. */
+static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        UnitRecovery *recovery = userdata;
+        const char *type;
+
+        g_clear_pointer(&recovery->type, call_free);
+        if (error)
+                return;
+
+        if (sd_bus_message_read(reply, "v", "s", &type) >= 0 && is(type, "stop") != (recovery->verb == UNIT_STOP))
+                recovery->other = recovery->typed;
+        on_changed(recovery);
+}
+
+/* Is it still to be found out whether the request can have created the job? */
+static bool wants_type(const UnitRecovery *recovery, const UnitFacts *facts) {
+        return recovery->begun && recovery->own == 0 && facts->job > 0 &&
+               (facts->job != recovery->typed || recovery->type);
+}
+
+static void read_type(UnitRecovery *recovery, const UnitFacts *facts) {
+        if (facts->job == recovery->typed)
+                return;
+
+        call_free(recovery->type);
+        recovery->typed = facts->job;
+        recovery->type = systemd_get(recovery->connection, facts->job_path, SYSTEMD_JOB, "JobType", on_type, recovery);
+}
+
+/* The job of the request is not in the queue: there is none, or it is another one. */
+static bool job_has_ended(const UnitRecovery *recovery, const UnitFacts *facts) {
+        return facts->job == 0 || (recovery->own > 0 ? facts->job != recovery->own : facts->job == recovery->other);
+}
+
 /* Signals may come before all properties have been read. */
 static void on_changed(void *userdata) {
         UnitRecovery *recovery = userdata;
@@ -241,7 +283,9 @@ static void on_changed(void *userdata) {
         if (!recovery->was_read && recovery->begun && was_kept(recovery, facts))
                 recovery->callbacks->kept(recovery->userdata);
         recovery->was_read = true;
-        if (facts->job == 0) {
+        if (wants_type(recovery, facts)) {
+                read_type(recovery, facts);
+        } else if (job_has_ended(recovery, facts)) {
                 recovery->callbacks->known(judge(recovery, facts), result_of(recovery, facts), facts,
                                            recovery->userdata);
         } else if (recovery->cancelled) {
@@ -309,6 +353,7 @@ void unit_recovery_free(UnitRecovery *recovery) {
         if (!recovery)
                 return;
 
+        call_free(recovery->type);
         call_free(recovery->followers);
         job_interest_drop(&recovery->interest);
         unit_watch_free(recovery->watch);

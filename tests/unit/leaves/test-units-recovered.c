@@ -5,6 +5,7 @@
  * forgotten, between two looks at it.
  */
 
+#include <glib/gstdio.h>
 #include <json-c/json_tokener.h>
 #include <signal.h>
 #include <string.h>
@@ -28,7 +29,10 @@ typedef struct Scene {
         LeafStage *stage;
         unsigned n_read;    /* how often the unit was looked at */
         unsigned n_stopped; /* and stopped */
+        unsigned n_started; /* or asked for */
+        const char *type;   /* of the job in the queue */
         bool idle;          /* it was up long ago, and there is no job for it */
+        bool gone;          /* systemd does not know it */
         bool grudging;      /* nobody may hold it */
         TestLeaf *heir;
         bool recorded; /* when the daemon before let go of the unit, it was recorded what the heir does */
@@ -37,6 +41,9 @@ typedef struct Scene {
 /* A job for it is in the queue, and nothing else is known of it. */
 static int reply_all(Scene *scene, sd_bus_message *message) {
         scene->n_read++;
+        if (scene->gone)
+                return sd_bus_reply_method_return(message, "a{sv}", 2, "LoadState", "s", "not-found", "ActiveState",
+                                                  "s", "inactive");
         if (scene->idle)
                 return sd_bus_reply_method_return(message, "a{sv}", 5, "LoadState", "s", "loaded", "ActiveState", "s",
                                                   "inactive", "SubState", "s", "dead", "Job", "(uo)", 0, "/",
@@ -55,8 +62,11 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
                 return 0;
 
         scene->n_stopped += strcmp(member, "StopUnit") == 0;
+        scene->n_started += strcmp(member, "StartTransientUnit") == 0;
         if (strcmp(member, "GetAll") == 0)
                 return reply_all(scene, message);
+        if (strcmp(member, "Get") == 0)
+                return sd_bus_reply_method_return(message, "v", "s", scene->type);
         if (strcmp(member, "GetJobAfter") == 0)
                 return sd_bus_reply_method_return(message, "a(usssoo)", 0);
         if (strcmp(member, "StartTransientUnit") == 0)
@@ -71,6 +81,7 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
 }
 
 static void scene_open(Scene *scene, const void *data) {
+        scene->type = "start";
         scene->bus = bus_fixture_new(BUS_DAEMON, NULL);
         bus_fixture_start(scene->bus);
         scene->stage = leaf_stage_new(bus_fixture_address(scene->bus));
@@ -147,6 +158,43 @@ static void test_halted(Scene *scene, const void *data) {
         g_assert_null(leaf->cause);
 }
 
+/* Somebody else's job has taken the place of the leaf's. up: when the unit was last up. */
+static void job_is_replaced(Scene *scene, uint64_t up) {
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(scene->peer), CAM_PATH, "org.freedesktop.DBus.Properties",
+                                           "PropertiesChanged", "sa{sv}as", "org.freedesktop.systemd1.Unit", 5,
+                                           "ActiveState", "s", "deactivating", "ConditionResult", "b", true, "Job",
+                                           "(uo)", 8, PREFIX "/job/8", "ActiveEnterTimestampMonotonic", "t", up,
+                                           "InactiveExitTimestampMonotonic", "t", g_get_monotonic_time(), 0),
+                        >=, 0);
+}
+
+static void test_stopped_after_it_was_up(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true,\"job\":7}");
+
+        job_is_replaced(scene, (uint64_t) g_get_monotonic_time());
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+}
+
+static void test_stopped_before_it_was_up(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true,\"job\":7}");
+
+        job_is_replaced(scene, 1);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "cam.service was not started: the job was cancelled (result 'canceled')");
+}
+
+/* It is not known whether systemd has heard of the request, but a stop is not what was requested. */
+static void test_job_of_another(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        scene->type = "stop";
+        leaf = leaf_stage_recover(scene->stage, leaf_types, START_CAM, json_tokener_parse("{\"heard\":false}"));
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(
+                leaf->cause, ==,
+                "btd was restarted meanwhile, and systemd has forgotten cam.service since, so its result is not known");
+}
+
 /* That it is not active does not mean that it was. */
 static void test_process_not_started_yet(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) leaf = recover(scene, SPAWN, "{\"unit\":true}");
@@ -154,6 +202,25 @@ static void test_process_not_started_yet(Scene *scene, const void *data) {
         job_ends(scene, SPAWN_PATH, "active", "exited");
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         g_assert_cmpuint(scene->n_stopped, ==, 0);
+}
+
+/* Only its output shows that it was executed. */
+static void test_process_that_has_written(Scene *scene, const void *data) {
+        g_autofree char *outputs = g_dir_make_tmp("btd-test-XXXXXX", NULL),
+                        *path = g_build_filename(outputs, "test.1-0-1.stdout", NULL);
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        g_assert_true(g_file_set_contents(path, "x", 1, NULL));
+        leaf_stage_set_durable(scene->stage, outputs);
+        scene->gone = true;
+        leaf = leaf_stage_recover(scene->stage, leaf_types,
+                                  "{ \"type\": \"Spawn\", \"as\": \"unit\", \"argv\": [\"/bin/true\"], "
+                                  "\"stdout\": \"out\" }",
+                                  json_tokener_parse("{\"unit\":true}"));
+        wait_until(leaf->lost);
+        g_assert_cmpuint(scene->n_started, ==, 0);
+        g_clear_pointer(&leaf, test_leaf_free);
+        g_assert_cmpint(g_rmdir(outputs), ==, 0);
 }
 
 static void on_unused(void *userdata) {
@@ -186,7 +253,11 @@ int main(int argc, char **argv) {
         add("/units-recovered/stopped-at-its-start", test_stopped_at_its_start);
         add("/units-recovered/reloaded", test_reloaded);
         add("/units-recovered/halted", test_halted);
+        add("/units-recovered/stopped-after-it-was-up", test_stopped_after_it_was_up);
+        add("/units-recovered/stopped-before-it-was-up", test_stopped_before_it_was_up);
+        add("/units-recovered/job-of-another", test_job_of_another);
         add("/units-recovered/process-not-started-yet", test_process_not_started_yet);
+        add("/units-recovered/process-that-has-written", test_process_that_has_written);
         add("/units-recovered/held-until-it-is-recorded", test_held_until_it_is_recorded);
 
         return g_test_run();
