@@ -659,7 +659,8 @@ static bool read_causes(const Reading *reading, json_object *json) {
         if (!get_cause(reading, json, "why", &why) || !get_cause(reading, json, "cause", &cause) ||
             !get_cause(reading, json, "last_look", &last_evaluation) || !get_cause(reading, json, "error", &error) ||
             !each_row(reading, member(json, "failed", json_type_array), 2, read_failed) ||
-            !each_row(reading, member(json, "forced", json_type_array), 2, read_forced) || (why && !run->halting))
+            !each_row(reading, member(json, "forced", json_type_array), 2, read_forced) ||
+            ((why || cause) && !run->halting))
                 return false;
 
         run->why = why ? cause_ref(why) : NULL;
