@@ -72,8 +72,8 @@ static bool is_for_next(const Run *run) {
                json_object_object_get_ex(cause->facts, "stopping", &stopping) && json_object_get_boolean(stopping);
 }
 
-/* What others must know of the run is noted before its record becomes that of a finished run: if btd is killed in
- * between, the next one finds the run again, and notes it again. */
+/* Restarts and autostarts are noted before the run record becomes that of a finished run: if btd is killed in between,
+ * the next btd recovers the run, and notes them again. */
 static void on_run_finished(Run *run, void *userdata) {
         Manager *manager = userdata;
         bool again = is_for_next(run);

@@ -17,6 +17,7 @@
 
 /* What is being loaded on threads, see manager-load.c. */
 typedef struct Loading Loading;
+
 typedef struct Observer {
         const ManagerObserver *callbacks;
         void *userdata;
@@ -44,8 +45,8 @@ struct Manager {
         GArray *observers; /* Observer */
         GSource *idle;     /* NULL: not due */
         GSource *retry;    /* of starts that wait; NULL: not due */
-        GPtrArray
-                *unread; /* names of trees that could not be read at manager_autostart(): they may be autostart trees */
+        /* Names of trees that could not be read at manager_autostart(): they may be autostart trees. */
+        GPtrArray *unread;
         bool autostarting; /* autostarted() of the observers is due */
         Loading *loading;
         bool stopping;

@@ -27,7 +27,7 @@ typedef struct ManagerObserver {
         void (*run_ready)(Run *run, void *userdata);         /* a node has set the run to ready */
         void (*run_halting)(Run *run, void *userdata);
         void (*run_finished)(Run *run, void *userdata);
-        void (*restart_changed)(Run *run, void *userdata); /* what manager_describe_restart() says has changed */
+        void (*restart_changed)(Run *run, void *userdata); /* manager_describe_restart() gives another text now */
         /* The same, also if the finished run is no longer listed. */
         void (*restart_dropped)(const char *tree, const char *instance, void *userdata);
         void (*run_removed)(Run *run, void *userdata); /* before it is freed */

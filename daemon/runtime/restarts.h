@@ -23,7 +23,7 @@ typedef struct RestartsCallbacks {
         /* Start the run now. False: not possible yet, see restarts_retry(); ret_why (taken): why, or NULL if this takes
          * a moment only. */
         bool (*due)(const RestartOrder *order, char **ret_why, void *userdata);
-        /* What restarts_describe() says has changed. */
+        /* restarts_describe() gives another text now. */
         void (*changed)(const char *tree, const char *instance, void *userdata);
         /* A pending restart was cancelled. */
         void (*dropped)(const char *tree, const char *instance, void *userdata);

@@ -38,7 +38,7 @@ static void __attribute__((constructor)) begin(void) {
         pthread_t thread;
         sigset_t all, before;
 
-        /* What btd runs, or btd is run by, has it, too. */
+        /* The programs that btd starts inherit the preload, and so does the program that starts btd. */
         if (strcmp(program_invocation_short_name, "btd") != 0)
                 return;
         if (!path || strlen(path) >= sizeof(address.sun_path))

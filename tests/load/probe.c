@@ -119,7 +119,7 @@ static void report(Subject *subject) {
         putchar('\n');
 }
 
-/* What is not answered by then never will be. */
+/* Waits for a minute at most: an answer that has not come by then is lost. */
 static int wait_for_answers(Probe *probe) {
         uint64_t until = now_usec() + 60000000;
         int r = 0;

@@ -51,7 +51,7 @@ static void promise(const Forest *forest, Promise promise) {
         ledger_promise(forest->tree, number(forest), promise, false);
 }
 
-/* What the leaf asks systemd for; see judge.h. */
+/* Tells the judge what the leaf asks systemd for, see judge.h. */
 static void expect(const Forest *forest, Request request) {
         judge_expect(forest->tree, number(forest), request, forest->tree, number(forest));
 }

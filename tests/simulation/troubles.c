@@ -3,13 +3,20 @@
 /*
  * Each kind of trouble has a rule that it tries to break, besides the rules that always hold (see ledger.h):
  *
- *   start, stop, reset   A process is executed once for each start of its leaf, whatever an administrator has done with
- *                        its unit. A unit leaf succeeds only if its unit was up (down, executed) after its request. A
- * job of an administrator is never cancelled. (witness.h, judge.h, systemd.c) reload               The same, and
- * nothing is concluded while systemd reads its units. forget               The same, if systemd has no trace of a unit
- * any more. absence              What has ended before its limit has not timed out, however late that becomes known.
- * (judge.h) shared               No leaf fails because another one was halted. (judge.h) clock                The
- * history loses no run, and the oldest first if there are too many; a token starts a tree once. (history.h, orders.h)
+ * start, stop, reset: a process is executed once for each start of its leaf, whatever an administrator has done with
+ * its unit. A unit leaf succeeds only if its unit was up (down, executed) after its request. A job of an administrator
+ * is never cancelled. (witness.h, judge.h, systemd.c)
+ *
+ * reload: the same, and nothing is concluded while systemd reads its units.
+ *
+ * forget: the same, if systemd has no trace of a unit any more.
+ *
+ * absence: what has ended before its limit has not timed out, however late that becomes known. (judge.h)
+ *
+ * shared: no leaf fails because another one was halted. (judge.h)
+ *
+ * clock: the history loses no run, and the oldest first if there are too many; a token starts a tree once. (history.h,
+ * orders.h)
  *
  * A rule that the present daemon breaks only with one kind of trouble is checked only with it: troubles_check().
  */

@@ -48,7 +48,7 @@ static unsigned throw(unsigned n) {
         return (unsigned) dice_below(&users.dice, n);
 }
 
-/* What a user gives to a start: an instance or a token; the other one is NULL. */
+/* A user gives an instance or a token; the other one is NULL. */
 static void start(unsigned tree, const char *instance, const char *token) {
         sd_bus_message *message =
                 (throw(2) == 0 ? bus_message_to_daemon : bus_message_of_user)(MANAGER_PATH, MANAGER, "StartTree");
