@@ -45,7 +45,7 @@ typedef struct Jobs {
         GSource *turn;      /* of those who wait; NULL: there is no room for them */
         GHashTable *early;  /* results of jobs that were removed meanwhile, by path */
         GHashTable *queued; /* GQueue of those who wait for it, by path */
-        GHashTable *others; /* by path: how many others wait for it, see JobInterest; an unsigned */
+        GHashTable *others; /* by path of the job, or of the unit: how many others wait for it, see JobInterest */
         GPtrArray *checks;  /* of Check */
         unsigned n_jobs;
 } Jobs;
@@ -180,8 +180,8 @@ static void on_cancelled(sd_bus_message *reply, const sd_bus_error *error, void 
                 job_finish(userdata, NULL, error);
 }
 
-/* Do other leaves of btd wait for the job, too? Those that have requested a job for the unit may get this one. unit:
- * its path, or NULL: no other leaf uses the unit. */
+/* Do other leaves of btd wait for the job, too? Those that have requested a job for the unit may get this one, and
+ * those that are recovered may wait for it. unit: its path, or NULL: no other leaf uses the unit. */
 static bool is_shared(const Jobs *jobs, const char *unit, const char *path) {
         GQueue *queue = g_hash_table_lookup(jobs->queued, path);
 
@@ -191,6 +191,9 @@ static bool is_shared(const Jobs *jobs, const char *unit, const char *path) {
                 if (!job->cancelled && g_strcmp0(job->unit, unit) == 0)
                         return true;
         }
+
+        if (unit && g_hash_table_contains(jobs->others, unit))
+                return true;
 
         return (queue ? queue->length : 0) + GPOINTER_TO_UINT(g_hash_table_lookup(jobs->others, path)) > 1;
 }
@@ -547,17 +550,24 @@ bool job_was_joined(const Job *job) {
         return job->joined;
 }
 
+static void count_other(Jobs *jobs, const char *path, int change) {
+        unsigned n = GPOINTER_TO_UINT(g_hash_table_lookup(jobs->others, path)) + (unsigned) change;
+
+        if (n > 0)
+                g_hash_table_insert(jobs->others, g_strdup(path), GUINT_TO_POINTER(n));
+        else
+                g_hash_table_remove(jobs->others, path);
+}
+
 void job_interest_take(JobInterest *interest, Connection *connection, const char *unit, const char *path) {
         Jobs *jobs;
-        unsigned n;
 
-        if (interest->jobs && g_str_equal(interest->path, path))
+        if (interest->jobs && g_strcmp0(interest->path, path) == 0)
                 return;
 
-        job_interest_drop(interest);
         jobs = jobs_ref(connection);
-        n = GPOINTER_TO_UINT(g_hash_table_lookup(jobs->others, path));
-        g_hash_table_insert(jobs->others, g_strdup(path), GUINT_TO_POINTER(n + 1));
+        count_other(jobs, path ?: unit, 1);
+        job_interest_drop(interest);
         *interest = (JobInterest){ .jobs = jobs, .unit = g_strdup(unit), .path = g_strdup(path) };
 }
 
@@ -567,18 +577,12 @@ bool job_interest_is_shared(const JobInterest *interest) {
 
 void job_interest_drop(JobInterest *interest) {
         Jobs *jobs = g_steal_pointer(&interest->jobs);
-        g_autofree char *unit G_GNUC_UNUSED = g_steal_pointer(&interest->unit),
-                              *path = g_steal_pointer(&interest->path);
-        unsigned n;
+        g_autofree char *unit = g_steal_pointer(&interest->unit), *path = g_steal_pointer(&interest->path);
 
         if (!jobs)
                 return;
 
-        n = GPOINTER_TO_UINT(g_hash_table_lookup(jobs->others, path));
-        if (n > 1)
-                g_hash_table_insert(jobs->others, g_strdup(path), GUINT_TO_POINTER(n - 1));
-        else
-                g_hash_table_remove(jobs->others, path);
+        count_other(jobs, path ?: unit, -1);
         jobs_unref(jobs);
 }
 

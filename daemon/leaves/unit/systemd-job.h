@@ -74,7 +74,8 @@ typedef struct JobInterest {
         char *unit, *path;
 } JobInterest;
 
-/* unit, path: the paths of the unit and of its job. It takes the place of the job before. */
+/* unit, path: the paths of the unit and of its job; path NULL: not known yet, it can be any job of the unit. It takes
+ * the place of the job before. */
 void job_interest_take(JobInterest *interest, Connection *connection, const char *unit, const char *path);
 /* Do other leaves wait for the job, too, or have they requested one for the unit? */
 bool job_interest_is_shared(const JobInterest *interest);

@@ -64,6 +64,7 @@ typedef struct UnitJob {
         Inheritance *inheritance; /* holds a reference as long as this one does not */
         bool away;                /* systemd has left before it was asked */
         json_object *memo;        /* the memo of a request without a reply, or NULL */
+        JobInterest interest;     /* in the job that the unit may have because of it, until that is being found out */
         UnitRecovery *recovery;   /* finds out what happened to that request */
         bool recovered;           /* the previous daemon sent the request */
         bool dropped;             /* ... and the request had no effect */
@@ -754,6 +755,7 @@ static void unit_job_recover_request(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
         op->recovery = unit_recovery_new(op->connection, op->path, op->verb, leaf->started, op->memo, &callbacks, leaf);
+        job_interest_drop(&op->interest);
         if (op->halted)
                 (void) unit_recovery_cancel(op->recovery);
 }
@@ -775,6 +777,7 @@ static Status unit_job_recover(Leaf *leaf) {
         op->inheritance = is_to_be_held(op) ? leaf->services->inheritance : NULL;
         if (op->inheritance)
                 inheritance_use(op->inheritance);
+        job_interest_take(&op->interest, op->connection, op->path, NULL);
         unit_job_hold(leaf);
         return STATUS_RUNNING;
 }
@@ -818,6 +821,7 @@ static void unit_job_release(Leaf *leaf) {
         job_free(op->job);
         job_permit_release(&op->permit);
         cause_unref(op->deadlock);
+        job_interest_drop(&op->interest);
         unit_recovery_free(op->recovery);
         verify_clear(&op->verify);
         unit_facts_clear(&op->facts);

@@ -34,7 +34,7 @@ struct UnitRecovery {
         uint32_t other;       /* a job that the request cannot have created; 0: none is known */
         uint32_t typed;       /* the last job whose type was read */
         Call *type;           /* reads it */
-        JobInterest interest; /* in that job */
+        JobInterest interest; /* in that job, or in any of the unit until it was read */
         Call *followers;      /* asks whether other jobs wait for it */
         UnitWatch *watch;
         const UnitRecoveryCallbacks *callbacks;
@@ -194,6 +194,7 @@ static void on_ready(void *userdata) {
 
         recovery->was_read = false;
         recovery->typed = recovery->other = 0;
+        job_interest_take(&recovery->interest, recovery->connection, recovery->unit, NULL);
         g_clear_pointer(&recovery->type, call_free);
         unit_facts_clear(unit_watch_facts(recovery->watch));
         read_unit(recovery);
@@ -283,20 +284,20 @@ static void on_changed(void *userdata) {
         if (!recovery->was_read && recovery->begun && was_kept(recovery, facts))
                 recovery->callbacks->kept(recovery->userdata);
         recovery->was_read = true;
+        if (facts->job > 0)
+                job_interest_take(&recovery->interest, recovery->connection, recovery->unit, facts->job_path);
         if (wants_type(recovery, facts)) {
                 read_type(recovery, facts);
         } else if (job_has_ended(recovery, facts)) {
                 recovery->callbacks->known(judge(recovery, facts), result_of(recovery, facts), facts,
                                            recovery->userdata);
         } else if (recovery->cancelled) {
-                job_interest_take(&recovery->interest, recovery->connection, recovery->unit, facts->job_path);
                 if (is_own(recovery))
                         cancel_job(recovery);
                 else
                         leave_job(recovery);
         } else if (facts->job != recovery->queued) {
                 recovery->queued = facts->job;
-                job_interest_take(&recovery->interest, recovery->connection, recovery->unit, facts->job_path);
                 recovery->callbacks->queued(recovery->userdata);
         }
 }
@@ -345,6 +346,7 @@ UnitRecovery *unit_recovery_new(Connection *connection, const char *path, UnitVe
         };
         if (recovery->asked_here)
                 name_use(connection_names(connection), &recovery->asker, asker);
+        job_interest_take(&recovery->interest, connection, path, NULL);
         recovery->watch = unit_watch_new(connection, path, &watch_callbacks, recovery);
         return recovery;
 }
@@ -375,7 +377,7 @@ bool unit_recovery_cancel(UnitRecovery *recovery) {
         recovery->cancelled = true;
         if (unit_watch_facts(recovery->watch)->job == 0)
                 return false;
-        if (!recovery->interest.jobs || !is_own(recovery))
+        if (!recovery->interest.path || !is_own(recovery))
                 return true;
 
         cancel_job(recovery);
