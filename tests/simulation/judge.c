@@ -25,6 +25,7 @@ typedef struct Deed {
         unsigned unit_tree, unit_node;
         uint64_t span; /* of a Sleep */
         bool through_suspends, active;
+        bool several;               /* runs of the tree have begun it, so it is not known which request was which */
         uint64_t since, since_boot; /* when it has begun */
         Limit own, around;          /* usec: 0: there is none */
 } Deed;
@@ -139,9 +140,10 @@ static void check_failure(const Deed *deed, const char *details) {
 static void note_end(Deed *deed, const char *details, bool strict) {
         bool success = g_str_has_prefix(details, "{\"status\":\"success\"");
 
-        if (deed->active && strict && success)
+        strict &= deed->active && !deed->several;
+        if (strict && success)
                 check_success(deed);
-        else if (deed->active && strict && g_str_has_prefix(details, "{\"status\":\"failure\""))
+        else if (strict && g_str_has_prefix(details, "{\"status\":\"failure\""))
                 check_failure(deed, details);
         deed->active = false;
 }
@@ -174,6 +176,7 @@ void judge_note_line(unsigned tree, unsigned node, const char *kind, const char 
                 return;
 
         if (g_str_equal(kind, "begin") || (g_str_equal(kind, "rerun") && !deed->active)) {
+                deed->several = deed->active;
                 deed->active = true;
                 deed->since = clock_now();
                 deed->since_boot = clock_now() + clock_suspended();

@@ -468,7 +468,8 @@ void ledger_check(void) {
                 for (unsigned k = 0; k < account->runs->len; k++)
                         check_run(account->runs->pdata[k]);
                 orders_check(i);
-                if (account->expected && account->runs->len == 0 && tree_files_are_wanted(i))
+                /* A user may have halted it while it waited. */
+                if (account->expected && account->runs->len == 0 && tree_files_are_wanted(i) && !orders_was_halted(i))
                         violation("t%u says \"autostart\", but was not started", i);
         }
 }

@@ -64,6 +64,10 @@ void orders_note_halt(unsigned tree) {
         orders.trees[tree].halted = true;
 }
 
+bool orders_was_halted(unsigned tree) {
+        return orders.trees[tree].halted;
+}
+
 static bool is_strict(const Order *order) {
         return ledger_is_strict(order->tree);
 }

@@ -28,6 +28,7 @@ void orders_note_finished(unsigned tree, unsigned number, const char *details);
 void orders_forget(unsigned tree, unsigned number);
 /* A user asks for the end of the tree, so that nothing is due any more. */
 void orders_note_halt(unsigned tree);
+bool orders_was_halted(unsigned tree);
 
 /* The last run of the token that has begun; 0: none. */
 unsigned orders_last_of_token(unsigned tree, const char *token);
