@@ -25,6 +25,7 @@ typedef struct Deed {
         unsigned unit_tree, unit_node;
         uint64_t span; /* of a Sleep */
         bool through_suspends, active;
+        bool asked;                 /* it has noted a request; until then, a job of its unit is somebody else's */
         bool several;               /* runs of the tree have begun it, so it is not known which request was which */
         uint64_t since, since_boot; /* when it has begun */
         Limit own, around;          /* usec: 0: there is none */
@@ -103,8 +104,7 @@ static void check_success(const Deed *deed) {
 }
 
 /* Has what the leaf waits for ended before the present daemon began, and before the limit? With suspends, more time has
- * passed than without, so a limit of either clock was not reached. If systemd has forgotten the unit of a process,
- * nothing may tell that it was executed. */
+ * passed than without, so a limit of either clock was not reached. */
 static bool has_ended_in_time(const Deed *deed, uint64_t limit) {
         const Seen seen = witness_seen(deed->unit_tree, deed->unit_node);
         uint64_t ended = deed->since + deed->span;
@@ -113,10 +113,7 @@ static bool has_ended_in_time(const Deed *deed, uint64_t limit) {
                 return clock_suspended() == deed->since_boot - deed->since && ended < judge.life &&
                        deed->since_boot + deed->span < limit;
 
-        if (deed->request == REQUEST_PROCESS && seen.forgotten > seen.ended)
-                return false;
-
-        return seen.ended >= deed->since && seen.ended < judge.life &&
+        return deed->asked && seen.ended >= deed->since && seen.ended < judge.life &&
                seen.ended_boot + (deed->request == REQUEST_PROCESS ? 0 : VERIFY_USEC) < limit;
 }
 
@@ -177,9 +174,12 @@ void judge_note_line(unsigned tree, unsigned node, const char *kind, const char 
 
         if (g_str_equal(kind, "begin") || (g_str_equal(kind, "rerun") && !deed->active)) {
                 deed->several = deed->active;
+                deed->asked = false;
                 deed->active = true;
                 deed->since = clock_now();
                 deed->since_boot = clock_now() + clock_suspended();
+        } else if (g_str_equal(kind, "note")) {
+                deed->asked = true;
         } else if (g_str_equal(kind, "ended") ||
                    (g_str_equal(kind, "at-once") && !g_str_has_prefix(details, "{\"status\":\"running\""))) {
                 note_end(deed, details, strict);

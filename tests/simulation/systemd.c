@@ -175,7 +175,7 @@ static void tell_changes(const LoadedUnit *unit) {
 static void forget_if_idle(LoadedUnit *unit) {
         if (!loaded_unit_is_idle(unit) || unit->process != 0)
                 return;
-        if (unit->kind != KIND_NONE)
+        if (unit->kind == KIND_TRANSIENT)
                 witness_forgotten(unit->tree, unit->node);
         if (unit->kind == KIND_TRANSIENT || unit->kind == KIND_NONE)
                 g_hash_table_remove(systemd.units, unit->name);

@@ -74,7 +74,7 @@ void witness_ended(unsigned tree, unsigned node) {
 }
 
 void witness_forgotten(unsigned tree, unsigned node) {
-        seen_of(tree, node)->forgotten = clock_now();
+        seen_of(tree, node)->ended = 0;
 }
 
 void witness_cancelled(unsigned tree, unsigned node, bool by_daemon) {

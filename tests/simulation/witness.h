@@ -21,7 +21,6 @@ typedef struct Seen {
         uint64_t executed; /* when its process was started last */
         uint64_t ended, ended_boot;   /* when its last job, or its transient process, has ended; with suspends */
         uint64_t by_daemon, by_other; /* when its last job was cancelled */
-        uint64_t forgotten;           /* when systemd has forgotten it */
         Condition condition;
 } Seen;
 
@@ -36,6 +35,7 @@ void witness_executed(unsigned tree, unsigned node);
  * ledger_was_asked_again(). */
 void witness_transient(unsigned tree, unsigned node, const char *unit);
 void witness_ended(unsigned tree, unsigned node);
+/* systemd has no trace of the transient unit any more, so nobody can know when it ended. */
 void witness_forgotten(unsigned tree, unsigned node);
 void witness_cancelled(unsigned tree, unsigned node, bool by_daemon);
 
