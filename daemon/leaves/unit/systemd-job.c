@@ -8,12 +8,13 @@
  *
  * A request for a unit that already has such a job joins it: the boot's, the shutdown's, an administrator's. A job that
  * conflicts with the request is replaced by a new one, with another id. A job is cancelled only if the unit did not
- * have it before the request, no other leaf waits for it or requests it, and no other job is ordered after it. It is
- * left alone otherwise, as systemctl does at Ctrl-C.
+ * have it before the request, no other leaf waits for it or requests it, and nobody else needs it, see job-need.h. It
+ * is left alone otherwise, as systemctl does at Ctrl-C.
  */
 
 #include "leaves/unit/systemd-job.h"
 #include "basic/cleanup.h"
+#include "leaves/unit/job-need.h"
 #include "leaves/unit/systemd.h"
 
 /* With two references for each permit while another daemon takes over, and the rules that systemd has for itself. */
@@ -62,11 +63,13 @@ struct Job {
         GList link;
         JobPhase phase;
         bool cancelled;
-        sd_bus_message *request;
-        char *unit;   /* the path of its unit; NULL: whose job it is does not matter */
-        Call *before; /* asks which job the unit has */
-        uint32_t had; /* the id of that job; 0: none */
-        bool joined;  /* the request has joined that job, or may have */
+        sd_bus_message *request; /* NULL: it was sent */
+        const char *method;      /* of the request */
+        char *unit;              /* the path of its unit; NULL: whose job it is does not matter */
+        Call *before;            /* asks which job the unit has */
+        uint32_t had;            /* the id of that job; 0: none */
+        bool joined;             /* the request has joined that job, or may have */
+        JobNeed *need;           /* of others, before it is cancelled */
         Call *call;
         char *path;
         JobStepped stepped; /* or NULL */
@@ -171,6 +174,7 @@ static void job_leave(Job *job) {
 static void job_finish(Job *job, const char *result, const sd_bus_error *error) {
         job_leave(job);
         g_clear_pointer(&job->call, call_free);
+        g_clear_pointer(&job->need, job_need_free);
         job->done(result, error, job->userdata);
 }
 
@@ -210,6 +214,7 @@ static void job_cancel_now(Job *job) {
         Connection *connection = job->jobs->connection;
         g_autoptr(sd_bus_message) message = systemd_message(connection, job->path, SYSTEMD_JOB, "Cancel", NULL);
 
+        g_clear_pointer(&job->need, job_need_free);
         g_clear_pointer(&job->call, call_free);
         job->call = systemd_query(connection, message, on_cancelled, job);
 }
@@ -219,32 +224,18 @@ static bool job_is_own(const Job *job) {
         return !job->joined && !is_shared(job->jobs, job->unit, job->path);
 }
 
-/* If the jobs after it cannot be read, the job stays. */
-static void on_followers(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+static void on_need(bool needed, void *userdata) {
         Job *job = userdata;
 
-        if (reply && !jobs_follow(reply) && job_is_own(job))
+        if (!needed && job_is_own(job))
                 job_cancel_now(job);
         else
                 job_finish(job, "canceled", NULL);
 }
 
-bool jobs_follow(sd_bus_message *reply) {
-        return sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(usssoo)") < 0 ||
-               sd_bus_message_at_end(reply, false) <= 0;
-}
-
-Call *job_ask_followers(Connection *connection, const char *path, CallDone done, void *userdata) {
-        g_autoptr(sd_bus_message) message =
-                systemd_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "GetJobAfter", "u", job_id(path));
-
-        return systemd_query(connection, message, done, userdata);
-}
-
-/* Other units can wait for the job, too: those whose jobs are ordered after it. */
 static void job_send_cancel(Job *job) {
-        g_clear_pointer(&job->call, call_free);
-        job->call = job_ask_followers(job->jobs->connection, job->path, on_followers, job);
+        job_need_free(job->need);
+        job->need = job_need_new(job->jobs->connection, job->path, job->method, on_need, job);
 }
 
 static void on_before(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
@@ -461,6 +452,7 @@ Job *job_new(Connection *connection, sd_bus_message *request, const char *unit, 
         job->jobs = jobs_ref(connection);
         job->link.data = job;
         job->request = sd_bus_message_ref(request);
+        job->method = g_intern_string(sd_bus_message_get_member(request));
         job->unit = g_strdup(unit);
         job->stepped = stepped;
         job->done = done;
@@ -538,6 +530,7 @@ void job_free(Job *job) {
 
         job_leave(job);
         call_free(job->before);
+        job_need_free(job->need);
         call_free(job->call);
         sd_bus_message_unref(job->request);
         g_free(job->unit);

@@ -63,11 +63,6 @@ bool job_was_joined(const Job *job);
 
 /* The number in the path of a job; 0: it is no path of a job. */
 uint32_t job_id(const char *path);
-/* Asks which jobs are ordered after the job. */
-Call *job_ask_followers(Connection *connection, const char *path, CallDone done, void *userdata);
-/* The reply: is there any? */
-bool jobs_follow(sd_bus_message *reply);
-
 /* A recovered leaf waits for a job that it has not requested itself. Zeroed: none. */
 typedef struct JobInterest {
         struct Jobs *jobs;

@@ -12,6 +12,17 @@
 #include "basic/cause.h"
 #include "leaves/unit/unit-cause.h"
 
+const char *unit_verb_method(UnitVerb verb) {
+        static const char *const methods[] = {
+                [UNIT_START] = "StartUnit",
+                [UNIT_STOP] = "StopUnit",
+                [UNIT_RESTART] = "RestartUnit",
+                [UNIT_RELOAD] = "ReloadUnit",
+        };
+
+        return methods[verb];
+}
+
 static char *signal_describe(int number) {
         const char *name = sigabbrev_np(number);
 

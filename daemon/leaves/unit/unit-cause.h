@@ -17,6 +17,9 @@ typedef enum UnitVerb {
         UNIT_RELOAD,
 } UnitVerb;
 
+/* The method of the service manager that requests the job: "StartUnit". */
+const char *unit_verb_method(UnitVerb verb);
+
 /* The result of a unit that systemd does not start, because it was started too often. */
 #define UNIT_RESULT_START_LIMIT "start-limit-hit"
 

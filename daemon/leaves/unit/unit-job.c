@@ -541,16 +541,10 @@ static void on_stepped(JobStep step, void *userdata) {
 }
 
 static void unit_job_ask(Leaf *leaf) {
-        static const char *const methods[] = {
-                [UNIT_START] = "StartUnit",
-                [UNIT_STOP] = "StopUnit",
-                [UNIT_RESTART] = "RestartUnit",
-                [UNIT_RELOAD] = "ReloadUnit",
-        };
         const UnitJobParams *params = leaf->params;
         UnitJob *op = leaf->op;
         g_autoptr(sd_bus_message) request =
-                systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, methods[op->verb], "ss",
+                systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, unit_verb_method(op->verb), "ss",
                                 op->unit, unit_job_modes[params->mode]);
 
         op->job = job_new(op->connection, request, op->path, on_stepped, on_job_done, leaf);

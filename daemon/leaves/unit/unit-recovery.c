@@ -14,6 +14,7 @@
 #include "leaves/unit/unit-recovery.h"
 #include "basic/cleanup.h"
 #include "bus/names.h"
+#include "leaves/unit/job-need.h"
 #include "leaves/unit/systemd-job.h"
 #include "leaves/unit/systemd.h"
 
@@ -35,7 +36,7 @@ struct UnitRecovery {
         uint32_t typed;       /* the last job whose type was read */
         Call *type;           /* reads it */
         JobInterest interest; /* in that job, or in any of the unit until it was read */
-        Call *followers;      /* asks whether other jobs wait for it */
+        JobNeed *need;        /* of others, before it is cancelled */
         UnitWatch *watch;
         const UnitRecoveryCallbacks *callbacks;
         void *userdata;
@@ -138,10 +139,12 @@ static UnitRecoveryVerdict judge_start(const UnitRecovery *recovery, const UnitF
                                                                                           : UNIT_RECOVERY_DROPPED;
 }
 
+/* A unit that began to start since then was down until then. */
 static UnitRecoveryVerdict judge_stop(const UnitRecovery *recovery, const UnitFacts *facts) {
         bool there = recovery->heard || is(facts->load_state, "loaded");
 
-        if ((is_down(facts) && there) || is_since(recovery, facts->became_inactive))
+        if ((is_down(facts) && there) || is_since(recovery, facts->became_inactive) ||
+            is_since(recovery, facts->left_inactive))
                 return UNIT_RECOVERY_SUCCEEDED;
 
         return recovery->heard ? UNIT_RECOVERY_DROPPED : UNIT_RECOVERY_TO_DO;
@@ -216,12 +219,12 @@ static bool is_own(const UnitRecovery *recovery) {
                !job_interest_is_shared(&recovery->interest);
 }
 
-static void on_followers(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+static void on_need(bool needed, void *userdata) {
         UnitRecovery *recovery = userdata;
         g_autoptr(sd_bus_message) message = NULL;
 
-        g_clear_pointer(&recovery->followers, call_free);
-        if (!reply || jobs_follow(reply) || !is_own(recovery)) {
+        g_clear_pointer(&recovery->need, job_need_free);
+        if (needed || !is_own(recovery)) {
                 leave_job(recovery);
                 return;
         }
@@ -231,9 +234,9 @@ static void on_followers(sd_bus_message *reply, const sd_bus_error *error, void 
 }
 
 static void cancel_job(UnitRecovery *recovery) {
-        if (!recovery->followers)
-                recovery->followers =
-                        job_ask_followers(recovery->connection, recovery->interest.path, on_followers, recovery);
+        if (!recovery->need)
+                recovery->need = job_need_new(recovery->connection, recovery->interest.path,
+                                              unit_verb_method(recovery->verb), on_need, recovery);
 }
 
 static void on_changed(void *userdata);
@@ -356,7 +359,7 @@ void unit_recovery_free(UnitRecovery *recovery) {
                 return;
 
         call_free(recovery->type);
-        call_free(recovery->followers);
+        job_need_free(recovery->need);
         job_interest_drop(&recovery->interest);
         unit_watch_free(recovery->watch);
         if (recovery->asked_here)

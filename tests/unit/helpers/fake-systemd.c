@@ -36,6 +36,8 @@ static int reply_property(Fake *fake, sd_bus_message *message, const char *name)
                 return sd_bus_reply_method_return(message, "v", "(uo)", 0, "/");
         if (strcmp(name, "Result") == 0)
                 return sd_bus_reply_method_return(message, "v", "s", "success");
+        if (strcmp(name, "JobType") == 0)
+                return sd_bus_reply_method_return(message, "v", "s", fake->merged ? "restart" : "start");
 
         return sd_bus_reply_method_return(message, "v", "s",
                                           strcmp(name, "ActiveState") == 0 ? fake->active_state : fake->type);

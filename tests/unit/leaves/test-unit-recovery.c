@@ -34,6 +34,7 @@ typedef struct Scene {
         Connection *connection;
         Unit unit;
         bool others;   /* wait for the job, too: the daemon did not create it */
+        bool merged;   /* a restart was merged into it */
         bool followed; /* another job is ordered after it */
         unsigned n_read, n_cancelled, n_subscribed, n_kept, n_queued;
         int verdict; /* -1: not known yet */
@@ -93,6 +94,8 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
                 return reply_all(&scene->unit, message);
         }
         scene->n_subscribed += strcmp(member, "Subscribe") == 0;
+        if (strcmp(member, "Get") == 0)
+                return sd_bus_reply_method_return(message, "v", "s", scene->merged ? "restart" : "start");
         if (strcmp(member, "GetJobAfter") == 0)
                 return scene->followed ? sd_bus_reply_method_return(message, "a(usssoo)", 1, 8, "app.service", "start",
                                                                     "waiting", "/8", "/app")
@@ -345,12 +348,13 @@ static void test_cancel(Scene *scene, const void *data) {
 
 /* The job of others stays, whether it is known yet or not. */
 static void test_cancel_the_job_of_others(Scene *scene, const void *data) {
-        for (unsigned i = 0; i < 5; i++) {
+        for (unsigned i = 0; i < 6; i++) {
                 g_autoptr(UnitRecovery) recovery = NULL, second = NULL;
 
                 scene->unit = (Unit){ "loaded", "inactive", OLD, .job = 7 };
                 scene->others = i < 2;
                 scene->followed = i == 3;
+                scene->merged = i == 5;
                 scene->verdict = -1;
                 scene->n_kept = 0;
                 recovery = recover_start(scene);

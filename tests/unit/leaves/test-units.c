@@ -227,6 +227,12 @@ static void test_halt_of_a_job_that_others_need(Scene *scene, const void *data) 
         assert_halt(scene, 0);
 }
 
+/* An administrator has requested a restart of the unit, which systemd has merged into it. */
+static void test_halt_of_a_job_that_is_a_restart_now(Scene *scene, const void *data) {
+        scene->fake.merged = true;
+        assert_halt(scene, 0);
+}
+
 /* Another leaf has requested it, too, and does not know yet that it gets the same one. */
 static void test_halt_of_a_job_that_is_requested_again(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) first = NULL, second = NULL;
@@ -475,6 +481,7 @@ int main(int argc, char **argv) {
         add("halt-of-a-job-of-others", test_halt_of_a_job_of_others);
         add("halt-of-a-job-that-replaced-another", test_halt_of_a_job_that_replaced_another);
         add("halt-of-a-job-that-others-need", test_halt_of_a_job_that_others_need);
+        add("halt-of-a-job-that-is-a-restart-now", test_halt_of_a_job_that_is_a_restart_now);
         add("halt-of-a-job-that-is-requested-again", test_halt_of_a_job_that_is_requested_again);
         add("halt-while-it-is-asked", test_halt_while_it_is_asked);
         add("halt-before-it-is-asked", test_halt_before_it_is_asked);

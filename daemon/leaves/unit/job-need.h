@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Asks the service manager whether others need a job that btd has created: then it may not be cancelled. Other jobs can
+ * be ordered after it; and others can have requested one for the same unit, which systemd merges into the job. It does
+ * not tell this, unless the job has changed its type.
+ */
+
+#include "bus/connection.h"
+
+typedef struct JobNeed JobNeed;
+
+/* May free the JobNeed. needed: also if it cannot be found out. */
+typedef void (*JobNeedKnown)(bool needed, void *userdata);
+
+/* path: of the job. method: with which it was requested, "StartUnit"; it stays. */
+JobNeed *job_need_new(Connection *connection, const char *path, const char *method, JobNeedKnown known, void *userdata);
+void job_need_free(JobNeed *need);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(JobNeed, job_need_free)
