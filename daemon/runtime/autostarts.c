@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Remembers the autostart of each tree by the id of its run, in a file of the runtime directory. What becomes of that
- * run decides: nothing is noted when btd stops, so it does not matter how btd ends. Autostarts that wait are in the
- * file, too: the next btd may not find the file of the tree for a moment.
+ * Remembers the autostart of each tree by the id of its run, in a file of the runtime directory. Later runs of the
+ * tree, for example after a failure, take its place. What becomes of that run decides: nothing is noted when btd stops,
+ * so it does not matter how btd ends. Autostarts that wait are in the file, too: the next btd may not find the file of
+ * the tree for a moment.
  */
 
 #include <json-c/linkhash.h>
@@ -20,7 +21,7 @@ struct Autostarts {
         BootFile *file;
         AutostartsStart start;
         void *userdata;
-        GHashTable *done;    /* name of a tree -> id of its run, "": a user has halted it before it had one */
+        GHashTable *done;    /* name of a tree -> id of its last run, "": a user has halted it before it had one */
         GHashTable *waiting; /* name of a tree -> why it waits, "": for a moment */
         bool unsaved;
 };
@@ -87,16 +88,18 @@ void autostarts_unwant(Autostarts *autostarts, const char *tree) {
 }
 
 bool autostarts_begun(Autostarts *autostarts, const char *tree, const char *run) {
-        if (!g_hash_table_remove(autostarts->waiting, tree))
+        bool waited = g_hash_table_remove(autostarts->waiting, tree);
+
+        if (!waited && !g_hash_table_contains(autostarts->done, tree))
                 return false;
 
         g_hash_table_insert(autostarts->done, g_strdup(tree), g_strdup(run));
         save(autostarts);
-        return true;
+        return waited;
 }
 
 bool autostarts_drop(Autostarts *autostarts, const char *tree) {
-        return autostarts_begun(autostarts, tree, "");
+        return g_hash_table_contains(autostarts->waiting, tree) && autostarts_begun(autostarts, tree, "");
 }
 
 /* The autostart is noted when the run record exists, so that it cannot be lost. */

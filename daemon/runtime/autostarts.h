@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Owns the autostart trees: which run was the autostart of each in this boot, and which trees are still to be started.
- * A tree is started again only if its run was halted because btd stopped.
+ * Owns the autostart trees: the last run of each since it was started in this boot, and which trees are still to be
+ * started. A tree is started again only if that run was halted because btd stopped. Instances do not matter.
  */
 
 #include "basic/timers.h"
@@ -32,7 +32,7 @@ void autostarts_continue(Autostarts *autostarts);
 bool autostarts_wait(const Autostarts *autostarts);
 /* Is there a tree that can be started in a moment? */
 bool autostarts_are_due(const Autostarts *autostarts);
-/* A run of the tree was started, and its record exists. If the tree has waited to be started, this is its run. */
+/* A run of the tree was started, and its record exists. True: the tree has waited to be started. */
 bool autostarts_begun(Autostarts *autostarts, const char *tree, const char *run);
 /* A user has halted the tree: it does not wait to be started any more. True: it did. */
 bool autostarts_drop(Autostarts *autostarts, const char *tree);

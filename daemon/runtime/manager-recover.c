@@ -166,7 +166,9 @@ static void make_run(Manager *manager, Left *left) {
         log_message(LOG_NOTICE, &subject, "recovered after a restart of btd");
         if (error)
                 run_lose_record(left->run, error);
-        /* btd may have been killed before it noted that the run replaces a pending restart. */
+        /* btd may have been killed before it noted that the run replaces a pending restart, or an earlier run. */
+        if (*header->instance == '\0')
+                (void) autostarts_begun(manager->autostarts, header->tree, header->run);
         if (run_status(left->run) == STATUS_RUNNING && g_str_equal(header->starter, "restart"))
                 restarts_begun(manager->restarts, header->tree, header->instance);
         else if (run_status(left->run) == STATUS_RUNNING)

@@ -123,6 +123,23 @@ static void test_killed_while_stopping(void) {
         g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 =t.1 +t.17 ");
 }
 
+/* The autostart has finished, and a user has started the tree since: the next daemon starts it again, too. */
+static void test_started_again_by_a_user(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'on_stop': 'halt', 'autostart': true, 'root': { 'type': 'Recoverable', 'name': 'A' }");
+
+        recovery_stage_turn(stage);
+        recoverable_end("A", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+        recovery_stage_start(stage, "");
+        manager_leave(stage->manager);
+        recovery_stage_turn(stage);
+        recovery_stage_kill(stage);
+        while (!manager_run(stage->manager, "t.17"))
+                g_main_context_iteration(stage->context, TRUE);
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 =t.1 +t.2 =t.2 +t.17 ");
+}
+
 /* One that a user has halted stays halted, and the end of an instance starts nothing. */
 static void test_halted_by_a_user(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(
@@ -280,6 +297,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/recovery-daemon/given-up", test_given_up);
         g_test_add_func("/recovery-daemon/killed-while-stopping", test_killed_while_stopping);
         g_test_add_func("/recovery-daemon/halted-by-a-user", test_halted_by_a_user);
+        g_test_add_func("/recovery-daemon/started-again-by-a-user", test_started_again_by_a_user);
         g_test_add_func("/recovery-daemon/autostart-waits", test_autostart_waits);
         g_test_add_func("/recovery-daemon/abandoned", test_abandoned);
         g_test_add_func("/recovery-daemon/on-stop", test_on_stop);
