@@ -24,9 +24,10 @@ typedef struct Deed {
         Request request;
         unsigned unit_tree, unit_node;
         uint64_t span; /* of a Sleep */
-        bool through_suspends, active;
-        bool asked;                 /* it has noted a request; until then, a job of its unit is somebody else's */
-        bool several;               /* runs of the tree have begun it, so it is not known which request was which */
+        bool through_suspends;
+        GArray *runs;               /* of unsigned: the numbers of the runs in which it has begun and has not ended */
+        uint64_t asked;             /* when it has noted a request, 0: not yet; jobs before that are of others */
+        bool several;               /* runs had begun it at a time, so it is not known which request was which */
         uint64_t since, since_boot; /* when it has begun */
         Limit own, around;          /* usec: 0: there is none */
 } Deed;
@@ -36,8 +37,15 @@ static struct {
         uint64_t life;     /* when the present daemon began */
 } judge;
 
+static void deed_free(void *data) {
+        Deed *deed = data;
+
+        g_array_unref(deed->runs);
+        g_free(deed);
+}
+
 void judge_open(void) {
-        judge.deeds = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free);
+        judge.deeds = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, deed_free);
         judge.life = 0;
 }
 
@@ -58,7 +66,7 @@ static Deed *deed_of(unsigned tree, unsigned node) {
 
         if (!deed) {
                 deed = g_new(Deed, 1);
-                *deed = (Deed){ .tree = tree, .node = node };
+                *deed = (Deed){ .tree = tree, .node = node, .runs = g_array_new(FALSE, FALSE, sizeof(unsigned)) };
                 g_hash_table_insert(judge.deeds, key_of(tree, node), deed);
         }
         return deed;
@@ -113,7 +121,7 @@ static bool has_ended_in_time(const Deed *deed, uint64_t limit) {
                 return clock_suspended() == deed->since_boot - deed->since && ended < judge.life &&
                        deed->since_boot + deed->span < limit;
 
-        return deed->asked && seen.ended >= deed->since && seen.ended < judge.life &&
+        return deed->asked > 0 && seen.ended >= deed->asked && seen.ended < judge.life &&
                seen.ended_boot + (deed->request == REQUEST_PROCESS ? 0 : VERIFY_USEC) < limit;
 }
 
@@ -134,15 +142,42 @@ static void check_failure(const Deed *deed, const char *details) {
                           deed->node);
 }
 
-static void note_end(Deed *deed, const char *details, bool strict) {
+static int find_run(const Deed *deed, unsigned run) {
+        for (unsigned i = 0; i < deed->runs->len; i++)
+                if (g_array_index(deed->runs, unsigned, i) == run)
+                        return (int) i;
+
+        return -1;
+}
+
+static void note_begin(Deed *deed, unsigned run) {
+        if (find_run(deed, run) < 0)
+                g_array_append_val(deed->runs, run);
+
+        deed->several = deed->runs->len > 1 || (deed->several && deed->runs->len > 0);
+        deed->asked = 0;
+        deed->since = clock_now();
+        deed->since_boot = clock_now() + clock_suspended();
+}
+
+static void leave(Deed *deed, unsigned run) {
+        int i = find_run(deed, run);
+
+        if (i >= 0)
+                g_array_remove_index_fast(deed->runs, (unsigned) i);
+        if (deed->runs->len == 0)
+                deed->several = false;
+}
+
+static void note_end(Deed *deed, unsigned run, const char *details, bool strict) {
         bool success = g_str_has_prefix(details, "{\"status\":\"success\"");
 
-        strict &= deed->active && !deed->several;
+        strict &= find_run(deed, run) >= 0 && !deed->several;
         if (strict && success)
                 check_success(deed);
         else if (strict && g_str_has_prefix(details, "{\"status\":\"failure\""))
                 check_failure(deed, details);
-        deed->active = false;
+        leave(deed, run);
 }
 
 /* A Timeout has been started, has ended, or has expired. */
@@ -158,13 +193,13 @@ static void note_limiter(unsigned tree, unsigned node, const char *kind, bool st
                 if (limit->usec == 0 || limit->limiter != node || limit->tree != tree)
                         continue;
 
-                if (g_str_equal(kind, "timer") && strict && deed->active && limit->armed > 0)
+                if (g_str_equal(kind, "timer") && strict && deed->runs->len == 1 && !deed->several && limit->armed > 0)
                         check_limit(deed, limit->armed + limit->usec, "the Timeout around it");
                 limit->armed = g_str_equal(kind, "arm") ? clock_now() + clock_suspended() : 0;
         }
 }
 
-void judge_note_line(unsigned tree, unsigned node, const char *kind, const char *details, bool strict) {
+void judge_note_line(unsigned tree, unsigned run, unsigned node, const char *kind, const char *details, bool strict) {
         Deed *deed = find_deed(tree, node);
 
         if (g_str_equal(kind, "arm") || g_str_equal(kind, "disarm") || g_str_equal(kind, "timer"))
@@ -172,19 +207,15 @@ void judge_note_line(unsigned tree, unsigned node, const char *kind, const char 
         if (!deed)
                 return;
 
-        if (g_str_equal(kind, "begin") || (g_str_equal(kind, "rerun") && !deed->active)) {
-                deed->several = deed->active;
-                deed->asked = false;
-                deed->active = true;
-                deed->since = clock_now();
-                deed->since_boot = clock_now() + clock_suspended();
+        if (g_str_equal(kind, "begin") || (g_str_equal(kind, "rerun") && find_run(deed, run) < 0)) {
+                note_begin(deed, run);
         } else if (g_str_equal(kind, "note")) {
-                deed->asked = true;
+                deed->asked = deed->asked ?: clock_now();
         } else if (g_str_equal(kind, "ended") ||
                    (g_str_equal(kind, "at-once") && !g_str_has_prefix(details, "{\"status\":\"running\""))) {
-                note_end(deed, details, strict);
+                note_end(deed, run, details, strict);
         } else if (g_str_equal(kind, "stop") || g_str_equal(kind, "stopped")) {
                 /* The outcome of a halted leaf does not matter. */
-                deed->active = false;
+                leave(deed, run);
         }
 }

@@ -35,4 +35,4 @@ void judge_expect_limit(unsigned tree, unsigned node, unsigned limiter, uint64_t
 /* The next daemon begins. */
 void judge_note_life(void);
 /* A line of a run record about a node. strict: the record is complete, and nobody has forced an outcome. */
-void judge_note_line(unsigned tree, unsigned node, const char *kind, const char *details, bool strict);
+void judge_note_line(unsigned tree, unsigned run, unsigned node, const char *kind, const char *details, bool strict);

@@ -307,7 +307,8 @@ static void note_line(Entry *entry, const char *line) {
         line = strchr(line, '#');
         line = strchr(line, ' ') + 1;
         note_leaf(entry, leaf_of(entry->tree, node), node, time, kind, line);
-        judge_note_line(entry->tree, node, kind, line, !ledger.accounts[entry->tree].loose && !entry->forced);
+        judge_note_line(entry->tree, entry->number, node, kind, line,
+                        !ledger.accounts[entry->tree].loose && !entry->forced);
 }
 
 void ledger_note_written(const char *path, const char *bytes, uint64_t n) {

@@ -34,6 +34,7 @@ static struct {
         Dice dice;
         unsigned n_trees;
         unsigned n_settled;
+        uint64_t end;               /* no trouble comes after it */
         uint64_t retry[TREES_MOST]; /* how long a user waits before the next attempt */
 } trouble;
 
@@ -64,10 +65,16 @@ static void on_start(void *userdata) {
         bus_call(message);
 }
 
-/* A user tries to start the tree until it is started. */
+static void calm_down(void);
+
+/* A user tries to start the tree until it is started. A run that is paused may have taken the room for it. */
 static void on_first_start(void *userdata) {
-        if (!ledger_has_run(GPOINTER_TO_UINT(userdata)))
-                on_start(userdata);
+        if (ledger_has_run(GPOINTER_TO_UINT(userdata)))
+                return;
+
+        if (clock_now() > trouble.end)
+                calm_down();
+        on_start(userdata);
 }
 
 void trouble_halt(unsigned tree) {
@@ -245,6 +252,7 @@ void trouble_open(Dice dice, unsigned n_trees, bool none) {
         trouble.dice = dice;
         trouble.n_trees = n_trees;
         trouble.n_settled = 0;
+        trouble.end = clock_now() + SPAN_MOST;
 
         for (unsigned i = 0; i < TREES_MOST; i++)
                 trouble.retry[i] = RETRY_USEC;
@@ -261,6 +269,15 @@ void trouble_open(Dice dice, unsigned n_trees, bool none) {
         plan_full();
 }
 
+/* Nothing is left that keeps a run from its end. */
+static void calm_down(void) {
+        g_auto(GStrv) runs = ledger_running();
+
+        services_all_join();
+        for (char **run = runs; *run; run++)
+                send(message_to_run(*run, "Resume"));
+}
+
 bool trouble_settle(void) {
         g_auto(GStrv) runs = ledger_running();
 
@@ -268,8 +285,6 @@ bool trouble_settle(void) {
         if (!*runs || trouble.n_settled++ > SETTLED_MOST)
                 return false;
 
-        services_all_join();
-        for (char **run = runs; *run; run++)
-                send(message_to_run(*run, "Resume"));
+        calm_down();
         return event_queue_next() != UINT64_MAX;
 }
