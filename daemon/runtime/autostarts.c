@@ -19,19 +19,20 @@
 
 struct Autostarts {
         BootFile *file;
-        AutostartsStart start;
+        const AutostartsCallbacks *callbacks;
         void *userdata;
         GHashTable *done;    /* name of a tree -> id of its last run, "": a user has halted it before it had one */
         GHashTable *waiting; /* name of a tree -> why it waits, "": for a moment */
         bool unsaved;
 };
 
-Autostarts *autostarts_new(Timers *timers, const char *directory, AutostartsStart start, void *userdata) {
+Autostarts *autostarts_new(Timers *timers, const char *directory, const AutostartsCallbacks *callbacks,
+                           void *userdata) {
         Autostarts *autostarts = g_new(Autostarts, 1);
 
         *autostarts = (Autostarts){
                 .file = boot_file_new(timers, directory, FILE_NAME),
-                .start = start,
+                .callbacks = callbacks,
                 .userdata = userdata,
                 .done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
                 .waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
@@ -76,19 +77,48 @@ static void save(Autostarts *autostarts) {
         boot_file_store(autostarts->file, stored);
 }
 
+static void changed(const Autostarts *autostarts, const char *tree) {
+        autostarts->callbacks->changed(tree, autostarts->userdata);
+}
+
+/* Takes why. True: it is another one than before. */
+static bool set_why(Autostarts *autostarts, const char *tree, char *why) {
+        const char *before = g_hash_table_lookup(autostarts->waiting, tree);
+        bool differs = !g_str_equal(why, before ?: "");
+
+        g_hash_table_insert(autostarts->waiting, g_strdup(tree), why);
+        if (differs)
+                changed(autostarts, tree);
+        return differs;
+}
+
+/* True: it has waited. */
+static bool end_wait(Autostarts *autostarts, const char *tree) {
+        const char *why = g_hash_table_lookup(autostarts->waiting, tree);
+        bool described = why && *why;
+
+        if (!why)
+                return false;
+
+        g_hash_table_remove(autostarts->waiting, tree);
+        if (described)
+                changed(autostarts, tree);
+        return true;
+}
+
 void autostarts_want(Autostarts *autostarts, const char *tree) {
-        if (!g_hash_table_contains(autostarts->done, tree) && !g_hash_table_contains(autostarts->waiting, tree)) {
+        if (!autostarts_know(autostarts, tree)) {
                 g_hash_table_insert(autostarts->waiting, g_strdup(tree), g_strdup(""));
                 autostarts->unsaved = true;
         }
 }
 
 void autostarts_unwant(Autostarts *autostarts, const char *tree) {
-        autostarts->unsaved |= g_hash_table_remove(autostarts->waiting, tree);
+        autostarts->unsaved |= end_wait(autostarts, tree);
 }
 
 bool autostarts_begun(Autostarts *autostarts, const char *tree, const char *run) {
-        bool waited = g_hash_table_remove(autostarts->waiting, tree);
+        bool waited = end_wait(autostarts, tree);
 
         if (!waited && !g_hash_table_contains(autostarts->done, tree))
                 return false;
@@ -104,18 +134,13 @@ bool autostarts_drop(Autostarts *autostarts, const char *tree) {
 
 /* The autostart is noted when the run record exists, so that it cannot be lost. */
 static void start(Autostarts *autostarts, const char *tree) {
-        g_autofree char *before = g_strdup(g_hash_table_lookup(autostarts->waiting, tree));
         const char *run;
         char *why = NULL;
 
-        if (autostarts->start(tree, &run, &why, autostarts->userdata)) {
+        if (autostarts->callbacks->start(tree, &run, &why, autostarts->userdata))
                 (void) autostarts_begun(autostarts, tree, run);
-                return;
-        }
-
-        if (why && !g_str_equal(why, before))
+        else if (set_why(autostarts, tree, why ?: g_strdup("")) && why)
                 log_message(LOG_WARNING, &(LogSubject){ .tree = tree }, "not started yet: %s", why);
-        g_hash_table_insert(autostarts->waiting, g_strdup(tree), why ?: g_strdup(""));
 }
 
 void autostarts_continue(Autostarts *autostarts) {
@@ -139,6 +164,20 @@ bool autostarts_wait(const Autostarts *autostarts) {
         return g_hash_table_size(autostarts->waiting) > 0;
 }
 
+bool autostarts_know(const Autostarts *autostarts, const char *tree) {
+        return g_hash_table_contains(autostarts->done, tree) || g_hash_table_contains(autostarts->waiting, tree);
+}
+
+void autostarts_list(const Autostarts *autostarts, GPtrArray *names) {
+        GHashTableIter iter;
+        void *tree, *why;
+
+        g_hash_table_iter_init(&iter, autostarts->waiting);
+        while (g_hash_table_iter_next(&iter, &tree, &why))
+                if (*(const char *) why)
+                        g_ptr_array_add(names, g_strdup(tree));
+}
+
 bool autostarts_are_due(const Autostarts *autostarts) {
         GHashTableIter iter;
         void *why;
@@ -152,12 +191,17 @@ bool autostarts_are_due(const Autostarts *autostarts) {
 }
 
 void autostarts_begin_anew(Autostarts *autostarts) {
+        g_autoptr(GPtrArray) described = g_ptr_array_new_with_free_func(g_free);
+
         if (g_hash_table_size(autostarts->done) + g_hash_table_size(autostarts->waiting) == 0)
                 return;
 
+        autostarts_list(autostarts, described);
         g_hash_table_remove_all(autostarts->done);
         g_hash_table_remove_all(autostarts->waiting);
         save(autostarts);
+        for (unsigned i = 0; i < described->len; i++)
+                changed(autostarts, described->pdata[i]);
 }
 
 void autostarts_finished(Autostarts *autostarts, const Run *run, bool again) {

@@ -11,12 +11,16 @@
 
 typedef struct Autostarts Autostarts;
 
-/* Starts the tree. True: the id of the run (borrowed) is in ret_run. False: it cannot be started now; ret_why (taken by
- * the caller): why, or NULL if this takes a moment only. */
-typedef bool (*AutostartsStart)(const char *tree, const char **ret_run, char **ret_why, void *userdata);
+typedef struct AutostartsCallbacks {
+        /* Start the tree. True: the id of the run (borrowed) is in ret_run. False: it cannot be started now; ret_why
+         * (taken by the caller): why, or NULL if this takes a moment only. */
+        bool (*start)(const char *tree, const char **ret_run, char **ret_why, void *userdata);
+        /* autostarts_describe() gives another text now. */
+        void (*changed)(const char *tree, void *userdata);
+} AutostartsCallbacks;
 
 /* directory: where this is stored for the next btd, or NULL. */
-Autostarts *autostarts_new(Timers *timers, const char *directory, AutostartsStart start, void *userdata);
+Autostarts *autostarts_new(Timers *timers, const char *directory, const AutostartsCallbacks *callbacks, void *userdata);
 void autostarts_free(Autostarts *autostarts);
 
 /* Reads what the previous btd stored; call it once. */
@@ -30,6 +34,10 @@ void autostarts_unwant(Autostarts *autostarts, const char *tree);
 void autostarts_continue(Autostarts *autostarts);
 /* Does any tree wait to be started? */
 bool autostarts_wait(const Autostarts *autostarts);
+/* Is the tree known to be an autostart tree in this boot: was it started, or does it wait? */
+bool autostarts_know(const Autostarts *autostarts, const char *tree);
+/* Adds the names of the trees that autostarts_describe() describes. */
+void autostarts_list(const Autostarts *autostarts, GPtrArray *names);
 /* Is there a tree that can be started in a moment? */
 bool autostarts_are_due(const Autostarts *autostarts);
 /* A run of the tree was started, and its record exists. True: the tree has waited to be started. */

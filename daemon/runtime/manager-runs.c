@@ -322,13 +322,17 @@ static void on_restart_changed(const char *tree, const char *instance, void *use
         Manager *manager = userdata;
         Run *run = runs_last(manager->runs, tree, instance);
 
-        if (run)
+        if (run && run_status(run) != STATUS_RUNNING)
                 TELL(manager, restart_changed, run);
+        if (*instance == '\0')
+                TELL(manager, waiting_changed, tree);
 }
 
 static void on_restart_dropped(const char *tree, const char *instance, void *userdata) {
         Manager *manager = userdata;
 
+        if (*instance == '\0')
+                TELL(manager, waiting_changed, tree);
         TELL(manager, restart_dropped, tree, instance);
 }
 

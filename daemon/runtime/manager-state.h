@@ -42,12 +42,11 @@ struct Manager {
         char *runtime_directory; /* may be NULL */
         Limits limits;
         bool secure;
-        GArray *observers; /* Observer */
-        GSource *idle;     /* NULL: not due */
-        GSource *retry;    /* of starts that wait; NULL: not due */
-        /* Names of trees that could not be read at manager_autostart(): they may be autostart trees. */
-        GPtrArray *unread;
-        bool autostarting; /* autostarted() of the observers is due */
+        GArray *observers;  /* Observer */
+        GSource *idle;      /* NULL: not due */
+        GSource *retry;     /* of starts that wait; NULL: not due */
+        GHashTable *unread; /* names of trees that could not be read at manager_autostart(): they may have autostart */
+        bool autostarting;  /* autostarted() of the observers is due */
         Loading *loading;
         bool stopping;
         bool abandoned; /* the remaining runs belong to the next btd */

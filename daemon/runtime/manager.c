@@ -114,6 +114,17 @@ static bool on_autostart(const char *tree, const char **ret_run, char **ret_why,
         return r >= 0;
 }
 
+static void on_autostart_changed(const char *tree, void *userdata) {
+        Manager *manager = userdata;
+
+        TELL(manager, waiting_changed, tree);
+}
+
+static const AutostartsCallbacks autostarts_callbacks = {
+        .start = on_autostart,
+        .changed = on_autostart_changed,
+};
+
 static void on_numbers_reserved(void *userdata) {
         manager_retry_starts(userdata);
 }
@@ -153,8 +164,9 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
                                            on_numbers_reserved, manager);
         manager->records = record_store_new(options->runtime_directory, options->state_directory, &manager->limits,
                                             manager->disk, services->timers);
-        manager->autostarts = autostarts_new(services->timers, options->runtime_directory, on_autostart, manager);
-        manager->unread = g_ptr_array_new_with_free_func(g_free);
+        manager->autostarts =
+                autostarts_new(services->timers, options->runtime_directory, &autostarts_callbacks, manager);
+        manager->unread = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         manager->runs = runs_new(on_run_removed, manager);
         manager->restarts =
                 restarts_new(services->timers, options->runtime_directory, &manager_restarts_callbacks, manager);
@@ -229,7 +241,7 @@ void manager_free(Manager *manager) {
                 g_source_destroy(manager->idle);
         if (manager->retry)
                 g_source_destroy(manager->retry);
-        g_ptr_array_unref(manager->unread);
+        g_hash_table_unref(manager->unread);
         restarts_free(manager->restarts);
         runs_free(manager->runs);
         waiters_free(manager->waiters);
@@ -282,6 +294,11 @@ void manager_check_idle(Manager *manager) {
         g_source_unref(manager->idle);
 }
 
+static void add_unread(Manager *manager, const char *tree) {
+        g_hash_table_add(manager->unread, g_strdup(tree));
+        TELL(manager, waiting_changed, tree);
+}
+
 void manager_autostart(Manager *manager) {
         g_autoptr(GPtrArray) entries = library_list(manager->library);
 
@@ -293,7 +310,7 @@ void manager_autostart(Manager *manager) {
                 else if (entry->definition)
                         autostarts_unwant(manager->autostarts, entry->name);
                 else if (!entry->masked)
-                        g_ptr_array_add(manager->unread, g_strdup(entry->name));
+                        add_unread(manager, entry->name);
         }
 
         manager->autostarting = true;
@@ -302,22 +319,64 @@ void manager_autostart(Manager *manager) {
 
 /* Trees that were broken when btd was started, in the middle of an upgrade perhaps, and are not now. */
 void manager_reread_autostarts(Manager *manager) {
-        for (unsigned i = manager->unread->len; i-- > 0;) {
-                const LibraryEntry *entry = library_get(manager->library, manager->unread->pdata[i]);
+        GHashTableIter iter;
+        void *name;
+
+        g_hash_table_iter_init(&iter, manager->unread);
+        while (g_hash_table_iter_next(&iter, &name, NULL)) {
+                const LibraryEntry *entry = library_get(manager->library, name);
 
                 if (entry && !entry->definition && !entry->masked)
                         continue;
 
                 if (entry && entry->definition && definition_autostart(entry->definition))
                         autostarts_want(manager->autostarts, entry->name);
-                g_ptr_array_remove_index_fast(manager->unread, i);
+                g_hash_table_iter_steal(&iter);
+                TELL(manager, waiting_changed, name);
+                g_free(name);
         }
 
         manager_retry_soon(manager);
 }
 
 char *manager_describe_autostart(const Manager *manager, const char *tree) {
+        if (g_hash_table_contains(manager->unread, tree) && !autostarts_know(manager->autostarts, tree))
+                return g_strdup("autostart unknown until the file is correct");
+
         return autostarts_describe(manager->autostarts, tree);
+}
+
+char *manager_describe_waiting(const Manager *manager, const char *tree) {
+        char *autostart = manager_describe_autostart(manager, tree);
+
+        if (autostart || runs_last(manager->runs, tree, "") || !restarts_find_due(manager->restarts, tree, "", NULL))
+                return autostart;
+
+        return restarts_describe(manager->restarts, tree, "");
+}
+
+bool manager_tree_waits(const Manager *manager, const char *tree) {
+        g_autofree char *autostart = manager_describe_autostart(manager, tree);
+
+        return autostart || restarts_find_due(manager->restarts, tree, "", NULL);
+}
+
+static gint compare_names(gconstpointer a, gconstpointer b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+GPtrArray *manager_missing_trees(Manager *manager) {
+        GPtrArray *missing = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(g_free);
+
+        autostarts_list(manager->autostarts, all);
+        restarts_list(manager->restarts, all);
+        g_ptr_array_sort(all, compare_names);
+        for (unsigned i = 0; i < all->len; i++)
+                if (!manager_tree(manager, all->pdata[i]) && (i == 0 || !g_str_equal(all->pdata[i], all->pdata[i - 1])))
+                        g_ptr_array_add(missing, g_strdup(all->pdata[i]));
+
+        return missing;
 }
 
 int manager_find_tree(Manager *manager, const char *name, const LibraryEntry **ret_entry, char **ret_error) {

@@ -31,9 +31,11 @@ typedef struct ManagerObserver {
         /* The same, also if the finished run is no longer listed. */
         void (*restart_dropped)(const char *tree, const char *instance, void *userdata);
         void (*run_removed)(Run *run, void *userdata); /* before it is freed */
-        void (*retry_starts)(void *userdata);          /* retry starts that got MANAGER_NOT_YET */
-        void (*autostarted)(void *userdata);           /* after manager_autostart(): all autostart trees are started */
-        void (*disk_changed)(void *userdata);          /* see manager_disk() */
+        /* manager_describe_waiting() gives another text now. It can also change with run_removed(). */
+        void (*waiting_changed)(const char *tree, void *userdata);
+        void (*retry_starts)(void *userdata); /* retry starts that got MANAGER_NOT_YET */
+        void (*autostarted)(void *userdata);  /* after manager_autostart(): all autostart trees are started */
+        void (*disk_changed)(void *userdata); /* see manager_disk() */
         void (*reloading)(void *userdata);
         void (*reloaded)(const GPtrArray *messages, void *userdata);
         void (*stopping)(void *userdata);
@@ -179,6 +181,12 @@ char *manager_describe_restart(Manager *manager, const Run *run);
 
 /* Why an autostart tree has not been started yet: "autostart waits: ...". The caller frees it. NULL: nothing waits. */
 char *manager_describe_autostart(const Manager *manager, const char *tree);
+/* The same, or the description of a pending restart without instance if no run is listed that has it. */
+char *manager_describe_waiting(const Manager *manager, const char *tree);
+/* Does an autostart of the tree wait, or is a restart without instance pending? */
+bool manager_tree_waits(const Manager *manager, const char *tree);
+/* The names of the trees that wait so, but that manager_tree() does not know; sorted. The caller frees the array. */
+GPtrArray *manager_missing_trees(Manager *manager);
 
 /* Halts all runs and starts nothing more. Observers are told when all runs have ended. */
 void manager_stop(Manager *manager);

@@ -142,6 +142,11 @@ static Restart *get(Restarts *restarts, const char *tree, const char *instance) 
         return restart;
 }
 
+static void forget_pending(Restart *restart) {
+        g_clear_pointer(&restart->timer, timer_free);
+        g_clear_pointer(&restart->waits_for, g_free);
+}
+
 /* The restart stays pending until the new run exists. */
 static void on_due(void *userdata) {
         Restart *restart = userdata;
@@ -158,9 +163,9 @@ static void on_due(void *userdata) {
         if (restarts->leaving)
                 return;
         if (restarts->callbacks->due(&order, &why, restarts->userdata)) {
-                g_clear_pointer(&restart->waits_for, g_free);
-                g_clear_pointer(&restart->timer, timer_free);
+                forget_pending(restart);
                 save(restarts);
+                restarts->callbacks->changed(restart->tree, restart->instance, restarts->userdata);
                 return;
         }
         if (!why || g_strcmp0(why, restart->waits_for) == 0)
@@ -232,11 +237,6 @@ void restarts_recover(Restarts *restarts) {
 
         for (size_t i = 0; i < json_object_array_length(all); i++)
                 recover(restarts, json_object_array_get_idx(all, i));
-}
-
-static void forget_pending(Restart *restart) {
-        g_clear_pointer(&restart->timer, timer_free);
-        g_clear_pointer(&restart->waits_for, g_free);
 }
 
 void restarts_begun(Restarts *restarts, const char *tree, const char *instance) {
@@ -402,6 +402,19 @@ bool restarts_wait(const Restarts *restarts) {
                         return true;
 
         return false;
+}
+
+void restarts_list(const Restarts *restarts, GPtrArray *names) {
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, restarts->by_key);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const Restart *restart = value;
+
+                if (restart->timer && *restart->instance == '\0')
+                        g_ptr_array_add(names, g_strdup(restart->tree));
+        }
 }
 
 unsigned restarts_count(const Restarts *restarts) {

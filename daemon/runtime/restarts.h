@@ -60,6 +60,8 @@ void restarts_forget(Restarts *restarts, const char *tree, const char *instance)
 
 /* Is a restart due that could not be done yet? */
 bool restarts_wait(const Restarts *restarts);
+/* Adds the names of the trees of which a restart without instance is pending. */
+void restarts_list(const Restarts *restarts, GPtrArray *names);
 /* How many restarts are pending. */
 unsigned restarts_count(const Restarts *restarts);
 

@@ -158,10 +158,16 @@ static void test_halted_by_a_user(void) {
         g_assert_cmpstr(stage->events->str, ==, "");
 }
 
+static void on_waiting_changed(const char *tree, void *userdata) {
+        g_string_append_printf(userdata, "%s ", tree);
+}
+
 /* There is no room for the run, and then there is. */
 static void test_autostart_waits(void) {
+        static const ManagerObserver observer = { .waiting_changed = on_waiting_changed };
         g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
-        g_autofree char *why = NULL, *none = NULL;
+        g_autofree char *why = NULL, *unknown = NULL, *none = NULL, *known = NULL;
+        g_autoptr(GString) told = g_string_new(NULL);
         Limits limits = limits_default;
 
         recovery_stage_start(stage, "");
@@ -173,14 +179,18 @@ static void test_autostart_waits(void) {
         g_string_truncate(stage->events, 0);
         recovery_stage_kill(stage);
         g_assert_cmpstr(stage->events->str, ==, "+t.1 ");
-        why = manager_describe_autostart(stage->manager, "u");
+        manager_observe(stage->manager, &observer, told);
+        why = manager_describe_waiting(stage->manager, "u");
         g_assert_cmpstr(why, ==, "autostart waits: the limit 'runs' (1) is reached; halt a run first");
+        unknown = manager_describe_waiting(stage->manager, "v");
+        g_assert_cmpstr(unknown, ==, "autostart unknown until the file is correct");
 
         recoverable_end("A", STATUS_SUCCESS);
         while (!manager_run(stage->manager, "u.1"))
                 g_main_context_iteration(stage->context, TRUE);
-        none = manager_describe_autostart(stage->manager, "u");
+        none = manager_describe_waiting(stage->manager, "u");
         g_assert_null(none);
+        g_assert_cmpstr(told->str, ==, "u ");
         recovery_stage_turn(stage);
         recoverable_end("B", STATUS_SUCCESS);
         recovery_stage_turn(stage);
@@ -192,6 +202,10 @@ static void test_autostart_waits(void) {
         while (!manager_run(stage->manager, "v.1"))
                 g_main_context_iteration(stage->context, TRUE);
         g_assert_cmpstr(stage->events->str, ==, "+t.1 =t.1 +u.1 =u.1 +v.1 ");
+        known = manager_describe_waiting(stage->manager, "v");
+        g_assert_null(known);
+        g_assert_cmpstr(told->str, ==, "u v ");
+        manager_unobserve(stage->manager, &observer, told);
 }
 
 /* There was no time left to halt it: that is for the next daemon, as if this one had been killed. */

@@ -275,12 +275,19 @@ static void wait_for_restart(const ManagerStage *stage, const char *expected) {
 /* It comes back, as in the middle of an upgrade. */
 static void test_a_tree_that_is_gone(void) {
         g_autoptr(ManagerStage) stage = stage_new("'restart': 'always', " QUICK);
+        g_autoptr(GPtrArray) missing = NULL;
+        g_autofree char *waiting = NULL;
 
         start(stage, "", NULL);
         manager_stage_remove(stage, "t.json");
         g_ptr_array_unref(loading_reload(stage->manager, stage->context));
         end(stage, STATUS_FAILURE);
         wait_for_restart(stage, "restart waits: no tree 't'; 'btctl list' shows the trees");
+        missing = manager_missing_trees(stage->manager);
+        g_assert_cmpuint(missing->len, ==, 1);
+        g_assert_cmpstr(missing->pdata[0], ==, "t");
+        waiting = manager_describe_waiting(stage->manager, "t");
+        g_assert_null(waiting); /* the run has the text */
 
         manager_stage_put(stage, "t.json", "{");
         g_ptr_array_unref(loading_reload(stage->manager, stage->context));
