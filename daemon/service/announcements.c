@@ -278,6 +278,15 @@ static void on_run_removed(Run *run, void *userdata) {
         (void) sd_bus_emit_object_removed(announcements->bus, path);
 }
 
+/* A tree that waits may have no file. */
+static void on_waiting_changed(const char *tree, void *userdata) {
+        Announcements *announcements = userdata;
+        g_autofree char *path = object_path_of_tree(tree);
+
+        if (manager_tree(announcements->manager, tree))
+                object_changes_touch(announcements->changes, path, &tree_kind, ON_WAITING);
+}
+
 static void on_reloaded(const GPtrArray *messages, void *userdata) {
         Announcements *announcements = userdata;
 
@@ -311,6 +320,7 @@ static const ManagerObserver observer = {
         .restart_changed = on_restart_changed,
         .restart_dropped = on_restart_dropped,
         .run_removed = on_run_removed,
+        .waiting_changed = on_waiting_changed,
         .reloaded = on_reloaded,
         .stopping = on_stopping,
 };

@@ -191,33 +191,55 @@ static int method_reload(sd_bus_message *message, void *userdata, sd_bus_error *
 }
 
 static int begin_trees(Answer *answer, sd_bus_error *ret_error) {
-        g_autoptr(GPtrArray) entries = manager_trees(published_manager(answer->userdata));
+        Manager *manager = published_manager(answer->userdata);
+        g_autoptr(GPtrArray) entries = manager_trees(manager);
 
         answer->names = g_ptr_array_new_full(entries->len, g_free);
         for (unsigned i = 0; i < entries->len; i++)
                 g_ptr_array_add(answer->names, g_strdup(((const LibraryEntry *) g_ptr_array_index(entries, i))->name));
+        g_ptr_array_extend_and_steal(answer->names, manager_missing_trees(manager));
         return 0;
 }
 
-/* Skips trees that have been removed since the list was begun. append_run() does the same. */
+/* A tree without a file has no object. It waits to be started, or it was removed after the list was begun. */
+static int append_missing_tree(const Answer *answer, const char *name) {
+        Manager *manager = published_manager(answer->userdata);
+        g_autofree char *waiting = manager_describe_waiting(manager, name),
+                        *autostart = manager_describe_autostart(manager, name);
+
+        if (!manager_tree_waits(manager, name))
+                return 0;
+
+        return sd_bus_message_append(answer->reply, "a{sv}", 4, "name", "s", name, "autostart", "b", autostart != NULL,
+                                     "state", "s", "no file", "waiting", "s", waiting);
+}
+
+/* Skips trees that are gone since the list was begun. append_run() does the same. */
 static int append_tree(Answer *answer, sd_bus_error *ret_error) {
+        Manager *manager = published_manager(answer->userdata);
         const LibraryEntry *entry;
+        g_autofree char *path = NULL, *waiting = NULL;
         const Definition *definition;
-        g_autofree char *path = NULL;
+        const char *name;
         int r;
 
         if (answer->next == answer->names->len)
                 return 0;
 
-        entry = manager_tree(published_manager(answer->userdata), g_ptr_array_index(answer->names, answer->next++));
-        if (!entry)
-                return 1;
+        name = g_ptr_array_index(answer->names, answer->next++);
+        entry = manager_tree(manager, name);
+        if (!entry) {
+                r = append_missing_tree(answer, name);
+                return r < 0 ? r : 1;
+        }
 
         definition = entry->definition;
         path = object_path_of_tree(entry->name);
-        r = sd_bus_message_append(answer->reply, "a{sv}", 5, "name", "s", entry->name, "path", "o", path, "description",
+        waiting = manager_describe_waiting(manager, entry->name);
+        r = sd_bus_message_append(answer->reply, "a{sv}", 6, "name", "s", entry->name, "path", "o", path, "description",
                                   "s", definition ? definition_description(definition) : NULL, "autostart", "b",
-                                  definition && definition_autostart(definition), "state", "s", tree_bus_state(entry));
+                                  definition && definition_autostart(definition), "state", "s", tree_bus_state(entry),
+                                  "waiting", "s", waiting);
         return r < 0 ? r : 1;
 }
 

@@ -27,10 +27,11 @@ typedef enum PropertyChange {
         ON_TREE_ADDED = 1 << 10,
         ON_TREE_CHANGED = 1 << 11,
         ON_TREE_REMOVED = 1 << 12,
+        ON_WAITING = 1 << 13, /* it waits to be started, or no longer */
         /* Of btd. */
-        ON_STATUS = 1 << 13,
-        ON_DISK = 1 << 14,
-        ON_ANY = (1 << 15) - ON_RUN_ADDED,
+        ON_STATUS = 1 << 14,
+        ON_DISK = 1 << 15,
+        ON_ANY = (1 << 16) - ON_RUN_ADDED,
 } PropertyChange;
 
 /* A table ends with a row without a name. */

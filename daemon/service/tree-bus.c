@@ -293,6 +293,12 @@ PROPERTY_GETTER(inputs) {
         return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
+PROPERTY_GETTER(waiting) {
+        g_autofree char *text = manager_describe_waiting(published_manager(userdata), tree_at(userdata, path)->name);
+
+        return sd_bus_message_append(reply, "s", text);
+}
+
 PROPERTY_GETTER(runs) {
         const GPtrArray *runs = manager_runs(published_manager(userdata));
         const char *name = tree_at(userdata, path)->name;
@@ -338,6 +344,7 @@ static const Property properties[] = {
         { "State", "s", property_get_state, ON_TREE_CHANGED },
         { "NeedReload", "b", property_get_need_reload, CHANGES_SILENTLY },
         { "Diagnostics", "as", property_get_diagnostics, ON_TREE_CHANGED },
+        { "Waiting", "s", property_get_waiting, ON_WAITING | ON_RUN_REMOVED },
         { "Runs", "ao", property_get_runs, ON_RUN_ADDED | ON_RUN_REMOVED },
         { "NRunning", "u", property_get_n_running, ON_RUN_ADDED | ON_RUN_FINISHED },
         {},

@@ -71,6 +71,7 @@ INTERFACES = {
         "property NodeCount u true",
         "property Inputs aa{sv} true",
         "property State s true",
+        "property Waiting s true",
         "property Diagnostics as true",
         "property Runs ao true",
         "property NRunning u true",
