@@ -16,6 +16,7 @@ void tree_info_free(TreeInfo *tree) {
         g_free(tree->path);
         g_free(tree->description);
         g_free(tree->state);
+        g_free(tree->waiting);
         g_free(tree->source);
         g_strfreev(tree->diagnostics);
         json_object_put(tree->inputs);
@@ -24,11 +25,16 @@ void tree_info_free(TreeInfo *tree) {
 
 /* Returns 1 for a tree, 0 at the end. */
 static int read_tree(sd_bus_message *message, TreeInfo **ret_tree) {
-        const char *name = "", *path = "", *description = "", *state = "";
+        const char *name = "", *path = "", *description = "", *state = "", *waiting = "";
         int autostart = false;
         const RecordField fields[] = {
-                { "name", "s", &name },           { "path", "o", &path },   { "description", "s", &description },
-                { "autostart", "b", &autostart }, { "state", "s", &state }, {},
+                { "name", "s", &name },
+                { "path", "o", &path },
+                { "description", "s", &description },
+                { "autostart", "b", &autostart },
+                { "state", "s", &state },
+                { "waiting", "s", &waiting },
+                {},
         };
         int r = client_read_record(message, fields);
 
@@ -42,6 +48,7 @@ static int read_tree(sd_bus_message *message, TreeInfo **ret_tree) {
                 .description = g_strdup(description),
                 .autostart = autostart,
                 .state = g_strdup(state),
+                .waiting = g_strdup(waiting),
         };
         return 1;
 }
@@ -92,6 +99,13 @@ static int get_inputs(Client *client, TreeInfo *tree) {
 
 int tree_info_complete(Client *client, TreeInfo *tree) {
         int status;
+
+        if (!*tree->path) {
+                tree->source = g_strdup("");
+                tree->diagnostics = g_new0(char *, 1);
+                tree->inputs = json_object_new_array();
+                return EXIT_SUCCESS;
+        }
 
         status = client_get_string(client, tree->path, BTD_TREE, "SourcePath", &tree->source);
         if (status != EXIT_SUCCESS)
@@ -149,6 +163,7 @@ json_object *tree_info_to_json(const TreeInfo *tree) {
         json_object_object_add(json, "description", json_object_new_string(tree->description));
         json_object_object_add(json, "autostart", json_object_new_boolean(tree->autostart));
         json_object_object_add(json, "state", json_object_new_string(tree->state));
+        json_object_object_add(json, "waiting", json_object_new_string(tree->waiting));
         json_object_object_add(json, "need_reload", json_object_new_boolean(tree->need_reload));
         if (tree->source)
                 json_object_object_add(json, "source_path", json_object_new_string(tree->source));

@@ -11,10 +11,12 @@
 
 /* client/verbs/list.c makes some, too: of trees that have runs, but no file. */
 typedef struct TreeInfo {
-        char *name, *path;
+        char *name;
+        char *path;        /* of the object; empty: it has none, because it has no file */
         char *description; /* may be empty */
         bool autostart;
-        char *state;         /* "ok", "broken" or "failed"; "no file" if only its runs are known */
+        char *state;         /* "ok", "broken" or "failed"; "no file" if it only has runs or waits for one */
+        char *waiting;       /* why an autostart or a restart waits; empty: none does, or its run has it */
         char *source;        /* the file; this, diagnostics and inputs are set by tree_info_complete() */
         char **diagnostics;  /* errors and warnings */
         json_object *inputs; /* an array, see org.btd1(5) */

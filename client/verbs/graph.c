@@ -176,6 +176,9 @@ static int draw_tree(Client *client, TreeInfo *tree, GraphFormat draw) {
         Graph graph = {};
         int status;
 
+        if (!*tree->path)
+                return target_report_no_tree(client, tree->name);
+
         status = tree_info_complete(client, tree);
         if (status == EXIT_SUCCESS)
                 status = node_info_of_tree(client, tree->path, &nodes);

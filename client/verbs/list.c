@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* btctl list: lists the trees and their runs, also trees that have runs but no file. For a tree without runs, lists the
- * last one in the history. */
+/* btctl list: lists the trees and their runs, also trees that have runs but no file, and what trees wait for. For a
+ * tree without runs, lists the last one in the history. */
 
+#include <stdio.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -10,6 +11,7 @@
 #include "client/bus/tree-info.h"
 #include "client/recording/record-files.h"
 #include "client/verbs/verbs.h"
+#include "client/view/run-view.h"
 #include "client/view/style.h"
 
 /* How many runs of a tree are listed. */
@@ -71,6 +73,14 @@ static void print_table(const Output *output, const GPtrArray *trees, const GPtr
         columns_print(columns, output);
 }
 
+static void print_waits(const Output *output, const GPtrArray *trees, const GPtrArray *runs) {
+        g_autoptr(GString) text = g_string_new("\n");
+
+        run_view_append_waits(output, text, trees, runs);
+        if (text->len > 1)
+                fputs(text->str, stdout);
+}
+
 static json_object *runs_of_tree_to_json(const char *tree, const GPtrArray *runs) {
         json_object *own = json_object_new_array();
 
@@ -119,8 +129,10 @@ static void add_fileless(GPtrArray *trees, const GPtrArray *runs) {
                 tree = g_new(TreeInfo, 1);
                 *tree = (TreeInfo){
                         .name = g_strdup(run->tree),
+                        .path = g_strdup(""),
                         .description = g_strdup(""),
                         .state = g_strdup("no file"),
+                        .waiting = g_strdup(""),
                 };
                 g_ptr_array_add(trees, tree);
         }
@@ -259,12 +271,14 @@ int verb_list(Client *client, char **operands) {
                 tree->need_reload = tree_info_needs_reload(client, tree->name);
         }
 
-        if (client->output.json)
+        if (client->output.json) {
                 print_json(trees, runs);
-        else if (trees->len > 0)
+        } else if (trees->len > 0) {
                 print_table(&client->output, trees, runs);
-        else
+                print_waits(&client->output, trees, runs);
+        } else {
                 client_say(client, "btd has no trees; 'btctl status' shows the directories that it reads");
+        }
         if (changed)
                 warn_of_changes(client, trees);
 

@@ -68,12 +68,13 @@ static void append_tree_header(const Output *output, GString *text, const TreeIn
         g_autoptr(GString) line = g_string_new(NULL);
         g_autofree char *runs = describe_past(past);
 
-        style_append_event(output, line, tree->name, tree->state, 0, "");
+        style_append_event(output, line, tree->name, tree->state, 0, tree->waiting);
         output_end_line(output, text, line);
 
         if (*tree->description)
                 run_view_append_field(output, text, "About", tree->description);
-        run_view_append_field(output, text, "File", tree->source);
+        if (*tree->source)
+                run_view_append_field(output, text, "File", tree->source);
         run_view_append_field(output, text, "Autostart", tree->autostart ? "yes" : "no");
         append_inputs(output, text, tree->inputs);
         run_view_append_field(output, text, "Runs", runs);
@@ -89,7 +90,28 @@ static void set_duration(RunInfo *run, const GPtrArray *nodes) {
                 run->as_of = root->since + root->duration;
 }
 
+/* Another run of the tree can wait while this one is listed. A tree without a file is only in the list. */
+static int get_waiting(Client *client, const char *name, char **ret_waiting) {
+        g_autoptr(GPtrArray) trees = NULL;
+        const char *waiting = "";
+        int status = tree_info_list(client, &trees);
+
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        for (guint i = 0; i < trees->len; i++) {
+                const TreeInfo *tree = g_ptr_array_index(trees, i);
+
+                if (strcmp(tree->name, name) == 0)
+                        waiting = tree->waiting;
+        }
+
+        *ret_waiting = g_strdup(waiting);
+        return EXIT_SUCCESS;
+}
+
 static int show_run(Client *client, RunInfo *run) {
+        g_autofree char *waiting = NULL;
         g_autoptr(GString) text = g_string_new(NULL);
         g_autoptr(json_object) chain = NULL;
         g_autoptr(GPtrArray) nodes = NULL;
@@ -103,6 +125,8 @@ static int show_run(Client *client, RunInfo *run) {
                 return status;
         set_duration(run, nodes);
         status = cause_chain_get(client, run->path, &chain);
+        if (status == EXIT_SUCCESS)
+                status = get_waiting(client, run->tree, &waiting);
         if (status != EXIT_SUCCESS)
                 return status;
 
@@ -113,11 +137,15 @@ static int show_run(Client *client, RunInfo *run) {
                 json = run_view_to_json(client, run, chain, nodes);
                 json_object_object_add(json, "need_reload",
                                        json_object_new_boolean(tree_info_needs_reload(client, run->tree)));
+                json_object_object_add(json, "waiting", json_object_new_string(waiting));
                 output_print_json(json);
                 return EXIT_SUCCESS;
         }
 
         run_view_append(client, text, run, chain, nodes);
+        if (*waiting)
+                g_string_append_c(text, '\n');
+        run_view_append_wait(&client->output, text, run->tree, waiting);
         fputs(text->str, stdout);
         tree_info_warn(client, run->tree);
 
@@ -135,7 +163,7 @@ static int show_tree(Client *client, TreeInfo *tree) {
                 return status;
         tree->need_reload = tree_info_needs_reload(client, tree->name);
 
-        if (strcmp(tree->state, "failed") != 0) {
+        if (strcmp(tree->state, "failed") != 0 && *tree->path) {
                 g_clear_pointer(&nodes, g_ptr_array_unref);
                 status = node_info_of_tree(client, tree->path, &nodes);
                 if (status != EXIT_SUCCESS)
@@ -293,11 +321,15 @@ static json_object *overview_to_json(const Overview *overview) {
         return json;
 }
 
+static bool has_errors(const TreeInfo *tree) {
+        return strcmp(tree->state, "broken") == 0 || strcmp(tree->state, "failed") == 0;
+}
+
 static char *count_trees(const GPtrArray *trees) {
         guint n_bad = 0;
 
         for (guint i = 0; i < trees->len; i++)
-                n_bad += strcmp(((const TreeInfo *) g_ptr_array_index(trees, i))->state, "ok") != 0;
+                n_bad += has_errors(g_ptr_array_index(trees, i));
 
         return n_bad > 0 ? g_strdup_printf("%u, %u of them with errors", trees->len, n_bad)
                          : g_strdup_printf("%u", trees->len);
@@ -339,13 +371,21 @@ static void append_overview(const Output *output, GString *text, const Overview 
         }
 }
 
+static void append_waits(const Output *output, GString *text, const Overview *overview) {
+        g_autoptr(GString) waits = g_string_new(NULL);
+
+        run_view_append_waits(output, waits, overview->trees, overview->runs);
+        if (waits->len > 0)
+                g_string_append_printf(text, "\n%s", waits->str);
+}
+
 static void append_troubles(const Output *output, GString *text, const GPtrArray *trees) {
         g_autoptr(GString) troubles = g_string_new(NULL);
 
         for (guint i = 0; i < trees->len; i++) {
                 const TreeInfo *tree = g_ptr_array_index(trees, i);
 
-                if (strcmp(tree->state, "ok") != 0)
+                if (has_errors(tree))
                         append_diagnostics(output, troubles, tree);
         }
 
@@ -368,6 +408,7 @@ static int show_overview(Client *client) {
         }
 
         append_overview(&client->output, text, &overview);
+        append_waits(&client->output, text, &overview);
         append_troubles(&client->output, text, overview.trees);
         fputs(text->str, stdout);
         tree_info_warn(client, NULL);

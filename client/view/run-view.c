@@ -185,6 +185,31 @@ void run_view_append_field(const Output *output, GString *text, const char *labe
         output_end_line(output, text, line);
 }
 
+void run_view_append_wait(const Output *output, GString *text, const char *title, const char *wait) {
+        g_autoptr(GString) line = g_string_new(NULL);
+
+        if (!*wait)
+                return;
+
+        output_appendf(output, line, STYLE_BOLD, "%s:", title);
+        output_appendf(output, line, STYLE_PLAIN, " %s", wait);
+        output_end_line(output, text, line);
+}
+
+void run_view_append_waits(const Output *output, GString *text, const GPtrArray *trees, const GPtrArray *runs) {
+        for (guint i = 0; i < trees->len; i++) {
+                const TreeInfo *tree = g_ptr_array_index(trees, i);
+
+                run_view_append_wait(output, text, tree->name, tree->waiting);
+        }
+        for (guint i = 0; i < runs->len; i++) {
+                const RunInfo *run = g_ptr_array_index(runs, i);
+                g_autofree char *title = run_info_title(run);
+
+                run_view_append_wait(output, text, title, run->restart);
+        }
+}
+
 static void append_not_durable(const Output *output, GString *text, const char *why) {
         g_autofree char *value = g_strdup_printf("no, the run is lost if btd restarts, because %s", why);
 

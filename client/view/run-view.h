@@ -7,6 +7,7 @@
 
 #include "client/bus/node-info.h"
 #include "client/bus/run-info.h"
+#include "client/bus/tree-info.h"
 
 /* Gets the causes of a run's end, from the run to the node where it began: an array of objects with "run" or "node",
  * "path", "name" and "type"; "status", "kind", "text" and "facts". Empty if nothing has failed. */
@@ -19,6 +20,11 @@ json_object *run_view_to_json(const Client *client, const RunInfo *run, json_obj
 
 /* A field of a header: "  Started: ...". label: empty: another line of the field above it. */
 void run_view_append_field(const Output *output, GString *text, const char *label, const char *value);
+
+/* "boot: autostart waits: ...". Nothing if wait is empty. */
+void run_view_append_wait(const Output *output, GString *text, const char *title, const char *wait);
+/* Such a line for each tree that waits to be started, and for each restart. */
+void run_view_append_waits(const Output *output, GString *text, const GPtrArray *trees, const GPtrArray *runs);
 
 /* Writes a chain of causes, a line for each level, and the facts of the last one. */
 void cause_chain_append(const Output *output, GString *text, json_object *chain);

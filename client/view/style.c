@@ -35,7 +35,7 @@ static const StatusStyle status_styles[] = {
         { "locked", STYLE_DIM, "·", "." },       { "recovered", STYLE_CYAN, "»", ">" },
         { "rerun", STYLE_CYAN, "»", ">" },       { "ready", STYLE_GREEN, "»", ">" },
         { "suspended", STYLE_DIM, "·", "." },    { "unfinished", STYLE_YELLOW, "●", "*" },
-        { "damaged", STYLE_RED, "!", "!" },
+        { "damaged", STYLE_RED, "!", "!" },      { "no file", STYLE_PLAIN, "○", "-" },
 };
 
 static const StatusStyle unknown_style = { NULL, STYLE_PLAIN, "?", "?" };

@@ -30,7 +30,7 @@ typedef enum Order {
 static const char *const order_names[ORDER_MAX_] = { "name", "state", "newest change" };
 
 typedef struct Row {
-        const TreeInfo *tree; /* NULL: it has no file */
+        const TreeInfo *tree; /* NULL: it has no file and does not wait */
         const RunInfo *run;   /* the newest one; NULL: it has not run */
         const RunInfo *last;  /* the newest finished one before that; NULL: none is known */
         const char *name, *instance;
@@ -456,7 +456,7 @@ static void read_errors(ListScreen *screen, unsigned rows) {
                 const Row *row = g_ptr_array_index(screen->rows, i);
                 g_auto(GStrv) diagnostics = NULL;
 
-                if (!has_errors(row) || g_hash_table_contains(screen->errors, row->name) ||
+                if (!has_errors(row) || !*row->tree->path || g_hash_table_contains(screen->errors, row->name) ||
                     client_get_strings(screen->client, row->tree->path, BTD_TREE, "Diagnostics", &diagnostics) !=
                             EXIT_SUCCESS)
                         continue;
@@ -477,10 +477,12 @@ static const char *reason_of(const ListScreen *screen, const Row *row) {
                 return wait->text;
         if (row->run && *row->run->restart)
                 return row->run->restart;
-        if (row->run)
-                return row->run->cause;
         if (has_errors(row) && g_hash_table_contains(screen->errors, row->name))
                 return g_hash_table_lookup(screen->errors, row->name);
+        if (row->tree && *row->tree->waiting && (!row->run || *row->run->instance == '\0'))
+                return row->tree->waiting;
+        if (row->run)
+                return row->run->cause;
 
         return row->tree ? row->tree->description : "";
 }

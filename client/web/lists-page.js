@@ -11,7 +11,7 @@ import { ask_and_halt } from "./halt.js";
 import { open_start_form } from "./start-form.js";
 
 const REFRESH_MS = 300;
-const STATES = { ok: "", broken: "has errors; the previous tree is used", failed: "has errors" };
+const STATES = { ok: "", broken: "has errors; the previous tree is used", failed: "has errors", "no file": "has no file" };
 
 export class ListsPage {
     constructor() {
@@ -125,7 +125,7 @@ export class ListsPage {
     update_tree(row, tree, run) {
         const [, description, autostart, last, actions] = row.children;
 
-        set_text(description, [STATES[tree.state], tree.description].filter(Boolean).join(": "));
+        set_text(description, [STATES[tree.state], tree.waiting, tree.description].filter(Boolean).join(": "));
         description.classList.toggle("bad", tree.state !== "ok");
         set_text(autostart, tree.autostart ? "yes" : "");
         set_shown(last.firstChild, run !== undefined);
@@ -133,6 +133,6 @@ export class ListsPage {
             last.firstChild.href = "#" + cockpit.location.encode(["run", run.id]);
             set_badge(last.firstChild.firstChild, run.status);
         }
-        actions.firstChild.disabled = tree.state === "failed";
+        actions.firstChild.disabled = tree.state === "failed" || tree.state === "no file";
     }
 }

@@ -343,7 +343,7 @@ def test_status_of_a_tree_with_errors(btd):
     btd.start()
     result = btd.btctl("status", "boot", env=UTF8)
     assert result.returncode == 0
-    assert result.stdout.startswith("✗ boot: failed\n")
+    assert result.stdout.startswith("✗ boot: failed: autostart unknown until the file is correct\n")
     assert "did you mean 'Sequence'?" in result.stdout
 
 
