@@ -53,6 +53,21 @@ def test_an_autostart_at_the_limit(btd):
     assert waiting(btd) == {}
 
 
+def test_an_autostart_beside_an_instance(btd, tmp_path):
+    """Where btctl status shows the instance, it also shows what the tree waits for."""
+    options = "--limit=runs=1", f"--runtime={tmp_path}/run"
+    btd.tree("net", LONG)
+    btd.start(*options)
+    btd.client.start("net", "eth0")
+    btd.stop(signal.SIGKILL)
+    btd.tree("net", LONG, autostart=True)
+    btd.start(*options)
+    assert waiting(btd) == {"net": LIMIT}
+    shown = btd.btctl("status", "net", env=UTF8).stdout
+    assert shown.startswith("● net.1 (eth0): running") and shown.endswith(f"\n\nnet: {LIMIT}\n")
+    assert json.loads(btd.btctl("status", "net", "--json").stdout)["waiting"] == LIMIT
+
+
 def test_a_file_with_errors(btd):
     """Whether such a tree has autostart is known when its file is correct."""
     btd.tree("boot", "{")
