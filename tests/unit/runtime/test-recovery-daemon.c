@@ -8,6 +8,12 @@
 #include "loading.h"
 #include "recoverable-leaves.h"
 #include "recovery-stage.h"
+#include "stopped-clock.h"
+
+#define HOUR (INT64_C(3600) * G_USEC_PER_SEC)
+#define RESTARTS_LATER                                                                                                 \
+        "'restart': 'always', 'restart_backoff': { 'initial': '1h', 'max': '1h' },"                                    \
+        "'root': { 'type': 'Quick', 'name': 'A', 'fails': true }"
 
 static const Caller test_caller = { .pid = 1234, .command = (char *) "test", .text = (char *) "UID 0 (test)" };
 
@@ -31,6 +37,40 @@ static void test_restarts(void) {
 
                 g_assert_cmpstr(text, ==, "not restarted: it was restarted 2 times within 10min, which is the limit");
         }
+}
+
+/* The next daemon starts it for the same user. */
+static void test_owner_of_restart(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(RESTARTS_LATER);
+        const TreeStart start = { .tree = "t", .instance = "" };
+        const Caller who = { .uid = 1000, .text = (char *) "UID 1000" };
+        g_auto(Outcome) outcome = {};
+        g_autofree char *error = NULL;
+        bool begun;
+
+        g_assert_cmpint(once_reserved(stage->context, &error,
+                                      manager_start_tree(stage->manager, &start, &who, &begun, &outcome, &error)),
+                        ==, 0);
+        recovery_stage_turn(stage);
+        clock_stop();
+        recovery_stage_kill(stage);
+        g_assert_null(manager_run(stage->manager, "t.17"));
+        clock_move(2 * HOUR);
+        while (!manager_run(stage->manager, "t.17"))
+                g_main_context_iteration(stage->context, TRUE);
+        clock_continue();
+        g_assert_cmpuint(run_caller(recovery_stage_run(stage, "t.17")), ==, 1000);
+}
+
+/* A restart that a user has cancelled is not there for the next daemon. */
+static void test_cancelled_restart(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(RESTARTS_LATER);
+
+        recovery_stage_start(stage, "");
+        g_assert_cmpuint(manager_n_restarts(stage->manager), ==, 1);
+        g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &test_caller, NULL), ==, 0);
+        recovery_stage_kill(stage);
+        g_assert_cmpuint(manager_n_restarts(stage->manager), ==, 0);
 }
 
 /* The numbers of runs are lost, as where the state directory cannot be written; but none is given twice. */
@@ -305,6 +345,8 @@ static void test_another_daemon(void) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/recovery-daemon/restarts", test_restarts);
+        g_test_add_func("/recovery-daemon/owner-of-restart", test_owner_of_restart);
+        g_test_add_func("/recovery-daemon/cancelled-restart", test_cancelled_restart);
         g_test_add_func("/recovery-daemon/numbers-were-lost", test_numbers_were_lost);
         g_test_add_func("/recovery-daemon/autostart", test_autostart);
         g_test_add_func("/recovery-daemon/autostart-not-noted", test_autostart_not_noted);
