@@ -256,6 +256,26 @@ static void test_names(ConnectionStage *stage) {
         name_leave(&absent.use);
 }
 
+/* The bus takes one rule only. Who owns the name now is of no use while nobody would tell of the next owner. */
+static void test_name_refused(ConnectionStage *stage) {
+        static const SignalPattern pattern = { .sender = ":1.0", .member = "Changed" };
+        g_auto(Outcome) outcome = { 0 };
+        Watcher watcher = { 0 };
+        Taker first = { 0 };
+
+        taker_open(stage, &first, &pattern);
+        watcher_open(stage, &watcher, SERVICE);
+        call_echo(stage->connection, 0, &outcome);
+        wait_until(outcome.done && first.n_ready == 1);
+        g_assert_cmpuint(watcher.n_told, ==, 0);
+        g_assert_cmpint(name_state(&watcher.use), ==, NAME_UNKNOWN);
+
+        match_free(first.match);
+        wait_until(watcher.n_told == 1);
+        g_assert_cmpint(name_state(&watcher.use), ==, NAME_OWNED);
+        name_leave(&watcher.use);
+}
+
 static void test_rules(void) {
         static const struct {
                 SignalPattern pattern;
@@ -300,5 +320,7 @@ int main(int argc, char **argv) {
                                      "<limit name=\"max_match_rules_per_connection\">60</limit>", test_many);
         connection_stage_add_limited("matches", "many-survive-of-60",
                                      "<limit name=\"max_match_rules_per_connection\">60</limit>", test_many_survive);
+        connection_stage_add_limited("matches", "name-refused",
+                                     "<limit name=\"max_match_rules_per_connection\">1</limit>", test_name_refused);
         return g_test_run();
 }
