@@ -183,12 +183,13 @@ static int write_to(const char *directory, const Write *write) {
 /* Runs on the thread. */
 static void do_write(void *data) {
         Write *write = data;
+        g_autofree char *path = g_build_filename(write->directory, FILE_NAME, NULL);
         int r = write_to(write->directory, write);
 
         if (r >= 0)
                 return;
 
-        write->error = g_strdup_printf("%s/" FILE_NAME " cannot be written: %s", write->directory, g_strerror(-r));
+        write->error = g_strdup_printf("%s cannot be written: %s", path, g_strerror(-r));
         write->kept = write->fallback && write_to(write->fallback, write) >= 0;
 }
 

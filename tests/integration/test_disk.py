@@ -158,7 +158,7 @@ def test_a_disk_that_fails(disk, btd):
     btd.wait_log("wait in")
     assert btd.stop() == 0
     directory = disk.history.parent
-    assert f"warning: numbers of runs may be used again after a reboot, because {directory}/numbers cannot be written: " \
+    assert f"warning: numbers of runs may be used again after a restart, because {directory}/numbers cannot be written: " \
         "Input/output error\n" in btd.log()
     assert re.search(r"warning: run records of finished runs wait in \S+ until the disk takes them: "
                      f"{disk.history} cannot be synced: Input/output error\n", btd.log())
