@@ -179,7 +179,8 @@ static void unit_job_record(Leaf *leaf, bool heard) {
                 .asker = asker,
                 .holder = op->holder,
                 .heard = heard,
-                .job = heard && !job_was_joined(op->job) ? job_id(job_path(op->job)) : 0,
+                .job = heard ? job_id(job_path(op->job)) : 0,
+                .own = heard && !job_was_joined(op->job),
         });
         leaf_set_memo(leaf, json_object_get(op->memo));
 }

@@ -30,7 +30,8 @@ struct UnitRecovery {
         NameUse asker;
         bool was_read;
         bool cancelled;       /* the job is not wanted any more */
-        uint32_t own;         /* the id of the job that the request has created; 0: none */
+        uint32_t job;         /* the id of the job that was queued for the request; 0: not known */
+        bool own;             /* the request has created it */
         uint32_t queued;      /* the last job that was reported */
         uint32_t other;       /* a job that the request cannot have created; 0: none is known */
         uint32_t typed;       /* the last job whose type was read */
@@ -52,6 +53,8 @@ json_object *unit_recovery_memo(const UnitRequest *request) {
         json_object_object_add(memo, "heard", json_object_new_boolean(request->heard));
         if (request->job > 0)
                 json_object_object_add(memo, "job", json_object_new_int64(request->job));
+        if (request->own)
+                json_object_object_add(memo, "own", json_object_new_boolean(true));
         return memo;
 }
 
@@ -69,6 +72,7 @@ json_object *unit_recovery_hand_over(json_object *memo, const char *holder) {
                 .holder = holder,
                 .heard = json_object_get_boolean(member(memo, "heard")),
                 .job = (uint32_t) json_object_get_int64(member(memo, "job")),
+                .own = json_object_get_boolean(member(memo, "own")),
         };
 
         return unit_recovery_memo(&request);
@@ -215,7 +219,7 @@ static void leave_job(UnitRecovery *recovery) {
 }
 
 static bool is_own(const UnitRecovery *recovery) {
-        return recovery->own > 0 && unit_watch_facts(recovery->watch)->job == recovery->own &&
+        return recovery->own && unit_watch_facts(recovery->watch)->job == recovery->job &&
                !job_interest_is_shared(&recovery->interest);
 }
 
@@ -258,7 +262,7 @@ static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *user
 
 /* Is it still to be found out whether the request can have created the job? */
 static bool wants_type(const UnitRecovery *recovery, const UnitFacts *facts) {
-        return recovery->begun && recovery->own == 0 && facts->job > 0 &&
+        return recovery->begun && recovery->job == 0 && facts->job > 0 &&
                (facts->job != recovery->typed || recovery->type);
 }
 
@@ -273,7 +277,7 @@ static void read_type(UnitRecovery *recovery, const UnitFacts *facts) {
 
 /* The job of the request is not in the queue: there is none, or it is another one. */
 static bool job_has_ended(const UnitRecovery *recovery, const UnitFacts *facts) {
-        return facts->job == 0 || (recovery->own > 0 ? facts->job != recovery->own : facts->job == recovery->other);
+        return facts->job == 0 || (recovery->job > 0 ? facts->job != recovery->job : facts->job == recovery->other);
 }
 
 /* Signals may come before all properties have been read. */
@@ -339,7 +343,8 @@ UnitRecovery *unit_recovery_new(Connection *connection, const char *path, UnitVe
                 .since = since,
                 .begun = memo,
                 .heard = json_object_get_boolean(member(memo, "heard")),
-                .own = (uint32_t) json_object_get_int64(member(memo, "job")),
+                .job = (uint32_t) json_object_get_int64(member(memo, "job")),
+                .own = json_object_get_boolean(member(memo, "own")),
                 .bus = g_strdup(json_object_get_string(member(memo, "bus"))),
                 .holder = g_strdup(json_object_get_string(member(memo, "holder"))),
                 .asked_here = asker && sd_bus_service_name_is_valid(asker) && !is_own_name(connection, asker),

@@ -18,7 +18,8 @@ typedef struct UnitRequest {
         const char *asker;  /* the unique name of the connection that the request is sent over */
         const char *holder; /* ... that holds a reference to the unit; NULL: none does */
         bool heard;         /* systemd has replied that it queued the job */
-        uint32_t job;       /* the id of the job, if this request has created it; 0: another one may have */
+        uint32_t job;       /* the id of that job; 0: not known */
+        bool own;           /* the request has created it; false: another one may have */
 } UnitRequest;
 
 /* The request as a memo for the run record. */

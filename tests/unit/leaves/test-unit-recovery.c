@@ -165,7 +165,7 @@ static UnitRecovery *recover_over(Scene *scene, UnitVerb verb, bool heard, const
         id = connection_bus_id(scene->connection);
         g_assert_cmpuint(strlen(id), ==, 32);
         memory = unit_recovery_memo(&(UnitRequest){
-                .bus = bus ?: id, .asker = asker, .holder = HOLDER, .heard = heard, .job = scene->others ? 0 : 7 });
+                .bus = bus ?: id, .asker = asker, .holder = HOLDER, .heard = heard, .job = 7, .own = !scene->others });
         return unit_recovery_new(scene->connection, UNIT_PATH, verb, BEGUN, memory, &callbacks, scene);
 }
 

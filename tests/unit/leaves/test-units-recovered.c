@@ -150,7 +150,7 @@ static void test_reloaded(Scene *scene, const void *data) {
 }
 
 static void test_halted(Scene *scene, const void *data) {
-        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true,\"job\":7}");
+        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true,\"job\":7,\"own\":true}");
 
         g_assert_false(leaf->leaf.kind->halt(&leaf->leaf));
         job_ends(scene, CAM_PATH, "inactive", "dead");
@@ -169,14 +169,14 @@ static void job_is_replaced(Scene *scene, uint64_t up) {
 }
 
 static void test_stopped_after_it_was_up(Scene *scene, const void *data) {
-        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true,\"job\":7}");
+        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true,\"job\":7,\"own\":true}");
 
         job_is_replaced(scene, (uint64_t) g_get_monotonic_time());
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
 }
 
 static void test_stopped_before_it_was_up(Scene *scene, const void *data) {
-        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true,\"job\":7}");
+        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true,\"job\":7,\"own\":true}");
 
         job_is_replaced(scene, 1);
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
