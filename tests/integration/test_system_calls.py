@@ -25,12 +25,16 @@ def run_in_rounds(client, rounds, width):
         assert all(signal.args[2] == "success" for signal in client.signals)
 
 
-@pytest.mark.parametrize("rounds, width, limit", [(256, 1, 24), (8, 64, 22)])
+@pytest.mark.parametrize("rounds, width, limit", [(32, 1, 24), (1, 64, 22)])
 def test_a_run(btd, calls, rounds, width, limit):
+    """The least of eight: on a busy machine, what comes together otherwise can come one after the other."""
     btd.client.subscribe("org.btd1.Manager", "RunFinished")
     run_in_rounds(btd.client, 1, width)
-    loop, others = calls.count()
-    run_in_rounds(btd.client, rounds, width)
-    loop, others = ((after - before) / rounds / width for after, before in zip(calls.count(), (loop, others)))
+    counts = []
+    for _ in range(8):
+        before = calls.count()
+        run_in_rounds(btd.client, rounds, width)
+        counts.append([(after - first) / rounds / width for after, first in zip(calls.count(), before)])
+    loop, others = map(min, zip(*counts))
     assert 10 < loop <= limit, f"{loop} system calls of the main loop for each run"
     assert others <= 8, f"{others} system calls of other threads for each run, which move its record to the disk"
