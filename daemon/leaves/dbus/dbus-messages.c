@@ -385,14 +385,15 @@ static size_t count_args(const DBusSignalParams *params) {
         return params->args ? json_object_array_length(params->args) : 0;
 }
 
-/* The bus compares texts itself: the first one finds the signal, the others narrow the rule. */
+/* The bus compares texts itself: the first one finds the signal, the others narrow the rule. dbus-broker reads the
+ * arguments only up to the first one that is no text. */
 static void add_args(const DBusSignalParams *params, SignalPattern *pattern, GString *more) {
         for (size_t i = 0; i < MIN(count_args(params), SIGNAL_PATTERN_ARGS); i++) {
                 const char *text = text_arg(params, i);
                 bool is_path = text && sd_bus_object_path_is_valid(text);
 
                 if (!text)
-                        continue;
+                        return;
                 if (pattern->arg) {
                         signal_pattern_append_arg(more, (unsigned) i, text, is_path);
                         continue;

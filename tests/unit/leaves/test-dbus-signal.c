@@ -121,6 +121,22 @@ static void test_types_of_args(CameraStage *stage) {
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
 }
 
+/* dbus-broker does not look at a text that follows a number. */
+static void test_text_after_a_number(CameraStage *stage) {
+        sd_bus *bus = bus_peer_bus(stage->camera.peer);
+        g_autoptr(TestLeaf) leaf = start(stage, "DBusSignal", "\"member\": \"Turned\", \"args\": [null, \"left\"]"),
+                            last = start(stage, "DBusSignal", "\"member\": \"Moved\"");
+
+        wait_for_calls(stage);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "us", 1, "right"), >=, 0);
+        emit(stage->camera.peer, "left", "/", 1);
+        g_assert_cmpint(test_leaf_wait(last), ==, STATUS_SUCCESS);
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
+
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "us", 1, "left"), >=, 0);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+}
+
 static void test_outputs(CameraStage *stage) {
         g_autoptr(TestLeaf) some = NULL, all = NULL, many = NULL, file = NULL;
 
@@ -393,6 +409,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/dbus-signal/problems", test_problems);
         camera_stage_add("dbus-signal", "args", test_args);
         camera_stage_add("dbus-signal", "types-of-args", test_types_of_args);
+        camera_stage_add("dbus-signal", "text-after-a-number", test_text_after_a_number);
         camera_stage_add("dbus-signal", "outputs", test_outputs);
         camera_stage_add("dbus-signal", "expressions", test_expressions);
         camera_stage_add("dbus-signal", "sender", test_sender);
