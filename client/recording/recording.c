@@ -36,7 +36,7 @@ int recording_new(const char *name, const char *text, size_t length, const NodeT
         recording->name = g_strdup(name);
         r = run_record_read_until_damage(text, length, &recording->record, &recording->damage, ret_error);
         if (r >= 0)
-                r = record_definition_new(&recording->record->header, tables, NULL, &recording->definition, ret_error);
+                r = record_definition_new(&recording->record->header, tables, &recording->definition, ret_error);
         if (r < 0)
                 return r;
 

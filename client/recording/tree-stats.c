@@ -155,7 +155,7 @@ static int find_version(TreeStats *stats, const RecordHeader *header, Version **
         int r;
 
         if (!version) {
-                r = record_definition_new(header, node_type_tables, NULL, &definition, ret_error);
+                r = record_definition_new(header, node_type_tables, &definition, ret_error);
                 if (r < 0)
                         return r;
 

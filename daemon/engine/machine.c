@@ -346,10 +346,6 @@ bool machine_node_continues(const Machine *machine, NodeId node) {
         return machine->attributes && machine->attributes[node].flags & ATTRIBUTE_CONTINUES;
 }
 
-bool machine_node_halting(const Machine *machine, NodeId node) {
-        return index_set_has(&machine->ending, node);
-}
-
 bool machine_node_waits(const Machine *machine, NodeId node) {
         const NodeState *state = &machine->states[node];
 

@@ -76,7 +76,6 @@ size_t entry_begin(GString *text, uint64_t time, EntryKind kind, NodeId node) {
 
 void entry_end(GString *text, size_t line, EntryKind kind, EntryChain *chain) {
         chain->last = entry_append_checksum(text, line, kind == ENTRY_SNAPSHOT ? chain->header : chain->last);
-        chain->alone = false;
 }
 
 void entry_append(GString *text, const Entry *entry, EntryChain *chain) {
@@ -173,18 +172,13 @@ static bool is_snapshot(const char *line, size_t length) {
 
 /* Checks the line, without its checksum. 0: it follows the line before, or need not; -EBADMSG: it is damaged, or lines
  * before it are missing. */
-static int check(const char *line, size_t length, uint32_t checksum, EntryChain *chain, char **ret_error) {
+static int check(const char *line, size_t length, uint32_t checksum, const EntryChain *chain, char **ret_error) {
         uint32_t before = is_snapshot(line, length) ? chain->header : chain->last;
 
-        if (checksum == crc32_of(before, line, length)) {
-                chain->alone = false;
-                return 0;
-        }
-        if (chain->alone && checksum == crc32_of(0, line, length))
+        if (checksum == crc32_of(before, line, length))
                 return 0;
 
-        *ret_error = g_strdup(chain->alone ? "it does not match its checksum"
-                                           : "it does not match its checksum, or lines before it are missing");
+        *ret_error = g_strdup("it does not match its checksum, or lines before it are missing");
         return -EBADMSG;
 }
 
@@ -222,10 +216,10 @@ int entry_parse(const char *line, size_t length, EntryChain *chain, Entry *ret_e
 }
 
 bool entry_follows(const Entry *snapshot, uint32_t before) {
-        json_object *value;
+        json_object *value = NULL;
 
-        return !snapshot->details || !json_object_object_get_ex(snapshot->details, BEFORE, &value) ||
-               json_object_get_int64(value) == (int64_t) before;
+        json_object_object_get_ex(snapshot->details, BEFORE, &value);
+        return json_object_is_type(value, json_type_int) && json_object_get_int64(value) == (int64_t) before;
 }
 
 void entry_clear(Entry *entry) {

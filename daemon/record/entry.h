@@ -10,7 +10,7 @@
  * TIME is in microseconds since the start of the run. JSON is an object. CRC is a checksum, as eight hexadecimal
  * digits: it covers the text before it and its space, and all previous lines, so that a missing line is detected. The
  * checksum of a snapshot covers only the header and itself, since lines between them may have been removed; its JSON
- * contains the checksum of the line before it. In run records of version 1 and 2, each line covers only itself.
+ * contains the checksum of the line before it.
  */
 
 #include <glib.h>
@@ -44,20 +44,20 @@ typedef enum EntryKind {
         ENTRY_VALUE,   /* NODE {status, cause, look}: a new value of a condition; look: the number of the evaluation */
         ENTRY_AT_ONCE_LOCKED, /* NODE: its lock was free */
         ENTRY_WAITS,          /* NODE: its lock was not free, and it waits for it */
-        /* Other effects of the run; since version 3. A replay compares all of them. */
+        /* Other effects of the run. A replay compares all of them. */
         ENTRY_STOP,   /* NODE: an action is about to be halted */
         ENTRY_UNLOCK, /* NODE: its lock is about to be released */
         ENTRY_ARM,    /* NODE {after}: its timer, or the run's own; microseconds */
         ENTRY_DISARM, /* NODE: the same */
         /* Events of the whole run. */
-        ENTRY_RECOVERED, /* {engine}: another daemon has recovered it; without engine: version 1 or 2 */
+        ENTRY_RECOVERED, /* {engine}: another daemon has recovered it */
         ENTRY_RERUN,     /* NODE {with}: that daemon starts the action, again or for the first time */
         ENTRY_FINISHED,  /* {status, cause} */
         ENTRY_SNAPSHOT,  /* {...}: the whole state, see snapshot.h; earlier entries may be missing */
         ENTRY_KIND_MAX_,
 } EntryKind;
 
-/* The user who made a request, as text; older records lack it. No variable can have this name. */
+/* The user who made a request, as text. No variable can have this name. */
 #define ENTRY_BY ":by"
 
 /* Longer than any uptime; sums of a few such times do not overflow. */
@@ -74,7 +74,6 @@ typedef struct Entry {
 typedef struct EntryChain {
         uint32_t header; /* the checksum of the first line */
         uint32_t last;   /* of the line before */
-        bool alone;      /* lines of older daemons, whose checksum covers only the line itself, may follow */
 } EntryChain;
 
 /* Appends the line with its end. Adds the previous checksum to the details of a snapshot. */
@@ -88,7 +87,7 @@ void entry_end(GString *text, size_t line, EntryKind kind, EntryChain *chain);
  * -EINVAL: its content is not known; both with an error message. */
 int entry_parse(const char *line, size_t length, EntryChain *chain, Entry *ret_entry, char **ret_error);
 void entry_clear(Entry *entry);
-/* True if before is the checksum of the line before the snapshot, or if the snapshot does not contain that. */
+/* True if before is the checksum of the line before the snapshot. */
 bool entry_follows(const Entry *snapshot, uint32_t before);
 
 const char *entry_kind_to_string(EntryKind kind);

@@ -24,18 +24,9 @@ typedef struct Field {
 static const Field texts[] = {
         { "boot", offsetof(RecordHeader, boot) },       { "run", offsetof(RecordHeader, run) },
         { "tree", offsetof(RecordHeader, tree) },       { "instance", offsetof(RecordHeader, instance) },
-        { "starter", offsetof(RecordHeader, starter) }, { "hash", offsetof(RecordHeader, hash) },
+        { "starter", offsetof(RecordHeader, starter) }, { "token", offsetof(RecordHeader, token) },
+        { "hash", offsetof(RecordHeader, hash) },
 };
-
-/* Run records of older versions have no token: such a run is the first of its series. */
-static char *token_from_json(json_object *json, const RecordHeader *header) {
-        json_object *token;
-
-        if (!json_object_object_get_ex(json, "token", &token) || !json_object_is_type(token, json_type_string))
-                return g_strdup(header->run);
-
-        return g_utf8_make_valid(json_object_get_string(token), -1);
-}
 
 static char **text_of(RecordHeader *header, const Field *field) {
         return (char **) ((char *) header + field->offset);
@@ -50,7 +41,6 @@ static json_object *start_to_json(const RecordHeader *header) {
                 json_object_object_add(json, texts[i].name,
                                        json_object_new_string(*text_of((RecordHeader *) header, &texts[i]) ?: ""));
         json_object_object_add(json, "engine", json_object_new_int64(header->engine));
-        json_object_object_add(json, "token", json_object_new_string(header->token ?: header->run));
         json_object_object_add(json, "uid", json_object_new_int64(header->uid));
         json_object_object_add(json, "variables-kib", json_object_new_int64(header->variables_kib));
         json_object_object_add(json, "journal-kib", json_object_new_int64(header->record_kib));
@@ -101,13 +91,10 @@ static json_object *member(json_object *json, const char *name, json_type type) 
         return json_object_object_get_ex(json, name, &value) && json_object_is_type(value, type) ? value : NULL;
 }
 
-/* Run records before version 3 do not have the names. */
 static bool names_are_valid(json_object *file) {
-        json_object *found = NULL;
+        json_object *found = member(file, "found", json_type_array);
 
-        if (!json_object_object_get_ex(file, "found", &found))
-                return true;
-        if (!json_object_is_type(found, json_type_array))
+        if (!found)
                 return false;
 
         for (size_t i = 0; i < json_object_array_length(found); i++)
@@ -132,10 +119,20 @@ static bool files_are_valid(json_object *files) {
         return true;
 }
 
+static bool get_number(json_object *json, const char *name, uint64_t max, uint64_t *ret_number) {
+        json_object *value = member(json, name, json_type_int);
+
+        if (!value || json_object_get_int64(value) < 0)
+                return false;
+
+        *ret_number = json_object_get_uint64(value);
+        return *ret_number <= max;
+}
+
 /* Reads all members whose length does not depend on the size of the tree. */
 static bool start_from_json(json_object *json, RecordHeader *header) {
-        json_object *seed = member(json, "seed", json_type_string), *start = member(json, "start", json_type_int),
-                    *started = member(json, "started", json_type_int);
+        json_object *seed = member(json, "seed", json_type_string);
+        uint64_t engine, uid, variables_kib, record_kib;
 
         for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
                 json_object *text = member(json, texts[i].name, json_type_string);
@@ -145,18 +142,20 @@ static bool start_from_json(json_object *json, RecordHeader *header) {
                 *text_of(header, &texts[i]) = g_strdup(json_object_get_string(text));
         }
 
-        if (!start || !started || !seed ||
-            !g_ascii_string_to_unsigned(json_object_get_string(seed), 16, 0, UINT64_MAX, &header->seed, NULL))
+        if (!seed ||
+            !g_ascii_string_to_unsigned(json_object_get_string(seed), 16, 0, UINT64_MAX, &header->seed, NULL) ||
+            !get_number(json, "engine", UINT32_MAX, &engine) || !get_number(json, "uid", UINT32_MAX, &uid) ||
+            !get_number(json, "variables-kib", UINT32_MAX, &variables_kib) ||
+            !get_number(json, "journal-kib", UINT32_MAX, &record_kib) ||
+            !get_number(json, "start", ENTRY_TIME_MAX, &header->start) ||
+            !get_number(json, "started", ENTRY_TIME_MAX, &header->started))
                 return false;
 
-        header->engine = (uint32_t) json_object_get_int64(member(json, "engine", json_type_int));
-        header->token = token_from_json(json, header);
-        header->uid = (uint32_t) json_object_get_int64(member(json, "uid", json_type_int));
-        header->variables_kib = (uint32_t) json_object_get_int64(member(json, "variables-kib", json_type_int));
-        header->record_kib = (uint32_t) json_object_get_int64(member(json, "journal-kib", json_type_int));
-        header->start = json_object_get_uint64(start);
-        header->started = json_object_get_uint64(started);
-        return header->start <= ENTRY_TIME_MAX && header->started <= ENTRY_TIME_MAX;
+        header->engine = (uint32_t) engine;
+        header->uid = (uint32_t) uid;
+        header->variables_kib = (uint32_t) variables_kib;
+        header->record_kib = (uint32_t) record_kib;
+        return true;
 }
 
 static bool header_from_json(json_object *json, RecordHeader *header) {
@@ -183,7 +182,7 @@ static bool has_magic(const char *line, size_t length) {
 }
 
 /* Checks the magic and the version; ret_length is the length of this part of the line. */
-static int check_magic(const char *line, size_t length, size_t *ret_length, uint32_t *ret_version, char **ret_error) {
+static int check_magic(const char *line, size_t length, size_t *ret_length, char **ret_error) {
         g_autofree char *rest = NULL;
         char *end;
         guint64 version;
@@ -193,13 +192,12 @@ static int check_magic(const char *line, size_t length, size_t *ret_length, uint
 
         rest = g_strndup(line + strlen(MAGIC), MIN(length - strlen(MAGIC), VERSION_LENGTH_MAX));
         version = g_ascii_strtoull(rest, &end, 10);
-        if (version == 0 || version > RECORD_VERSION) {
-                *ret_error = g_strdup_printf("it has version %" PRIu64 "; this btd knows versions up to %u",
+        if (version != RECORD_VERSION) {
+                *ret_error = g_strdup_printf("it has version %" PRIu64 "; this btd knows only version %u",
                                              (uint64_t) version, RECORD_VERSION);
                 return -EPROTONOSUPPORT;
         }
 
-        *ret_version = (uint32_t) version;
         *ret_length = strlen(MAGIC) + (size_t) (end - rest) + (*end == ' ');
         return 0;
 }
@@ -216,7 +214,7 @@ int record_header_parse(const char *line, size_t length, RecordHeader *ret_heade
                 return bad(ret_error, NO_RECORD);
         if (!entry_read_checksum(line, length, &length, &checksum) || checksum != crc32_of(0, line, length))
                 return bad(ret_error, "its first line does not match its checksum");
-        r = check_magic(line, length, &magic, &header.version, ret_error);
+        r = check_magic(line, length, &magic, ret_error);
         if (r < 0)
                 return r;
 
@@ -240,7 +238,7 @@ int record_header_parse_start(const char *text, size_t length, RecordHeader *ret
         size_t magic;
         int r;
 
-        r = check_magic(text, length, &magic, &header.version, ret_error);
+        r = check_magic(text, length, &magic, ret_error);
         if (r < 0)
                 return r;
 
@@ -261,7 +259,6 @@ void record_header_clear(RecordHeader *header) {
         for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
                 g_free(*text_of(header, &texts[i]));
 
-        g_free(header->token);
         json_object_put(header->files);
         summed_text_free(header->files_text);
         json_object_put(header->variables);

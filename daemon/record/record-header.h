@@ -14,14 +14,10 @@
 
 #include "basic/crc32.h"
 
-/* A daemon reads run records of all versions up to this one. */
-#define RECORD_VERSION 3u
-/* From this version on, each line's checksum covers the previous lines, and all effects are recorded. */
-#define RECORD_VERSION_CHAINED 3u
+#define RECORD_VERSION 1u
 
 typedef struct RecordHeader {
-        uint32_t version;       /* as it was read */
-        uint32_t engine;        /* ENGINE_VERSION of the daemon that wrote it; 0: not known */
+        uint32_t engine;        /* ENGINE_VERSION of the daemon that wrote it */
         char *boot;             /* the boot ID: after another boot, nothing of the run is left */
         char *run;              /* "boot.3" */
         char *tree;             /* "boot" */
@@ -30,8 +26,8 @@ typedef struct RecordHeader {
         char *token;            /* of the series of runs, see run_token() */
         char *hash;             /* of the tree's texts */
         uint32_t uid;           /* of the starter; 0 if it was the daemon itself */
-        uint32_t variables_kib; /* limit of the run's variables; 0: not known, in run records of older versions */
-        uint32_t record_kib;    /* limit of the run record; 0: as above */
+        uint32_t variables_kib; /* limit of the run's variables */
+        uint32_t record_kib;    /* limit of the run record */
         uint64_t seed;
         uint64_t started;       /* CLOCK_REALTIME µs */
         uint64_t start;         /* the same time in CLOCK_MONOTONIC µs */

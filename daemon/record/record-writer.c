@@ -209,8 +209,7 @@ int record_writer_create(const char *path, RecordHeader *header, const Limits *l
         return 0;
 }
 
-int record_writer_resume(const char *path, const RunRecord *record, const Limits *limits, RecordWriter **ret_writer,
-                         char **ret_error) {
+int record_writer_resume(const char *path, const RunRecord *record, RecordWriter **ret_writer, char **ret_error) {
         RecordWriter *writer;
         g_auto(AutoFd) fd = -1;
         int r;
@@ -224,7 +223,7 @@ int record_writer_resume(const char *path, const RunRecord *record, const Limits
                 return r;
         }
 
-        writer = writer_new(path, fd, record->size, record->header.record_kib ?: limits->max[LIMIT_RECORD]);
+        writer = writer_new(path, fd, record->size, record->header.record_kib);
         writer->body = record->body;
         writer->newest = record->newest;
         writer->chain = record->chain;

@@ -22,10 +22,8 @@ typedef struct RecordWriter RecordWriter;
  * message. */
 int record_writer_create(const char *path, RecordHeader *header, const Limits *limits, RecordWriter **ret_writer,
                          char **ret_error);
-/* Continues after the last complete entry of the run record in the file; an incomplete line after it is removed.
- * limits: for run records of older versions, which do not have their size limit. */
-int record_writer_resume(const char *path, const RunRecord *record, const Limits *limits, RecordWriter **ret_writer,
-                         char **ret_error);
+/* Continues after the last complete entry of the run record in the file; an incomplete line after it is removed. */
+int record_writer_resume(const char *path, const RunRecord *record, RecordWriter **ret_writer, char **ret_error);
 /* Writes pending entries, as far as possible. The file stays. */
 void record_writer_free(RecordWriter *writer);
 

@@ -57,19 +57,15 @@ static int read_header(RunRecord *record, const char *text, size_t length, char 
 
         record->size = record->body = line.next;
         record->chain.last = record->chain.header;
-        record->chain.alone = record->header.version < RECORD_VERSION_CHAINED;
         record->engine = record->header.engine;
-        record->all_effects = record->chain.alone ? UINT_MAX : 0;
         return 0;
 }
 
 static void add_entry(RunRecord *record, const Entry *entry, uint64_t next) {
         json_object *engine;
 
-        if (entry->kind == ENTRY_RECOVERED && json_object_object_get_ex(entry->details, "engine", &engine)) {
+        if (entry->kind == ENTRY_RECOVERED && json_object_object_get_ex(entry->details, "engine", &engine))
                 record->engine = (uint32_t) json_object_get_int64(engine);
-                record->all_effects = MIN(record->all_effects, record->entries->len);
-        }
         if (entry->kind == ENTRY_SNAPSHOT) {
                 record->newest = record->size;
                 record->newest_entry = record->entries->len;
@@ -192,12 +188,10 @@ static const char *file_member(json_object *file, const char *name) {
         return json_object_get_string(value);
 }
 
-/* The files in the header, by their owned keys: their paths, and the names by which the search path found them. Run
- * records before version 3 do not have those names; for them, a file of that name in any directory is used. */
+/* The files in the header, by their owned keys: their paths, and the names by which the search path found them. */
 typedef struct Recorded {
         GHashTable *by_id;   /* the same for all spellings of a path */
         GHashTable *by_name; /* on the search path */
-        bool old;
 } Recorded;
 
 static void recorded_clear(Recorded *recorded) {
@@ -218,12 +212,7 @@ static void add_file(GHashTable *table, char *key, json_object *file) {
 static void add_names(Recorded *recorded, json_object *file) {
         json_object *found = NULL;
 
-        if (!json_object_object_get_ex(file, "found", &found)) {
-                recorded->old = true;
-                add_file(recorded->by_name, g_path_get_basename(file_member(file, "path")), file);
-                return;
-        }
-
+        json_object_object_get_ex(file, "found", &found);
         for (size_t i = 0; i < json_object_array_length(found); i++)
                 add_file(recorded->by_name, g_strdup(json_object_get_string(json_object_array_get_idx(found, i))),
                          file);
@@ -247,8 +236,7 @@ static Recorded recorded_new(json_object *files) {
 
 static char *on_find(const char *name, void *userdata) {
         const Recorded *recorded = userdata;
-        g_autofree char *base = recorded->old ? g_path_get_basename(name) : NULL;
-        json_object *file = g_hash_table_lookup(recorded->by_name, base ?: name);
+        json_object *file = g_hash_table_lookup(recorded->by_name, name);
 
         return file ? g_strdup(file_member(file, "path")) : NULL;
 }
@@ -304,15 +292,15 @@ static int load_files(json_object *files, const NodeType *const *const *tables, 
                      : definition_load_text(text, strlen(text), tables, &sources, diagnostics, ret_definition);
 }
 
-int record_definition_new(const RecordHeader *header, const NodeType *const *const *tables, const Limits *limits,
-                          Definition **ret_definition, char **ret_error) {
+int record_definition_new(const RecordHeader *header, const NodeType *const *const *tables, Definition **ret_definition,
+                          char **ret_error) {
         const char *path = file_member(json_object_array_get_idx(header->files, 0), "path");
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(path);
         g_autoptr(Definition) definition = NULL;
         g_autofree char *error = NULL;
         Limits own = limits_default; /* those of nodes and levels cannot be higher, and btd has accepted the tree */
 
-        own.max[LIMIT_VARIABLES] = header->variables_kib ?: (limits ?: &limits_default)->max[LIMIT_VARIABLES];
+        own.max[LIMIT_VARIABLES] = header->variables_kib;
         if (load_files(header->files, tables, &own, diagnostics, &definition) < 0 || !definition_tree(definition)) {
                 error = first_error(diagnostics);
                 *ret_error = g_strdup_printf(
@@ -416,7 +404,7 @@ static int read_summary(int fd, uint64_t size, RecordSummary *summary, char **re
         g_autoptr(GString) piece = g_string_new(NULL);
         g_auto(RecordHeader) header = {};
         g_auto(Entry) entry = {};
-        EntryChain chain = { .alone = true };
+        EntryChain chain = {};
         g_autofree char *error = NULL;
         const char *line;
         size_t length;

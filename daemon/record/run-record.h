@@ -27,8 +27,7 @@ typedef struct RunRecord {
         uint64_t newest;       /* offset of the newest snapshot; 0: none */
         unsigned newest_entry; /* index of that snapshot in entries */
         bool torn;             /* an incomplete line follows */
-        uint32_t engine;       /* of the daemon that wrote the last part; 0: not known */
-        unsigned all_effects;  /* index of the first entry from which all effects are recorded */
+        uint32_t engine;       /* of the daemon that wrote the last part */
         EntryChain chain;      /* for the next line */
 } RunRecord;
 
@@ -43,10 +42,10 @@ int run_record_read_file(const char *path, RunRecord **ret_record, char **ret_er
 void run_record_free(RunRecord *record);
 
 /* Makes the tree of a run from the texts in the header, without reading any tree file. The run keeps the limit of its
- * variables. limits: for run records of older versions, which do not have it; NULL: the defaults.
+ * variables.
  * -EBADMSG with an error message: this daemon cannot make a tree from the texts. */
-int record_definition_new(const RecordHeader *header, const NodeType *const *const *tables, const Limits *limits,
-                          Definition **ret_definition, char **ret_error);
+int record_definition_new(const RecordHeader *header, const NodeType *const *const *tables, Definition **ret_definition,
+                          char **ret_error);
 
 /* The members of a run that the list of finished runs shows. */
 typedef struct RecordSummary {

@@ -47,8 +47,7 @@ static const Entry *next_entry(const Replay *replay) {
                        : NULL;
 }
 
-/* The engine that recorded the next entry; 0: an old one that is not known. It is in the last ENTRY_RECOVERED that
- * was read, or else in the header. */
+/* The engine that recorded the next entry. It is in the last ENTRY_RECOVERED that was read, or else in the header. */
 static uint32_t engine_of_next(const Replay *replay) {
         uint32_t engine = replay->record->header.engine;
 
@@ -62,17 +61,11 @@ static uint32_t engine_of_next(const Replay *replay) {
         return engine;
 }
 
-/* True for entries of engine 1. It used the interval when later engines wait for a change or continue at once. Later
- * engines treat such an interval as a tick, and when it was armed does not matter. */
-static bool has_idle_intervals(const Replay *replay) {
-        return replay->record->header.engine < 2 && engine_of_next(replay) < 2;
-}
-
 /* A hint that a different engine may be the reason. */
 static char *describe_engines(const Replay *replay) {
         uint32_t engine = engine_of_next(replay);
 
-        return engine == 0 || engine == engine_version()
+        return engine == engine_version()
                        ? g_strdup("")
                        : g_strdup_printf(" (recorded with engine %" PRIu32 ", but this is engine %" PRIu32 ")", engine,
                                          engine_version());
@@ -120,18 +113,14 @@ static const Entry *take_answer(Replay *replay, EntryKind kind, NodeId node) {
         return entry;
 }
 
-static bool knows_all_effects(const Replay *replay) {
-        return is_known(replay) && replay->position > replay->record->all_effects;
-}
-
 /* The same for an effect of the run: if it is missing, the recorded run did not have it. */
 static const Entry *take_effect(Replay *replay, EntryKind kind, NodeId node) {
         const Entry *entry = take_answer(replay, kind, node);
 
-        if (!entry && knows_all_effects(replay) && node != NODE_NONE)
+        if (!entry && is_known(replay) && node != NODE_NONE)
                 mismatch(replay, "after this line, the run requests '%s' of node #%u, which is not recorded",
                          entry_kind_to_string(kind), node);
-        else if (!entry && knows_all_effects(replay))
+        else if (!entry && is_known(replay))
                 mismatch(replay, "after this line, the run requests '%s', which is not recorded",
                          entry_kind_to_string(kind));
         return entry;
@@ -358,15 +347,10 @@ static uint64_t after_of(const Entry *entry) {
         return json_object_get_uint64(detail_of(entry, "after"));
 }
 
-static bool is_idle_interval(const Replay *replay, NodeId node) {
-        return node == NODE_NONE && has_idle_intervals(replay);
-}
-
 /* The run itself knows which timers are armed. */
 static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
         Replay *replay = userdata;
-        const Entry *entry = is_idle_interval(replay, node) ? take_answer(replay, ENTRY_ARM, node)
-                                                            : take_effect(replay, ENTRY_ARM, node);
+        const Entry *entry = take_effect(replay, ENTRY_ARM, node);
         uint64_t now = run_now(replay->run), after = entry ? after_of(entry) : 0;
 
         if (entry && deadline != (after < UINT64_MAX - now ? now + after : UINT64_MAX))
@@ -375,10 +359,7 @@ static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
 }
 
 static void on_timer_disarm(NodeId node, void *userdata) {
-        if (is_idle_interval(userdata, node))
-                take_answer(userdata, ENTRY_DISARM, node);
-        else
-                take_effect(userdata, ENTRY_DISARM, node);
+        take_effect(userdata, ENTRY_DISARM, node);
 }
 
 static bool on_lock(NodeId node, void *userdata) {
@@ -530,12 +511,8 @@ static void apply_changed(Replay *replay, const Entry *entry, uint64_t now) {
                 input_condition_changed(replay->run, entry->node, now);
 }
 
-static bool is_expiry_of_idle(const Replay *replay, const Entry *entry) {
-        return entry->kind == ENTRY_INTERVAL && has_idle_intervals(replay);
-}
-
 static void apply_timer(Replay *replay, const Entry *entry, uint64_t now) {
-        if (run_deadline(replay->run, entry->node) == UINT64_MAX && !is_expiry_of_idle(replay, entry))
+        if (run_deadline(replay->run, entry->node) == UINT64_MAX)
                 mismatch(replay, "there is no such timer");
         else
                 input_timer_expired(replay->run, entry->node, now);
@@ -716,9 +693,6 @@ static void apply(Replay *replay, const Entry *entry) {
 
         if (entry->time > ENTRY_TIME_MAX)
                 mismatch(replay, "no run lasts that long");
-        else if (!input->apply && entry->node == NODE_NONE &&
-                 (entry->kind == ENTRY_ARM || entry->kind == ENTRY_DISARM) && has_idle_intervals(replay))
-                return;
         else if (!input->apply)
                 mismatch(replay, "the run has not requested '%s'", kind);
         else if (over != input->last && entry->kind != ENTRY_RECOVERED)
@@ -809,22 +783,15 @@ int replay_new_of_end(const RunRecord *record, Definition *definition, Replay **
         return replay_new_from(record, record->newest_entry, definition, ret_replay, ret_error);
 }
 
-/* Snapshots of older btds have no number of events. A btd that recovers a run from such a snapshot begins to count
- * there, so all numbers are above that. */
 int replay_new_after(const RunRecord *record, Definition *definition, uint64_t n_events, Replay **ret_replay,
                      char **ret_error) {
-        unsigned begin = 0, uncounted = UINT_MAX;
+        unsigned begin = 0;
 
         for (unsigned i = 0; i < record->entries->len; i++) {
                 const Entry *entry = &g_array_index(record->entries, Entry, i);
-                json_object *n = entry->kind == ENTRY_SNAPSHOT ? detail_of(entry, "events") : NULL;
 
-                if (n && json_object_get_uint64(n) <= n_events)
+                if (entry->kind == ENTRY_SNAPSHOT && json_object_get_uint64(detail_of(entry, "events")) <= n_events)
                         begin = i;
-                else if (entry->kind == ENTRY_SNAPSHOT)
-                        uncounted = n ? UINT_MAX : i;
-                else if (entry->kind == ENTRY_RECOVERED && uncounted != UINT_MAX)
-                        begin = uncounted;
         }
 
         return replay_new_from(record, begin, definition, ret_replay, ret_error);

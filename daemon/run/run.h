@@ -41,8 +41,7 @@ void ticker_remove(Ticker *ticker, TickerEntry *entry);
 /* For simulations, which have no main loop: ticks the first entry. False: the queue is empty. */
 bool ticker_tick(Ticker *ticker);
 
-/* Counts what a run has done since its start, also before a restart of btd. A snapshot of an older btd has no counts;
- * they begin at 0 there. */
+/* Counts what a run has done since its start, also before a restart of btd. */
 typedef struct RunCounts {
         uint64_t ticks, inputs;                  /* a tick is not an input */
         uint64_t action_starts, action_restarts; /* action_restarts: those after the first start of the same action */

@@ -286,10 +286,6 @@ json_object *snapshot_of(const Run *run) {
         return json;
 }
 
-/* The numbers in version 2. Numbers that were added to NodeImage later are at its end, and are 0 if an older daemon did
- * not write them. */
-#define NODE_NUMBERS_LEAST 11u
-
 typedef struct Reading {
         Run *run;
         const Tree *tree;
@@ -330,26 +326,21 @@ static bool get_node(const Reading *reading, json_object *value, NodeId *ret_nod
         return true;
 }
 
-/* Calls read for each row of an array of arrays, whose lengths must be between the limits. */
-static bool each_row_between(const Reading *reading, json_object *rows, size_t least, size_t most,
-                             bool (*read)(const Reading *reading, json_object *row)) {
+/* Calls read for each row of an array of arrays of that length. */
+static bool each_row(const Reading *reading, json_object *rows, size_t length,
+                     bool (*read)(const Reading *reading, json_object *row)) {
         if (!rows)
                 return false;
 
         for (size_t i = 0; i < json_object_array_length(rows); i++) {
                 json_object *row = json_object_array_get_idx(rows, i);
 
-                if (!json_object_is_type(row, json_type_array) || json_object_array_length(row) < least ||
-                    json_object_array_length(row) > most || !read(reading, row))
+                if (!json_object_is_type(row, json_type_array) || json_object_array_length(row) != length ||
+                    !read(reading, row))
                         return false;
         }
 
         return true;
-}
-
-static bool each_row(const Reading *reading, json_object *rows, size_t length,
-                     bool (*read)(const Reading *reading, json_object *row)) {
-        return each_row_between(reading, rows, length, length, read);
 }
 
 static json_object *cell(json_object *row, size_t i) {
@@ -414,14 +405,14 @@ static bool read_machine(const Reading *reading, json_object *json) {
 }
 
 static bool read_node(const Reading *reading, json_object *row) {
-        uint32_t numbers[NODE_IMAGE_NUMBERS] = {};
+        uint32_t numbers[NODE_IMAGE_NUMBERS];
         NodeImage before;
         NodeId node;
 
         if (!get_node(reading, cell(row, 0), &node) || machine_node_image(reading->run->machine, node, &before))
                 return false;
 
-        for (size_t i = 0; i + 1 < json_object_array_length(row); i++) {
+        for (size_t i = 0; i < NODE_IMAGE_NUMBERS; i++) {
                 uint64_t number;
 
                 if (!get_number(cell(row, i + 1), UINT32_MAX, &number))
@@ -525,8 +516,7 @@ static Status get_status(json_object *json) {
         return STATUS_IDLE;
 }
 
-/* The values are the current ones, except those in with (or NULL). Older daemons did not write with, so this is an
- * assumption for their snapshots. */
+/* The values are the current ones, except those in with (or NULL). */
 static json_object *noted_of(const Reading *reading, NodeId node, json_object *with) {
         json_object *noted = definition_note_variables(reading->run->definition, node,
                                                        variables_scope(reading->run->variables, node));
@@ -616,31 +606,6 @@ static bool nodes_fit(const Reading *reading) {
         return true;
 }
 
-/* Older daemons did not write what a RUNNING node does, and wrote that a leaf was halted when its halt began. A control
- * or decorator that waited had no entry. Does nothing for a snapshot that has it. */
-static void add_phase(const Reading *reading, NodeId node) {
-        Run *run = reading->run;
-        NodeHistory *history = run->history;
-        NodeHistoryImage image;
-
-        node_history_image(history, node, &image);
-        if (machine_node_halting(run->machine, node) && image.status == STATUS_HALTED) {
-                if (machine_action_has_ended(run->machine, node))
-                        return;
-
-                image.status = STATUS_RUNNING;
-                image.duration += NODE_HISTORY_HALTED_AFTER;
-                node_history_restore(history, node, &image);
-        } else if (machine_node_halting(run->machine, node)) {
-                node_history_record_halting(history, node, run->now);
-        } else if (machine_node_waits(run->machine, node) && image.status == STATUS_RUNNING) {
-                image.duration = NODE_HISTORY_WAITING;
-                node_history_restore(history, node, &image);
-        } else if (machine_node_waits(run->machine, node)) {
-                node_history_record_waiting(history, node, run->now);
-        }
-}
-
 static bool read_leaves(const Reading *reading, json_object *leaves) {
         if (!leaves)
                 return false;
@@ -702,7 +667,6 @@ static bool read_ready(const Reading *reading, json_object *json) {
         return true;
 }
 
-/* Older daemons did not count events. */
 static bool read_events(const Reading *reading, json_object *json) {
         json_object *skips = member(json, "skips", json_type_array);
 
@@ -714,19 +678,13 @@ static bool read_events(const Reading *reading, json_object *json) {
                 run_put_skip(reading->run, node);
         }
 
-        return !json_object_object_get_ex(json, "events", NULL) ||
-               get_number(member(json, "events", json_type_int), ENTRY_TIME_MAX, &reading->run->n_events);
+        return get_number(member(json, "events", json_type_int), ENTRY_TIME_MAX, &reading->run->n_events);
 }
 
-/* Older daemons did not write them. */
 static bool read_counts(json_object *json, RunCounts *ret_counts) {
-        json_object *row = NULL;
+        json_object *row = member(json, "counts", json_type_array);
 
-        if (!json_object_object_get_ex(json, "counts", &row))
-                return true;
-
-        return json_object_is_type(row, json_type_array) && json_object_array_length(row) == 4 &&
-               get_number(cell(row, 0), UINT64_MAX, &ret_counts->ticks) &&
+        return row && json_object_array_length(row) == 4 && get_number(cell(row, 0), UINT64_MAX, &ret_counts->ticks) &&
                get_number(cell(row, 1), UINT64_MAX, &ret_counts->inputs) &&
                get_number(cell(row, 2), UINT64_MAX, &ret_counts->action_starts) &&
                get_number(cell(row, 3), UINT64_MAX, &ret_counts->action_restarts);
@@ -742,8 +700,7 @@ static bool read_all(Reading *reading, json_object *json) {
                read_nodes(reading, member(json, "breakpoints", json_type_array), &run->breakpoints) &&
                read_nodes(reading, member(json, "stops", json_type_array), &run->stops) &&
                read_machine(reading, member(json, "machine", json_type_object)) &&
-               each_row_between(reading, member(json, "nodes", json_type_array), NODE_NUMBERS_LEAST + 1,
-                                NODE_IMAGE_NUMBERS + 1, read_node) &&
+               each_row(reading, member(json, "nodes", json_type_array), NODE_IMAGE_NUMBERS + 1, read_node) &&
                each_row(reading, member(json, "history", json_type_array), 5, read_node_history) &&
                read_causes(reading, json) &&
                each_row(reading, member(json, "timers", json_type_array), 4, read_timer) &&
@@ -751,11 +708,6 @@ static bool read_all(Reading *reading, json_object *json) {
                read_timers_suspended(reading, member(json, "timers_suspended", json_type_object)) &&
                each_row(reading, member(json, "locks", json_type_array), 3, read_lock) && read_events(reading, json) &&
                read_leaves(reading, member(json, "leaves", json_type_array)) && nodes_fit(reading);
-}
-
-static void add_phases(const Reading *reading) {
-        for (NodeId node = 0; node < reading->tree->n_nodes; node++)
-                add_phase(reading, node);
 }
 
 bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now, SnapshotLeaf make_leaf, void *userdata) {
@@ -769,8 +721,6 @@ bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now, SnapshotLea
 
         run->now = now;
         fine = read_all(&reading, snapshot);
-        if (fine)
-                add_phases(&reading);
         cause_pool_free(reading.pool);
         if (fine)
                 run_tell_restored(run);

@@ -23,7 +23,7 @@
 /* An element of a list that the child of a ForEach, or a copy of it, got. */
 typedef struct Element {
         uint32_t index;
-        char *text; /* short, as the list may change meanwhile; NULL: an older snapshot does not have it */
+        char *text; /* short, as the list may change meanwhile */
 } Element;
 
 typedef struct Scope {

@@ -111,8 +111,7 @@ static void on_definition_dropped(void *definition) {
 }
 
 static bool has_limits_of(const Definition *definition, const RecordHeader *header) {
-        return header->variables_kib == 0 ||
-               definition_limits(definition)->max[LIMIT_VARIABLES] == header->variables_kib;
+        return definition_limits(definition)->max[LIMIT_VARIABLES] == header->variables_kib;
 }
 
 /* Runs of the same tree with the same limits share a definition: the first one makes it, or the library has it
@@ -132,7 +131,7 @@ static int find_definition(Manager *manager, Left *left, GHashTable *definitions
                 return 0;
         }
 
-        r = record_definition_new(header, manager->tables, &manager->limits, &left->definition, ret_error);
+        r = record_definition_new(header, manager->tables, &left->definition, ret_error);
         if (r >= 0)
                 g_hash_table_insert(definitions, g_steal_pointer(&key), definition_ref(left->definition));
         return r;
@@ -159,7 +158,7 @@ static void make_run(Manager *manager, Left *left) {
         g_autofree char *error = NULL;
         RecordWriter *writer = NULL;
 
-        if (record_writer_resume(left->path, left->record, &manager->limits, &writer, &error) < 0)
+        if (record_writer_resume(left->path, left->record, &writer, &error) < 0)
                 g_unlink(left->path);
 
         left->run = run_recover(header, left->replay, writer, &manager->run_services, &manager_run_callbacks, manager);

@@ -220,7 +220,6 @@ typedef struct Reading {
         Published *published;
         Work *work; /* NULL: reading is done */
         const NodeType *const *const *tables;
-        Limits limits;
         RecordRead *read;
         int (*replay)(struct Reading *reading, const RunRecord *record, Replay *it, Work *work, char **ret_error);
         uint64_t after, last; /* of events: the wanted numbers are above after, up to last; of a state: after this
@@ -350,8 +349,7 @@ static void run_reading(Work *work, void *data) {
                 return;
 
         reading->started = record->header.started;
-        reading->r =
-                record_definition_new(&record->header, reading->tables, &reading->limits, &reading->definition, &error);
+        reading->r = record_definition_new(&record->header, reading->tables, &reading->definition, &error);
         if (reading->r >= 0)
                 reading->r = replay_new_after(record, reading->definition, reading->after, &it, &error);
         if (reading->r >= 0)
@@ -415,7 +413,6 @@ static int begin_reading(Answer *answer, int (*replay)(Reading *reading, const R
         *reading = (Reading){
                 .published = published,
                 .tables = manager_tables(manager),
-                .limits = *manager_limits(manager),
                 .read = record_read_new(manager_records(manager), id, 0, 0),
                 .replay = replay,
                 .after = after,

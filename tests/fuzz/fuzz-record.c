@@ -14,13 +14,11 @@
 #include "record/run-record.h"
 #include "run/replay.h"
 
-/* The lines of older versions stand alone. */
 static void add_checksum(GString *text, size_t start, EntryChain *chain) {
         const char *line = text->str + start, *kind = strchr(line, ' ');
-        bool alone = g_str_has_prefix(text->str, "btd-journal 1 ") || g_str_has_prefix(text->str, "btd-journal 2 "),
-             snapshot = kind && g_str_has_prefix(kind + 1, entry_kind_to_string(ENTRY_SNAPSHOT));
+        bool snapshot = kind && g_str_has_prefix(kind + 1, entry_kind_to_string(ENTRY_SNAPSHOT));
 
-        chain->last = entry_append_checksum(text, start, alone ? 0 : snapshot ? chain->header : chain->last);
+        chain->last = entry_append_checksum(text, start, snapshot ? chain->header : chain->last);
         if (start == 0)
                 chain->header = chain->last;
 }
@@ -80,7 +78,7 @@ static void replay_all(RunRecord *record) {
         g_autofree char *none = NULL, *unfit = NULL;
         int r;
 
-        r = record_definition_new(&record->header, random_definition_tables, &limits_default, &definition, &none);
+        r = record_definition_new(&record->header, random_definition_tables, &definition, &none);
         g_assert_true((r < 0) == (none != NULL));
         if (r < 0)
                 return;

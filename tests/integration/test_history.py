@@ -11,7 +11,6 @@ import subprocess
 import tempfile
 import time
 import xml.etree.ElementTree as xml
-import zlib
 
 import pytest
 
@@ -322,7 +321,7 @@ def test_bad_files(verb, tmp_path):
     check(good.replace(b"cam7", b"cam8", 1), "its first line does not match its checksum")
     assert btctl(verb, str(path)).stdout == ""
     check(good.replace(b"cam7 rev 2", b"cam8 rev 2"),
-          "line 5: it does not match its checksum; only what happened before is shown")
+          "line 5: it does not match its checksum, or lines before it are missing; only what happened before is shown")
     assert btctl(verb, str(path)).stdout != ""
 
 
@@ -415,21 +414,21 @@ def test_event_log_of_a_long_value(kept):
 
 def with_snapshot(change):
     """The run record of a run that has gone on for long, with another snapshot at its beginning."""
-    header, first, *rest = (RECORDS / "2-patrol.journal").read_text(encoding="utf-8").split("\n")
-    time, kind, snapshot = first.rsplit(" ", 1)[0].split(" ", 2)
+    header, first, *rest = (RECORDS / "1-long.journal").read_text(encoding="utf-8").split("\n")
+    time_usec, kind, snapshot = first.rsplit(" ", 1)[0].split(" ", 2)
     assert kind == "snapshot"
-    line = f"{time} snapshot {json.dumps(change(json.loads(snapshot)), separators=(',', ':'))}"
-    return "\n".join([header, f"{line} {zlib.crc32(line.encode()):08x}", *rest])
+    line = f"{time_usec} snapshot {json.dumps(change(json.loads(snapshot)), separators=(',', ':'))} 0"
+    return sign("\n".join([header, line, *rest]).encode())
 
 
 def test_a_journal_without_its_beginning(tmp_path):
     """Of a run that has gone on for long."""
-    record = str(RECORDS / "2-patrol.journal")
-    refuse(btctl("replay", record, "--until=0.8s"), f"{record}: no events from before 881ms are kept")
-    early = btctl("replay", record, "--until=0.9s", "--ascii").stdout
-    assert "      `- * Rest (Timeout) for 7.93ms, times out in 992ms\n" in early
-    assert "`- * Rounds (Repeat) for 900ms, round 33\n" in early
-    assert "halted after 1.11s, drawn from 881ms on: halted by UID 0 (btctl)" in btctl("plot", record).stdout
+    record = str(RECORDS / "1-long.journal")
+    refuse(btctl("replay", record, "--until=0.02s"), f"{record}: no events from before 21.2ms are kept")
+    early = btctl("replay", record, "--until=0.023s", "--ascii").stdout
+    assert "* Rounds (Repeat) for 22.6ms, round 19\n" in early
+    assert "   `- * Timeout 1s for 1.84ms, times out in 998ms\n" in early
+    assert "running for 52.9ms, drawn from 21.2ms on" in btctl("plot", record).stdout
 
 
 def test_a_run_that_goes_on_for_ever(btd, tmp_path):
@@ -464,13 +463,13 @@ def test_a_run_that_goes_on_for_ever(btd, tmp_path):
 def test_a_snapshot_that_makes_no_sense(tmp_path):
     """Is refused, or told as well as can be."""
     record = tmp_path / "x.journal"
-    record.write_text(with_snapshot(lambda snapshot: {**snapshot, "nodes": [[99] + [0] * 11]}), encoding="utf-8")
+    record.write_bytes(with_snapshot(lambda snapshot: {**snapshot, "nodes": [[99] + [0] * 11]}))
     refuse(btctl("show", str(record), "-q"), f"{record}: line 2: the snapshot does not fit the tree")
     for counts in [[1, 2, 3], [1, 2, 3, "4"], 5]:
-        record.write_text(with_snapshot(lambda snapshot, bad=counts: {**snapshot, "counts": bad}), encoding="utf-8")
+        record.write_bytes(with_snapshot(lambda snapshot, bad=counts: {**snapshot, "counts": bad}))
         refuse(btctl("show", str(record), "-q"), f"{record}: line 2: the snapshot does not fit the tree")
-    record.write_text(with_snapshot(lambda snapshot: []), encoding="utf-8")
-    refuse(btctl("show", str(record), "-q"), f"{record}: line 2: '881180 snapshot []' is not known")
+    record.write_bytes(with_snapshot(lambda snapshot: []))
+    refuse(btctl("show", str(record), "-q"), f"{record}: line 2: '21163 snapshot []' is not known")
 
     dice = random.Random(1)
 
@@ -489,13 +488,13 @@ def test_a_snapshot_that_makes_no_sense(tmp_path):
     n = 200
     (tmp_path / "history").mkdir()
     for i in range(n):
-        record = tmp_path / f"history/patrol.{i}.journal"
-        record.write_text(with_snapshot(spoil), encoding="utf-8")
+        record = tmp_path / f"history/loop.{i}.journal"
+        record.write_bytes(with_snapshot(spoil))
         if i % 10 == 0:
             assert btctl("show", str(record), "-q").returncode in (0, 1), record.read_text(encoding="utf-8")
     all_at_once = btctl("stats", f"--directory={tmp_path}", "-n", "all", "--json")
     assert json.loads(all_at_once.stdout)[0]["runs"] == n
-    assert btctl("stats", "patrol", f"--directory={tmp_path}", "-n", "all").returncode == 0, "it replays them"
+    assert btctl("stats", "loop", f"--directory={tmp_path}", "-n", "all").returncode == 0, "it replays them"
 
 
 def test_history(kept):
@@ -677,7 +676,7 @@ def test_long_records_come_in_parts(kept):
     finish(kept, "boot")
 
     parts = kept.client.record("boot.1")
-    assert parts[0].startswith(b"btd-journal 3 {")
+    assert parts[0].startswith(b"btd-journal 1 {")
     assert {len(part) for part in parts[:-1]} == {1 << 17} and len(parts) > 10
     assert kept.client.record_part("boot.1", 2**64 - 1) == b""
     assert "success" in kept.btctl("show", "boot.1").stdout

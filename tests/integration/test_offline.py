@@ -159,7 +159,7 @@ def test_damaged_records(tmp_path):
     lines = good.splitlines(keepends=True)
     lines[20] = lines[20].replace(b" ", b"  ", 1)
     path.write_bytes(b"".join(lines))
-    message = f"btctl: {path}: line 21: it does not match its checksum; only what happened before is shown\n"
+    message = f"btctl: {path}: line 21: it does not match its checksum, or lines before it are missing; only what happened before is shown\n"
     for verb in "show", "replay", "status", "plot", "graph":
         result = read(verb)
         assert (result.returncode, result.stderr) == (1, message), verb

@@ -12,13 +12,12 @@ ENGINE = int(re.search(r"#define ENGINE_VERSION (\d+)u", HEADER.read_text(encodi
 def sign(record):
     """The record with correct checksums; see daemon/record/entry.h."""
     lines, header, last = [], 0, 0
-    alone = re.match(rb"btd-journal [12] ", record)
     for number, line in enumerate(record.splitlines()):
         line = line.rsplit(b" ", 1)[0]
         snapshot = re.match(rb"\d+ snapshot ", line)
         if snapshot:
             line = re.sub(rb'"before":\d+', b'"before":%d' % last, line)
-        last = zlib.crc32(line, 0 if alone else header if snapshot else last)
+        last = zlib.crc32(line, header if snapshot else last)
         header = header if number else last
         lines.append(b"%s %08x\n" % (line, last))
     return b"".join(lines)

@@ -36,7 +36,7 @@ static void set_up(Stage *stage, gconstpointer path) {
         stage->client.output.ascii = true;
         stage->run = (RunInfo){
                 .id = (char *) path,
-                .tree = (char *) "patrol",
+                .tree = (char *) "commission",
                 .instance = (char *) "",
                 .status = (char *) "halted",
                 .cause = (char *) "",
@@ -57,12 +57,14 @@ static void assert_at(const Stage *stage, const char *expected) {
 }
 
 static void test_search(Stage *stage, gconstpointer path) {
-        run_screen_search(stage->screen, "round");
-        assert_at(stage, "Duty/Allowed");
+        run_screen_search(stage->screen, "lamp");
+        assert_at(stage, "Commission/Prepare/Lamp");
+        run_screen_search(stage->screen, "calm");
+        assert_at(stage, "Commission/Prepare/Calm");
         g_assert_true(run_screen_key(stage->screen, 'n'));
-        assert_at(stage, "Duty/Rounds");
+        assert_at(stage, "Commission/Prepare/Optional");
         g_assert_true(run_screen_key(stage->screen, 'N'));
-        assert_at(stage, "Duty/Allowed");
+        assert_at(stage, "Commission/Prepare/Calm");
 }
 
 static char *draw(Stage *stage) {

@@ -243,7 +243,7 @@ static Definition *definition_of(const Check *check, const RunRecord *record) {
         if (!check->thorough)
                 return definition_ref(check->definition);
 
-        record_definition_new(&record->header, random_definition_tables, &limits_default, &definition, &error);
+        record_definition_new(&record->header, random_definition_tables, &definition, &error);
         g_assert_cmpstr(error, ==, NULL);
         return definition;
 }

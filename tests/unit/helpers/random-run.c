@@ -215,7 +215,7 @@ static void resume_record(RandomRun *run, const RunRecord *record, const char *p
         g_autofree char *error = NULL;
         RecordWriter *writer = NULL;
 
-        record_writer_resume(path, record, &limits_default, &writer, &error);
+        record_writer_resume(path, record, &writer, &error);
         g_assert_cmpstr(error, ==, NULL);
         run_set_writer(run->actual, writer);
 }

@@ -156,7 +156,7 @@ static void test_whole(Fixture *fixture, gconstpointer data) {
         g_assert_true(g_file_get_contents(data, &text, &length, NULL));
         put_record(fixture, text, (gssize) length);
         g_assert_cmpint(read_all(store, "boot.1", &record, &error), ==, 0);
-        g_assert_cmpstr(record->header.tree, ==, "patrol");
+        g_assert_cmpstr(record->header.tree, ==, "work");
 }
 
 /* Also while there is no directory of run records yet. */

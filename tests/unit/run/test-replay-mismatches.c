@@ -132,7 +132,7 @@ static char *error_of(const char *root, uint32_t engine, const char *const *entr
 
         r = run_record_read_text(text->str, text->len, &record, &error);
         if (r >= 0)
-                r = record_definition_new(&record->header, tables, &limits_default, &definition, &error);
+                r = record_definition_new(&record->header, tables, &definition, &error);
         if (r >= 0)
                 r = replay_new(record, definition, &replay, &error);
         if (r >= 0)

@@ -82,7 +82,7 @@ static void test_damaged(const void *path) {
         Entry *entry;
 
         g_assert_cmpint(run_record_read_file(path, &record, &error), ==, 0);
-        g_assert_cmpint(record_definition_new(&record->header, tables, &limits_default, &definition, &error), ==, 0);
+        g_assert_cmpint(record_definition_new(&record->header, tables, &definition, &error), ==, 0);
         entry = &g_array_index(record->entries, Entry, 0);
         g_assert_cmpint(entry->kind, ==, ENTRY_SNAPSHOT);
         whole = error_of(record, definition);
@@ -121,7 +121,7 @@ static void test_after(const void *path) {
         } cases[] = { { 5, 0 }, { 10, 0 }, { 199, 0 }, { 200, 1 }, { UINT64_MAX, 1 } };
 
         g_assert_cmpint(run_record_read_file(path, &record, &error), ==, 0);
-        g_assert_cmpint(record_definition_new(&record->header, tables, &limits_default, &definition, &error), ==, 0);
+        g_assert_cmpint(record_definition_new(&record->header, tables, &definition, &error), ==, 0);
         for (unsigned i = 0; i < record->entries->len; i++) {
                 const Entry *entry = &g_array_index(record->entries, Entry, i);
 
