@@ -31,6 +31,7 @@ static json_object *files_of(const char *text) {
 
         json_object_object_add(file, "path", json_object_new_string("boot.json"));
         json_object_object_add(file, "text", json_object_new_string(text));
+        json_object_object_add(file, "found", json_object_new_array());
         json_object_array_add(files, file);
         return files;
 }
@@ -52,6 +53,8 @@ static GString *begin_record(const char *tree) {
         RecordHeader header = {
                 .run = (char *) "boot.1",
                 .tree = (char *) "boot",
+                .engine = engine_version(),
+                .variables_kib = limits_default.max[LIMIT_VARIABLES],
                 .started = 1700000000000000,
                 .start = 1000,
                 .files = files,

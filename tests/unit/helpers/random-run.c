@@ -95,6 +95,7 @@ static void look(RandomRun *run) {
 static RecordWriter *begin_record(const char *path, const Definition *definition, uint64_t seed) {
         g_auto(RecordHeader) header = {
                 .run = g_strdup("test.1"),
+                .variables_kib = limits_default.max[LIMIT_VARIABLES],
                 .seed = seed,
                 .start = RANDOM_RUN_START,
                 .files = json_object_new_array(),
@@ -106,6 +107,7 @@ static RecordWriter *begin_record(const char *path, const Definition *definition
 
         json_object_object_add(own, "path", json_object_new_string(""));
         json_object_object_add(own, "text", json_object_new_string(definition_text(definition)));
+        json_object_object_add(own, "found", json_object_new_array());
         json_object_array_add(header.files, own);
         record_writer_create(path, &header, &limits_default, &writer, &error);
         g_assert_cmpstr(error, ==, NULL);

@@ -32,6 +32,7 @@ static GString *header_text(EntryChain *chain, size_t filler) {
 
         json_object_object_add(file, "path", json_object_new_string("/boot.json"));
         json_object_object_add(file, "text", json_object_new_string(long_text));
+        json_object_object_add(file, "found", json_object_new_array());
         json_object_array_add(files, file);
         chain->header = chain->last = record_header_append(text, &header);
         json_object_put(files);

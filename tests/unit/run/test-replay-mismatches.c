@@ -101,6 +101,7 @@ static GString *record_of(const char *root, uint32_t engine, const char *const *
                 .starter = (char *) "autostart",
                 .token = (char *) "boot.1",
                 .hash = (char *) "abc",
+                .variables_kib = limits_default.max[LIMIT_VARIABLES],
                 .start = 1000,
                 .files = json_object_new_array(),
                 .variables = json_object_new_object(),
