@@ -29,6 +29,10 @@ def write_events(record):
     record.with_suffix(".events").write_text(shown.stdout, encoding="utf-8")
 
 
+# What it waits for never comes, and why it does not come changes.
+COUNT = {"type": "WaitFor", "name": "Crowd", "child": {
+    "type": "DBusProperty", "name": "Many", "destination": "org.btd1", "path": "/org/btd1",
+    "interface": "org.btd1.Manager", "property": "NRunning", "equals": 1000}}
 # Its children end in the same tick, so the machine asks for the next tick after the interval.
 SPIN = {"type": "KeepRunningUntilFailure", "child": {"type": "AlwaysSuccess"}}
 
@@ -42,7 +46,7 @@ class Maker:
         self.btd = Daemon(bus, directory)
         for name, root, keys in [
                 ("work", WORK, {}), ("slow", SLOW, {}), ("loop", LOOP, {}), ("broken", BROKEN, {}),
-                ("rerun", RERUN, {}), ("watch", WATCH, {}), ("night", NIGHT, {}), ("spin", SPIN, {}),
+                ("rerun", RERUN, {}), ("watch", WATCH, {}), ("count", COUNT, {}), ("night", NIGHT, {}), ("spin", SPIN, {}),
                 ("fails", {"type": "AlwaysFailure"}, {
                     "restart": "on-failure", "restart_backoff": {"initial": "1ms"}, "restart_limit": {"burst": 1}})]:
             self.btd.tree(name, root, trees=SUBTREES, blackboard=BLACKBOARD, **keys)
@@ -131,6 +135,11 @@ class Maker:
         assert self.btd.client.finish(path)[0] == "success"
         os.unlink(PATH)
         self.keep("watched", run, "state/history")
+        run, path = self.run("count")
+        self.run("loop")
+        look(lambda: b" reason " in self.path(run).read_bytes(), "another reason")
+        self.keep("counting", run)
+        assert self.btd.btctl("halt", "count", "loop", "--wait").returncode == 0
         run, path = self.run("broken")
         assert self.btd.client.finish(path)[0] == "error"
         self.keep("in-error", run, "state/history")

@@ -60,10 +60,7 @@ static Kind kinds[TROUBLE_N_] = {
                                 .percent = 30 },
         [TROUBLE_START] = { .name = "start",
                             .text = "an administrator starts, restarts and reloads units",
-                            .percent = 30,
-                            .fault = "a stop that no daemon knows to be heard is requested again, although an "
-                                     "administrator has started the unit since; a halt cancels the restart of an "
-                                     "administrator" },
+                            .percent = 30 },
         [TROUBLE_STOP] = { .name = "stop",
                            .text = "an administrator stops units, also those of processes and in the middle of a start",
                            .percent = 30 },
