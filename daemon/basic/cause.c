@@ -77,6 +77,14 @@ void cause_renew(Cause *cause, const Cause *now) {
         cause_unref(before);
 }
 
+bool cause_is_same(const Cause *a, const Cause *b) {
+        if (!a || !b)
+                return a == b;
+
+        return g_str_equal(a->kind, b->kind) && g_strcmp0(a->text, b->text) == 0 &&
+               json_object_equal(a->facts, b->facts);
+}
+
 const Cause *cause_origin(const Cause *cause) {
         while (cause->because)
                 cause = cause->because;

@@ -6,7 +6,7 @@
  * facts. If a node failed because of its child, its cause refers to the cause of the child, so that a chain leads from
  * any node to the origin.
  *
- * Causes are reference-counted. Once shared, a cause changes only by cause_renew().
+ * Causes are reference-counted. Once shared, a cause changes only by cause_renew(), with an entry in the run record.
  */
 
 #include <glib.h>
@@ -54,6 +54,9 @@ void cause_unref(Cause *cause); /* NULL: does nothing */
 /* Replaces the contents of a cause by those of another one, in place: a condition was false, and is now false for a
  * different reason. Everybody who holds the cause sees the new reason. */
 void cause_renew(Cause *cause, const Cause *now);
+
+/* Do they say the same, without what is below them? NULL: there is none. */
+bool cause_is_same(const Cause *a, const Cause *b);
 
 /* The last cause of the chain. */
 const Cause *cause_origin(const Cause *cause);

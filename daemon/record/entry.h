@@ -25,6 +25,7 @@ typedef enum EntryKind {
         ENTRY_ENDED,     /* NODE {status, cause}: an action has ended */
         ENTRY_CHANGED,   /* NODE: a condition may have another value */
         ENTRY_TURNED,    /* NODE: the same, caused by the tree itself */
+        ENTRY_REASON,    /* NODE {status, cause}: a condition is still false, for another reason */
         ENTRY_TIMER,     /* NODE: its timer has expired */
         ENTRY_INTERVAL,  /* the run's own timer has expired */
         ENTRY_SET,       /* {key: value, ..., :by}: variables were set from outside, or by an action: NODE */

@@ -523,8 +523,8 @@ static Cause *without_secrets(const Activity *activity, Cause *cause) {
         return hidden;
 }
 
-/* A cause that comes after the timeout is not the reason. For a condition that stays false, the cause is updated in
- * place: the tree does not react, but readers see it. */
+/* A cause that comes after the timeout is not the reason. For a condition that stays false, the tree does not react,
+ * but readers see the new reason. */
 void leaf_give_cause(Leaf *leaf, Cause *given) {
         Activity *activity = activity_of(leaf);
         g_autoptr(Cause) cause = given ? without_secrets(activity, given) : NULL;
@@ -532,10 +532,10 @@ void leaf_give_cause(Leaf *leaf, Cause *given) {
         if (activity->failed || activity->kept)
                 return;
 
-        if (cause && is_condition(activity) && activity->status == STATUS_FAILURE && activity->cause)
-                cause_renew(activity->cause, cause);
-        else
-                replace_cause(activity, g_steal_pointer(&cause));
+        if (cause && is_condition(activity) && activity->status == STATUS_FAILURE &&
+            !cause_is_same(activity->cause, cause))
+                run_reason_changed(activity->run, leaf->node, cause);
+        replace_cause(activity, g_steal_pointer(&cause));
 }
 
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {

@@ -222,6 +222,12 @@ void run_condition_changed(Run *run, NodeId node) {
         give_or_keep(run, INPUT_CONDITION, node);
 }
 
+/* During an input, or before the condition was evaluated, an evaluation follows that records the reason. */
+void run_reason_changed(Run *run, NodeId node, const Cause *cause) {
+        if (!run_is_busy(run) && run_is_false(run, node))
+                input_reason(run, node, cause, clock_now(run));
+}
+
 static void on_lock_granted(NodeId node, void *userdata) {
         give_or_keep(userdata, INPUT_LOCK, node);
 }

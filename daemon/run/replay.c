@@ -511,6 +511,21 @@ static void apply_changed(Replay *replay, const Entry *entry, uint64_t now) {
                 input_condition_changed(replay->run, entry->node, now);
 }
 
+static void apply_reason(Replay *replay, const Entry *entry, uint64_t now) {
+        ReplayLeaf *leaf = run_leaf(replay->run, entry->node);
+
+        if (!leaf || !is_of_class(replay, entry, NODE_CONDITION) || !run_is_false(replay->run, entry->node)) {
+                mismatch(replay, "node #%u is not a condition that is false", entry->node);
+                return;
+        }
+
+        set_outcome(leaf, entry);
+        if (leaf->status != STATUS_FAILURE || !leaf->cause)
+                mismatch(replay, "it has no reason");
+        else
+                input_reason(replay->run, entry->node, leaf->cause, now);
+}
+
 static void apply_timer(Replay *replay, const Entry *entry, uint64_t now) {
         if (run_deadline(replay->run, entry->node) == UINT64_MAX)
                 mismatch(replay, "there is no such timer");
@@ -648,6 +663,7 @@ static const Input inputs[ENTRY_KIND_MAX_] = {
         [ENTRY_ENDED] = { apply_ended, OF_NODE },
         [ENTRY_CHANGED] = { apply_changed, OF_NODE },
         [ENTRY_TURNED] = { apply_changed, OF_NODE },
+        [ENTRY_REASON] = { apply_reason, OF_NODE },
         [ENTRY_TIMER] = { apply_timer, OF_NODE },
         [ENTRY_INTERVAL] = { apply_timer },
         [ENTRY_SET] = { apply_set, OF_EITHER },

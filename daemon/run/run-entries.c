@@ -210,10 +210,6 @@ void run_put_value(Run *run, NodeId node, Status status, const Cause *cause) {
         g_hash_table_replace(run->values, GUINT_TO_POINTER(node), value);
 }
 
-static const char *text_of(const Cause *cause) {
-        return cause ? cause->text : NULL;
-}
-
 /* Before the first evaluation, the value of a condition is not known (RUNNING). */
 static bool is_as_before(const Run *run, NodeId node, Status status, const Cause *cause) {
         const RunValue *before = run_value(run, node);
@@ -221,7 +217,7 @@ static bool is_as_before(const Run *run, NodeId node, Status status, const Cause
         if (!before)
                 return run->first_evaluation && status == STATUS_RUNNING;
 
-        return before->status == status && g_strcmp0(text_of(before->cause), text_of(cause)) == 0;
+        return before->status == status && cause_is_same(before->cause, cause);
 }
 
 void run_note_evaluation(Run *run, NodeId node, Status status, Cause *cause) {

@@ -103,6 +103,8 @@ void input_condition_changed(Run *run, NodeId node, uint64_t now);
 /* The same for a change that the run itself caused while it processed an input: a tree that does this all the time is
  * slowed down. */
 void input_condition_turned(Run *run, NodeId node, uint64_t now);
+/* A condition that is false, see run_is_false(), still is, but for another reason. */
+void input_reason(Run *run, NodeId node, const Cause *cause, uint64_t now);
 void input_timer_expired(Run *run, NodeId node, uint64_t now);
 void input_lock_granted(Run *run, NodeId node, uint64_t now);
 /* Sets variables from outside: an object. by: who does it, as in "UID 0 (btctl)"; NULL: not known. */
@@ -137,6 +139,8 @@ bool run_is_busy(const Run *run);
 /* The return value of leaf_start(), or the leaf that the host has set; NULL: it was not started, or the node is not a
  * leaf. */
 void *run_leaf(const Run *run, NodeId node);
+/* Was the last value of the condition FAILURE? */
+bool run_is_false(const Run *run, NodeId node);
 void run_set_leaf(Run *run, NodeId node, void *leaf);
 /* Returns the RunLocks in the order in which the nodes requested them. The array is borrowed. */
 const GArray *run_locks(const Run *run);

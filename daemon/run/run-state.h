@@ -179,6 +179,8 @@ void run_end_reading(Run *run);
 void run_keep_end(Run *run, NodeId node, uint64_t time);
 /* The value of a condition is known or may have changed. */
 void run_condition_changed(Run *run, NodeId node);
+/* The value has not changed, but why it is FAILURE. */
+void run_reason_changed(Run *run, NodeId node, const Cause *cause);
 /* Takes the value. */
 void run_set_output(Run *run, NodeId node, const char *key, json_object *value);
 void run_store_memo(Run *run, NodeId node, json_object *memo);

@@ -1081,6 +1081,27 @@ void input_condition_turned(Run *run, NodeId node, uint64_t now) {
         finish_input(run);
 }
 
+bool run_is_false(const Run *run, NodeId node) {
+        const RunValue *value = run_value(run, node);
+
+        return value && value->status == STATUS_FAILURE;
+}
+
+/* Those above the node share the cause. */
+void input_reason(Run *run, NodeId node, const Cause *cause, uint64_t now) {
+        Cause *shown = node_history_cause(run->history, node);
+
+        assert(run_is_false(run, node));
+
+        begin_input(run, now);
+        run_note_status(run, ENTRY_REASON, node, STATUS_FAILURE, cause);
+        run_put_value(run, node, STATUS_FAILURE, cause);
+        if (shown && node_history_status(run->history, node) == STATUS_FAILURE &&
+            !g_str_equal(shown->kind, CAUSE_FORCED))
+                cause_renew(shown, cause);
+        finish_input(run);
+}
+
 void input_timer_expired(Run *run, NodeId node, uint64_t now) {
         begin_input(run, now);
         run_note(run, node == NODE_NONE ? ENTRY_INTERVAL : ENTRY_TIMER, node);

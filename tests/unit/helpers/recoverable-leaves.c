@@ -223,6 +223,10 @@ void recoverable_set_value(const char *name, Status value) {
         leaf_set_value(get(name)->alive, value);
 }
 
+void recoverable_set_reason(const char *name, const char *reason) {
+        leaf_set_cause(get(name)->alive, "%s", reason);
+}
+
 void recoverable_begin_with(const char *name, Status value) {
         get(name)->value = value;
 }

@@ -25,6 +25,8 @@ bool recoverable_is_alive(const char *name);
 void recoverable_set_memo(const char *name, const char *text);
 void recoverable_end(const char *name, Status status);
 void recoverable_set_value(const char *name, Status value);
+/* Why the condition is false. */
+void recoverable_set_reason(const char *name, const char *reason);
 /* The value of the condition when it begins; RUNNING: not known yet. */
 void recoverable_begin_with(const char *name, Status value);
 /* The answer of recover: IDLE, or an outcome. */

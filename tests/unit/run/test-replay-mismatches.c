@@ -59,6 +59,7 @@ static const Case cases[] = {
         { { BEGUN, "3 ended #3 {'status':'success'}" }, "line 6: node #3 is not running" },
         { { BEGUN, "3 changed #2" }, "line 6: node #2 is not being evaluated" },
         { { BEGUN, "3 turned #4" }, "line 6: node #4 is not being evaluated" },
+        { { BEGUN, "3 reason #2 {'status':'failure'}" }, "line 6: node #2 is not a condition that is false" },
         { { BEGUN, "3 timer #2" }, "line 6: there is no such timer" },
         { { BEGUN, "3 interval" }, "line 6: there is no such timer" },
         { { BEGUN, "3 set" }, "line 6: it has no variables" },
@@ -74,6 +75,8 @@ static const Case cases[] = {
           "line 11: 'tick' does not happen to a run that is halted" },
         { { HALTING, "5 pause" }, "line 9: 'pause' does not happen to a run that is being halted" },
         { { HALTING, "3 ended #2 {'status':'success'}", "4 tick", "5 finished {'status':'halted'}" }, NULL },
+        { { SLEPT, "4 value #4 {'status':'failure','look':1}", "5 reason #4 {'status':'failure'}" },
+          "line 10: it has no reason" },
         { { "1 snapshot {}" }, "line 2: the snapshot does not fit the tree" },
         { { "1 snapshot" }, "line 2: the snapshot does not fit the tree" },
 };

@@ -178,6 +178,28 @@ static void test_conditions(void) {
         recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, "ReactiveSequence/W: failed");
 }
 
+/* A condition stays false for another reason: an input of its own, on which later decisions of the tree depend. */
+static void test_reason(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'WaitFor', 'name': 'F', 'timeout': '1s',"
+                                                            "'child': { 'type': 'Watch', 'name': 'W' } }");
+        g_autofree char *path = recovery_stage_record(stage, "t.1"), *record = NULL;
+
+        clock_stop();
+        recovery_stage_start(stage, "");
+        recoverable_set_reason("W", "it is 1");
+        recoverable_set_value("W", STATUS_FAILURE);
+        recovery_stage_turn(stage);
+        recoverable_set_reason("W", "it is 2");
+        g_assert_true(g_file_get_contents(path, &record, NULL, NULL));
+        g_assert_nonnull(strstr(record, " reason #1 {\"status\":\"failure\""));
+        recoverable_begin_with("W", STATUS_RUNNING);
+        recovery_stage_kill(stage);
+        clock_move(1000000);
+        recovery_stage_turn(stage);
+        recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, "F: timed out after 1s; last: it is 2");
+        clock_continue();
+}
+
 static void wait_for_end(RecoveryStage *stage, const char *id) {
         while (run_status(recovery_stage_run(stage, id)) == STATUS_RUNNING)
                 g_main_context_iteration(stage->context, TRUE);
@@ -528,6 +550,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/recovery/on-recover", test_on_recover);
         g_test_add_func("/recovery/lost", test_lost);
         g_test_add_func("/recovery/conditions", test_conditions);
+        g_test_add_func("/recovery/reason", test_reason);
         g_test_add_func("/recovery/timers", test_timers);
         g_test_add_func("/recovery/halting", test_halting);
         g_test_add_func("/recovery/by-hand", test_by_hand);
