@@ -169,6 +169,7 @@ def test_no_room_for_units(trees):
     """systemd cannot write the unit of a process; the cause says why, and the next process is started."""
     machine = trees.machine
     machine.load("small", {"type": "Spawn", "name": "True", "argv": ["/bin/true"]})
+    machine.check("mkdir", "-p", "/run/systemd/transient")  # systemd makes it for the first unit
     machine.check("mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", "/run/systemd/transient")
     try:
         machine.run("dd", "if=/dev/zero", "of=/run/systemd/transient/all")
