@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* Calls write(2) again and again until all is written. */
+
 #include <errno.h>
 #include <unistd.h>
 

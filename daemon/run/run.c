@@ -1087,7 +1087,7 @@ bool run_is_false(const Run *run, NodeId node) {
         return value && value->status == STATUS_FAILURE;
 }
 
-/* Those above the node share the cause. */
+/* The nodes above this one refer to its cause, so the cause changes in place. */
 void input_reason(Run *run, NodeId node, const Cause *cause, uint64_t now) {
         Cause *shown = node_history_cause(run->history, node);
 

@@ -437,7 +437,7 @@ void manager_stop(Manager *manager) {
         manager_check_idle(manager);
 }
 
-/* Runs that are left continue with the next btd, and so do the autostarts that they are. */
+/* The other runs continue with the next btd, which does not start their trees again. */
 static void halt_not_left(Manager *manager) {
         g_autoptr(Cause) why = stopping_cause();
         const GPtrArray *runs = runs_list(manager->runs);

@@ -63,6 +63,7 @@ bool job_was_joined(const Job *job);
 
 /* The number in the path of a job; 0: it is no path of a job. */
 uint32_t job_id(const char *path);
+
 /* A recovered leaf waits for a job that it has not requested itself. Zeroed: none. */
 typedef struct JobInterest {
         struct Jobs *jobs;

@@ -192,6 +192,10 @@ int unit_facts_read(UnitFacts *facts, sd_bus_message *message) {
         return r < 0 ? r : sd_bus_message_exit_container(message);
 }
 
+bool unit_facts_are_up(const UnitFacts *facts) {
+        return g_strcmp0(facts->active_state, "active") == 0 || g_strcmp0(facts->active_state, "reloading") == 0;
+}
+
 void unit_facts_set(char **fact, const char *value) {
         g_free(*fact);
         *fact = g_strdup(value);

@@ -316,10 +316,6 @@ static bool was_up(const Leaf *leaf) {
         return facts->became_active > leaf->started || worked;
 }
 
-static bool is_up(const UnitFacts *facts) {
-        return is(facts->active_state, "active") || is(facts->active_state, "reloading");
-}
-
 /* A oneshot service is inactive when it has done its work, and another service can be, if it has nothing more to do. If
  * nobody holds a reference to it, systemd may have forgotten its results; then it reports that no conditions were
  * tested. Afterwards, others may have begun to stop it or to start it again. */
@@ -330,7 +326,7 @@ static bool is_good(const Leaf *leaf) {
              worked = op->verify.afterwards ? !is(facts->active_state, "failed") && was_up(leaf)
                                             : is(facts->active_state, "inactive");
 
-        return is_up(facts) || (worked && met && !is(facts->result, "exec-condition"));
+        return unit_facts_are_up(facts) || (worked && met && !is(facts->result, "exec-condition"));
 }
 
 static void on_end(Leaf *leaf, const char *property, sd_bus_message *reply, const sd_bus_error *error) {
@@ -649,7 +645,8 @@ static void unit_job_take_result(Leaf *leaf, const char *result, UnitFacts *fact
         *facts = (UnitFacts){};
         if (is(result, "done")) {
                 op->verify.good = op->verify.detailed = op->verify.afterwards = true;
-                if ((op->facts.job > 0 ? !is_up(&op->facts) : is(op->facts.active_state, "inactive")) && !was_up(leaf))
+                if ((op->facts.job > 0 ? !unit_facts_are_up(&op->facts) : is(op->facts.active_state, "inactive")) &&
+                    !was_up(leaf))
                         unit_facts_set(&op->result, "canceled");
                 verify_decide(leaf);
         } else if (is(result, "dependency")) {

@@ -82,10 +82,6 @@ static bool is(const char *fact, const char *value) {
         return g_strcmp0(fact, value) == 0;
 }
 
-static bool is_active(const UnitFacts *facts) {
-        return is(facts->active_state, "active") || is(facts->active_state, "reloading");
-}
-
 static bool is_down(const UnitFacts *facts) {
         return is(facts->active_state, "inactive") || is(facts->active_state, "failed");
 }
@@ -128,7 +124,7 @@ static UnitRecoveryVerdict judge_start(const UnitRecovery *recovery, const UnitF
 
         if (is_since(recovery, facts->left_inactive) || asserts_failed(recovery, facts) ||
             (is_since(recovery, facts->tested_conditions) && !facts->condition_result) ||
-            (recovery->verb == UNIT_START && is_active(facts)))
+            (recovery->verb == UNIT_START && unit_facts_are_up(facts)))
                 return UNIT_RECOVERY_ENDED;
         if (!recovery->heard)
                 return kept || !is(facts->load_state, "loaded") || was_not_started(facts) ? UNIT_RECOVERY_TO_DO
@@ -157,7 +153,7 @@ static UnitRecoveryVerdict judge_stop(const UnitRecovery *recovery, const UnitFa
 static UnitRecoveryVerdict judge_reload(const UnitRecovery *recovery, const UnitFacts *facts) {
         bool failed = facts->reload_result && !is(facts->reload_result, "success");
 
-        if (is_active(facts) && is_since(recovery, facts->changed))
+        if (unit_facts_are_up(facts) && is_since(recovery, facts->changed))
                 return failed ? UNIT_RECOVERY_ENDED : UNIT_RECOVERY_SUCCEEDED;
         if (!recovery->heard)
                 return UNIT_RECOVERY_TO_DO;

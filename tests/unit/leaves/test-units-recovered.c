@@ -183,7 +183,7 @@ static void test_stopped_before_it_was_up(Scene *scene, const void *data) {
         g_assert_cmpstr(leaf->cause, ==, "cam.service was not started: the job was cancelled (result 'canceled')");
 }
 
-/* It is not known whether systemd has heard of the request, but a stop is not what was requested. */
+/* systemd may have heard of the request. But a start was requested, so the job that stops the unit is another one's. */
 static void test_job_of_another(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) leaf = NULL;
 
