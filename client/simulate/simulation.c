@@ -162,20 +162,12 @@ static Timer *timer_after(const Leaf *leaf, uint64_t delay, TimerCallback callba
                                                     : NULL;
 }
 
-/* The memo makes an event, as that of a real leaf. */
 static void say(Leaf *leaf) {
-        const Param *levels = NULL;
         const char *const *message = find_param(leaf, "message", PARAM_STRING, NULL);
-        const int *level = find_param(leaf, "level", PARAM_ENUM, &levels);
-        json_object *memo;
+        const int *level = find_param(leaf, "level", PARAM_ENUM, NULL);
 
-        if (!message || !*message || !level)
-                return;
-
-        memo = json_object_new_object();
-        json_object_object_add(memo, "message", json_object_new_string(*message));
-        json_object_object_add(memo, "level", json_object_new_string(levels->values[*level]));
-        leaf_set_memo(leaf, memo);
+        if (message && *message && level)
+                leaf_say(leaf, *level, *message);
 }
 
 static Status start_action(Leaf *leaf) {
@@ -294,6 +286,12 @@ static bool simulated_halt(Leaf *leaf) {
         return false;
 }
 
+static bool simulated_halts_at_once(const Leaf *leaf) {
+        const SimulatedLeaf *op = leaf->op;
+
+        return op->outcome->halt == 0;
+}
+
 static void simulated_release(Leaf *leaf) {
         SimulatedLeaf *op = leaf->op;
 
@@ -318,8 +316,10 @@ static void simulated_unresolved(Leaf *leaf, const char *error) {
 
 static const LeafKind simulated_kind = {
         .op_size = sizeof(SimulatedLeaf),
+        .computes = true,
         .start = simulated_start,
         .halt = simulated_halt,
+        .halts_at_once = simulated_halts_at_once,
         .release = simulated_release,
         .evaluate = simulated_evaluate,
         .unresolved = simulated_unresolved,

@@ -127,6 +127,10 @@ void lock_request_free(LockRequest *request) {
                 holder_of(lock)->granted(holder_of(lock)->userdata);
 }
 
+bool locks_is_free(const Locks *locks, const char *name) {
+        return !g_hash_table_contains(locks->by_name, name);
+}
+
 bool lock_request_is_held(const LockRequest *request) {
         return holder_of(request->lock) == request;
 }

@@ -33,6 +33,9 @@ LockParty *lock_party_new(Locks *locks);
 /* There must be no requests left. */
 void lock_party_free(LockParty *party);
 
+/* Would a request get the lock at once? */
+bool locks_is_free(const Locks *locks, const char *name);
+
 /* Takes the lock, or queues for it. If it is queued, granted() is called once, when another request is freed. granted()
  * must not free requests. Copies the name of the owner. */
 LockRequest *lock_request_new(LockParty *party, const char *name, const LockOwner *owner,

@@ -29,6 +29,10 @@
 #include "basic/excerpt.h"
 #include "basic/log.h"
 
+const char *const log_level_names[] = {
+        "emerg", "alert", "crit", "err", "warning", "notice", "info", "debug", NULL,
+};
+
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
 /* The same size as systemd's own functions request, so that many messages fit into the socket. */
 #define SEND_BUFFER (8 * 1024 * 1024)

@@ -39,3 +39,6 @@ void log_message(int level, const LogSubject *subject, const char *format, ...) 
 #define log_notice(...) log_message(LOG_NOTICE, NULL, __VA_ARGS__)
 #define log_warning(...) log_message(LOG_WARNING, NULL, __VA_ARGS__)
 #define log_error(...) log_message(LOG_ERR, NULL, __VA_ARGS__)
+
+/* By level of syslog(3), NULL-terminated. */
+extern const char *const log_level_names[];

@@ -4,6 +4,7 @@
  * and AlwaysFailure. */
 
 #include "leaf-types/basic.h"
+#include "basic/log.h"
 #include "leaf-types/leaf-types.h"
 
 static const Param condition_params[] = {
@@ -27,11 +28,6 @@ const NodeType condition_type = {
         .summary = "True while an expression over the variables is true",
         .doc = "The expression is evaluated again when a variable in it changes. If the expression cannot be "
                "evaluated, the run ends with an ERROR.",
-};
-
-/* In the order of syslog(3), so the index is the level. */
-const char *const log_level_names[] = {
-        "emerg", "alert", "crit", "err", "warning", "notice", "info", "debug", NULL,
 };
 
 static const Param log_params[] = {

@@ -28,7 +28,6 @@ typedef struct SleepParams {
 } SleepParams;
 
 /* The names of LogParams.level, which is one of syslog(3); NULL-terminated. */
-extern const char *const log_level_names[];
 
 typedef enum PathKind {
         PATH_KIND_ANY,

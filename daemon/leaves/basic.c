@@ -47,21 +47,10 @@ const LeafKind condition_kind = {
         .release = condition_release,
 };
 
-/* Records the message, so that the run's event log has it, too. */
-static json_object *memory_of(const LogParams *params) {
-        json_object *memory = json_object_new_object();
-
-        json_object_object_add(memory, "message", json_object_new_string(params->message));
-        json_object_object_add(memory, "level", json_object_new_string(log_level_names[params->level]));
-        return memory;
-}
-
 static Status log_start(Leaf *leaf) {
         const LogParams *params = leaf->params;
-        const LogSubject subject = leaf_log_subject(leaf);
 
-        leaf_set_memo(leaf, memory_of(params));
-        log_message(params->level, &subject, "%s", params->message);
+        leaf_say(leaf, params->level, params->message);
         return STATUS_SUCCESS;
 }
 

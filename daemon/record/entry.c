@@ -15,6 +15,8 @@
 #define CHECKSUM_LENGTH 8u
 /* Longer than the two numbers and the longest kind. */
 #define BEGIN_MAX 64u
+/* Before the checksum: the block continues. No other part of a line ends like this. */
+#define MORE " +"
 /* In a snapshot: the checksum of the line before it. */
 #define BEFORE "before"
 #define JSON_DEPTH_MAX 1000
@@ -95,7 +97,9 @@ size_t entry_begin(GString *text, uint64_t time, EntryKind kind, NodeId node) {
         return line;
 }
 
-void entry_end(GString *text, size_t line, EntryKind kind, EntryChain *chain) {
+void entry_end(GString *text, size_t line, EntryKind kind, bool more, EntryChain *chain) {
+        if (more)
+                g_string_append_len(text, MORE, strlen(MORE));
         chain->last = entry_append_checksum(text, line, kind == ENTRY_SNAPSHOT ? chain->header : chain->last);
 }
 
@@ -109,7 +113,7 @@ void entry_append(GString *text, const Entry *entry, EntryChain *chain) {
                 g_string_append(text, json_object_to_json_string_ext(
                                               entry->details, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
         }
-        entry_end(text, line, entry->kind, chain);
+        entry_end(text, line, entry->kind, entry->more, chain);
 }
 
 bool entry_read_checksum(const char *line, size_t length, size_t *ret_length, uint32_t *ret_checksum) {
@@ -220,6 +224,9 @@ int entry_parse(const char *line, size_t length, EntryChain *chain, Entry *ret_e
                 return r;
 
         end = line + rest;
+        entry.more = rest > strlen(MORE) && memcmp(end - strlen(MORE), MORE, strlen(MORE)) == 0;
+        if (entry.more)
+                end -= strlen(MORE);
         time = take_word(&p, end);
         kind = take_word(&p, end);
         node = take_word(&p, end);

@@ -5,12 +5,13 @@
  * Defines one line of a run record: an event of the run, and its time. The writer and the readers of run records use
  * it.
  *
- *   TIME KIND [#NODE] [JSON] CRC
+ *   TIME KIND [#NODE] [JSON] [+] CRC
  *
- * TIME is in microseconds since the start of the run. JSON is an object. CRC is a checksum, as eight hexadecimal
- * digits: it covers the text before it and its space, and all previous lines, so that a missing line is detected. The
- * checksum of a snapshot covers only the header and itself, since lines between them may have been removed; its JSON
- * contains the checksum of the line before it.
+ * TIME is in microseconds since the start of the run. JSON is an object. The + says that the next line belongs to the
+ * same block: an input with its answers and effects. A block counts only as a whole. CRC is a checksum, as eight
+ * hexadecimal digits: it covers the text before it and its space, and all previous lines, so that a missing line is
+ * detected. The checksum of a snapshot covers only the header and itself, since lines between them may have been
+ * removed; its JSON contains the checksum of the line before it.
  */
 
 #include <glib.h>
@@ -29,7 +30,7 @@ typedef enum EntryKind {
         ENTRY_TIMER,     /* NODE: its timer has expired */
         ENTRY_INTERVAL,  /* the run's own timer has expired */
         ENTRY_SET,       /* {key: value, ..., :by}: variables were set from outside, or by an action: NODE */
-        ENTRY_MEMO,      /* NODE {...}: data of an action for its recovery; also in the middle of an input */
+        ENTRY_MEMO,      /* NODE {...}: data of an action for its recovery */
         ENTRY_SUSPENDED, /* {usec}: the total time for which the machine was suspended, see run_suspended() */
         ENTRY_LOCKED,    /* NODE: it got the lock for which it waited */
         ENTRY_HALT,      /* {cause} */
@@ -38,14 +39,14 @@ typedef enum EntryKind {
         ENTRY_STEP,      /* {:by}: continues past its breakpoints, for one tick */
         ENTRY_BREAK,     /* NODE {set, :by}: a breakpoint was set or removed */
         ENTRY_FORCE,     /* NODE {status, cause} */
-        /* Answers of the host while the run processed the previous input. */
-        ENTRY_BEGIN,   /* NODE {with}: a leaf is about to be started; with: the variables to which it refers */
-        ENTRY_AT_ONCE, /* NODE {status, cause, outputs}: it has ended at once, or has set variables */
-        ENTRY_STOPPED, /* NODE: an action has ended as soon as it was halted */
+        /* Answers to the run while it processed the input of the block. */
+        ENTRY_AT_ONCE, /* NODE {status, cause, outputs, message, level}: what an action that takes no time has done */
+        ENTRY_STOPPED, /* NODE: the halt of an action takes no time */
         ENTRY_VALUE,   /* NODE {status, cause, look}: a new value of a condition; look: the number of the evaluation */
         ENTRY_AT_ONCE_LOCKED, /* NODE: its lock was free */
         ENTRY_WAITS,          /* NODE: its lock was not free, and it waits for it */
-        /* Other effects of the run. A replay compares all of them. */
+        /* Effects of the run. A replay compares all of them. */
+        ENTRY_BEGIN,  /* NODE {with}: a leaf is about to be started; with: the variables to which it refers */
         ENTRY_STOP,   /* NODE: an action is about to be halted */
         ENTRY_UNLOCK, /* NODE: its lock is about to be released */
         ENTRY_ARM,    /* NODE {after}: its timer, or the run's own; microseconds */
@@ -69,6 +70,7 @@ typedef struct Entry {
         EntryKind kind;
         NodeId node;          /* NODE_NONE: of the run */
         json_object *details; /* an object, or NULL */
+        bool more;            /* the next entry belongs to the same block */
 } Entry;
 
 /* The state of the checksums, for the next line. */
@@ -82,7 +84,7 @@ void entry_append(GString *text, const Entry *entry, EntryChain *chain);
 /* The same in parts: the text that is appended in between is the JSON of the details. entry_begin() returns line for
  * entry_end(). */
 size_t entry_begin(GString *text, uint64_t time, EntryKind kind, NodeId node);
-void entry_end(GString *text, size_t line, EntryKind kind, EntryChain *chain);
+void entry_end(GString *text, size_t line, EntryKind kind, bool more, EntryChain *chain);
 
 /* Reads the line, without its end. The details are new. -EBADMSG: it is damaged, or does not follow the line before;
  * -EINVAL: its content is not known; both with an error message. */

@@ -48,7 +48,8 @@ struct RecordWriter {
         SummedText *files;  /* belong into pending, but are not copied because they can be long; NULL: none */
         size_t files_at;    /* their offset in pending */
         EntryChain chain;
-        size_t line; /* offset in pending of the entry that was begun */
+        bool open;   /* the last entry has no end yet, because only the next one, or the flush, says which it has */
+        size_t line; /* offset in pending of this entry */
         EntryKind kind;
 };
 
@@ -72,6 +73,7 @@ static void drop_pending(RecordWriter *writer) {
         GString *pending = g_steal_pointer(&writer->pending);
 
         g_clear_pointer(&writer->files, summed_text_free);
+        writer->open = false;
         if (!pending)
                 return;
 
@@ -248,23 +250,31 @@ void record_writer_free(RecordWriter *writer) {
         g_free(writer);
 }
 
+static void end_line(RecordWriter *writer, bool more) {
+        if (!writer->open)
+                return;
+
+        entry_end(writer->pending, writer->line, writer->kind, more, &writer->chain);
+        writer->open = false;
+}
+
 void record_writer_add(RecordWriter *writer, const Entry *entry) {
+        end_line(writer, false);
         entry_append(pending_of(writer), entry, &writer->chain);
 }
 
 GString *record_writer_begin(RecordWriter *writer, uint64_t time, EntryKind kind, NodeId node) {
+        end_line(writer, true);
+        writer->open = true;
         writer->kind = kind;
         writer->line = entry_begin(pending_of(writer), time, kind, node);
         return writer->pending;
 }
 
-void record_writer_end(RecordWriter *writer) {
-        entry_end(writer->pending, writer->line, writer->kind, &writer->chain);
-}
-
 int record_writer_flush(RecordWriter *writer, char **ret_error) {
         int r;
 
+        end_line(writer, false);
         if (writer->fd < 0)
                 drop_pending(writer);
         if (!writer->pending)

@@ -22,16 +22,16 @@ typedef struct RecordWriter RecordWriter;
  * message. */
 int record_writer_create(const char *path, RecordHeader *header, const Limits *limits, RecordWriter **ret_writer,
                          char **ret_error);
-/* Continues after the last complete entry of the run record in the file; an incomplete line after it is removed. */
+/* Continues after the last complete block of the run record in the file; an incomplete one after it is removed. */
 int record_writer_resume(const char *path, const RunRecord *record, RecordWriter **ret_writer, char **ret_error);
 /* Writes pending entries, as far as possible. The file stays. */
 void record_writer_free(RecordWriter *writer);
 
-/* Adds the entry to the pending ones; borrowed. */
+/* Adds the entry to the pending ones, as a block of its own; borrowed. */
 void record_writer_add(RecordWriter *writer, const Entry *entry);
-/* The same in parts: the text that is appended in between is the JSON of the details. */
+/* Begins an entry of the block that ends with the next flush. The JSON of its details, after a space, is to be appended
+ * to the returned text, before anything else is called. */
 GString *record_writer_begin(RecordWriter *writer, uint64_t time, EntryKind kind, NodeId node);
-void record_writer_end(RecordWriter *writer);
 /* Writes the pending entries to the kernel. At the first failure, a negative errno with an error message: the file is
  * deleted, and nothing is written from then on. */
 int record_writer_flush(RecordWriter *writer, char **ret_error);

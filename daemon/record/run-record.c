@@ -61,18 +61,32 @@ static int read_header(RunRecord *record, const char *text, size_t length, char 
         return 0;
 }
 
-static void add_entry(RunRecord *record, const Entry *entry, uint64_t next) {
-        json_object *engine;
+/* The blocks that have been read as a whole, and those entries after them that have been read so far. */
+typedef struct Reader {
+        RunRecord *record;
+        size_t offset;
+        EntryChain chain;
+        unsigned n_entries; /* in whole blocks */
+} Reader;
 
-        if (entry->kind == ENTRY_RECOVERED && json_object_object_get_ex(entry->details, "engine", &engine))
-                record->engine = (uint32_t) json_object_get_int64(engine);
-        if (entry->kind == ENTRY_SNAPSHOT) {
-                record->newest = record->size;
-                record->newest_entry = record->entries->len;
+/* The end of a block: what was read until now is part of the record. */
+static void end_block(Reader *reader) {
+        RunRecord *record = reader->record;
+
+        for (; reader->n_entries < record->entries->len; reader->n_entries++) {
+                const Entry *entry = &g_array_index(record->entries, Entry, reader->n_entries);
+                json_object *engine;
+
+                if (entry->kind == ENTRY_RECOVERED && json_object_object_get_ex(entry->details, "engine", &engine))
+                        record->engine = (uint32_t) json_object_get_int64(engine);
+                if (entry->kind == ENTRY_SNAPSHOT) {
+                        record->newest = record->size;
+                        record->newest_entry = reader->n_entries;
+                }
         }
 
-        g_array_append_val(record->entries, *entry);
-        record->size = next;
+        record->size = reader->offset;
+        record->chain = reader->chain;
 }
 
 /* Checks that a snapshot follows the line before it; the lines before the first entry may have been removed. */
@@ -82,41 +96,55 @@ static bool follows(const RunRecord *record, const Entry *entry, uint32_t before
 
 /* True if the entries end here: a mapped file has NUL bytes after them, or an append without its first byte; see
  * mapped-end.h. */
-static bool is_unwritten(const RunRecord *record, const char *text) {
-        return text[record->size] == '\0';
+static bool is_unwritten(const char *text) {
+        return *text == '\0';
 }
 
 static bool has_only_nul(const char *text, size_t length) {
         return length == 0 || (text[0] == '\0' && memcmp(text, text + 1, length - 1) == 0);
 }
 
-/* The kernel writes a file from its beginning on, so only the last line can be incomplete, and then it has no line
- * end. */
-static int read_entries(RunRecord *record, const char *text, size_t length, char **ret_error) {
-        for (unsigned number = 2; record->size < length; number++) {
-                Line line = line_at(text, length, record->size);
-                uint32_t before = record->chain.last;
-                g_autofree char *error = NULL;
-                Entry entry;
+static int read_line(Reader *reader, const Line *line, char **ret_error) {
+        RunRecord *record = reader->record;
+        uint32_t before = reader->chain.last;
+        Entry entry;
 
-                if (!line.whole || is_unwritten(record, text)) {
-                        record->torn = !has_only_nul(text + record->size, length - record->size);
-                        return 0;
-                }
-                if (entry_parse(line.text, line.length, &record->chain, &entry, &error) < 0) {
-                        *ret_error = g_strdup_printf("line %u: %s", number, error);
-                        return -EBADMSG;
-                }
-                if (!follows(record, &entry, before)) {
-                        entry_clear(&entry);
-                        *ret_error = g_strdup_printf("line %u: lines before it are missing", number);
-                        return -EBADMSG;
-                }
-
-                add_entry(record, &entry, line.next);
+        if (entry_parse(line->text, line->length, &reader->chain, &entry, ret_error) < 0)
+                return -EBADMSG;
+        if (!follows(record, &entry, before)) {
+                entry_clear(&entry);
+                *ret_error = g_strdup("lines before it are missing");
+                return -EBADMSG;
         }
 
+        g_array_append_val(record->entries, entry);
+        reader->offset = line->next;
+        if (!entry.more)
+                end_block(reader);
         return 0;
+}
+
+/* The kernel writes a file from its beginning on, so only the last block can be incomplete. Its effects were not
+ * carried out, so it is as if it had not happened. */
+static int read_entries(RunRecord *record, const char *text, size_t length, char **ret_error) {
+        Reader reader = { .record = record, .offset = record->size, .chain = record->chain };
+        int r = 0;
+
+        for (unsigned number = 2; r >= 0 && reader.offset < length; number++) {
+                Line line = line_at(text, length, reader.offset);
+                g_autofree char *error = NULL;
+
+                if (!line.whole || is_unwritten(line.text))
+                        break;
+                r = read_line(&reader, &line, &error);
+                if (r < 0)
+                        *ret_error = g_strdup_printf("line %u: %s", number, error);
+        }
+
+        record->torn = r >= 0 && (reader.n_entries < record->entries->len ||
+                                  !has_only_nul(text + reader.offset, length - reader.offset));
+        g_array_set_size(record->entries, reader.n_entries);
+        return r;
 }
 
 int run_record_read_until_damage(const char *text, size_t length, RunRecord **ret_record, char **ret_damage,

@@ -44,7 +44,7 @@ static const LeafKind *kind_of(const Activity *activity) {
         return activity->leaf.kind;
 }
 
-static bool is_condition(const Activity *activity) {
+bool activity_is_condition(const Activity *activity) {
         return activity->leaf.type->class == NODE_CONDITION;
 }
 
@@ -70,8 +70,8 @@ static void stop_reading(Activity *activity) {
         run_end_reading(activity->run);
 }
 
-/* An action that has ended is released at once. Report the end before that: after the release, systemd may forget its
- * unit, so the run record must have the end already. */
+/* An action that has ended is freed at once, but only when its end was reported: after the release, systemd may forget
+ * its unit, so the run record must have the end already. */
 static void settle(Activity *activity, Status status) {
         Run *run = activity->run;
 
@@ -82,12 +82,10 @@ static void settle(Activity *activity, Status status) {
                 activity->kept = true;
                 run_keep_end(run, activity->leaf.node, timers_now(run->services->leaves->timers, TIMER_MONOTONIC));
                 stop_reading(activity);
-        } else if (is_condition(activity))
+        } else if (activity_is_condition(activity))
                 run_condition_changed(run, activity->leaf.node);
-        else if (run_leaf_ended(run, activity->leaf.node))
-                activity_free(activity);
         else
-                release(activity);
+                run_leaf_ended(run, activity->leaf.node);
 }
 
 void activity_tell_end(Activity *activity) {
@@ -95,10 +93,7 @@ void activity_tell_end(Activity *activity) {
                 return;
 
         activity->kept = false;
-        if (run_leaf_ended(activity->run, activity->leaf.node))
-                activity_free(activity);
-        else
-                release(activity);
+        run_leaf_ended(activity->run, activity->leaf.node);
 }
 
 static void replace_cause(Activity *activity, Cause *cause) {
@@ -201,9 +196,9 @@ static void call_start(Activity *activity) {
         set_begun(activity, bound(activity, kind_of(activity)->start(&activity->leaf)));
 }
 
-static Activity *activity_new(Run *run, NodeId node, uint32_t attempt, json_object *noted, uint64_t started,
-                              uint64_t suspended) {
+static Activity *activity_new(Run *run, const RunLeaf *of, uint64_t started, uint64_t suspended) {
         const Tree *tree = definition_tree(run->definition);
+        NodeId node = of->node;
         const NodeType *type = tree->nodes[node].type;
         const LeafKind *kind = run->services->leaves->kind_of(type);
         Activity *activity = g_malloc0(sizeof(Activity) + kind->op_size);
@@ -211,7 +206,7 @@ static Activity *activity_new(Run *run, NodeId node, uint32_t attempt, json_obje
         activity->run = run;
         activity->link.data = activity;
         activity->label = run_node_label(run, node);
-        activity->noted = json_object_get(noted);
+        activity->noted = json_object_get(of->noted);
         activity->leaf = (Leaf){
                 .type = type,
                 .kind = kind,
@@ -223,7 +218,7 @@ static Activity *activity_new(Run *run, NodeId node, uint32_t attempt, json_obje
                 .name = tree_node_name(tree, node),
                 .label = activity->label,
                 .node = node,
-                .attempt = attempt,
+                .attempt = of->attempt,
                 .started = started,
                 .clock = definition_uses_boottime(run->definition, node) ? TIMER_BOOTTIME : TIMER_MONOTONIC,
                 .suspended = suspended,
@@ -233,17 +228,25 @@ static Activity *activity_new(Run *run, NodeId node, uint32_t attempt, json_obje
         return activity;
 }
 
-Activity *activity_start(Run *run, NodeId node, uint32_t attempt, json_object *noted) {
+Activity *activity_start(Run *run, const RunLeaf *leaf) {
         const Timers *timers = run->services->leaves->timers;
         Activity *activity =
-                activity_new(run, node, attempt, noted, timers_now(timers, TIMER_MONOTONIC),
-                             definition_uses_boottime(run->definition, node) ? timers_suspended(timers) : 0);
+                activity_new(run, leaf, timers_now(timers, TIMER_MONOTONIC),
+                             definition_uses_boottime(run->definition, leaf->node) ? timers_suspended(timers) : 0);
 
         activity->status = fill_params(activity);
-        if (activity->status == STATUS_RUNNING)
+        if (activity->status == STATUS_RUNNING && !kind_of(activity)->acts)
                 call_start(activity);
 
         return activity;
+}
+
+bool activity_is_to_act(const Activity *activity) {
+        return kind_of(activity)->acts && !activity->held && activity->status == STATUS_RUNNING;
+}
+
+void activity_act(Activity *activity) {
+        call_start(activity);
 }
 
 void activity_abandon(Activity *activity) {
@@ -269,15 +272,33 @@ void activity_free(Activity *activity) {
         g_free(activity);
 }
 
+static bool has_ended(const Activity *activity) {
+        return activity->kept || activity->status != STATUS_RUNNING;
+}
+
+bool activity_halts_at_once(const Activity *activity) {
+        const LeafKind *kind = kind_of(activity);
+
+        assert(!activity_is_condition(activity) && !activity->halted);
+
+        if (has_ended(activity) || !kind->halt)
+                return true;
+        return !activity->stopping && kind->halts_at_once && kind->halts_at_once(&activity->leaf);
+}
+
 bool activity_halt(Activity *activity) {
-        assert(!is_condition(activity) && activity_status(activity) == STATUS_RUNNING && !activity->halted);
+        assert(!activity_is_condition(activity) && !activity->halted);
 
         g_clear_pointer(&activity->timeout, timer_free);
         activity->halted = true;
-        if (activity->kept)
+        if (has_ended(activity))
                 return true;
         stop_reading(activity);
-        return activity->stopping ? false : stop(activity);
+        if (activity->stopping || !stop(activity))
+                return false;
+
+        activity->status = STATUS_FAILURE;
+        return true;
 }
 
 void activity_tell_awaited(Activity *activity) {
@@ -294,19 +315,6 @@ Status activity_evaluate(Activity *activity) {
 
 uint32_t activity_attempt(const Activity *activity) {
         return activity->leaf.attempt;
-}
-
-void activity_report(const Activity *activity, LeafReport *ret_report) {
-        *ret_report = (LeafReport){
-                .attempt = activity->leaf.attempt,
-                .since = activity->leaf.started,
-                .suspended = activity->leaf.suspended,
-                .begun = true,
-                .halted = activity->halted,
-                .has_memo = activity->leaf.has_memo,
-                .memo = activity->leaf.memo,
-                .noted = activity->noted,
-        };
 }
 
 Status activity_status(const Activity *activity) {
@@ -372,7 +380,7 @@ static bool is_to_run_again(const Activity *activity) {
 }
 
 static void start_again(Activity *activity) {
-        run_note_rerun(activity->run, activity->leaf.node, activity->noted);
+        run_note_rerun(activity->run, activity->leaf.node);
         g_clear_pointer(&activity->timeout, timer_free);
         activity->leaf.started = timers_now(activity->leaf.services->timers, TIMER_MONOTONIC);
         activity->leaf.suspended =
@@ -392,19 +400,10 @@ static void give_up(Activity *activity) {
                 fail_as_lost(activity);
 }
 
-static void recover_action(Activity *activity, const ReplayLeaf *past) {
+static void recover_action(Activity *activity, const RunLeaf *past) {
         const LeafKind *kind = kind_of(activity);
 
         activity->halted = past->halted;
-        if (!past->begun && past->halted) {
-                activity->status = STATUS_FAILURE;
-                return;
-        }
-        if (!past->begun) {
-                start_again(activity);
-                return;
-        }
-
         activity->held = true;
         activity->unread = kind->reads && !past->halted;
         if (activity->unread)
@@ -422,7 +421,7 @@ static void recover_action(Activity *activity, const ReplayLeaf *past) {
 }
 
 /* The secrets in its parameters are lost, so it cannot continue. Stop what it started. */
-static void recover_to_stop(Activity *activity, const ReplayLeaf *past) {
+static void recover_to_stop(Activity *activity, const RunLeaf *past) {
         activity->failed = true;
         if (fill_params_openly(activity) == STATUS_RUNNING)
                 recover_action(activity, past);
@@ -431,7 +430,7 @@ static void recover_to_stop(Activity *activity, const ReplayLeaf *past) {
 }
 
 /* Keep the value that the previous btd knew until there is a new one. */
-static void recover_condition(Activity *activity, const ReplayLeaf *past) {
+static void recover_condition(Activity *activity, const RunLeaf *past) {
         Status status;
 
         activity->held = true;
@@ -439,23 +438,18 @@ static void recover_condition(Activity *activity, const ReplayLeaf *past) {
         activity->status = status == STATUS_RUNNING ? past->status : status;
 }
 
-Activity *activity_recover(Run *run, const ReplayLeaf *past) {
-        Activity *activity = activity_new(run, past->node, past->attempt, past->noted, past->since, past->suspended);
+Activity *activity_recover(Run *run, const RunLeaf *past) {
+        Activity *activity = activity_new(run, past, past->since, past->suspended);
 
         activity->leaf.has_memo = past->has_memo;
         activity->leaf.memo = json_object_get(past->memo);
         activity->cause = past->cause ? cause_ref(past->cause) : NULL;
-        if (!is_condition(activity) && past->status != STATUS_RUNNING) {
-                activity->status = past->status;
-                return activity;
-        }
-
         activity->status = fill_params(activity);
-        if (activity->status == STATUS_RUNNING && is_condition(activity))
+        if (activity->status == STATUS_RUNNING && activity_is_condition(activity))
                 recover_condition(activity, past);
         else if (activity->status == STATUS_RUNNING)
                 recover_action(activity, past);
-        else if (!is_condition(activity) && past->begun)
+        else if (!activity_is_condition(activity))
                 recover_to_stop(activity, past);
 
         return activity;
@@ -484,7 +478,7 @@ void leaf_end(Leaf *leaf, Status status) {
 void leaf_set_value(Leaf *leaf, Status value) {
         Activity *activity = activity_of(leaf);
 
-        assert(is_condition(activity) && value != STATUS_IDLE && value != STATUS_SKIPPED);
+        assert(activity_is_condition(activity) && value != STATUS_IDLE && value != STATUS_SKIPPED);
 
         if (!activity->stopping && activity->status != value)
                 settle(activity, value);
@@ -493,7 +487,7 @@ void leaf_set_value(Leaf *leaf, Status value) {
 void leaf_value_changed(Leaf *leaf) {
         Activity *activity = activity_of(leaf);
 
-        assert(is_condition(activity) && kind_of(activity)->evaluate);
+        assert(activity_is_condition(activity) && kind_of(activity)->evaluate);
 
         if (!activity->stopping)
                 run_condition_changed(activity->run, leaf->node);
@@ -532,7 +526,7 @@ void leaf_give_cause(Leaf *leaf, Cause *given) {
         if (activity->failed || activity->kept)
                 return;
 
-        if (cause && is_condition(activity) && activity->status == STATUS_FAILURE &&
+        if (cause && activity_is_condition(activity) && activity->status == STATUS_FAILURE &&
             !cause_is_same(activity->cause, cause))
                 run_reason_changed(activity->run, leaf->node, cause);
         replace_cause(activity, g_steal_pointer(&cause));
@@ -570,10 +564,16 @@ void leaf_set_memo(Leaf *leaf, json_object *memo) {
         run_store_memo(activity->run, leaf->node, memo);
 }
 
+void leaf_say(Leaf *leaf, int level, const char *text) {
+        g_autofree char *hidden = leaf_hide_secrets(leaf, text);
+
+        run_set_message(activity_of(leaf)->run, level, hidden ? g_steal_pointer(&hidden) : g_strdup(text));
+}
+
 void leaf_lost(Leaf *leaf) {
         Activity *activity = activity_of(leaf);
 
-        assert(!is_condition(activity));
+        assert(!activity_is_condition(activity));
 
         if (activity->kept)
                 return;

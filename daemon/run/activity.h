@@ -7,20 +7,25 @@
  */
 
 #include "run/leaf.h"
-#include "run/replay.h"
+#include "run/run-inputs.h"
 
 typedef struct Activity Activity;
 
-/* Never fails: if parameters cannot be resolved, the activity is a FAILURE with a cause. attempt: from 1. noted: as in
- * RunHost.leaf_start(). */
-Activity *activity_start(Run *run, NodeId node, uint32_t attempt, json_object *noted);
-/* Continues an activity that the previous btd started. Its status may differ from the status in the replay. */
-Activity *activity_recover(Run *run, const ReplayLeaf *past);
+/* Never fails: if parameters cannot be resolved, the activity is a FAILURE with a cause. */
+Activity *activity_start(Run *run, const RunLeaf *leaf);
+/* Continues an activity that the previous btd started. Its status may differ from that of the leaf. */
+Activity *activity_recover(Run *run, const RunLeaf *leaf);
 /* Drops what it is still doing. */
 void activity_free(Activity *activity);
 /* The same, but leaves what it has started to the next btd. */
 void activity_abandon(Activity *activity);
 
+/* A condition whose start has effects outside is started only with this, see LeafKind.acts. */
+void activity_act(Activity *activity);
+bool activity_is_to_act(const Activity *activity);
+
+/* Actions only. Would its halt take no time? */
+bool activity_halts_at_once(const Activity *activity);
 /* Actions only. True: it has ended. False: it is ending, and run_leaf_ended() follows. */
 bool activity_halt(Activity *activity);
 
@@ -35,8 +40,8 @@ void activity_tell_awaited(Activity *activity);
 /* Conditions only: evaluates the condition now. */
 Status activity_evaluate(Activity *activity);
 
+bool activity_is_condition(const Activity *activity);
 uint32_t activity_attempt(const Activity *activity);
-void activity_report(const Activity *activity, LeafReport *ret_report);
 /* RUNNING until it has ended, or, for a condition, until its value is known. */
 Status activity_status(const Activity *activity);
 /* Borrowed; NULL: the leaf has set no cause. */

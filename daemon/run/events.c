@@ -167,22 +167,15 @@ void run_tell_suspended(Run *run, uint64_t usec) {
                 add_counted(run, NODE_NONE, "suspended", span_format_rounded(usec), NULL);
 }
 
-/* The message of a Log node, with its level unless that is "info": "warning: part 3". Memos of other actions have no
- * message. */
-void run_tell_memo(Run *run, NodeId node, json_object *memo) {
-        json_object *message = NULL, *value = NULL;
-        const char *text, *level;
-
-        if (!memo || !json_object_object_get_ex(memo, "message", &message) || !count(run))
+/* With its level unless that is "info": "warning: part 3". */
+void run_tell_message(Run *run, NodeId node, int level, const char *text) {
+        if (!count(run))
                 return;
 
-        json_object_object_get_ex(memo, "level", &value);
-        text = json_object_get_string(message);
-        level = json_object_get_string(value);
-        if (!level || g_str_equal(level, "info"))
+        if (level == LOG_INFO)
                 add_counted(run, node, "log", g_strdup(text), NULL);
         else
-                add_counted(run, node, "log", g_strdup_printf("%s: %s", level, text), NULL);
+                add_counted(run, node, "log", g_strdup_printf("%s: %s", log_level_names[level], text), NULL);
 }
 
 /* From here on, the variables that have changed are those that nodes compute. */

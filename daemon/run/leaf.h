@@ -57,12 +57,22 @@ struct LeafKind {
         size_t op_size; /* size of the kind's own struct, which the Activity provides zeroed as leaf->op */
 
         /* RUNNING, or the outcome if it is known at once (FAILURE after leaf_set_cause()). ERROR, also after
-         * leaf_set_cause(): an expression or code cannot be evaluated, which ends the run. */
+         * leaf_set_cause(): an expression or code cannot be evaluated, which ends the run. Actions of TYPE_IMMEDIATE,
+         * which cannot be RUNNING, and conditions are started while the run computes: they must do nothing that could
+         * be observed outside of btd before they return to the main loop. */
         Status (*start)(Leaf *leaf);
+        /* A condition whose start does so all the same: it is called when the run record has all that led to it, and
+         * the value is not known until then. */
+        bool acts;
+        /* Actions that are only simulated are started while the run computes, whatever their type. */
+        bool computes;
 
         /* Stops the leaf. True: it has ended, and reports nothing. False: it is ending, leaf_end() will follow.
          * NULL: release stops everything. Not called twice. */
         bool (*halt)(Leaf *leaf);
+        /* Would halt() return true? Changes nothing. Only for kinds with halt; NULL: perhaps not, so what comes after
+         * the leaf waits for one more tick. */
+        bool (*halts_at_once)(const Leaf *leaf);
 
         /* Frees the contents of the op (not the op), and cleans up outside of the daemon unless the leaf is abandoned.
          * Called last, also right after a start that completed. NULL: nothing to free. */
@@ -147,6 +157,9 @@ void leaf_give_cause(Leaf *leaf, Cause *cause);
 
 /* Sets a variable of the blackboard; takes the value. */
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value);
+
+/* Only for actions of TYPE_IMMEDIATE: the message is logged, and an event of the run. level: as of syslog(3). */
+void leaf_say(Leaf *leaf, int level, const char *text);
 
 /* The text without the secrets of the leaf, for messages that do not use the functions above; to be freed. NULL: it has
  * no secrets. */

@@ -106,17 +106,18 @@ void ticker_remove(Ticker *ticker, TickerEntry *entry) {
         entry->queued = false;
 }
 
-/* A run takes no input during a tick, but effects of a tick can change a condition or free a lock; such inputs are kept
- * until the tick is done. A run that only reacts to its own inputs, such as a Script that always changes a Condition
- * before it, is slowed down like any other loop. */
+/* A run takes no input while it computes and while its effects are carried out, but these can change a condition, end
+ * an action at once or free a lock; such inputs are kept until then. A run that only reacts to its own inputs, such as
+ * a Script that always changes a Condition before it, is slowed down like any other loop. */
 #define UNPROMPTED_MAX 1000u
 
 typedef enum KeptKind {
         INPUT_CONDITION,
+        INPUT_END,
         INPUT_LOCK,
 } KeptKind;
 
-/* An input that comes during a tick. */
+/* An input that comes while the run is busy. */
 typedef struct Kept {
         KeptKind kind;
         NodeId node;
@@ -126,8 +127,25 @@ static uint64_t clock_now(const Run *run) {
         return timers_now(run->services->leaves->timers, TIMER_MONOTONIC);
 }
 
-/* Gives one kept input to the run. The run caused it itself, so check it again: the condition may have ended, and the
- * lock may have been released since, or the node may have been halted and have taken it anew. */
+static Activity *activity_of(const Run *run, NodeId node) {
+        const RunLeaf *leaf = run_leaf(run, node);
+
+        return leaf ? leaf->activity : NULL;
+}
+
+/* The end is recorded before the activity is released. */
+static void give_end(Run *run, NodeId node) {
+        Activity *activity = activity_of(run, node);
+
+        if (!activity || activity_status(activity) == STATUS_RUNNING)
+                return;
+
+        input_leaf_ended(run, node, activity_status(activity), activity_cause(activity), clock_now(run));
+        activity_free(activity);
+}
+
+/* Gives one kept input to the run. The run caused it itself, so check it again: the leaf may have ended, and the lock
+ * may have been released since, or the node may have been halted and have taken it anew. */
 static void give(Run *run, const Kept *input, bool kept) {
         switch (input->kind) {
         case INPUT_CONDITION:
@@ -137,6 +155,9 @@ static void give(Run *run, const Kept *input, bool kept) {
                         input_condition_turned(run, input->node, clock_now(run));
                 else
                         input_condition_changed(run, input->node, clock_now(run));
+                break;
+        case INPUT_END:
+                give_end(run, input->node);
                 break;
         case INPUT_LOCK:
                 if (node_locks_has(run->node_locks, input->node) && run_waits_for_lock(run, input->node))
@@ -208,14 +229,8 @@ static void on_timer(NodeId node, void *userdata) {
         settle(run);
 }
 
-bool run_leaf_ended(Run *run, NodeId node) {
-        bool over;
-
-        run->unprompted = 0;
-        over = input_leaf_ended(run, node, clock_now(run));
-
-        settle(run);
-        return over;
+void run_leaf_ended(Run *run, NodeId node) {
+        give_or_keep(run, INPUT_END, node);
 }
 
 void run_condition_changed(Run *run, NodeId node) {
@@ -238,12 +253,14 @@ void run_set_output(Run *run, NodeId node, const char *key, json_object *value) 
                 settle(run);
 }
 
+/* A leaf whose halt takes no time is gone from the run when it is halted. */
 void run_store_memo(Run *run, NodeId node, json_object *memo) {
-        input_memo(run, node, memo, clock_now(run));
+        if (run_leaf(run, node))
+                input_memo(run, node, memo, clock_now(run));
 }
 
-void run_note_rerun(Run *run, NodeId node, json_object *noted) {
-        input_rerun(run, node, noted, clock_now(run));
+void run_note_rerun(Run *run, NodeId node) {
+        input_rerun(run, node, clock_now(run));
 }
 
 static bool tick_once(Run *run);
@@ -262,7 +279,7 @@ static void on_read(void *userdata) {
         past = g_steal_pointer(&run->past);
         events = past_sort(past, &n);
         for (unsigned i = 0; i < n; i++) {
-                Activity *activity = events[i].limit ? NULL : run_leaf(run, events[i].node);
+                Activity *activity = events[i].limit ? NULL : activity_of(run, events[i].node);
 
                 if (activity)
                         activity_tell_end(activity);
@@ -291,41 +308,70 @@ void run_keep_end(Run *run, NodeId node, uint64_t time) {
         past_keep(run->past, &(PastEvent){ .time = time, .node = node });
 }
 
-/* The effects of the run. */
+/* The answers, and the effects. */
 
-static void *host_leaf_start(NodeId node, uint32_t attempt, json_object *noted, void *userdata) {
+static Status host_compute(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
         Run *run = userdata;
+        const NodeType *type = definition_tree(run->definition)->nodes[leaf->node].type;
+        g_autoptr(Activity) activity = NULL;
+        Cause *cause;
+        Status status;
 
-        return activity_start(run, node, attempt, noted);
+        if (!(type->flags & TYPE_IMMEDIATE) && !run->services->leaves->kind_of(type)->computes)
+                return STATUS_RUNNING;
+
+        activity = activity_start(run, leaf);
+        status = activity_status(activity);
+        cause = activity_cause(activity);
+        assert(status != STATUS_RUNNING || !(type->flags & TYPE_IMMEDIATE));
+
+        if (status == STATUS_RUNNING)
+                leaf->activity = g_steal_pointer(&activity);
+        else
+                *ret_cause = cause ? cause_ref(cause) : NULL;
+        return status;
 }
 
-static Status host_leaf_status(void *leaf) {
-        return activity_status(leaf);
-}
-
-static Status host_leaf_evaluate(void *leaf, uint32_t evaluation) {
-        return activity_evaluate(leaf);
-}
-
-static Cause *host_leaf_cause(void *leaf) {
-        return activity_cause(leaf);
-}
-
-static bool host_leaf_halt(void *leaf) {
-        return activity_halt(leaf);
-}
-
-static void host_leaf_report(void *leaf, LeafReport *ret_report) {
-        activity_report(leaf, ret_report);
-}
-
-static void host_leaf_free(void *leaf) {
-        activity_free(leaf);
-}
-
-static void host_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
+static Status host_look(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
         Run *run = userdata;
+        Status status;
+        Cause *cause;
 
+        if (!leaf->activity) {
+                leaf->activity = activity_start(run, leaf);
+                if (activity_is_to_act(leaf->activity))
+                        run_add_effect(run, &(Effect){ .kind = EFFECT_START, .node = leaf->node });
+        }
+
+        status = activity_evaluate(leaf->activity);
+        cause = activity_cause(leaf->activity);
+        *ret_cause = cause ? cause_ref(cause) : NULL;
+        return status;
+}
+
+static bool host_halts_at_once(const RunLeaf *leaf, void *userdata) {
+        return activity_halts_at_once(leaf->activity);
+}
+
+static void start_leaf(Run *run, NodeId node) {
+        RunLeaf *leaf = run_leaf(run, node);
+
+        if (!leaf->activity)
+                leaf->activity = activity_start(run, leaf);
+        else
+                activity_act(leaf->activity);
+        if (activity_status(leaf->activity) != STATUS_RUNNING)
+                give_or_keep(run, activity_is_condition(leaf->activity) ? INPUT_CONDITION : INPUT_END, node);
+}
+
+static void halt_leaf(Run *run, const Effect *effect) {
+        if (activity_halt(effect->activity) && !effect->over)
+                give_or_keep(run, INPUT_END, effect->node);
+        if (effect->over)
+                activity_free(effect->activity);
+}
+
+static void arm(Run *run, NodeId node, uint64_t deadline) {
         if (!run->armed)
                 run->armed = node_timers_new(run->services->leaves->timers, on_timer, run);
         if (node != NODE_NONE && definition_uses_boottime(run_definition(run), node))
@@ -338,12 +384,6 @@ static uint64_t host_suspended(void *userdata) {
         const Run *run = userdata;
 
         return timers_suspended(run->services->leaves->timers);
-}
-
-static void host_timer_disarm(NodeId node, void *userdata) {
-        const Run *run = userdata;
-
-        node_timers_drop(run->armed, node);
 }
 
 void run_log(const Run *run, NodeId node, int level, const Cause *cause, const char *text) {
@@ -364,13 +404,17 @@ void run_log(const Run *run, NodeId node, int level, const Cause *cause, const c
 
 /* The request that completes a deadlock logs it, once for all requests in it. Only something other than a lock, such as
  * a halt or a timeout, can end it. */
+static NodeLocks *locks_of(Run *run) {
+        if (!run->node_locks)
+                run->node_locks =
+                        node_locks_new(run->services->locks, run_definition(run), run->id, on_lock_granted, run);
+        return run->node_locks;
+}
+
 static bool take_lock(Run *run, NodeId node) {
-        const Definition *definition = run_definition(run);
         g_autofree char *text = NULL, *message = NULL;
 
-        if (!run->node_locks)
-                run->node_locks = node_locks_new(run->services->locks, definition, run->id, on_lock_granted, run);
-        if (node_locks_take(run->node_locks, node))
+        if (node_locks_take(locks_of(run), node))
                 return true;
         if (!node_locks_is_deadlocked(run->node_locks, node))
                 return false;
@@ -381,31 +425,48 @@ static bool take_lock(Run *run, NodeId node) {
         return false;
 }
 
-static bool host_lock(NodeId node, void *userdata) {
-        return take_lock(userdata, node);
+static bool host_lock_is_free(NodeId node, void *userdata) {
+        return node_locks_is_free(locks_of(userdata), node);
 }
 
-static void host_unlock(NodeId node, void *userdata) {
-        const Run *run = userdata;
+/* A lock that was not free may be so by now, because this input has released it. */
+static void lock(Run *run, const Effect *effect) {
+        bool taken = take_lock(run, effect->node);
 
-        node_locks_drop(run->node_locks, node);
+        assert(taken || !effect->over);
+        if (taken && !effect->over)
+                give_or_keep(run, INPUT_LOCK, effect->node);
 }
 
-static bool is_same(const Cause *a, const Cause *b) {
-        return a && b && g_str_equal(a->kind, b->kind) && g_strcmp0(a->text, b->text) == 0;
-}
+static void host_act(const Effect *effect, void *userdata) {
+        Run *run = userdata;
 
-/* Do not log conditions, which fail often, nor retries that fail again for the same reason, nor causes that are only
- * passed on from a child. */
-static void host_failed(NodeId node, const Cause *before, void *userdata) {
-        const Run *run = userdata;
-        const Tree *tree = definition_tree(run_definition(run));
-        const Cause *cause = node_history_cause(run_node_history(run), node);
-        bool usual = tree->nodes[node].type->class == NODE_CONDITION || is_same(before, cause);
-        g_autofree char *text = cause_describe(tree, cause, node);
-        g_autofree char *message = g_strconcat(tree->nodes[node].flags & NODE_LEAF ? "failed: " : "", text, NULL);
-
-        run_log(run, node, usual ? LOG_DEBUG : LOG_INFO, cause, message);
+        switch (effect->kind) {
+        case EFFECT_START:
+                start_leaf(run, effect->node);
+                break;
+        case EFFECT_HALT:
+                halt_leaf(run, effect);
+                break;
+        case EFFECT_DROP:
+                activity_free(effect->activity);
+                break;
+        case EFFECT_ARM:
+                arm(run, effect->node, effect->deadline);
+                break;
+        case EFFECT_DISARM:
+                node_timers_drop(run->armed, effect->node);
+                break;
+        case EFFECT_LOCK:
+                lock(run, effect);
+                break;
+        case EFFECT_UNLOCK:
+                node_locks_drop(run->node_locks, effect->node);
+                break;
+        case EFFECT_LOG:
+                run_log(run, effect->node, effect->level, effect->cause, effect->text);
+                break;
+        }
 }
 
 static void host_record_failed(const char *error, void *userdata) {
@@ -416,19 +477,12 @@ static void host_record_failed(const char *error, void *userdata) {
 }
 
 static const RunHost live_host = {
-        .leaf_start = host_leaf_start,
-        .leaf_status = host_leaf_status,
-        .leaf_evaluate = host_leaf_evaluate,
-        .leaf_cause = host_leaf_cause,
-        .leaf_halt = host_leaf_halt,
-        .leaf_report = host_leaf_report,
-        .leaf_free = host_leaf_free,
+        .compute = host_compute,
+        .look = host_look,
+        .halts_at_once = host_halts_at_once,
+        .lock_is_free = host_lock_is_free,
         .suspended = host_suspended,
-        .timer_arm = host_timer_arm,
-        .timer_disarm = host_timer_disarm,
-        .lock = host_lock,
-        .unlock = host_unlock,
-        .failed = host_failed,
+        .act = host_act,
         .record_failed = host_record_failed,
 };
 
@@ -581,7 +635,7 @@ void run_halt(Run *run, Cause *why) {
 
 bool run_awaits(const Run *run, NodeId node, uint32_t attempt) {
         const Tree *tree = definition_tree(run_definition(run));
-        const Activity *activity = node < tree->n_nodes ? run_leaf(run, node) : NULL;
+        const Activity *activity = node < tree->n_nodes ? activity_of(run, node) : NULL;
 
         if (!activity || activity_attempt(activity) != attempt)
                 return false;
@@ -600,7 +654,7 @@ char *run_describe_lock(const Run *run, NodeId node) {
 
 static char *node_detail(const Run *run, NodeId node) {
         const NodeHistory *history = run_node_history(run);
-        Activity *activity = run_leaf(run, node);
+        Activity *activity = activity_of(run, node);
         uint64_t now = clock_now(run), deadline = run_deadline(run, node), left = UINT64_MAX;
         g_autofree char *lock = run_describe_lock(run, node);
 
@@ -895,25 +949,23 @@ void run_recover_lock(Run *run, const RunLock *lock) {
 }
 
 /* A condition can be false for a new reason, for example because a secret in its parameters was lost. */
-static bool is_as_before(const Activity *activity, const ReplayLeaf *leaf, bool condition) {
+static bool is_as_before(const RunLeaf *leaf, const Activity *activity) {
         const Cause *cause = activity_cause(activity);
 
         return activity_status(activity) == leaf->status &&
-               (!condition || g_strcmp0(cause ? cause->text : NULL, leaf->cause ? leaf->cause->text : NULL) == 0);
+               (!activity_is_condition(activity) ||
+                g_strcmp0(cause ? cause->text : NULL, leaf->cause ? leaf->cause->text : NULL) == 0);
 }
 
-static void recover_leaf(Run *run, const ReplayLeaf *leaf) {
-        bool condition = definition_tree(run_definition(run))->nodes[leaf->node].type->class == NODE_CONDITION;
-        Activity *activity = activity_recover(run, leaf);
-
-        run_set_leaf(run, leaf->node, activity);
-        if (is_as_before(activity, leaf, condition))
+/* The outcome of an action may be known already. */
+static void recover_leaf(Run *run, RunLeaf *leaf) {
+        if (!leaf->known && leaf->status != STATUS_RUNNING)
                 return;
 
-        if (condition)
-                input_condition_changed(run, leaf->node, clock_now(run));
-        else if (input_leaf_ended(run, leaf->node, clock_now(run)))
-                activity_free(activity);
+        leaf->activity = activity_recover(run, leaf);
+        if (!is_as_before(leaf, leaf->activity))
+                give(run, &(Kept){ activity_is_condition(leaf->activity) ? INPUT_CONDITION : INPUT_END, leaf->node },
+                     false);
 }
 
 void run_recover_leaves(Run *run, const Replay *replay) {
@@ -926,8 +978,10 @@ void run_recover_leaves(Run *run, const Replay *replay) {
                 return;
         }
 
-        for (const GList *link = replay_leaves(replay)->head; link; link = link->next)
+        for (const GList *link = run_leaves(run)->head, *next; link; link = next) {
+                next = link->next;
                 recover_leaf(run, link->data);
+        }
 
         settle(run);
 }

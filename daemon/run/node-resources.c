@@ -134,6 +134,10 @@ static void begin(NodeLocks *locks) {
         locks->by_node = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify) node_request_free);
 }
 
+bool node_locks_is_free(const NodeLocks *locks, NodeId node) {
+        return locks_is_free(locks->locks, definition_lock(locks->definition, node));
+}
+
 bool node_locks_take(NodeLocks *locks, NodeId node) {
         const Tree *tree = definition_tree(locks->definition);
         const char *node_name = tree_node_name(tree, node);

@@ -31,7 +31,9 @@ NodeLocks *node_locks_new(Locks *locks, const Definition *definition, const char
 /* Releases all locks. */
 void node_locks_free(NodeLocks *locks);
 
-/* As MachineHost's lock and unlock. */
+/* Would the node get its lock at once? */
+bool node_locks_is_free(const NodeLocks *locks, NodeId node);
+/* True: the node has its lock. False: it waits for it. */
 bool node_locks_take(NodeLocks *locks, NodeId node);
 void node_locks_drop(NodeLocks *locks, NodeId node);
 

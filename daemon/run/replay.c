@@ -12,6 +12,7 @@
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
+#include "basic/log.h"
 #include "engine/machine.h"
 #include "run/replay.h"
 #include "run/snapshot.h"
@@ -22,8 +23,6 @@ struct Replay {
         Run *run;
         unsigned begin;    /* index of the first entry that was used */
         unsigned position; /* index of the next entry */
-        GQueue leaves;     /* of ReplayLeaf */
-        GArray *locks;     /* of RunLock, after the run was taken */
         char *error;       /* the first mismatch, or NULL */
 };
 
@@ -88,42 +87,77 @@ static void G_GNUC_PRINTF(2, 3) mismatch(Replay *replay, const char *format, ...
         replay->error = g_strdup_printf("line %u: %s%s", replay->position + 1, text, engines);
 }
 
-/* The answers to the run, from the entries that follow the input. */
+/* The answers to the run, and the effects of the run, which are compared: the entries that follow the input in its
+ * block. */
 
-/* True if all effects of the last input are recorded. */
-static bool is_known(const Replay *replay) {
+static const Entry *take(Replay *replay, EntryKind kind, NodeId node) {
         const Entry *entry = next_entry(replay);
 
-        return entry && entry->kind != ENTRY_RECOVERED;
-}
+        if (!entry || entry->kind != kind || entry->node != node)
+                return NULL;
 
-/* The next entry, if it is this answer. */
-static const Entry *next_answer(Replay *replay, EntryKind kind, NodeId node) {
-        const Entry *entry = next_entry(replay);
-
-        return entry && entry->kind == kind && entry->node == node ? entry : NULL;
-}
-
-static const Entry *take_answer(Replay *replay, EntryKind kind, NodeId node) {
-        const Entry *entry = next_answer(replay, kind, node);
-
-        if (entry)
-                replay->position++;
-
+        replay->position++;
         return entry;
 }
 
-/* The same for an effect of the run: if it is missing, the recorded run did not have it. */
-static const Entry *take_effect(Replay *replay, EntryKind kind, NodeId node) {
-        const Entry *entry = take_answer(replay, kind, node);
+/* The same for what must be there. */
+static const Entry *expect(Replay *replay, EntryKind kind, NodeId node) {
+        const Entry *entry = take(replay, kind, node);
 
-        if (!entry && is_known(replay) && node != NODE_NONE)
+        if (!entry && node != NODE_NONE)
                 mismatch(replay, "after this line, the run requests '%s' of node #%u, which is not recorded",
                          entry_kind_to_string(kind), node);
-        else if (!entry && is_known(replay))
+        else if (!entry)
                 mismatch(replay, "after this line, the run requests '%s', which is not recorded",
                          entry_kind_to_string(kind));
         return entry;
+}
+
+static bool is_effect(EntryKind kind) {
+        return kind == ENTRY_BEGIN || kind == ENTRY_STOP || kind == ENTRY_UNLOCK || kind == ENTRY_ARM ||
+               kind == ENTRY_DISARM;
+}
+
+void replay_note(Replay *replay, EntryKind kind, NodeId node) {
+        if (is_effect(kind))
+                expect(replay, kind, node);
+}
+
+void replay_note_number(Replay *replay, EntryKind kind, NodeId node, const char *name, uint64_t number) {
+        const Entry *entry = is_effect(kind) ? expect(replay, kind, node) : NULL;
+        uint64_t then = entry ? json_object_get_uint64(detail_of(entry, name)) : number;
+
+        if (then != number)
+                mismatch(replay, "it arms a timer for %" PRIu64 "us, but this engine for %" PRIu64 "us", then, number);
+}
+
+/* Checks that the variables had the values in the entry. */
+static void check_noted(Replay *replay, const Entry *entry, json_object *noted) {
+        json_object *with = detail_of(entry, "with");
+
+        if (!json_object_is_type(with, json_type_object))
+                return;
+
+        json_object_object_foreach(with, name, then) {
+                json_object *now = NULL;
+                bool set = noted && json_object_object_get_ex(noted, name, &now);
+
+                if (set && json_object_equal(then, now))
+                        continue;
+
+                mismatch(replay, "node #%u is started when '%s' is %s, but with this engine it is %s", entry->node,
+                         name, json_object_to_json_string_ext(then, JSON_C_TO_STRING_PLAIN),
+                         set ? json_object_to_json_string_ext(now, JSON_C_TO_STRING_PLAIN) : "not set");
+        }
+}
+
+/* The entry of a rerun is the input itself. */
+void replay_note_noted(Replay *replay, EntryKind kind, NodeId node, json_object *noted) {
+        const Entry *entry = is_effect(kind) ? expect(replay, kind, node)
+                                             : &g_array_index(replay->record->entries, Entry, replay->position - 1);
+
+        if (entry)
+                check_noted(replay, entry, noted);
 }
 
 /* IDLE: none, or not a valid one. */
@@ -155,20 +189,21 @@ static Cause *cause_in(Replay *replay, const Entry *entry) {
         return g_steal_pointer(&cause);
 }
 
-static void set_outcome(ReplayLeaf *leaf, const Entry *entry) {
+static Status outcome_in(Replay *replay, const Entry *entry, Cause **ret_cause) {
         Status status = status_in(entry);
+        Cause *cause = cause_in(replay, entry);
 
-        if (status == STATUS_IDLE || status == STATUS_HALTED)
-                mismatch(leaf->replay, "it has no status");
-        else
-                leaf->status = status;
-
-        cause_unref(leaf->cause);
-        leaf->cause = cause_in(leaf->replay, entry);
-        if (leaf->status == STATUS_ERROR && !leaf->cause) {
-                mismatch(leaf->replay, "it has no cause");
-                leaf->cause = cause_new(CAUSE_EXPRESSION, NULL, "");
+        if (status == STATUS_IDLE || status == STATUS_HALTED) {
+                mismatch(replay, "it has no status");
+                status = STATUS_FAILURE;
         }
+        if (status == STATUS_ERROR && !cause) {
+                mismatch(replay, "it has no cause");
+                cause = cause_new(CAUSE_EXPRESSION, NULL, "");
+        }
+
+        *ret_cause = cause;
+        return status;
 }
 
 static void set_outputs(Replay *replay, NodeId node, json_object *values, uint64_t now) {
@@ -177,21 +212,6 @@ static void set_outputs(Replay *replay, NodeId node, json_object *values, uint64
 
         json_object_object_foreach(values, key, value)
                 input_output(replay->run, node, key, json_object_get(value), now);
-}
-
-static void begin_again(ReplayLeaf *leaf, uint64_t now) {
-        leaf->begun = true;
-        leaf->since = now;
-        leaf->suspended = run_suspended(leaf->replay->run);
-        leaf->has_memo = false;
-        g_clear_pointer(&leaf->memo, json_object_put);
-}
-
-static void keep_memo(ReplayLeaf *leaf, const Entry *entry, uint64_t now) {
-        leaf->has_memo = true;
-        json_object_put(leaf->memo);
-        leaf->memo = json_object_get(entry->details);
-        input_memo(leaf->replay->run, leaf->node, leaf->memo, now);
 }
 
 static const Script *code_of(const Node *node) {
@@ -203,248 +223,74 @@ static const Script *code_of(const Node *node) {
 }
 
 /* Computes the outcome again, for a leaf that has ended and only uses variables: it is not recorded. */
-static void compute(ReplayLeaf *leaf) {
-        const Script *code = code_of(&tree_of(leaf->replay)->nodes[leaf->node]);
-        Blackboard *scope = variables_scope(run_variables(leaf->replay->run), leaf->node);
+static void compute(Replay *replay, NodeId node, Status status) {
+        const Script *code = code_of(&tree_of(replay)->nodes[node]);
+        Blackboard *scope = variables_scope(run_variables(replay->run), node);
         g_autoptr(Cause) cause = NULL;
 
         /* A failed leaf did not run its code; code itself cannot fail. */
-        if (code && leaf->status != STATUS_FAILURE && script_status_of_code(code, scope, &cause) != leaf->status)
-                mismatch(leaf->replay, "its code has another result");
+        if (code && status != STATUS_FAILURE && script_status_of_code(code, scope, &cause) != status)
+                mismatch(replay, "its code has another result");
 }
 
-/* Data that the action stored while it was being started; data that it stores later is an input. */
-static const Entry *take_note(Replay *replay, const Entry *begin) {
+static int level_of(const char *name) {
+        for (int level = 0; name && log_level_names[level]; level++)
+                if (g_str_equal(log_level_names[level], name))
+                        return level;
+
+        return LOG_INFO;
+}
+
+Status replay_outcome(Replay *replay, const RunLeaf *leaf, Cause **ret_cause) {
+        bool immediate = tree_of(replay)->nodes[leaf->node].type->flags & TYPE_IMMEDIATE;
+        const Entry *entry = immediate ? expect(replay, ENTRY_AT_ONCE, leaf->node) : NULL;
+        json_object *message;
+        Status status;
+
+        if (!entry)
+                return immediate ? STATUS_FAILURE : STATUS_RUNNING;
+
+        status = outcome_in(replay, entry, ret_cause);
+        if (status == STATUS_RUNNING) {
+                mismatch(replay, "it has no outcome");
+                return STATUS_FAILURE;
+        }
+
+        compute(replay, leaf->node, status);
+        set_outputs(replay, leaf->node, detail_of(entry, "outputs"), run_now(replay->run));
+        message = detail_of(entry, "message");
+        if (json_object_is_type(message, json_type_string))
+                run_set_message(replay->run, level_of(json_object_get_string(detail_of(entry, "level"))),
+                                g_strdup(json_object_get_string(message)));
+        return status;
+}
+
+Status replay_value(Replay *replay, const RunLeaf *leaf, uint32_t evaluation, Cause **ret_cause) {
         const Entry *entry = next_entry(replay);
 
-        return entry && entry->time == begin->time ? take_answer(replay, ENTRY_MEMO, begin->node) : NULL;
-}
-
-/* Checks that the variables have the values in the entry of the leaf's start. */
-static void check_noted(ReplayLeaf *leaf, const Entry *entry) {
-        json_object *with = detail_of(entry, "with");
-
-        if (!json_object_is_type(with, json_type_object))
-                return;
-
-        json_object_object_foreach(with, name, then) {
-                json_object *now = NULL;
-                bool set = leaf->noted && json_object_object_get_ex(leaf->noted, name, &now);
-
-                if (set && json_object_equal(then, now))
-                        continue;
-
-                mismatch(leaf->replay, "node #%u is started when '%s' is %s, but with this engine it is %s", leaf->node,
-                         name, json_object_to_json_string_ext(then, JSON_C_TO_STRING_PLAIN),
-                         set ? json_object_to_json_string_ext(now, JSON_C_TO_STRING_PLAIN) : "not set");
-        }
-}
-
-/* If the daemon was stopped right then, the start is the last entry. */
-static void begin_action(ReplayLeaf *leaf) {
-        Replay *replay = leaf->replay;
-        const Entry *begin, *entry;
-
-        if (!is_known(replay))
-                return;
-
-        begin = take_answer(replay, ENTRY_BEGIN, leaf->node);
-        if (!begin) {
-                mismatch(replay, "after this line, the run starts node #%u, which is not recorded", leaf->node);
-                return;
+        if (entry && entry->kind == ENTRY_VALUE && entry->node == leaf->node &&
+            json_object_get_int64(detail_of(entry, "look")) == evaluation) {
+                replay->position++;
+                return outcome_in(replay, entry, ret_cause);
         }
 
-        leaf->begun = true;
-        check_noted(leaf, begin);
-        while ((entry = take_note(replay, begin)))
-                keep_memo(leaf, entry, begin->time);
-
-        entry = take_answer(replay, ENTRY_AT_ONCE, leaf->node);
-        if (!entry)
-                return;
-
-        set_outcome(leaf, entry);
-        compute(leaf);
-        set_outputs(replay, leaf->node, detail_of(entry, "outputs"), 0);
-}
-
-/* A condition has an entry of its start only if it refers to variables. */
-static void begin_condition(ReplayLeaf *leaf) {
-        const Entry *begin = leaf->noted ? take_effect(leaf->replay, ENTRY_BEGIN, leaf->node) : NULL;
-
-        if (begin)
-                check_noted(leaf, begin);
-}
-
-static void *on_leaf_start(NodeId node, uint32_t attempt, json_object *noted, void *userdata) {
-        Replay *replay = userdata;
-        ReplayLeaf *leaf = g_new(ReplayLeaf, 1);
-
-        *leaf = (ReplayLeaf){
-                .node = node,
-                .attempt = attempt,
-                .status = STATUS_RUNNING,
-                .noted = json_object_get(noted),
-                .since = run_now(replay->run),
-                .suspended = run_suspended(replay->run),
-                .replay = replay,
-                .link.data = leaf,
-        };
-        g_queue_push_tail_link(&replay->leaves, &leaf->link);
-        if (tree_of(replay)->nodes[node].type->class == NODE_ACTION)
-                begin_action(leaf);
-        else
-                begin_condition(leaf);
-
-        return leaf;
-}
-
-static Status on_leaf_status(void *data) {
-        const ReplayLeaf *leaf = data;
-
+        *ret_cause = leaf->cause ? cause_ref(leaf->cause) : NULL;
         return leaf->status;
 }
 
-static Status on_leaf_evaluate(void *data, uint32_t evaluation) {
-        ReplayLeaf *leaf = data;
-        const Entry *entry = next_answer(leaf->replay, ENTRY_VALUE, leaf->node);
-
-        if (entry && json_object_get_int64(detail_of(entry, "look")) == evaluation) {
-                leaf->replay->position++;
-                set_outcome(leaf, entry);
-        }
-
-        return leaf->status;
+bool replay_takes_no_time(Replay *replay, NodeId node) {
+        return take(replay, ENTRY_STOPPED, node);
 }
 
-static Cause *on_leaf_cause(void *data) {
-        const ReplayLeaf *leaf = data;
-
-        return leaf->cause;
+bool replay_has_lock(Replay *replay, NodeId node) {
+        return take(replay, ENTRY_AT_ONCE_LOCKED, node) || !expect(replay, ENTRY_WAITS, node);
 }
-
-static bool on_leaf_halt(void *data) {
-        ReplayLeaf *leaf = data;
-
-        take_effect(leaf->replay, ENTRY_STOP, leaf->node);
-        leaf->halted = !take_answer(leaf->replay, ENTRY_STOPPED, leaf->node);
-        return !leaf->halted;
-}
-
-static void leaf_free(ReplayLeaf *leaf) {
-        g_queue_unlink(&leaf->replay->leaves, &leaf->link);
-        cause_unref(leaf->cause);
-        json_object_put(leaf->memo);
-        json_object_put(leaf->noted);
-        g_free(leaf);
-}
-
-static void on_leaf_free(void *leaf) {
-        leaf_free(leaf);
-}
-
-static uint64_t after_of(const Entry *entry) {
-        return json_object_get_uint64(detail_of(entry, "after"));
-}
-
-/* The run itself knows which timers are armed. */
-static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
-        Replay *replay = userdata;
-        const Entry *entry = take_effect(replay, ENTRY_ARM, node);
-        uint64_t now = run_now(replay->run), after = entry ? after_of(entry) : 0;
-
-        if (entry && deadline != (after < UINT64_MAX - now ? now + after : UINT64_MAX))
-                mismatch(replay, "it arms a timer for %" PRIu64 "us, but this engine for %" PRIu64 "us", after,
-                         deadline - now);
-}
-
-static void on_timer_disarm(NodeId node, void *userdata) {
-        take_effect(userdata, ENTRY_DISARM, node);
-}
-
-static bool on_lock(NodeId node, void *userdata) {
-        Replay *replay = userdata;
-        bool held = take_answer(replay, ENTRY_AT_ONCE_LOCKED, node);
-
-        if (!held)
-                take_effect(replay, ENTRY_WAITS, node);
-
-        return held;
-}
-
-static void on_unlock(NodeId node, void *userdata) {
-        take_effect(userdata, ENTRY_UNLOCK, node);
-}
-
-static void on_leaf_report(void *data, LeafReport *ret_report) {
-        const ReplayLeaf *leaf = data;
-
-        *ret_report = (LeafReport){
-                .attempt = leaf->attempt,
-                .since = leaf->since,
-                .suspended = leaf->suspended,
-                .begun = leaf->begun,
-                .halted = leaf->halted,
-                .has_memo = leaf->has_memo,
-                .memo = leaf->memo,
-                .noted = leaf->noted,
-        };
-}
-
-static const RunHost replay_host = {
-        .leaf_start = on_leaf_start,
-        .leaf_status = on_leaf_status,
-        .leaf_evaluate = on_leaf_evaluate,
-        .leaf_cause = on_leaf_cause,
-        .leaf_halt = on_leaf_halt,
-        .leaf_report = on_leaf_report,
-        .leaf_free = on_leaf_free,
-        .timer_arm = on_timer_arm,
-        .timer_disarm = on_timer_disarm,
-        .lock = on_lock,
-        .unlock = on_unlock,
-};
 
 /* The restore of a snapshot at which the replay begins. */
 
-static void *make_leaf(NodeId node, Status status, Cause *cause, const LeafReport *report, void *userdata) {
-        Replay *replay = userdata;
-        ReplayLeaf *leaf = g_new(ReplayLeaf, 1);
-
-        *leaf = (ReplayLeaf){
-                .node = node,
-                .attempt = report->attempt,
-                .status = status,
-                .cause = cause ? cause_ref(cause) : NULL,
-                .begun = report->begun,
-                .halted = report->halted,
-                .has_memo = report->has_memo,
-                .memo = json_object_get(report->memo),
-                .noted = json_object_get(report->noted),
-                .since = report->since,
-                .suspended = report->suspended,
-                .replay = replay,
-                .link.data = leaf,
-        };
-        g_queue_push_tail_link(&replay->leaves, &leaf->link);
-        return leaf;
-}
-
-/* Sorts by the time of start; for equal times, by the order of nodes. */
-static gint compare_leaves(gconstpointer a, gconstpointer b, gpointer userdata) {
-        const ReplayLeaf *x = a, *y = b;
-
-        if (x->since != y->since)
-                return x->since < y->since ? -1 : 1;
-
-        return (x->node > y->node) - (x->node < y->node);
-}
-
 static void restore(Replay *replay, const Entry *entry, uint64_t now) {
-        if (!entry->details || !snapshot_restore(replay->run, entry->details, now, make_leaf, replay))
+        if (!entry->details || !snapshot_restore(replay->run, entry->details, now))
                 mismatch(replay, "the snapshot does not fit the tree");
-
-        g_queue_sort(&replay->leaves, compare_leaves, NULL);
 }
 
 /* The recorded inputs, which are applied after checking that they are possible. */
@@ -484,22 +330,20 @@ static bool is_of_class(const Replay *replay, const Entry *entry, NodeClass clas
 }
 
 static void apply_ended(Replay *replay, const Entry *entry, uint64_t now) {
-        ReplayLeaf *leaf = run_leaf(replay->run, entry->node);
+        const RunLeaf *leaf = run_leaf(replay->run, entry->node);
+        g_autoptr(Cause) cause = NULL;
+        Status status;
 
         if (!leaf || leaf->status != STATUS_RUNNING || !is_of_class(replay, entry, NODE_ACTION)) {
                 mismatch(replay, "node #%u is not running", entry->node);
                 return;
         }
 
-        set_outcome(leaf, entry);
-        if (leaf->status == STATUS_RUNNING) {
+        status = outcome_in(replay, entry, &cause);
+        if (status == STATUS_RUNNING)
                 mismatch(replay, "it has no outcome");
-                return;
-        }
-
-        compute(leaf);
-        if (input_leaf_ended(replay->run, entry->node, now))
-                leaf_free(leaf);
+        else
+                input_leaf_ended(replay->run, entry->node, status, cause, now);
 }
 
 static void apply_changed(Replay *replay, const Entry *entry, uint64_t now) {
@@ -512,18 +356,14 @@ static void apply_changed(Replay *replay, const Entry *entry, uint64_t now) {
 }
 
 static void apply_reason(Replay *replay, const Entry *entry, uint64_t now) {
-        ReplayLeaf *leaf = run_leaf(replay->run, entry->node);
+        g_autoptr(Cause) cause = NULL;
 
-        if (!leaf || !is_of_class(replay, entry, NODE_CONDITION) || !run_is_false(replay->run, entry->node)) {
+        if (!is_of_class(replay, entry, NODE_CONDITION) || !run_is_false(replay->run, entry->node))
                 mismatch(replay, "node #%u is not a condition that is false", entry->node);
-                return;
-        }
-
-        set_outcome(leaf, entry);
-        if (leaf->status != STATUS_FAILURE || !leaf->cause)
+        else if (outcome_in(replay, entry, &cause) != STATUS_FAILURE || !cause)
                 mismatch(replay, "it has no reason");
         else
-                input_reason(replay->run, entry->node, leaf->cause, now);
+                input_reason(replay->run, entry->node, cause, now);
 }
 
 static void apply_timer(Replay *replay, const Entry *entry, uint64_t now) {
@@ -560,11 +400,9 @@ static void apply_set(Replay *replay, const Entry *entry, uint64_t now) {
                 set_outputs(replay, entry->node, entry->details, now);
 }
 
-static void apply_note(Replay *replay, const Entry *entry, uint64_t now) {
-        ReplayLeaf *leaf = run_leaf(replay->run, entry->node);
-
-        if (leaf)
-                keep_memo(leaf, entry, now);
+static void apply_memo(Replay *replay, const Entry *entry, uint64_t now) {
+        if (run_leaf(replay->run, entry->node))
+                input_memo(replay->run, entry->node, entry->details, now);
         else
                 mismatch(replay, "node #%u is not running", entry->node);
 }
@@ -620,16 +458,10 @@ static void apply_recovered(Replay *replay, const Entry *entry, uint64_t now) {
 }
 
 static void apply_rerun(Replay *replay, const Entry *entry, uint64_t now) {
-        ReplayLeaf *leaf = run_leaf(replay->run, entry->node);
-
-        if (!leaf) {
+        if (run_leaf(replay->run, entry->node))
+                input_rerun(replay->run, entry->node, now);
+        else
                 mismatch(replay, "node #%u is not running", entry->node);
-                return;
-        }
-
-        input_rerun(replay->run, entry->node, leaf->noted, now);
-        begin_again(leaf, now);
-        check_noted(leaf, entry);
 }
 
 static void apply_finished(Replay *replay, const Entry *entry, uint64_t now) {
@@ -667,7 +499,7 @@ static const Input inputs[ENTRY_KIND_MAX_] = {
         [ENTRY_TIMER] = { apply_timer, OF_NODE },
         [ENTRY_INTERVAL] = { apply_timer },
         [ENTRY_SET] = { apply_set, OF_EITHER },
-        [ENTRY_MEMO] = { apply_note, OF_NODE },
+        [ENTRY_MEMO] = { apply_memo, OF_NODE },
         [ENTRY_SUSPENDED] = { apply_suspended },
         [ENTRY_LOCKED] = { apply_locked, OF_NODE },
         [ENTRY_HALT] = { apply_halt, .waiting = true },
@@ -778,7 +610,8 @@ static int replay_new_from(const RunRecord *record, unsigned begin, Definition *
                         .started = header->started,
                         .start = header->start,
                 },
-                definition, &replay_host, replay);
+                definition, NULL, NULL);
+        run_set_replay(replay->run, replay);
         run_give(replay->run, header->variables);
         check_nodes(replay);
         if (replay->error) {
@@ -841,10 +674,7 @@ void replay_free(Replay *replay) {
         if (!replay)
                 return;
 
-        while (replay->leaves.head)
-                leaf_free(replay->leaves.head->data);
         run_free(replay->run);
-        g_clear_pointer(&replay->locks, g_array_unref);
         g_free(replay->error);
         g_free(replay);
 }
@@ -863,18 +693,7 @@ unsigned replay_position(const Replay *replay) {
         return replay->position;
 }
 
-const GQueue *replay_leaves(const Replay *replay) {
-        return &replay->leaves;
-}
-
-const GArray *replay_locks(const Replay *replay) {
-        return replay->run ? run_locks(replay->run) : replay->locks;
-}
-
 Run *replay_take(Replay *replay) {
-        const GArray *locks = run_locks(replay->run);
-
-        replay->locks = g_array_new(FALSE, FALSE, sizeof(RunLock));
-        g_array_append_vals(replay->locks, locks->data, locks->len);
+        run_set_replay(replay->run, NULL);
         return g_steal_pointer(&replay->run);
 }

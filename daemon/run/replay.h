@@ -2,36 +2,13 @@
 #pragma once
 
 /*
- * Replays a run record, input by input. After the last entry, the run is in the state in which the recording stopped.
- * Requests of the run are answered from the run record; nothing is done outside. Recovery and btctl use it.
- *
- * If the run record ends in the middle of an input, the rest of it is done without further knowledge: an action has not
- * begun, a condition is not known, a lock is not free. The same holds at each point where another daemon has recovered
- * the run and continued it.
+ * Replays a run record, input by input. The record answers what the run asks, and its effects must be those of the
+ * record; nothing is done outside. After the last entry, the run is in the state in which the recording stopped.
+ * Recovery and btctl use it.
  */
 
 #include "record/run-record.h"
 #include "run/run-inputs.h"
-
-typedef struct Replay Replay;
-
-/* A leaf that was started and is still needed. */
-typedef struct ReplayLeaf {
-        NodeId node;
-        uint32_t attempt;   /* from 1 */
-        Status status;      /* of an action RUNNING, or an outcome that no tick has seen; of a condition its value */
-        Cause *cause;       /* of the status, or NULL */
-        bool begun;         /* an action that may have had effects outside; else it certainly had none */
-        bool halted;        /* an action that is ending */
-        bool has_memo;      /* an action that stored a memo, see input_memo() */
-        json_object *memo;  /* the last memo, or NULL */
-        json_object *noted; /* the variables to which it refers, at its start; or NULL */
-        uint64_t since;     /* the time of its start */
-        uint64_t suspended; /* at that time, see run_suspended() */
-
-        Replay *replay;
-        GList link;
-} ReplayLeaf;
 
 /* The definition must be that of the header, see record_definition_new(); both are borrowed. -EBADMSG: the run record
  * does not match it, with an error message. */
@@ -58,21 +35,26 @@ unsigned replay_position(const Replay *replay);
 /* True if the last of these says that the run has finished. */
 bool replay_has_finished(const Replay *replay);
 
-/* Of ReplayLeaf, in order of start; and of RunLock. Borrowed, until the next step. */
-const GQueue *replay_leaves(const Replay *replay);
-const GArray *replay_locks(const Replay *replay);
-
-/* Returns the run, whose leaves have no owner then: use run_set_host() and run_set_leaf(). Afterwards,
- * only replay_leaves(), replay_locks() and replay_free() may be called. */
+/* Returns the run, which has no host then. Afterwards, only replay_position(), replay_has_finished() and replay_free()
+ * may be called. */
 Run *replay_take(Replay *replay);
+
+/* For the run: the answers, and the effects. A mismatch ends the replay. */
+Status replay_outcome(Replay *replay, const RunLeaf *leaf, Cause **ret_cause);
+Status replay_value(Replay *replay, const RunLeaf *leaf, uint32_t evaluation, Cause **ret_cause);
+bool replay_takes_no_time(Replay *replay, NodeId node);
+bool replay_has_lock(Replay *replay, NodeId node);
+void replay_note(Replay *replay, EntryKind kind, NodeId node);
+void replay_note_number(Replay *replay, EntryKind kind, NodeId node, const char *name, uint64_t number);
+void replay_note_noted(Replay *replay, EntryKind kind, NodeId node, json_object *noted);
 
 /*
  * Recovers a run that the previous btd left, in three steps; see live-run.c. Each step is done for all runs before the
  * next step, because runs share locks.
  */
 
-/* Step 1: makes a run in the state of the replay. Takes the execution out of the replay, which can then only be used
- * for the other steps. Takes the writer, to which the run appends; NULL: no run record. */
+/* Step 1: takes the run out of the replay and makes it live. Takes the writer, to which the run appends; NULL: no run
+ * record. */
 Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *writer, const RunServices *services,
                  const RunCallbacks *callbacks, void *userdata);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Writes the entries of a run record. Details that are not a JSON object yet are written directly as text, because this
- * happens for every input of every run.
- *
- * Entries are flushed before the next effect, and at the latest when the run has processed its input. So the reason of
- * each effect is always recorded.
+ * Writes the entries of a run record: those of one input are a block, which is flushed before its effects are carried
+ * out. A run that is replayed has no writer; its effects are compared with the record instead. Details that are not a
+ * JSON object yet are written directly as text, because this happens for every input of every run.
  */
 
 #include <inttypes.h>
@@ -13,6 +11,8 @@
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
+#include "basic/log.h"
+#include "run/replay.h"
 #include "run/run-state.h"
 #include "run/snapshot.h"
 
@@ -20,13 +20,6 @@
 #define NOTED_MAX 1024u
 /* Longer than any status. */
 #define OUTCOME_MAX 32u
-
-static void value_free(void *data) {
-        RunValue *value = data;
-
-        cause_unref(value->cause);
-        g_free(value);
-}
 
 static GString *begin(Run *run, EntryKind kind, NodeId node) {
         return record_writer_begin(run->writer, run->now - run->start, kind, node);
@@ -57,11 +50,10 @@ static void append_outcome(GString *text, Status status, const Cause *cause) {
 }
 
 void run_note(Run *run, EntryKind kind, NodeId node) {
-        if (!run->writer)
-                return;
-
-        begin(run, kind, node);
-        record_writer_end(run->writer);
+        if (run->replay)
+                replay_note(run->replay, kind, node);
+        else if (run->writer)
+                begin(run, kind, node);
 }
 
 void run_note_status(Run *run, EntryKind kind, NodeId node, Status status, const Cause *cause) {
@@ -73,7 +65,6 @@ void run_note_status(Run *run, EntryKind kind, NodeId node, Status status, const
         text = begin(run, kind, node);
         append_outcome(text, status, cause);
         g_string_append_c(text, '}');
-        record_writer_end(run->writer);
 }
 
 static void note_json(Run *run, EntryKind kind, NodeId node, json_object *json) {
@@ -81,7 +72,6 @@ static void note_json(Run *run, EntryKind kind, NodeId node, json_object *json) 
 
         g_string_append_c(text, ' ');
         append_json(text, json);
-        record_writer_end(run->writer);
 }
 
 void run_note_cause(Run *run, EntryKind kind, const Cause *cause) {
@@ -119,24 +109,24 @@ static void append_noted(GString *text, json_object *noted) {
                 g_string_append(text, "}}");
 }
 
-void run_note_begin(Run *run, EntryKind kind, NodeId node, json_object *noted) {
+void run_note_noted(Run *run, EntryKind kind, NodeId node, json_object *noted) {
         GString *text;
 
+        if (run->replay)
+                replay_note_noted(run->replay, kind, node, noted);
         if (!run->writer)
                 return;
 
         text = begin(run, kind, node);
         if (noted)
                 append_noted(text, noted);
-        record_writer_end(run->writer);
 }
 
 void run_note_number(Run *run, EntryKind kind, NodeId node, const char *name, uint64_t number) {
-        if (!run->writer)
-                return;
-
-        g_string_append_printf(begin(run, kind, node), " {\"%s\":%" PRIu64 "}", name, number);
-        record_writer_end(run->writer);
+        if (run->replay)
+                replay_note_number(run->replay, kind, node, name, number);
+        else if (run->writer)
+                g_string_append_printf(begin(run, kind, node), " {\"%s\":%" PRIu64 "}", name, number);
 }
 
 static void note_request(Run *run, EntryKind kind, NodeId node, json_object *details, const char *by) {
@@ -171,74 +161,37 @@ void run_note_variables(Run *run, json_object *values, const char *by) {
         note_request(run, ENTRY_SET, NODE_NONE, details, by);
 }
 
-void run_note_start(Run *run, NodeId node, Status status, const Cause *cause) {
-        g_autoptr(json_object) outputs = g_steal_pointer(&run->outputs);
+void run_note_outcome(Run *run, const RunLeaf *leaf) {
         GString *text;
 
-        if (!run->writer || (status == STATUS_RUNNING && !outputs))
-                return;
-
-        text = begin(run, ENTRY_AT_ONCE, node);
-        append_outcome(text, status, cause);
-        if (outputs) {
-                g_string_append(text, ",\"outputs\":");
-                append_json(text, outputs);
-        }
-        g_string_append_c(text, '}');
-        record_writer_end(run->writer);
-}
-
-const RunValue *run_value(const Run *run, NodeId node) {
-        return run->values ? g_hash_table_lookup(run->values, GUINT_TO_POINTER(node)) : NULL;
-}
-
-/* Copies the cause without the chain below it, which does not matter here. The original may be changed later. */
-static Cause *copy_of(const Cause *cause) {
-        Cause *copy = cause_new(cause->kind, json_object_get(cause->facts), cause->text);
-
-        copy->node = cause->node;
-        return copy;
-}
-
-void run_put_value(Run *run, NodeId node, Status status, const Cause *cause) {
-        RunValue *value = g_new(RunValue, 1);
-
-        if (!run->values)
-                run->values = g_hash_table_new_full(NULL, NULL, NULL, value_free);
-
-        *value = (RunValue){ .status = status, .cause = cause ? copy_of(cause) : NULL };
-        g_hash_table_replace(run->values, GUINT_TO_POINTER(node), value);
-}
-
-/* Before the first evaluation, the value of a condition is not known (RUNNING). */
-static bool is_as_before(const Run *run, NodeId node, Status status, const Cause *cause) {
-        const RunValue *before = run_value(run, node);
-
-        if (!before)
-                return run->first_evaluation && status == STATUS_RUNNING;
-
-        return before->status == status && cause_is_same(before->cause, cause);
-}
-
-void run_note_evaluation(Run *run, NodeId node, Status status, Cause *cause) {
-        GString *text;
-
-        if (is_as_before(run, node, status, cause))
-                return;
-
-        run_put_value(run, node, status, cause);
         if (!run->writer)
                 return;
 
-        text = begin(run, ENTRY_VALUE, node);
-        append_outcome(text, status, cause);
-        g_string_append_printf(text, ",\"look\":%" PRIu32 "}", run->n_evaluations);
-        record_writer_end(run->writer);
+        text = begin(run, ENTRY_AT_ONCE, leaf->node);
+        append_outcome(text, leaf->status, leaf->cause);
+        if (run->outputs) {
+                g_string_append(text, ",\"outputs\":");
+                append_json(text, run->outputs);
+        }
+        if (run->message) {
+                g_autoptr(json_object) message = json_object_new_string(run->message);
+
+                g_string_append(text, ",\"message\":");
+                append_json(text, message);
+                g_string_append_printf(text, ",\"level\":\"%s\"", log_level_names[run->message_level]);
+        }
+        g_string_append_c(text, '}');
 }
 
-void run_forget_value(Run *run, NodeId node) {
-        if (run->values)
-                g_hash_table_remove(run->values, GUINT_TO_POINTER(node));
+void run_note_evaluation(Run *run, const RunLeaf *leaf) {
+        GString *text;
+
+        if (!run->writer)
+                return;
+
+        text = begin(run, ENTRY_VALUE, leaf->node);
+        append_outcome(text, leaf->status, leaf->cause);
+        g_string_append_printf(text, ",\"look\":%" PRIu32 "}", run->n_evaluations);
 }
 
 static void lose_record(Run *run, const char *error) {
@@ -247,7 +200,7 @@ static void lose_record(Run *run, const char *error) {
 }
 
 static bool can_have_snapshot(const Run *run) {
-        return run->writer && run->machine && run->host->leaf_report;
+        return run->writer && run->machine;
 }
 
 /* Makes the entry; its details are new. */

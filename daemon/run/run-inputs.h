@@ -2,16 +2,20 @@
 #pragma once
 
 /*
- * Declares the inputs of a run, and the host that carries out its effects. The same inputs at the same times, with the
- * same answers of the host, give the same states, whether they happen now (live-run.c) or are read from a run record
- * (replay.c). The caller of the inputs has the clock.
+ * Declares the inputs of a run, and what it needs while it processes one. An input is processed in three steps: the
+ * machine computes, and asks only for answers that change nothing outside of the run; the input, the answers and the
+ * effects are written to the run record, as one block; then the host carries out the effects, in order. What comes of
+ * them is an input of its own. So the record never lacks a part of what has led to an effect, and a block that is cut
+ * off had none.
  *
- * All inputs pass through here and are written to the run record, if there is one: an input before its effects, and
- * each answer of the host before the next request to the host.
+ * The same inputs at the same times, with the same answers, give the same states and the same effects, whether they
+ * happen now (live-run.c) or are read from a run record (replay.c). The caller of the inputs has the clock.
  */
 
 #include "record/record-writer.h"
 #include "run/run.h"
+
+typedef struct Replay Replay; /* run/replay.h */
 
 /* The data of a run that are known at its start, and are in the header of its run record. */
 typedef struct RunOrigin {
@@ -29,63 +33,78 @@ typedef struct RunLock {
         uint64_t since; /* since then it holds the lock, or waits */
 } RunLock;
 
-/* The state of a leaf besides its status and its cause, for a snapshot. */
-typedef struct LeafReport {
-        uint32_t attempt;   /* from 1 */
+/* A leaf that was started and is still needed. The run record has all of it but the activity. */
+typedef struct RunLeaf {
+        NodeId node;
+        uint32_t attempt; /* from 1 */
+        Status status;    /* of an action RUNNING, or an outcome that no tick has seen; of a condition its last value */
+        Cause *cause;     /* of the status, or NULL */
+        bool known;       /* a condition that was evaluated; before, its value is RUNNING */
+        bool halted;      /* an action that is ending */
+        bool has_memo;    /* see input_memo() */
+        json_object *memo;  /* the last one, or NULL */
+        json_object *noted; /* the variables to which its parameters refer, at its start; or NULL */
         uint64_t since;     /* the time of its start */
         uint64_t suspended; /* at that time, see run_suspended() */
-        bool begun;         /* an action that may have had effects outside */
-        bool halted;        /* an action that is ending */
-        bool has_memo;      /* see input_memo() */
-        json_object *memo;  /* borrowed, or NULL */
-        json_object *noted; /* as given at its start */
-} LeafReport;
 
-/* The environment of a run, which starts leaves and keeps timers and locks. Its functions must not call functions for
- * inputs. */
+        void *activity; /* of the host, which sets it; NULL: the effect of its start was not carried out yet */
+        GList link;
+} RunLeaf;
+
+typedef enum EffectKind {
+        EFFECT_START,  /* an action: the host sets its activity */
+        EFFECT_HALT,   /* an action; if that takes time, input_leaf_ended() follows. over: the leaf is gone already */
+        EFFECT_DROP,   /* the activity of a condition is not needed any more */
+        EFFECT_ARM,    /* the timer of the node, or of the run itself (NODE_NONE) */
+        EFFECT_DISARM, /* the same */
+        EFFECT_LOCK,   /* over: the lock was free; else the node waits for it, and input_lock_granted() follows */
+        EFFECT_UNLOCK, /* also if it still waits */
+        EFFECT_LOG,    /* the node has something to say */
+} EffectKind;
+
+typedef struct Effect {
+        EffectKind kind;
+        NodeId node;
+        bool over;
+        void *activity;    /* of HALT and DROP; owned by the effect if it is over, or dropped */
+        uint64_t deadline; /* of ARM: CLOCK_MONOTONIC microseconds */
+        int level;         /* of LOG, as of syslog(3); and the text and its cause, or NULL */
+        char *text;
+        Cause *cause;
+} Effect;
+
+/* Answers what a run asks while it computes, and carries out its effects. A run that is replayed has no host: its
+ * record answers. The answers must neither change anything outside of the run nor cause inputs. */
 typedef struct RunHost {
-        /* Starts a leaf. attempt: how often its node has been started, from 1. noted: the values of the variables to
-         * which its parameters refer, see definition_note_variables(); borrowed, or NULL. */
-        void *(*leaf_start)(NodeId node, uint32_t attempt, json_object *noted, void *userdata);
-        /* RUNNING, or the outcome; for a condition, its last value. */
-        Status (*leaf_status)(void *leaf);
-        /* Evaluates a condition. evaluation: the number of evaluations of conditions since the last input, including
-         * this one. */
-        Status (*leaf_evaluate)(void *leaf, uint32_t evaluation);
-        /* The cause of the status, borrowed; NULL: none. */
-        Cause *(*leaf_cause)(void *leaf);
-        /* Halts an action. True: it has ended. False: it is ending, and input_leaf_ended() follows. */
-        bool (*leaf_halt)(void *leaf);
-        /* NULL: this host does not support snapshots. */
-        void (*leaf_report)(void *leaf, LeafReport *ret_report);
-        /* Frees the leaf. */
-        void (*leaf_free)(void *leaf);
-
-        /* See run_suspended(); NULL: the machine is never suspended. */
+        /* Does what an action of TYPE_IMMEDIATE does, and answers its outcome. It may set variables and a message of
+         * the leaf. The cause is a new reference. RUNNING: it is another action, which takes time. */
+        Status (*compute)(RunLeaf *leaf, Cause **ret_cause, void *userdata);
+        /* The value of a condition now; it is followed from the first call on. The cause as above. */
+        Status (*look)(RunLeaf *leaf, Cause **ret_cause, void *userdata);
+        /* Would the halt of the action take no time? */
+        bool (*halts_at_once)(const RunLeaf *leaf, void *userdata);
+        /* Would the node get its lock at once? */
+        bool (*lock_is_free)(NodeId node, void *userdata);
+        /* See run_suspended(). */
         uint64_t (*suspended)(void *userdata);
 
-        /* One timer for each node, and one for the run itself (NODE_NONE). CLOCK_MONOTONIC microseconds. */
-        void (*timer_arm)(NodeId node, uint64_t deadline, void *userdata);
-        void (*timer_disarm)(NodeId node, void *userdata);
-
-        /* As in MachineHost. */
-        bool (*lock)(NodeId node, void *userdata);
-        void (*unlock)(NodeId node, void *userdata);
-
-        /* The node has failed with a cause of its own; before: the cause of its previous failure, or NULL. Callback
-         * NULL: failures are not reported. */
-        void (*failed)(NodeId node, const Cause *before, void *userdata);
-        /* The run record could not be written, and was deleted. */
+        /* May be called before the next input only. During the call, only input_memo(), input_output() and
+         * input_rerun() may be called. */
+        void (*act)(const Effect *effect, void *userdata);
+        /* The run record was lost; callbacks must not free the run. */
         void (*record_failed)(const char *error, void *userdata);
 } RunHost;
 
-/* Makes a run that is not live. Copies the origin, references the definition, and borrows the host. */
+/* Makes a run that is not live. Copies the origin, references the definition, and borrows the host; NULL: the run is
+ * replayed. */
 Run *run_make(const RunOrigin *origin, Definition *definition, const RunHost *host, void *userdata);
 /* Makes a live run, as run_new() does, but without drawing a seed and reading clocks. */
 Run *run_make_live(const RunOrigin *origin, Definition *definition, const RunServices *services,
                    const RunCallbacks *callbacks, void *userdata);
-/* Replaces the host: armed timers are armed there, and the leaves belong to it, see run_set_leaf(). */
+/* Gives a run that was replayed a host, which arms the armed timers. Its leaves have no activities yet. */
 void run_set_host(Run *run, const RunHost *host, void *userdata);
+/* The replay that has the answers, and gets the effects; borrowed. NULL: it has come to its end. */
+void run_set_replay(Run *run, Replay *replay);
 /* Starts writing the run record; takes the writer. NULL: nothing more is written. */
 void run_set_writer(Run *run, RecordWriter *writer);
 
@@ -97,8 +116,8 @@ Status input_tick(Run *run, uint64_t now);
 bool run_wants_tick(const Run *run);
 /* Takes the cause. At most once. */
 void input_halt(Run *run, Cause *why, uint64_t now);
-/* True: the leaf was halted and is not used any more, so the caller frees it; else it is used until leaf_free(). */
-bool input_leaf_ended(Run *run, NodeId node, uint64_t now);
+/* An action has ended, also one that was halted. Its activity belongs to the caller from then on. */
+void input_leaf_ended(Run *run, NodeId node, Status status, Cause *cause, uint64_t now);
 void input_condition_changed(Run *run, NodeId node, uint64_t now);
 /* The same for a change that the run itself caused while it processed an input: a tree that does this all the time is
  * slowed down. */
@@ -109,11 +128,13 @@ void input_timer_expired(Run *run, NodeId node, uint64_t now);
 void input_lock_granted(Run *run, NodeId node, uint64_t now);
 /* Sets variables from outside: an object. by: who does it, as in "UID 0 (btctl)"; NULL: not known. */
 void input_variables(Run *run, json_object *values, const char *by, uint64_t now);
-/* Sets a variable for a leaf, at any time; takes the value. */
+/* Sets a variable for a leaf, also for one that computes; takes the value. */
 void input_output(Run *run, NodeId node, const char *key, json_object *value, uint64_t now);
+/* For an action that computes: it logs this message. Takes the text. */
+void run_set_message(Run *run, int level, char *text);
 
-/* Stores a memo of an action for its recovery, at any time, before an effect that cannot be observed outside: an
- * object, or NULL. It is written when this returns. */
+/* Stores a memo of an action for its recovery, before an effect that cannot be observed outside: an object, or NULL.
+ * It is written when this returns. Not while the run computes. */
 void input_memo(Run *run, NodeId node, json_object *memo, uint64_t now);
 
 /* Requests of users, while the run is running and not halting. by: as above. */
@@ -128,20 +149,20 @@ bool input_force(Run *run, NodeId node, Status status, Cause *why, uint64_t now)
 
 /* Records that another daemon has recovered the run. */
 void input_recovered(Run *run, uint64_t now);
-/* Records that this daemon is about to start the action, either again or for the first time. noted: as at its start. */
-void input_rerun(Run *run, NodeId node, json_object *noted, uint64_t now);
+/* Records that this daemon is about to start the action again. */
+void input_rerun(Run *run, NodeId node, uint64_t now);
 /* For replays: the machine was suspended, before the next input. */
 void input_suspended(Run *run, uint64_t suspended, uint64_t now);
 void run_set_suspended(Run *run, uint64_t suspended);
 
-/* True while the run processes an input. */
+/* True while the run computes, or its effects are carried out: inputs must wait. */
 bool run_is_busy(const Run *run);
-/* The return value of leaf_start(), or the leaf that the host has set; NULL: it was not started, or the node is not a
- * leaf. */
-void *run_leaf(const Run *run, NodeId node);
+/* NULL: it was not started, or the node is not a leaf. */
+RunLeaf *run_leaf(const Run *run, NodeId node);
+/* Of RunLeaf, in the order in which they were started. */
+const GQueue *run_leaves(const Run *run);
 /* Was the last value of the condition FAILURE? */
 bool run_is_false(const Run *run, NodeId node);
-void run_set_leaf(Run *run, NodeId node, void *leaf);
 /* Returns the RunLocks in the order in which the nodes requested them. The array is borrowed. */
 const GArray *run_locks(const Run *run);
 bool run_waits_for_lock(const Run *run, NodeId node);

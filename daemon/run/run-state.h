@@ -12,11 +12,6 @@
 #include "run/past.h"
 #include "run/run-inputs.h"
 
-typedef struct RunValue {
-        Status status;
-        Cause *cause; /* or NULL */
-} RunValue;
-
 typedef struct NodeTimer {
         uint64_t span, deadline;
         uint64_t suspended; /* as of the run, when it was armed */
@@ -28,8 +23,9 @@ typedef struct RunEvents RunEvents;
 struct Run {
         const char *id, *tree, *instance; /* stored in names */
         Definition *definition;
-        const RunHost *host;
+        const RunHost *host; /* NULL: it is replayed */
         void *host_userdata;
+        Replay *replay;              /* compares the effects and has the answers; NULL: it is not replayed */
         RecordWriter *writer;        /* NULL: there is no run record */
         const RunObserver *observer; /* or NULL */
         void *observer_userdata;
@@ -40,12 +36,15 @@ struct Run {
         Variables *variables;
         Machine *machine; /* NULL after the run has finished */
         NodeHistory *history;
-        Causes forced;          /* the causes of forced outcomes */
-        GHashTable *timers;     /* of NodeTimer, by node; NULL until there is one */
-        GArray *locks;          /* of RunLock; see run_locks(); NULL likewise */
-        GHashTable *values;     /* of RunValue: last values of conditions, by node */
-        GHashTable *broken;     /* of Cause: expressions that failed, by node */
-        json_object *outputs;   /* of the leaf that is being started */
+        Causes forced;        /* the causes of forced outcomes */
+        GHashTable *timers;   /* of NodeTimer, by node; NULL until there is one */
+        GArray *locks;        /* of RunLock; see run_locks(); NULL likewise */
+        GQueue leaves;        /* of RunLeaf */
+        GHashTable *broken;   /* of Cause: expressions that failed, by node */
+        GArray *effects;      /* of Effect, of this input; NULL: none */
+        json_object *outputs; /* of the action that computes */
+        char *message;        /* the same; with its level */
+        int message_level;
         Cause *last_evaluation; /* why the last evaluated condition is false, or NULL */
         GArray *breakpoints;    /* of NodeId, sorted; NULL: none */
         GArray *stops;          /* the breakpoints at which it is paused; NULL: none */
@@ -65,10 +64,11 @@ struct Run {
         Status evaluated : 8;      /* what the last evaluation of a condition gave */
         bool first_evaluation : 1; /* the last evaluation was the first since the condition was released */
         bool uses_boottime : 1;
-        bool busy : 1;    /* the machine processes an input */
-        bool halting : 1; /* requested, or after an ERROR */
-        bool paused : 1;  /* it gets no ticks, unless it is halting */
-        bool moved : 1;   /* breakpoints, or whether the run is paused, have changed, and the owner was not told yet */
+        bool computing : 1; /* the machine processes an input */
+        bool acting : 1;    /* its effects are carried out */
+        bool halting : 1;   /* requested, or after an ERROR */
+        bool paused : 1;    /* it gets no ticks, unless it is halting */
+        bool moved : 1; /* breakpoints, or whether the run is paused, have changed, and the owner was not told yet */
 
         /* Only of a live run. What the next btd must know of it is in the header of the run record, see header_of() and
          * run_recover() in live-run.c. */
@@ -84,7 +84,7 @@ struct Run {
         GQueue activities;     /* all activities of the run */
         NodeTimers *armed;     /* NULL before the first timer, and after the run has finished */
         NodeLocks *node_locks; /* NULL likewise */
-        GArray *kept;          /* inputs kept until the end of the tick; NULL: none */
+        GArray *kept;          /* inputs that came while the run was busy; NULL: none */
         Timer *later;          /* delays kept inputs of a loop; NULL: none */
         Past *past;            /* NULL: it was not recovered, or all its leaves have been read */
         uint64_t finished;     /* CLOCK_REALTIME */
@@ -103,7 +103,7 @@ void run_tell_because(Run *run, const char *what, const Cause *why);
 void run_tell_force(Run *run, NodeId node, Status status, const Cause *why);
 void run_tell_lock(Run *run, NodeId node);
 void run_tell_suspended(Run *run, uint64_t usec);
-void run_tell_memo(Run *run, NodeId node, json_object *memo);
+void run_tell_message(Run *run, NodeId node, int level, const char *text);
 /* The values are referenced. by: the user who has set them, or NULL. */
 void run_tell_set(Run *run, NodeId node, json_object *values, const char *by);
 /* The node may have computed variables. */
@@ -127,6 +127,22 @@ void run_put_skip(Run *run, NodeId node);
 void run_add_lock(Run *run, const RunLock *lock);
 RunLock *run_find_lock(const Run *run, NodeId node);
 
+/* Adds a leaf that is started now, or that a snapshot has. */
+RunLeaf *run_add_leaf(Run *run, NodeId node, uint32_t attempt, json_object *noted);
+void run_remove_leaf(Run *run, RunLeaf *leaf);
+/* cause: or NULL. */
+void run_leaf_set(RunLeaf *leaf, Status status, Cause *cause);
+void run_leaf_set_memo(RunLeaf *leaf, json_object *memo);
+
+/* Adds an effect to those of this input; takes its members. Not for a run that is replayed. */
+void run_add_effect(Run *run, const Effect *effect);
+/* Removes the effect that would start the action. False: there is none, so it was started before this input. */
+bool run_cancel_start(Run *run, NodeId node);
+/* Does this input take or release the lock of the node? */
+bool run_has_lock_effect(const Run *run, NodeId node);
+/* Carries out the effects of the input, which were written. */
+void run_act(Run *run);
+
 /* Takes the timer; the host is not told. */
 void run_put_timer(Run *run, NodeId node, NodeTimer *timer);
 
@@ -142,21 +158,17 @@ void run_note_status(Run *run, EntryKind kind, NodeId node, Status status, const
 void run_note_cause(Run *run, EntryKind kind, const Cause *cause);
 /* values: an object, or NULL. */
 void run_note_values(Run *run, EntryKind kind, NodeId node, json_object *values);
-/* Writes that a leaf is about to be started. noted: see definition_note_variables(), or NULL. */
-void run_note_begin(Run *run, EntryKind kind, NodeId node, json_object *noted);
+/* noted: the values of the variables to which the leaf refers, or NULL. */
+void run_note_noted(Run *run, EntryKind kind, NodeId node, json_object *noted);
 void run_note_number(Run *run, EntryKind kind, NodeId node, const char *name, uint64_t number);
 /* These three write what a user has requested. by: the user, or NULL if it is not known. */
 void run_note_request(Run *run, EntryKind kind, const char *by);
 void run_note_breakpoint(Run *run, NodeId node, bool set, const char *by);
 void run_note_variables(Run *run, json_object *values, const char *by);
-/* Writes the status of a leaf that was just started, and the variables that it has set. */
-void run_note_start(Run *run, NodeId node, Status status, const Cause *cause);
-/* Writes the value of a condition that was just evaluated, if it is new. */
-void run_note_evaluation(Run *run, NodeId node, Status status, Cause *cause);
-/* The last value of the condition; NULL: not known. */
-const RunValue *run_value(const Run *run, NodeId node);
-void run_put_value(Run *run, NodeId node, Status status, const Cause *cause);
-void run_forget_value(Run *run, NodeId node);
+/* Writes the outcome of an action that has computed, with its variables and its message. */
+void run_note_outcome(Run *run, const RunLeaf *leaf);
+/* Writes the value of a condition that was just evaluated. */
+void run_note_evaluation(Run *run, const RunLeaf *leaf);
 void run_flush(Run *run);
 /* Writes a snapshot if one is due. Not while the run processes an input. */
 void run_note_snapshot(Run *run);
@@ -169,8 +181,8 @@ void run_end_live(Run *run);
 
 /* For the activities of a live run, at any time unless said otherwise. */
 
-/* An action has ended, see activity_status(); from the main loop. True: the activity is finished and must be freed. */
-bool run_leaf_ended(Run *run, NodeId node);
+/* An action has ended, see activity_status(); from the main loop. Frees its activity, perhaps later. */
+void run_leaf_ended(Run *run, NodeId node);
 /* A recovered leaf is being read. Until all have been, ends and expired timers are kept; then they become inputs in the
  * order of their times. */
 void run_begin_reading(Run *run);
@@ -185,7 +197,7 @@ void run_reason_changed(Run *run, NodeId node, const Cause *cause);
 void run_set_output(Run *run, NodeId node, const char *key, json_object *value);
 void run_store_memo(Run *run, NodeId node, json_object *memo);
 /* Recovery is about to start this action again. */
-void run_note_rerun(Run *run, NodeId node, json_object *noted);
+void run_note_rerun(Run *run, NodeId node);
 /* Logs a message about the node. cause: for the fields, or NULL. */
 void run_log(const Run *run, NodeId node, int level, const Cause *cause, const char *text);
 /* See leaf_is_awaited_by(). */

@@ -13,6 +13,7 @@
 #include "basic/cleanup.h"
 #include "engine/machine.h"
 #include "run/causes.h"
+#include "run/replay.h"
 #include "run/run-state.h"
 
 /* Microseconds. Smaller differences only come from reading two clocks one after the other. */
@@ -123,7 +124,8 @@ static void arm_timer(Run *run, NodeId node, uint64_t usec) {
         };
         run_put_timer(run, node, timer);
         run_note_number(run, ENTRY_ARM, node, "after", usec);
-        run->host->timer_arm(node, timer->deadline, run->host_userdata);
+        if (run->host)
+                run_add_effect(run, &(Effect){ .kind = EFFECT_ARM, .node = node, .deadline = timer->deadline });
 }
 
 static void arm_again(Run *run) {
@@ -136,8 +138,10 @@ static void arm_again(Run *run) {
         g_hash_table_iter_init(&iter, run->timers);
         while (g_hash_table_iter_next(&iter, &node, &timer))
                 if (((const NodeTimer *) timer)->armed)
-                        run->host->timer_arm(GPOINTER_TO_UINT(node), ((const NodeTimer *) timer)->deadline,
-                                             run->host_userdata);
+                        run->host->act(&(Effect){ .kind = EFFECT_ARM,
+                                                  .node = GPOINTER_TO_UINT(node),
+                                                  .deadline = ((const NodeTimer *) timer)->deadline },
+                                       run->host_userdata);
 }
 
 static void drop_timer(Run *run, NodeId node) {
@@ -148,7 +152,8 @@ static void drop_timer(Run *run, NodeId node) {
 
         if (timer->armed) {
                 run_note(run, ENTRY_DISARM, node);
-                run->host->timer_disarm(node, run->host_userdata);
+                if (run->host)
+                        run_add_effect(run, &(Effect){ .kind = EFFECT_DISARM, .node = node });
         }
         g_hash_table_remove(run->timers, GUINT_TO_POINTER(node));
 }
@@ -192,13 +197,6 @@ uint64_t run_deadline(const Run *run, NodeId node) {
 }
 
 /* Reports of the machine: the history and the causes of nodes, and whether the run is ready. */
-
-static void drop_leaf(Run *run, NodeId node) {
-        void *leaf = machine_node_data(run->machine, node);
-
-        machine_node_set_data(run->machine, node, NULL);
-        run->host->leaf_free(leaf);
-}
 
 /* The cause of a SubTree or ForEach that failed because of its variables. */
 static Cause *refusal_of(Run *run, NodeId node) {
@@ -266,13 +264,33 @@ static void tell(Run *run, NodeId node, Status before, uint64_t waited) {
                 run->observer->changed(node, run->observer_userdata);
 }
 
+/* Do not log conditions, which fail often, nor retries that fail again for the same reason, nor causes that are only
+ * passed on from a child. before: the cause of its previous failure, or NULL. */
+static void log_failure(Run *run, NodeId node, const Cause *before) {
+        const Tree *tree = definition_tree(run->definition);
+        Cause *cause = node_history_cause(run->history, node);
+        bool same =
+                before && cause && g_str_equal(before->kind, cause->kind) && g_strcmp0(before->text, cause->text) == 0;
+        g_autofree char *text = cause_describe(tree, cause, node);
+
+        run_add_effect(run,
+                       &(Effect){
+                               .kind = EFFECT_LOG,
+                               .node = node,
+                               .level = same || tree->nodes[node].type->class == NODE_CONDITION ? LOG_DEBUG : LOG_INFO,
+                               .text = tree->nodes[node].flags & NODE_LEAF ? g_strconcat("failed: ", text, NULL)
+                                                                           : g_strdup(text),
+                               .cause = cause ? cause_ref(cause) : NULL,
+                       });
+}
+
 /* A node in ERROR stays so. */
 static void record(Run *run, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
         Cause *last = node_history_last_cause(run->history, node), *cause = NULL;
         g_autoptr(Cause) before = NULL;
         Status status_before = node_history_status(run->history, node);
         uint64_t waited = 0;
-        bool telling;
+        bool logging;
 
         if (status_before == STATUS_ERROR)
                 return;
@@ -281,13 +299,13 @@ static void record(Run *run, NodeId node, Status status, Reason reason, Cause *l
                 cause = own_cause(run, node, status, reason, leaf_cause);
         if (node_history_phase(run->history, node) == PHASE_WAITING)
                 waited = run->now - node_history_since(run->history, node);
-        telling = run->host->failed && status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
-        before = telling && last ? cause_ref(last) : NULL;
+        logging = run->host && status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
+        before = logging && last ? cause_ref(last) : NULL;
 
         node_history_record(run->history, node, status, reason, cause, run->now);
         tell(run, node, status_before, waited);
-        if (telling)
-                run->host->failed(node, before, run->host_userdata);
+        if (logging)
+                log_failure(run, node, before);
 }
 
 /* For a node that was started, unless its last execution has not ended yet. */
@@ -310,12 +328,12 @@ static bool is_error(const Run *run, Status status, Reason reason, Status of_lea
 
 /* An action that was halted and is still RUNNING is ending; its leaf is needed until then. */
 static void action_changed(Run *run, NodeId node, Status status, Reason reason) {
-        void *leaf = machine_node_data(run->machine, node);
+        RunLeaf *leaf = machine_node_data(run->machine, node);
 
-        if (!leaf || !is_error(run, status, reason, run->host->leaf_status(leaf)))
-                record(run, node, status, reason, leaf ? run->host->leaf_cause(leaf) : NULL);
-        if (leaf && status != STATUS_RUNNING && run->host->leaf_status(leaf) != STATUS_RUNNING)
-                drop_leaf(run, node);
+        if (!leaf || !is_error(run, status, reason, leaf->status))
+                record(run, node, status, reason, leaf ? leaf->cause : NULL);
+        if (leaf && status != STATUS_RUNNING && leaf->status != STATUS_RUNNING)
+                run_remove_leaf(run, leaf);
 }
 
 static void condition_changed(Run *run, NodeId node, Status status, Reason reason) {
@@ -501,95 +519,145 @@ char *run_describe_waiting(const Run *run, NodeId node) {
         return g_strdup_printf("for %s to stop", tree_node_name(definition_tree(run->definition), other));
 }
 
-/* Requests of the machine, which are passed to the RunHost and to the variables, and recorded. */
+/* Requests of the machine: answers and effects, which are recorded. */
 
-/* The entry is flushed before the leaf can have effects outside of the run. A condition without references needs no
- * entry. */
-static void *start_leaf(Run *run, NodeId node) {
+/* A condition without references needs no entry. */
+static RunLeaf *begin_leaf(Run *run, NodeId node) {
         const Tree *tree = definition_tree(run->definition);
         uint32_t attempt = node_history_count_start(run->history, node);
         g_autoptr(json_object) noted =
                 definition_note_variables(run->definition, node, variables_scope(run->variables, node));
-        void *leaf;
 
+        stop_waiting(run, node);
         if (tree->nodes[node].type->class == NODE_ACTION) {
                 COUNT(run, action_starts);
                 if (attempt > 1)
                         COUNT(run, action_restarts);
         }
         if (noted || tree->nodes[node].type->class == NODE_ACTION)
-                run_note_begin(run, ENTRY_BEGIN, node, noted);
+                run_note_noted(run, ENTRY_BEGIN, node, noted);
         if (run->broken && !machine_error(run->machine, NULL))
                 g_hash_table_remove(run->broken, GUINT_TO_POINTER(node));
-        if (!(tree->nodes[node].type->flags & TYPE_INWARD))
-                run_flush(run);
-        leaf = run->host->leaf_start(node, attempt, noted, run->host_userdata);
-        machine_node_set_data(run->machine, node, leaf);
-        return leaf;
+        return run_add_leaf(run, node, attempt, noted);
+}
+
+/* Runs an action that takes no time. */
+static void compute(Run *run, RunLeaf *leaf) {
+        if (run->replay)
+                leaf->status = replay_outcome(run->replay, leaf, &leaf->cause);
+        else
+                leaf->status = run->host->compute(leaf, &leaf->cause, run->host_userdata);
+        if (leaf->status == STATUS_RUNNING)
+                return;
+
+        if (leaf->status == STATUS_ERROR)
+                run_note_broken(run, leaf->node, leaf->cause);
+
+        run_note_outcome(run, leaf);
+        if (run->outputs)
+                run_tell_set(run, leaf->node, run->outputs, NULL);
+        run_tell_computed(run, leaf->node);
+        if (run->message)
+                run_tell_message(run, leaf->node, run->message_level, run->message);
+        if (run->message && run->host)
+                run_add_effect(run, &(Effect){ .kind = EFFECT_LOG,
+                                               .node = leaf->node,
+                                               .level = run->message_level,
+                                               .text = g_steal_pointer(&run->message) });
+        g_clear_pointer(&run->message, g_free);
+        g_clear_pointer(&run->outputs, json_object_put);
 }
 
 static Status host_leaf_start(Machine *machine, NodeId node) {
         Run *run = machine_userdata(machine);
-        Status status;
-        void *leaf;
+        RunLeaf *leaf = begin_leaf(run, node);
 
-        stop_waiting(run, node);
-        leaf = start_leaf(run, node);
-        status = run->host->leaf_status(leaf);
-        if (run->outputs)
-                run_tell_set(run, node, run->outputs, NULL);
-        run_tell_computed(run, node);
-        if (status == STATUS_ERROR)
-                run_note_broken(run, node, run->host->leaf_cause(leaf));
-        run_note_start(run, node, status, run->host->leaf_cause(leaf));
-        return status;
+        compute(run, leaf);
+        if (leaf->status == STATUS_RUNNING && run->host && !leaf->activity)
+                run_add_effect(run, &(Effect){ .kind = EFFECT_START, .node = node });
+        return leaf->status;
 }
 
+/* An action that this input would have started is not started. */
 static bool host_leaf_halt(Machine *machine, NodeId node) {
         Run *run = machine_userdata(machine);
+        RunLeaf *leaf = machine_node_data(machine, node);
+        bool started, over;
 
         run_note(run, ENTRY_STOP, node);
-        run_flush(run);
-        if (!run->host->leaf_halt(machine_node_data(machine, node)))
-                return false;
+        started = !run_cancel_start(run, node);
+        if (run->replay)
+                over = replay_takes_no_time(run->replay, node);
+        else
+                over = !started || run->host->halts_at_once(leaf, run->host_userdata);
+        if (over)
+                run_note(run, ENTRY_STOPPED, node);
 
-        run_note(run, ENTRY_STOPPED, node);
-        drop_leaf(run, node);
-        return true;
+        if (run->host && started)
+                run_add_effect(
+                        run, &(Effect){ .kind = EFFECT_HALT, .node = node, .over = over, .activity = leaf->activity });
+        leaf->halted = true;
+        if (over)
+                run_remove_leaf(run, leaf);
+        return over;
+}
+
+/* Before the first evaluation, the value is RUNNING. */
+static bool is_as_before(const Run *run, const RunLeaf *leaf, Status status, const Cause *cause) {
+        if (!leaf->known)
+                return run->first_evaluation && status == STATUS_RUNNING;
+
+        return leaf->status == status && cause_is_same(leaf->cause, cause);
+}
+
+/* Copies the cause without the chain below it, which does not matter here. The original may be changed later. */
+static void set_value(RunLeaf *leaf, Status status, const Cause *cause) {
+        g_autoptr(Cause) copy = NULL;
+
+        if (cause) {
+                copy = cause_new(cause->kind, json_object_get(cause->facts), cause->text);
+                copy->node = cause->node;
+        }
+        run_leaf_set(leaf, status, copy);
+        leaf->known = true;
 }
 
 static Status host_condition_evaluate(Machine *machine, NodeId node) {
         Run *run = machine_userdata(machine);
-        void *leaf = machine_node_data(machine, node);
+        RunLeaf *leaf = machine_node_data(machine, node);
+        g_autoptr(Cause) cause = NULL;
         Status status;
-        Cause *cause;
 
         run->first_evaluation = !leaf;
-        if (!leaf) {
-                stop_waiting(run, node);
-                leaf = start_leaf(run, node);
+        leaf = leaf ?: begin_leaf(run, node);
+        run->n_evaluations++;
+        if (run->replay)
+                status = replay_value(run->replay, leaf, run->n_evaluations, &cause);
+        else
+                status = run->host->look(leaf, &cause, run->host_userdata);
+        if (!is_as_before(run, leaf, status, cause)) {
+                set_value(leaf, status, cause);
+                run_note_evaluation(run, leaf);
         }
 
-        status = run->host->leaf_evaluate(leaf, ++run->n_evaluations);
-        cause = run->host->leaf_cause(leaf);
-        run_note_evaluation(run, node, status, cause);
         run->evaluated = status;
         if (status == STATUS_ERROR)
                 run_note_broken(run, node, cause);
-
         cause_unref(run->last_evaluation);
-        run->last_evaluation = cause ? cause_ref(cause) : NULL;
+        run->last_evaluation = g_steal_pointer(&cause);
         return status;
 }
 
 static void host_condition_release(Machine *machine, NodeId node) {
         Run *run = machine_userdata(machine);
+        RunLeaf *leaf = machine_node_data(machine, node);
 
-        if (!machine_node_data(machine, node))
+        if (!leaf)
                 return;
 
-        run_forget_value(run, node);
-        drop_leaf(run, node);
+        if (leaf->activity)
+                run_add_effect(run, &(Effect){ .kind = EFFECT_DROP, .node = node, .activity = leaf->activity });
+        run_remove_leaf(run, leaf);
 }
 
 static void host_timer_arm(Machine *machine, NodeId node, uint64_t usec) {
@@ -617,8 +685,13 @@ static bool host_lock(Machine *machine, NodeId node) {
         Run *run = machine_userdata(machine);
         RunLock lock = { .node = node, .since = run->now };
 
-        lock.held = run->host->lock(node, run->host_userdata);
+        if (run->replay)
+                lock.held = replay_has_lock(run->replay, node);
+        else
+                lock.held = !run_has_lock_effect(run, node) && run->host->lock_is_free(node, run->host_userdata);
         run_add_lock(run, &lock);
+        if (run->host)
+                run_add_effect(run, &(Effect){ .kind = EFFECT_LOCK, .node = node, .over = lock.held });
         run_note(run, lock.held ? ENTRY_AT_ONCE_LOCKED : ENTRY_WAITS, node);
         /* It waits for something else now. */
         if (!lock.held && node_history_phase(run->history, node) == PHASE_WAITING)
@@ -626,14 +699,13 @@ static bool host_lock(Machine *machine, NodeId node) {
         return lock.held;
 }
 
-/* Flush first, because the next holder of the lock may start at once. */
 static void host_unlock(Machine *machine, NodeId node) {
         Run *run = machine_userdata(machine);
 
         run_note(run, ENTRY_UNLOCK, node);
-        run_flush(run);
         g_array_remove_index(run->locks, (unsigned) (run_find_lock(run, node) - (RunLock *) (void *) run->locks->data));
-        run->host->unlock(node, run->host_userdata);
+        if (run->host)
+                run_add_effect(run, &(Effect){ .kind = EFFECT_UNLOCK, .node = node });
 }
 
 static void host_breakpoint(Machine *machine, NodeId node) {
@@ -796,9 +868,10 @@ Run *run_make(const RunOrigin *origin, Definition *definition, const RunHost *ho
 }
 
 static void clear_machine(Run *run) {
+        while (run->leaves.head)
+                run_remove_leaf(run, run->leaves.head->data);
         g_clear_pointer(&run->timers, g_hash_table_unref);
         g_clear_pointer(&run->skips, g_hash_table_unref);
-        g_clear_pointer(&run->values, g_hash_table_unref);
         g_clear_pointer(&run->broken, g_hash_table_unref);
         g_clear_pointer(&run->last_evaluation, cause_unref);
         g_clear_pointer(&run->machine, machine_free);
@@ -829,9 +902,14 @@ void run_free(Run *run) {
 }
 
 void run_set_host(Run *run, const RunHost *host, void *userdata) {
+        run->replay = NULL;
         run->host = host;
         run->host_userdata = userdata;
         arm_again(run);
+}
+
+void run_set_replay(Run *run, Replay *replay) {
+        run->replay = replay;
 }
 
 void run_set_writer(Run *run, RecordWriter *writer) {
@@ -847,9 +925,9 @@ void run_give(Run *run, json_object *variables) {
 }
 
 static void begin(Run *run, uint64_t now) {
-        assert(!run->busy);
+        assert(!run->computing);
 
-        run->busy = true;
+        run->computing = true;
         run->now = now;
         run->n_evaluations = 0;
 }
@@ -858,7 +936,7 @@ static void begin(Run *run, uint64_t now) {
 static bool update_suspended(Run *run) {
         uint64_t suspended = 0;
 
-        if (run->uses_boottime && run->host->suspended)
+        if (run->uses_boottime && run->host)
                 suspended = run->host->suspended(run->host_userdata);
         if (suspended < run->suspended + SUSPENDED_MIN)
                 return false;
@@ -923,16 +1001,18 @@ static void tell_held_back(Run *run) {
 }
 
 static void end_input(Run *run) {
-        run->busy = false;
         tell_held_back(run);
         if (variables_have_changed(run->variables))
                 machine_variable_set(run->machine);
+        run->computing = false;
 }
 
 static void finish_input(Run *run) {
         end_input(run);
         run_flush(run);
         run_end_events(run);
+        if (run->effects)
+                run_act(run);
 }
 
 /* The inputs. */
@@ -973,14 +1053,14 @@ static void record_error(Run *run) {
 
 /* Halts the run in the same input as the error. Further errors during the halt are recorded as failures. */
 static void halt_after_error(Run *run) {
-        run->busy = true;
+        run->computing = true;
         pass_breakpoints(run);
         if (!run->cause)
                 record_error(run);
 
         run->halting = true;
         machine_halt(run->machine);
-        finish_input(run);
+        end_input(run);
 }
 
 static void finish(Run *run, Status status) {
@@ -992,7 +1072,6 @@ static void finish(Run *run, Status status) {
 
         run_note_status(run, ENTRY_FINISHED, NODE_NONE, run->status, run->cause);
         run_tell_result(run);
-        run_flush(run);
         clear_machine(run);
 }
 
@@ -1005,23 +1084,20 @@ Status input_tick(Run *run, uint64_t now) {
         run_note(run, ENTRY_TICK, NODE_NONE);
         status = machine_tick(run->machine);
         end_input(run);
-        if (status == STATUS_RUNNING || status == STATUS_ERROR)
-                run_flush(run);
 
-        if (status == STATUS_ERROR) {
+        if (status == STATUS_ERROR)
                 halt_after_error(run);
-                return STATUS_RUNNING;
-        }
-
-        /* The effects of the last tick and the result are written together. */
-        if (status != STATUS_RUNNING)
+        else if (status != STATUS_RUNNING)
                 finish(run, status);
         /* A halting run does not pause at breakpoints. */
         else if (run->halting)
                 pass_breakpoints(run);
 
-        run_note_snapshot(run);
+        run_flush(run);
         run_end_events(run);
+        if (run->effects)
+                run_act(run);
+        run_note_snapshot(run);
         return run->status;
 }
 
@@ -1042,29 +1118,28 @@ void input_halt(Run *run, Cause *why, uint64_t now) {
         finish_input(run);
 }
 
-bool input_leaf_ended(Run *run, NodeId node, uint64_t now) {
-        void *leaf = run_leaf(run, node);
-        Status status = run->host->leaf_status(leaf);
-        Cause *cause = run->host->leaf_cause(leaf);
+void input_leaf_ended(Run *run, NodeId node, Status status, Cause *cause, uint64_t now) {
+        RunLeaf *leaf = run_leaf(run, node);
         bool over = machine_node_ending(run->machine, node) && !machine_node_continues(run->machine, node);
 
         begin_input(run, now);
-        run_note_status(run, ENTRY_ENDED, node, status, cause);
+        leaf->activity = NULL;
+        run_leaf_set(leaf, status, cause);
+        run_note_status(run, ENTRY_ENDED, node, status, leaf->cause);
         run_tell_computed(run, node);
-        /* Other leaves are needed until the machine has seen their end. */
-        if (over)
-                machine_node_set_data(run->machine, node, NULL);
-        else if (status == STATUS_ERROR)
-                run_note_broken(run, node, cause);
+        if (status == STATUS_ERROR && !over)
+                run_note_broken(run, node, leaf->cause);
         machine_leaf_ended(run->machine, node, status);
         if (over) {
+                g_autoptr(Cause) why = leaf->cause ? cause_ref(leaf->cause) : NULL;
+
+                run_remove_leaf(run, leaf);
                 record(run, node, STATUS_HALTED, REASON_NONE, NULL);
-                if (cause && cause_is_halt_timeout(cause))
-                        run_tell_given_up(run, node, cause);
+                if (why && cause_is_halt_timeout(why))
+                        run_tell_given_up(run, node, why);
                 consider_waiting(run, node);
         }
         finish_input(run);
-        return over;
 }
 
 void input_condition_changed(Run *run, NodeId node, uint64_t now) {
@@ -1081,12 +1156,6 @@ void input_condition_turned(Run *run, NodeId node, uint64_t now) {
         finish_input(run);
 }
 
-bool run_is_false(const Run *run, NodeId node) {
-        const RunValue *value = run_value(run, node);
-
-        return value && value->status == STATUS_FAILURE;
-}
-
 /* The nodes above this one refer to its cause, so the cause changes in place. */
 void input_reason(Run *run, NodeId node, const Cause *cause, uint64_t now) {
         Cause *shown = node_history_cause(run->history, node);
@@ -1095,7 +1164,7 @@ void input_reason(Run *run, NodeId node, const Cause *cause, uint64_t now) {
 
         begin_input(run, now);
         run_note_status(run, ENTRY_REASON, node, STATUS_FAILURE, cause);
-        run_put_value(run, node, STATUS_FAILURE, cause);
+        set_value(run_leaf(run, node), STATUS_FAILURE, cause);
         if (shown && node_history_status(run->history, node) == STATUS_FAILURE &&
             !g_str_equal(shown->kind, CAUSE_FORCED))
                 cause_renew(shown, cause);
@@ -1138,7 +1207,7 @@ void input_variables(Run *run, json_object *values, const char *by, uint64_t now
         finish_input(run);
 }
 
-/* Variables that are set while a leaf is being started belong to the entry of that start. */
+/* Variables that an action sets while it computes belong to its outcome. */
 static void add_output(Run *run, const char *key, json_object *value) {
         run->outputs = run->outputs ?: json_object_new_object();
         json_object_object_add(run->outputs, key, json_object_get(value));
@@ -1153,7 +1222,7 @@ void input_output(Run *run, NodeId node, const char *key, json_object *value, ui
         if (blackboard_version(blackboard) == version)
                 return;
 
-        if (run->busy) {
+        if (run->computing) {
                 add_output(run, key, output);
                 return;
         }
@@ -1167,15 +1236,21 @@ void input_output(Run *run, NodeId node, const char *key, json_object *value, ui
         finish_input(run);
 }
 
-void input_memo(Run *run, NodeId node, json_object *memo, uint64_t now) {
-        if (!run->busy)
-                run->now = now;
+void run_set_message(Run *run, int level, char *text) {
+        assert(run->computing);
 
+        g_free(run->message);
+        run->message = text;
+        run->message_level = level;
+}
+
+void input_memo(Run *run, NodeId node, json_object *memo, uint64_t now) {
+        assert(!run->computing && run_leaf(run, node));
+
+        run->now = now;
+        run_leaf_set_memo(run_leaf(run, node), memo);
         run_note_values(run, ENTRY_MEMO, node, memo);
-        run_tell_memo(run, node, memo);
         run_flush(run);
-        if (!run->busy)
-                run_end_events(run);
 }
 
 void input_recovered(Run *run, uint64_t now) {
@@ -1193,11 +1268,19 @@ void input_recovered(Run *run, uint64_t now) {
         }
 }
 
-void input_rerun(Run *run, NodeId node, json_object *noted, uint64_t now) {
+void input_rerun(Run *run, NodeId node, uint64_t now) {
+        RunLeaf *leaf = run_leaf(run, node);
+
+        assert(!run->computing);
+
         run->now = now;
         note_suspended(run);
-        run_note_begin(run, ENTRY_RERUN, node, noted);
+        run_note_noted(run, ENTRY_RERUN, node, leaf->noted);
         run_tell(run, node, "rerun");
+        leaf->since = now;
+        leaf->suspended = run->suspended;
+        leaf->has_memo = false;
+        g_clear_pointer(&leaf->memo, json_object_put);
         run_flush(run);
         run_end_events(run);
 }
@@ -1323,7 +1406,7 @@ const Machine *run_machine(const Run *run) {
 }
 
 bool run_is_busy(const Run *run) {
-        return run->busy;
+        return run->computing || run->acting;
 }
 
 const GArray *run_locks(const Run *run) {
@@ -1394,16 +1477,6 @@ const Cause *run_cause_chain(const Run *run) {
 
 bool run_halting(const Run *run) {
         return run->halting && run->status == STATUS_RUNNING;
-}
-
-void *run_leaf(const Run *run, NodeId node) {
-        bool leaf = definition_tree(run->definition)->nodes[node].flags & NODE_LEAF;
-
-        return leaf && run->machine ? machine_node_data(run->machine, node) : NULL;
-}
-
-void run_set_leaf(Run *run, NodeId node, void *leaf) {
-        machine_node_set_data(run->machine, node, leaf);
 }
 
 bool run_paused(const Run *run) {

@@ -184,16 +184,6 @@ static json_object *skips_to_json(const Run *run) {
         return nodes;
 }
 
-/* For a condition, the value that the run has seen, not the current one. */
-static RunValue value_of(const Run *run, NodeId node, void *leaf) {
-        const RunValue *seen = run_value(run, node);
-
-        if (machine_tree(run->machine)->nodes[node].type->class == NODE_CONDITION)
-                return seen ? *seen : (RunValue){ .status = STATUS_RUNNING };
-
-        return (RunValue){ run->host->leaf_status(leaf), run->host->leaf_cause(leaf) };
-}
-
 /* The variables to which the leaf refers and that had other values at its start. */
 static json_object *noted_to_json(const Run *run, NodeId node, json_object *noted) {
         const Blackboard *blackboard = variables_scope(run->variables, node);
@@ -214,25 +204,21 @@ static json_object *noted_to_json(const Run *run, NodeId node, json_object *note
         return json;
 }
 
-static json_object *leaf_to_json(const Run *run, NodeId node, void *leaf, CausePool *pool) {
+static json_object *leaf_to_json(const Run *run, const RunLeaf *leaf, CausePool *pool) {
         json_object *json = json_object_new_object();
-        RunValue value = value_of(run, node, leaf);
-        json_object *noted;
-        LeafReport report = {};
+        json_object *noted = noted_to_json(run, leaf->node, leaf->noted);
 
-        run->host->leaf_report(leaf, &report);
-        json_object_object_add(json, "node", json_object_new_int64(node));
-        json_object_object_add(json, "attempt", json_object_new_int64(report.attempt));
-        json_object_object_add(json, "since", json_object_new_uint64(report.since - run->start));
-        if (report.suspended > 0)
-                json_object_object_add(json, "suspended", json_object_new_uint64(report.suspended));
-        json_object_object_add(json, "status", json_object_new_string(status_to_string(value.status)));
-        json_object_object_add(json, "cause", cause_pool_add(pool, value.cause));
-        json_object_object_add(json, "begun", json_object_new_boolean(report.begun));
-        json_object_object_add(json, "halted", json_object_new_boolean(report.halted));
-        json_object_object_add(json, "remembers", json_object_new_boolean(report.has_memo));
-        json_object_object_add(json, "memory", json_object_get(report.memo));
-        noted = noted_to_json(run, node, report.noted);
+        json_object_object_add(json, "node", json_object_new_int64(leaf->node));
+        json_object_object_add(json, "attempt", json_object_new_int64(leaf->attempt));
+        json_object_object_add(json, "since", json_object_new_uint64(leaf->since - run->start));
+        if (leaf->suspended > 0)
+                json_object_object_add(json, "suspended", json_object_new_uint64(leaf->suspended));
+        json_object_object_add(json, "status", json_object_new_string(status_to_string(leaf->status)));
+        json_object_object_add(json, "cause", cause_pool_add(pool, leaf->cause));
+        json_object_object_add(json, "known", json_object_new_boolean(leaf->known));
+        json_object_object_add(json, "halted", json_object_new_boolean(leaf->halted));
+        json_object_object_add(json, "remembers", json_object_new_boolean(leaf->has_memo));
+        json_object_object_add(json, "memory", json_object_get(leaf->memo));
         if (noted)
                 json_object_object_add(json, "with", noted);
         return json;
@@ -241,12 +227,8 @@ static json_object *leaf_to_json(const Run *run, NodeId node, void *leaf, CauseP
 static json_object *leaves_to_json(const Run *run, CausePool *pool) {
         json_object *leaves = json_object_new_array();
 
-        for (NodeId node = 0; node < machine_tree(run->machine)->n_nodes; node++) {
-                void *leaf = run_leaf(run, node);
-
-                if (leaf)
-                        json_object_array_add(leaves, leaf_to_json(run, node, leaf, pool));
-        }
+        for (const GList *link = run->leaves.head; link; link = link->next)
+                json_object_array_add(leaves, leaf_to_json(run, link->data, pool));
 
         return leaves;
 }
@@ -290,8 +272,6 @@ typedef struct Reading {
         Run *run;
         const Tree *tree;
         CausePool *pool;
-        SnapshotLeaf make_leaf;
-        void *userdata;
 } Reading;
 
 /* The member if it has this type, or NULL. */
@@ -539,36 +519,33 @@ static bool read_suspended(json_object *json, const char *name, uint64_t *ret_su
 }
 
 static bool read_leaf(const Reading *reading, json_object *json) {
-        LeafReport report = {
-                .begun = flag(json, "begun"),
-                .halted = flag(json, "halted"),
-                .has_memo = flag(json, "remembers"),
-                .memo = member(json, "memory", json_type_object),
-        };
+        Run *run = reading->run;
         Status status = get_status(json);
+        uint64_t attempt, since, suspended;
         g_autoptr(json_object) noted = NULL;
-        uint64_t attempt;
+        RunLeaf *leaf;
         Cause *cause;
         NodeId node;
-        void *leaf;
 
         if (!get_node(reading, member(json, "node", json_type_int), &node) || status == STATUS_IDLE ||
-            !(reading->tree->nodes[node].flags & NODE_LEAF) || run_leaf(reading->run, node) ||
+            !(reading->tree->nodes[node].flags & NODE_LEAF) || run_leaf(run, node) ||
             !get_number(member(json, "attempt", json_type_int), UINT32_MAX, &attempt) ||
-            !get_number(member(json, "since", json_type_int), UINT64_MAX / 2, &report.since) ||
-            !read_suspended(json, "suspended", &report.suspended) || !get_cause(reading, json, "cause", &cause))
+            !get_number(member(json, "since", json_type_int), UINT64_MAX / 2, &since) ||
+            !read_suspended(json, "suspended", &suspended) || !get_cause(reading, json, "cause", &cause))
                 return false;
 
         if (status == STATUS_ERROR && cause)
-                run_note_broken(reading->run, node, cause);
-        report.attempt = (uint32_t) attempt;
-        report.since += reading->run->start;
-        report.noted = noted = noted_of(reading, node, member(json, "with", json_type_object));
-        leaf = reading->make_leaf(node, status, cause, &report, reading->userdata);
-        machine_node_set_data(reading->run->machine, node, leaf);
-        if (reading->tree->nodes[node].type->class == NODE_CONDITION)
-                run_put_value(reading->run, node, status, cause);
-        return leaf;
+                run_note_broken(run, node, cause);
+        noted = noted_of(reading, node, member(json, "with", json_type_object));
+        leaf = run_add_leaf(run, node, (uint32_t) attempt, noted);
+        run_leaf_set(leaf, status, cause);
+        leaf->since = since + run->start;
+        leaf->suspended = suspended;
+        leaf->known = flag(json, "known");
+        leaf->halted = flag(json, "halted");
+        leaf->has_memo = flag(json, "remembers");
+        leaf->memo = json_object_get(member(json, "memory", json_type_object));
+        return true;
 }
 
 static bool forced_fits(const Reading *reading, NodeId node) {
@@ -583,18 +560,17 @@ static bool lock_fits(const Reading *reading, NodeId node) {
         return machine_needs_lock(reading->run->machine, node) == (run_find_lock(reading->run, node) != NULL);
 }
 
-/* Checks that the machine and the host agree about the leaf. */
+/* Checks that the machine and the run agree about the leaf. */
 static bool leaf_fits(const Reading *reading, NodeId node) {
         const Machine *machine = reading->run->machine;
-        void *leaf = run_leaf(reading->run, node);
-        Status status = leaf ? reading->run->host->leaf_status(leaf) : STATUS_IDLE;
+        const RunLeaf *leaf = run_leaf(reading->run, node);
 
         if (reading->tree->nodes[node].type->class != NODE_ACTION)
                 return leaf || !machine_keeps_condition(machine, node);
         if (!machine_action_is_due(machine, node))
                 return !leaf;
 
-        return leaf && (status != STATUS_RUNNING) == machine_action_has_ended(machine, node);
+        return leaf && (leaf->status != STATUS_RUNNING) == machine_action_has_ended(machine, node);
 }
 
 static bool nodes_fit(const Reading *reading) {
@@ -710,12 +686,10 @@ static bool read_all(Reading *reading, json_object *json) {
                read_leaves(reading, member(json, "leaves", json_type_array)) && nodes_fit(reading);
 }
 
-bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now, SnapshotLeaf make_leaf, void *userdata) {
+bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now) {
         Reading reading = {
                 .run = run,
                 .tree = definition_tree(run->definition),
-                .make_leaf = make_leaf,
-                .userdata = userdata,
         };
         bool fine;
 

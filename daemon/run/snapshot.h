@@ -11,8 +11,5 @@
 /* Returns a new reference. Must not be called while the run processes an input, or after it has finished. */
 json_object *snapshot_of(const Run *run);
 
-/* Makes the leaf of a node that was started, as RunHost.leaf_start() does. NULL: such a leaf is not possible. */
-typedef void *(*SnapshotLeaf)(NodeId node, Status status, Cause *cause, const LeafReport *report, void *userdata);
-
 /* Restores into a new run, at that time. False: the snapshot is invalid. */
-bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now, SnapshotLeaf make_leaf, void *userdata);
+bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now);

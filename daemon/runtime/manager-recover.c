@@ -27,7 +27,7 @@ typedef struct Left {
 /* A lock to request again, sorted across all runs. */
 typedef struct LeftLock {
         Run *run;
-        const RunLock *lock;
+        RunLock lock;
 } LeftLock;
 
 static void left_clear(void *data) {
@@ -186,7 +186,7 @@ static gint compare_starts(gconstpointer a, gconstpointer b) {
 
 /* Re-acquire the held locks before queueing the waiters. */
 static gint compare_locks(gconstpointer a, gconstpointer b) {
-        const RunLock *x = ((const LeftLock *) a)->lock, *y = ((const LeftLock *) b)->lock;
+        const RunLock *x = &((const LeftLock *) a)->lock, *y = &((const LeftLock *) b)->lock;
 
         if (x->held != y->held)
                 return x->held ? -1 : 1;
@@ -199,10 +199,10 @@ static void recover_locks(const GArray *all) {
 
         for (unsigned i = 0; i < all->len; i++) {
                 const Left *left = &g_array_index(all, Left, i);
-                const GArray *own = replay_locks(left->replay);
+                const GArray *own = run_locks(left->run);
 
                 for (unsigned k = 0; k < own->len; k++) {
-                        LeftLock lock = { .run = left->run, .lock = &g_array_index(own, RunLock, k) };
+                        LeftLock lock = { .run = left->run, .lock = g_array_index(own, RunLock, k) };
 
                         g_array_append_val(locks, lock);
                 }
@@ -212,7 +212,7 @@ static void recover_locks(const GArray *all) {
         for (unsigned i = 0; i < locks->len; i++) {
                 const LeftLock *lock = &g_array_index(locks, LeftLock, i);
 
-                run_recover_lock(lock->run, lock->lock);
+                run_recover_lock(lock->run, &lock->lock);
         }
 }
 

@@ -22,26 +22,11 @@ static const NodeType *const *const tables[] = { engine_types, leaves, NULL };
 static const char tree[] = "{ \"btd\": 1, \"root\": { \"type\": \"Repeat\", \"num_cycles\": -1, "
                            "\"child\": { \"type\": \"Leaf\" } } }";
 
-static Status leaf; /* what the only leaf is */
-
-static void *leaf_start(NodeId node, uint32_t attempt, json_object *noted, void *userdata) {
-        leaf = STATUS_RUNNING;
-        return &leaf;
+static Status compute(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
+        return STATUS_RUNNING;
 }
 
-static Status leaf_status(void *data) {
-        return leaf;
-}
-
-static Cause *leaf_cause(void *data) {
-        return NULL;
-}
-
-static void leaf_free(void *data) {}
-
-static void timer_arm(NodeId node, uint64_t deadline, void *userdata) {}
-
-static void timer_disarm(NodeId node, void *userdata) {}
+static void act(const Effect *effect, void *userdata) {}
 
 static void record_failed(const char *error, void *userdata) {
         fprintf(stderr, "bench-record: %s\n", error);
@@ -49,12 +34,8 @@ static void record_failed(const char *error, void *userdata) {
 }
 
 static const RunHost host = {
-        .leaf_start = leaf_start,
-        .leaf_status = leaf_status,
-        .leaf_cause = leaf_cause,
-        .leaf_free = leaf_free,
-        .timer_arm = timer_arm,
-        .timer_disarm = timer_disarm,
+        .compute = compute,
+        .act = act,
         .record_failed = record_failed,
 };
 
@@ -70,8 +51,7 @@ static double measure(Definition *definition, RecordWriter *writer) {
 
         begin = bench_now();
         for (unsigned i = 0; i < ROUNDS; i++) {
-                leaf = STATUS_SUCCESS;
-                input_leaf_ended(run, 1, 1000 + i);
+                input_leaf_ended(run, 1, STATUS_SUCCESS, NULL, 1000 + i);
                 input_tick(run, 1000 + i);
         }
 

@@ -47,7 +47,7 @@ typedef struct Entry {
         bool forced;  /* a node was given an outcome */
         bool touched; /* one of its leaves was started */
         char *result;
-        GString *line;            /* the part of the next line that was written */
+        GString *line;            /* the part of the next block that was written */
         unsigned ends[NODES_MAX]; /* how often each node has begun */
 } Entry;
 
@@ -311,20 +311,40 @@ static void note_line(Entry *entry, const char *line) {
                         !ledger.accounts[entry->tree].loose && !entry->forced);
 }
 
+/* A line says before its checksum whether its block continues. */
+static bool ends_block(const char *start, const char *newline) {
+        static const char more[] = " + 01234567";
+        size_t n = strlen(more);
+
+        return newline - start <= (ptrdiff_t) n || memcmp(newline - n, more, strlen(" + ")) != 0;
+}
+
+/* What a block says holds when all of it has been written. */
 void ledger_note_written(const char *path, const char *bytes, uint64_t n) {
         Entry *entry = entry_of(path);
+        size_t begin = 0;
         const char *newline;
 
         if (!entry)
                 return;
 
         g_string_append_len(entry->line, bytes, (gssize) n);
-        while ((newline = memchr(entry->line->str, '\n', entry->line->len))) {
-                gssize length = newline - entry->line->str;
-                g_autofree char *line = g_strndup(entry->line->str, (gsize) length);
+        while ((newline = memchr(entry->line->str + begin, '\n', entry->line->len - begin))) {
+                const char *start = entry->line->str + begin;
+                size_t length = (size_t) (newline + 1 - entry->line->str);
+                g_autofree char *block = NULL;
+                g_auto(GStrv) lines = NULL;
 
-                g_string_erase(entry->line, 0, length + 1);
-                note_line(entry, line);
+                begin = length;
+                if (!ends_block(start, newline))
+                        continue;
+
+                block = g_strndup(entry->line->str, length - 1);
+                lines = g_strsplit(block, "\n", -1);
+                g_string_erase(entry->line, 0, (gssize) length);
+                begin = 0;
+                for (unsigned i = 0; lines[i]; i++)
+                        note_line(entry, lines[i]);
         }
 }
 

@@ -313,7 +313,9 @@ static void run_start(LoadedUnit *unit) {
                 loaded_unit_set_state(unit, "active", "running");
                 job_end(unit, "done");
         } else {
-                ledger_effect_begins(unit->tree, unit->node);
+                /* What btd has asked for, not what an administrator starts later. */
+                if (unit->job->wanted)
+                        ledger_effect_begins(unit->tree, unit->node);
                 loaded_unit_set_state(unit, "activating", "start");
                 tell_changes(unit);
         }

@@ -702,6 +702,10 @@ int execution_recover(Leaf *leaf, const SpawnParams *params, ExecutionEnded ende
         return 0;
 }
 
+bool execution_stops_at_once(const Execution *execution) {
+        return execution->unit ? spawn_unit_stops_at_once(execution->unit) : !execution->child;
+}
+
 bool execution_stop(Execution *execution) {
         execution->stopping = true;
         if (execution->unit)

@@ -29,6 +29,8 @@ bool execution_has_run(const Execution *execution);
 
 /* Asks it to end, and kills it after its grace time. True: no process was running, and ended is not called. */
 bool execution_stop(Execution *execution);
+/* Would it return true? */
+bool execution_stops_at_once(const Execution *execution);
 
 /* "process 1234 (/usr/bin/foo)" */
 void execution_describe(const Execution *execution, GString *text);

@@ -636,8 +636,12 @@ void spawn_unit_abandon(SpawnUnit *unit) {
         g_free(unit);
 }
 
+bool spawn_unit_stops_at_once(const SpawnUnit *unit) {
+        return unit->phase == PHASE_WAITING && !unit->asked;
+}
+
 bool spawn_unit_stop(SpawnUnit *unit) {
-        if (unit->phase == PHASE_WAITING && !unit->asked)
+        if (spawn_unit_stops_at_once(unit))
                 return true;
 
         unit->phase = PHASE_STOPPING;

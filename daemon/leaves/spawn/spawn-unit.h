@@ -20,6 +20,8 @@ void spawn_unit_abandon(SpawnUnit *unit);
 
 /* True: the unit had not been requested, and ended is not called. */
 bool spawn_unit_stop(SpawnUnit *unit);
+/* Would it return true? */
+bool spawn_unit_stops_at_once(const SpawnUnit *unit);
 
 /* "unit btd-boot.3-7-1.service" */
 void spawn_unit_describe(const SpawnUnit *unit, GString *text);

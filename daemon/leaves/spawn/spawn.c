@@ -44,6 +44,12 @@ static bool spawn_halt(Leaf *leaf) {
         return execution_stop(op->execution);
 }
 
+static bool spawn_halts_at_once(const Leaf *leaf) {
+        const Spawn *op = leaf->op;
+
+        return execution_stops_at_once(op->execution);
+}
+
 static void spawn_release(Leaf *leaf) {
         Spawn *op = leaf->op;
 
@@ -60,6 +66,7 @@ const LeafKind spawn_kind = {
         .op_size = sizeof(Spawn),
         .start = spawn_start,
         .halt = spawn_halt,
+        .halts_at_once = spawn_halts_at_once,
         .release = spawn_release,
         .describe = spawn_describe,
         .recover = spawn_recover,
@@ -162,6 +169,7 @@ static void command_describe(Leaf *leaf, GString *text) {
 const LeafKind command_kind = {
         .op_size = sizeof(Command),
         .start = execute,
+        .acts = true,
         .release = command_release,
         .describe = command_describe,
 };

@@ -794,6 +794,13 @@ static bool unit_job_halt(Leaf *leaf) {
         return op->recovery && unit_recovery_cancel(op->recovery);
 }
 
+/* Where nothing is to be cancelled. */
+static bool unit_job_halts_at_once(const Leaf *leaf) {
+        const UnitJob *op = leaf->op;
+
+        return !op->deadlock && (op->verb == UNIT_STOP || op->result || (!op->job && !op->memo));
+}
+
 static void unit_job_release(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
@@ -837,6 +844,7 @@ const LeafKind unit_job_kind = {
         .op_size = sizeof(UnitJob),
         .start = unit_job_start,
         .halt = unit_job_halt,
+        .halts_at_once = unit_job_halts_at_once,
         .release = unit_job_release,
         .awaited = unit_job_awaited,
         .describe = unit_job_describe,

@@ -44,7 +44,7 @@ static void add_record(GString *record, uint64_t time, EntryKind kind, NodeId no
 
         if (details)
                 g_string_append_printf(record, " %s", details);
-        entry_end(record, line, kind, &chain);
+        entry_end(record, line, kind, false, &chain);
 }
 
 /* The first line. */
@@ -197,10 +197,11 @@ static void test_computed(void) {
                 add_record(record, 0, ENTRY_AT_ONCE, script, at_once);
         }
         add_record(record, 0, ENTRY_BEGIN, 3, NULL);
-        add_record(record, 0, ENTRY_AT_ONCE, 3, "{\"status\":\"success\",\"outputs\":{\"text\":\"a\"}}");
-        add_record(record, 0, ENTRY_BEGIN, 6, NULL);
-        add_record(record, MSEC, ENTRY_ENDED, 6, at_once);
+        add_record(record, 0, ENTRY_SET, 3, "{\"text\":\"a\"}");
+        add_record(record, MSEC, ENTRY_ENDED, 3, at_once);
         add_record(record, MSEC, ENTRY_TICK, NODE_NONE, NULL);
+        add_record(record, MSEC, ENTRY_BEGIN, 6, NULL);
+        add_record(record, MSEC, ENTRY_AT_ONCE, 6, at_once);
         add_record(record, MSEC, ENTRY_FINISHED, NODE_NONE, at_once);
 
         recording = make_recording(record->str, record->len);

@@ -60,6 +60,12 @@ static bool fake_halt(Leaf *leaf) {
         return !params->stubborn;
 }
 
+static bool fake_halts_at_once(const Leaf *leaf) {
+        const FakeParams *params = leaf->params;
+
+        return !params->stubborn;
+}
+
 static void fake_release(Leaf *leaf) {
         Fake *fake = fake_of(leaf->name);
 
@@ -76,6 +82,7 @@ static void fake_describe(Leaf *leaf, GString *text) {
 static const LeafKind fake_kind = {
         .start = fake_start,
         .halt = fake_halt,
+        .halts_at_once = fake_halts_at_once,
         .release = fake_release,
         .describe = fake_describe,
 };

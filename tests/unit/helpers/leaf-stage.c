@@ -92,6 +92,12 @@ void leaf_set_memo(Leaf *leaf, json_object *memo) {
         staged->memo = memo;
 }
 
+void leaf_say(Leaf *leaf, int level, const char *text) {
+        const LogSubject subject = leaf_log_subject(leaf);
+
+        log_message(level, &subject, "%s", text);
+}
+
 void leaf_lost(Leaf *leaf) {
         TestLeaf *staged = leaf->owner;
 

@@ -30,8 +30,8 @@ static bool happen_end(RandomRun *run) {
                 return false;
 
         random_leaf_set(leaf, random_outcome(run->dice));
-        if (input_leaf_ended(run->actual, leaf->node, run->now))
-                random_leaf_free(leaf);
+        input_leaf_ended(run->actual, leaf->node, leaf->status, leaf->cause, run->now);
+        random_leaf_free(leaf);
         return true;
 }
 

@@ -138,28 +138,20 @@ void random_run_live(RandomRun *run) {
         }
 }
 
-/* What the replay knows of the world is what the new world begins with. */
-static void take_over(RandomRun *run, Replay *replay) {
-        const GArray *locks = replay_locks(replay);
+/* What the run knows of the world is what the new world begins with. */
+static void take_over(RandomRun *run) {
+        const GArray *locks = run_locks(run->actual);
 
-        for (const GList *link = replay_leaves(replay)->head; link; link = link->next) {
-                const ReplayLeaf *leaf = link->data;
-                RandomLeaf *own = random_leaf_new(run, leaf->node);
-                bool action = own->type->class == NODE_ACTION;
+        for (const GList *link = run_leaves(run->actual)->head; link; link = link->next) {
+                RunLeaf *leaf = link->data;
+                bool action = run->rules.tree->nodes[leaf->node].type->class == NODE_ACTION;
 
-                own->status = leaf->status;
-                own->cause = leaf->cause ? cause_ref(leaf->cause) : NULL;
-                own->attempt = leaf->attempt;
-                own->since = leaf->since;
-                own->suspended = leaf->suspended;
-                own->memo = json_object_get(leaf->memo);
-                own->noted = json_object_get(leaf->noted);
-                own->what = random_run_what(run->actual, leaf->node, leaf->noted);
-                own->ending = leaf->halted;
-                site_of(run, leaf->node)->running = action && own->status == STATUS_RUNNING && !own->ending;
-                site_of(run, leaf->node)->ending = own->ending;
+                if (action && leaf->status != STATUS_RUNNING)
+                        continue;
+                leaf->activity = random_leaf_new(run, leaf);
+                site_of(run, leaf->node)->running = action && !leaf->halted;
+                site_of(run, leaf->node)->ending = leaf->halted;
                 site_of(run, leaf->node)->watched = !action;
-                run_set_leaf(run->actual, leaf->node, own);
         }
         for (unsigned i = 0; i < locks->len; i++) {
                 const RunLock *lock = &g_array_index(locks, RunLock, i);
@@ -187,29 +179,14 @@ static void note_forced(RandomRun *run, const RunRecord *record) {
         }
 }
 
-/* What had not begun begins, and code that may have run does again. What takes no time is over then. */
-static void start_again(RandomRun *run, const ReplayLeaf *leaf) {
-        RandomLeaf *own = run_leaf(run->actual, leaf->node);
-
-        if (!own || own->type->class != NODE_ACTION || leaf->status != STATUS_RUNNING)
+/* Some actions begin again. */
+static void start_again(RandomRun *run, RandomLeaf *own) {
+        if (own->type->class != NODE_ACTION || own->ending || !dice_chance(run->dice, 20))
                 return;
 
-        if (!leaf->begun || own->type == &code_type) {
-                own->since = run->now;
-                g_clear_pointer(&own->memo, json_object_put);
-                input_rerun(run->actual, leaf->node, own->noted, run->now);
-                own->suspended = run_suspended(run->actual);
-                look(run);
-        }
-        if (!(own->type->flags & TYPE_IMMEDIATE))
-                return;
-
-        if (own->type == &code_type)
-                random_leaf_run(own);
-        else
-                random_leaf_set(own, random_outcome(run->dice));
-        if (input_leaf_ended(run->actual, leaf->node, run->now))
-                random_leaf_free(own);
+        g_clear_pointer(&own->memo, json_object_put);
+        input_rerun(run->actual, own->node, run->now);
+        own->suspended = run_suspended(run->actual);
         look(run);
 }
 
@@ -229,7 +206,7 @@ void random_run_recover(RandomRun *run, Replay *replay, const RunRecord *record,
         run->actual = replay_take(replay);
         run->now = run_now(run->actual);
         run_set_host(run->actual, &random_run_host, run);
-        take_over(run, replay);
+        take_over(run);
         note_forced(run, record);
         resume_record(run, record, path);
         watch(run);
@@ -239,6 +216,6 @@ void random_run_recover(RandomRun *run, Replay *replay, const RunRecord *record,
         else
                 input_start(run->actual, run->now);
         look(run);
-        for (const GList *link = replay_leaves(replay)->head; begun && link; link = link->next)
-                start_again(run, link->data);
+        for (unsigned i = 0; begun && i < run->leaves->len; i++)
+                start_again(run, run->leaves->pdata[i]);
 }

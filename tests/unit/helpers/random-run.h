@@ -38,10 +38,8 @@ typedef struct RandomLeaf {
         Status status;
         bool ending;
         Cause *cause;
-        uint32_t attempt;
-        uint64_t since, suspended;
+        uint64_t suspended;
         json_object *memo;
-        json_object *noted;
         char *what; /* its parameter at its start */
 } RandomLeaf;
 
@@ -67,9 +65,7 @@ void random_run_assert_same(const char *replayed, const char *original);
 /* For random-run.c, random-inputs.c and random-world.c. Makes a random input; false: it was not possible. */
 bool random_run_happen(RandomRun *run);
 extern const RunHost random_run_host;
-RandomLeaf *random_leaf_new(RandomRun *run, NodeId node);
-/* Runs its code. */
-void random_leaf_run(RandomLeaf *leaf);
+RandomLeaf *random_leaf_new(RandomRun *run, const RunLeaf *of);
 void random_leaf_set(RandomLeaf *leaf, Status status);
 void random_leaf_set_memo(RandomLeaf *leaf);
 void random_leaf_free(RandomLeaf *leaf);

@@ -142,20 +142,24 @@ char *random_run_describe_world(const RandomRun *run) {
 }
 
 char *random_run_describe_replay(const Replay *replay) {
-        const Tree *tree = definition_tree(run_definition(replay_run(replay)));
+        const Run *run = replay_run(replay);
+        const Tree *tree = definition_tree(run_definition(run));
         GString *text = g_string_new(NULL);
 
-        for (const GList *link = replay_leaves(replay)->head; link; link = link->next) {
-                const ReplayLeaf *leaf = link->data;
+        for (const GList *link = run_leaves(run)->head; link; link = link->next) {
+                const RunLeaf *leaf = link->data;
                 const NodeType *type = tree->nodes[leaf->node].type;
-                g_autofree char *what = random_run_what(replay_run(replay), leaf->node, leaf->noted);
+                g_autofree char *what = random_run_what(run, leaf->node, leaf->noted);
 
+                /* It has ended, and the world has forgotten it. */
+                if (type->class == NODE_ACTION && leaf->status != STATUS_RUNNING)
+                        continue;
                 add_leaf(text, leaf->node, known_status(type, leaf->status), leaf->halted, leaf->suspended,
                          type->class == NODE_ACTION ? leaf->cause : NULL, leaf->memo, what);
         }
         for (NodeId node = 0; node < tree->n_nodes; node++)
-                for (unsigned i = 0; i < replay_locks(replay)->len; i++) {
-                        const RunLock *lock = &g_array_index(replay_locks(replay), RunLock, i);
+                for (unsigned i = 0; i < run_locks(run)->len; i++) {
+                        const RunLock *lock = &g_array_index(run_locks(run), RunLock, i);
 
                         if (lock->node == node)
                                 add_lock(text, node, lock->held);

@@ -67,13 +67,18 @@ json_object *random_value(Dice *dice) {
         }
 }
 
-RandomLeaf *random_leaf_new(RandomRun *run, NodeId node) {
+RandomLeaf *random_leaf_new(RandomRun *run, const RunLeaf *of) {
         RandomLeaf *leaf = g_new0(RandomLeaf, 1);
 
         leaf->run = run;
-        leaf->node = node;
-        leaf->type = run->rules.tree->nodes[node].type;
-        leaf->status = STATUS_RUNNING;
+        leaf->node = of->node;
+        leaf->type = run->rules.tree->nodes[of->node].type;
+        leaf->status = of->status;
+        leaf->cause = of->cause ? cause_ref(of->cause) : NULL;
+        leaf->ending = of->halted;
+        leaf->suspended = of->suspended;
+        leaf->memo = json_object_get(of->memo);
+        leaf->what = random_run_what(run->actual, of->node, of->noted);
         g_ptr_array_add(run->leaves, leaf);
         return leaf;
 }
@@ -85,7 +90,6 @@ void random_leaf_free(RandomLeaf *leaf) {
         g_ptr_array_remove(leaf->run->leaves, leaf);
         cause_unref(leaf->cause);
         json_object_put(leaf->memo);
-        json_object_put(leaf->noted);
         g_free(leaf->what);
         g_free(leaf);
 }
@@ -104,14 +108,6 @@ void random_run_set_output(RandomRun *run, NodeId node) {
         input_output(run->actual, node, name, value, run->now);
 }
 
-void random_leaf_run(RandomLeaf *leaf) {
-        const RandomRun *run = leaf->run;
-        const CodeParams *params = run->rules.tree->nodes[leaf->node].params;
-        Blackboard *scope = variables_scope(run_variables(run->actual), leaf->node);
-
-        leaf_is(leaf, script_status_of_code(params->code, scope, &leaf->cause));
-}
-
 void random_leaf_set_memo(RandomLeaf *leaf) {
         RandomRun *run = leaf->run;
 
@@ -121,93 +117,80 @@ void random_leaf_set_memo(RandomLeaf *leaf) {
         input_memo(run->actual, leaf->node, leaf->memo, run->now);
 }
 
-static void start_action(RandomLeaf *leaf) {
-        RandomRun *run = leaf->run;
+static Cause *new_cause(NodeId node) {
+        Cause *cause =
+                cause_new(CAUSE_EXIT_STATUS, facts_new("status", json_object_new_int(3), NULL), "\"failed\"\nhere");
 
-        /* One that takes no time need not wait for what it comes after. */
-        if (!(leaf->type->flags & TYPE_IMMEDIATE))
-                rules_check_start(&run->rules, leaf->node);
+        cause->node = node;
+        return cause;
+}
+
+static Status on_compute(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
+        RandomRun *run = userdata;
+        const NodeType *type = run->rules.tree->nodes[leaf->node].type;
+        const CodeParams *params = run->rules.tree->nodes[leaf->node].params;
+        Status status;
+
+        if (!(type->flags & TYPE_IMMEDIATE))
+                return STATUS_RUNNING;
+        if (type == &code_type)
+                return script_status_of_code(params->code, variables_scope(run_variables(run->actual), leaf->node),
+                                             ret_cause);
+
+        if (dice_chance(run->dice, 20))
+                random_run_set_output(run, leaf->node);
+        if (dice_chance(run->dice, 10))
+                run_set_message(run->actual, (int) dice_roll(run->dice, 8), g_strdup("\"said\""));
+        status = random_outcome(run->dice);
+        *ret_cause = status == STATUS_FAILURE ? new_cause(leaf->node) : NULL;
+        return status;
+}
+
+static Status on_look(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
+        RandomRun *run = userdata;
+        RandomLeaf *own = leaf->activity;
+
+        if (!own) {
+                own = leaf->activity = random_leaf_new(run, leaf);
+                site_of(run, leaf->node)->watched = true;
+                random_leaf_set(own, random_condition(run->dice));
+        } else if (dice_chance(run->dice, 15)) {
+                random_leaf_set(own, random_condition(run->dice));
+        }
+
+        *ret_cause = own->cause ? cause_ref(own->cause) : NULL;
+        return own->status;
+}
+
+static bool on_halts_at_once(const RunLeaf *leaf, void *userdata) {
+        const RandomRun *run = userdata;
+
+        g_assert_true(site_of(run, leaf->node)->running);
+        return dice_chance(run->dice, 50);
+}
+
+static bool on_lock_is_free(NodeId node, void *userdata) {
+        const RandomRun *run = userdata;
+
+        return dice_chance(run->dice, 60);
+}
+
+static void start(RandomRun *run, RunLeaf *leaf) {
+        leaf->activity = random_leaf_new(run, leaf);
         site_of(run, leaf->node)->running = true;
-        if (leaf->type == &code_type) {
-                random_leaf_run(leaf);
+}
+
+static void halt(RandomRun *run, const Effect *effect) {
+        RandomLeaf *own = effect->activity;
+        Site *site = site_of(run, effect->node);
+
+        site->running = false;
+        if (effect->over) {
+                random_leaf_free(own);
                 return;
         }
 
-        if (dice_chance(run->dice, 5))
-                random_leaf_set_memo(leaf);
-        if (leaf->type == &quick_type || dice_chance(run->dice, 10))
-                random_leaf_set(leaf, random_outcome(run->dice));
-        if (dice_chance(run->dice, 20))
-                random_run_set_output(run, leaf->node);
-}
-
-static void *on_leaf_start(NodeId node, uint32_t attempt, json_object *noted, void *userdata) {
-        RandomRun *run = userdata;
-        RandomLeaf *leaf = random_leaf_new(run, node);
-
-        leaf->attempt = attempt;
-        leaf->noted = json_object_get(noted);
-        leaf->what = random_run_what(run->actual, node, NULL);
-        leaf->since = run_now(run->actual);
-        leaf->suspended = run_suspended(run->actual);
-        if (leaf->type->class == NODE_ACTION) {
-                start_action(leaf);
-        } else {
-                site_of(run, node)->watched = true;
-                random_leaf_set(leaf, random_condition(run->dice));
-        }
-
-        return leaf;
-}
-
-static Status on_leaf_status(void *data) {
-        const RandomLeaf *leaf = data;
-
-        return leaf->status;
-}
-
-static Status on_leaf_evaluate(void *data, uint32_t look) {
-        RandomLeaf *leaf = data;
-
-        if (dice_chance(leaf->run->dice, 15))
-                random_leaf_set(leaf, random_condition(leaf->run->dice));
-
-        return leaf->status;
-}
-
-static Cause *on_leaf_cause(void *data) {
-        const RandomLeaf *leaf = data;
-
-        return leaf->cause;
-}
-
-static bool on_leaf_halt(void *data) {
-        RandomLeaf *leaf = data;
-        Site *site = site_of(leaf->run, leaf->node);
-
-        g_assert_true(site->running);
-        leaf->ending = site->ending = !dice_chance(leaf->run->dice, 50);
-        site->running = false;
-        return !leaf->ending;
-}
-
-static void on_leaf_report(void *data, LeafReport *ret_report) {
-        const RandomLeaf *leaf = data;
-
-        *ret_report = (LeafReport){
-                .attempt = leaf->attempt,
-                .since = leaf->since,
-                .suspended = leaf->suspended,
-                .begun = leaf->type->class == NODE_ACTION,
-                .halted = leaf->ending,
-                .has_memo = leaf->memo,
-                .memo = leaf->memo,
-                .noted = leaf->noted,
-        };
-}
-
-static void on_leaf_free(void *leaf) {
-        random_leaf_free(leaf);
+        own->ending = site->ending = true;
 }
 
 /* Again and again, for a minute each. */
@@ -221,8 +204,7 @@ static bool *timer_of(RandomRun *run, NodeId node) {
         return node == NODE_NONE ? &run->rules.interval : &site_of(run, node)->timer_armed;
 }
 
-static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
-        RandomRun *run = userdata;
+static void arm(RandomRun *run, NodeId node, uint64_t deadline) {
         uint64_t *copy = g_new(uint64_t, 1);
 
         *copy = deadline;
@@ -230,23 +212,14 @@ static void on_timer_arm(NodeId node, uint64_t deadline, void *userdata) {
         g_hash_table_replace(run->timers, GUINT_TO_POINTER(node), copy);
 }
 
-static void on_timer_disarm(NodeId node, void *userdata) {
-        RandomRun *run = userdata;
-
-        *timer_of(run, node) = false;
-        g_assert_true(g_hash_table_remove(run->timers, GUINT_TO_POINTER(node)));
-}
-
-static bool on_lock(NodeId node, void *userdata) {
-        RandomRun *run = userdata;
-        Site *site = site_of(run, node);
+static void lock(RandomRun *run, const Effect *effect) {
+        Site *site = site_of(run, effect->node);
 
         g_assert_false(site->waits_for_lock || site->holds_lock);
-        site->holds_lock = dice_chance(run->dice, 60);
-        site->waits_for_lock = !site->holds_lock;
+        site->holds_lock = effect->over;
+        site->waits_for_lock = !effect->over;
         if (site->waits_for_lock)
-                g_array_append_val(run->waiting, node);
-        return site->holds_lock;
+                g_array_append_val(run->waiting, effect->node);
 }
 
 static void stop_waiting(RandomRun *run, NodeId node) {
@@ -257,8 +230,7 @@ static void stop_waiting(RandomRun *run, NodeId node) {
                 }
 }
 
-static void on_unlock(NodeId node, void *userdata) {
-        RandomRun *run = userdata;
+static void unlock(RandomRun *run, NodeId node) {
         Site *site = site_of(run, node);
 
         g_assert_true(site->waits_for_lock || site->holds_lock);
@@ -266,22 +238,48 @@ static void on_unlock(NodeId node, void *userdata) {
         stop_waiting(run, node);
 }
 
+static void on_act(const Effect *effect, void *userdata) {
+        RandomRun *run = userdata;
+
+        switch (effect->kind) {
+        case EFFECT_START:
+                start(run, run_leaf(run->actual, effect->node));
+                break;
+        case EFFECT_HALT:
+                halt(run, effect);
+                break;
+        case EFFECT_DROP:
+                random_leaf_free(effect->activity);
+                break;
+        case EFFECT_ARM:
+                arm(run, effect->node, effect->deadline);
+                break;
+        case EFFECT_DISARM:
+                *timer_of(run, effect->node) = false;
+                g_assert_true(g_hash_table_remove(run->timers, GUINT_TO_POINTER(effect->node)));
+                break;
+        case EFFECT_LOCK:
+                lock(run, effect);
+                break;
+        case EFFECT_UNLOCK:
+                unlock(run, effect->node);
+                break;
+        case EFFECT_LOG:
+                g_assert_nonnull(effect->text);
+                break;
+        }
+}
+
 static void on_record_failed(const char *error, void *userdata) {
         g_error("%s", error);
 }
 
 const RunHost random_run_host = {
-        .leaf_start = on_leaf_start,
-        .leaf_status = on_leaf_status,
-        .leaf_evaluate = on_leaf_evaluate,
-        .leaf_cause = on_leaf_cause,
-        .leaf_halt = on_leaf_halt,
-        .leaf_report = on_leaf_report,
-        .leaf_free = on_leaf_free,
+        .compute = on_compute,
+        .look = on_look,
+        .halts_at_once = on_halts_at_once,
+        .lock_is_free = on_lock_is_free,
         .suspended = on_suspended,
-        .timer_arm = on_timer_arm,
-        .timer_disarm = on_timer_disarm,
-        .lock = on_lock,
-        .unlock = on_unlock,
+        .act = on_act,
         .record_failed = on_record_failed,
 };

@@ -96,6 +96,10 @@ static bool halt(Leaf *leaf) {
         return !note(leaf, "halt")->stubborn;
 }
 
+static bool halts_at_once(const Leaf *leaf) {
+        return !get(leaf->name)->stubborn;
+}
+
 static void release(Leaf *leaf) {
         Recoverable *recoverable = get(leaf->name);
 
@@ -109,6 +113,7 @@ static void release(Leaf *leaf) {
 static const LeafKind recoverable_kind = {
         .start = start,
         .halt = halt,
+        .halts_at_once = halts_at_once,
         .release = release,
         .recover = recover,
 };
@@ -116,6 +121,7 @@ static const LeafKind recoverable_kind = {
 static const LeafKind reader_kind = {
         .start = start,
         .halt = halt,
+        .halts_at_once = halts_at_once,
         .release = release,
         .recover = recover,
         .reads = true,

@@ -45,7 +45,7 @@ static const Case cases[] = {
         { { "1 start {'suspended':0}", "2 tick", "2 arm #1 {'after':6000000}", "2 begin #2 {'with':{'d':'1h'}}" },
           "line 4: it arms a timer for 6000000us, but this engine for 5000000us" },
         { { "1 start {'suspended':0}", "2 tick", "2 arm #1 {'after':5000000}", "3 tick" },
-          "line 4: after this line, the run starts node #2, which is not recorded" },
+          "line 4: after this line, the run requests 'begin' of node #2, which is not recorded" },
         { { "1 start {'suspended':0}", "2 tick", "2 arm #1 {'after':5000000}", "2 begin #2 {'with':{'d':'2h'}}" },
           "line 5: node #2 is started when 'd' is \"2h\", but with this engine it is \"1h\"" },
         { { "1 start {'suspended':0}", "2 tick", "2 arm #1 {'after':5000000}", "2 begin #2 {'with':{'e':'1h'}}" },

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Implements the leaves of a run that were started and are still needed, as the run record knows them. */
+
+#include "engine/machine.h"
+#include "run/run-state.h"
+
+RunLeaf *run_add_leaf(Run *run, NodeId node, uint32_t attempt, json_object *noted) {
+        RunLeaf *leaf = g_new(RunLeaf, 1);
+
+        *leaf = (RunLeaf){
+                .node = node,
+                .attempt = attempt,
+                .status = STATUS_RUNNING,
+                .noted = json_object_get(noted),
+                .since = run->now,
+                .suspended = run->suspended,
+                .link.data = leaf,
+        };
+        g_queue_push_tail_link(&run->leaves, &leaf->link);
+        machine_node_set_data(run->machine, node, leaf);
+        return leaf;
+}
+
+void run_remove_leaf(Run *run, RunLeaf *leaf) {
+        if (run->machine)
+                machine_node_set_data(run->machine, leaf->node, NULL);
+
+        g_queue_unlink(&run->leaves, &leaf->link);
+        cause_unref(leaf->cause);
+        json_object_put(leaf->memo);
+        json_object_put(leaf->noted);
+        g_free(leaf);
+}
+
+void run_leaf_set(RunLeaf *leaf, Status status, Cause *cause) {
+        Cause *before = leaf->cause;
+
+        leaf->status = status;
+        leaf->cause = cause ? cause_ref(cause) : NULL;
+        cause_unref(before);
+}
+
+void run_leaf_set_memo(RunLeaf *leaf, json_object *memo) {
+        leaf->has_memo = true;
+        json_object_put(leaf->memo);
+        leaf->memo = json_object_get(memo);
+}
+
+RunLeaf *run_leaf(const Run *run, NodeId node) {
+        bool leaf = definition_tree(run->definition)->nodes[node].flags & NODE_LEAF;
+
+        return leaf && run->machine ? machine_node_data(run->machine, node) : NULL;
+}
+
+const GQueue *run_leaves(const Run *run) {
+        return &run->leaves;
+}
+
+bool run_is_false(const Run *run, NodeId node) {
+        const RunLeaf *leaf = run_leaf(run, node);
+
+        return leaf && leaf->known && leaf->status == STATUS_FAILURE;
+}
