@@ -11,7 +11,6 @@
 #include "basic/timers.h"
 #include "leaves/kinds.h"
 #include "leaves/live-test.h"
-#include "script/script-status.h"
 
 typedef struct Condition {
         LiveTest *test;
@@ -58,12 +57,8 @@ const LeafKind log_kind = { .start = log_start };
 
 static Status script_start(Leaf *leaf) {
         const ScriptParams *params = leaf->params;
-        Cause *cause = NULL;
-        Status status = script_status_of_code(params->code, leaf->blackboard, &cause);
 
-        if (cause)
-                leaf_give_cause(leaf, cause);
-        return status;
+        return leaf_run(leaf, params->code);
 }
 
 const LeafKind script_kind = { .start = script_start };

@@ -46,6 +46,7 @@ static const char *const kind_names[ENTRY_KIND_MAX_] = {
         [ENTRY_AT_ONCE_LOCKED] = "at-once-locked",
         [ENTRY_SUSPENDED] = "suspended",
         [ENTRY_WAITS] = "waits",
+        [ENTRY_COMPUTED] = "computed",
         [ENTRY_STOP] = "stop",
         [ENTRY_UNLOCK] = "unlock",
         [ENTRY_ARM] = "arm",

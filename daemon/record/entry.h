@@ -45,6 +45,7 @@ typedef enum EntryKind {
         ENTRY_VALUE,   /* NODE {status, cause, look}: a new value of a condition; look: the number of the evaluation */
         ENTRY_AT_ONCE_LOCKED, /* NODE: its lock was free */
         ENTRY_WAITS,          /* NODE: its lock was not free, and it waits for it */
+        ENTRY_COMPUTED,       /* {results}: of all scripts in the order of their evaluation, see run/results.h */
         /* Effects of the run. A replay compares all of them. */
         ENTRY_BEGIN,  /* NODE {with}: a leaf is about to be started; with: the variables to which it refers */
         ENTRY_STOP,   /* NODE: an action is about to be halted */

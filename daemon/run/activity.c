@@ -21,9 +21,6 @@
 struct Activity {
         Leaf leaf; /* must be the first member, see activity_of() */
         Run *run;
-        GList link;         /* in the run's activities */
-        char *label;        /* the leaf's */
-        json_object *noted; /* the values of the variables in its parameters, or NULL */
         Params params;
         Secrets secrets; /* secrets in the parameters */
         Timer *timeout;
@@ -150,12 +147,13 @@ static void on_timeout(void *userdata) {
                 settle(activity, STATUS_FAILURE);
 }
 
-static Status fill_params_with(Activity *activity, Secrets *secrets) {
+/* noted: the values of the variables in its parameters, at its start. */
+static Status fill_params_with(Activity *activity, json_object *noted, Secrets *secrets) {
         g_autofree char *error = NULL;
         int r;
 
-        r = definition_params_revealed(activity->run->definition, activity->leaf.node, activity->leaf.blackboard,
-                                       activity->noted, secrets, &activity->params, &error);
+        r = definition_params_revealed(activity->run->definition, activity->leaf.node, activity->leaf.blackboard, noted,
+                                       secrets, &activity->params, &error);
         if (r < 0 && activity->leaf.kind->unresolved) {
                 activity->leaf.kind->unresolved(&activity->leaf, error);
                 activity->params = (Params){
@@ -170,13 +168,13 @@ static Status fill_params_with(Activity *activity, Secrets *secrets) {
         return STATUS_RUNNING;
 }
 
-static Status fill_params(Activity *activity) {
+static Status fill_params(Activity *activity, const RunLeaf *of) {
         activity->secrets.directory = activity->run->services->leaves->credentials;
-        return fill_params_with(activity, activity->leaf.kind->unresolved ? NULL : &activity->secrets);
+        return fill_params_with(activity, of->noted, activity->leaf.kind->unresolved ? NULL : &activity->secrets);
 }
 
-static Status fill_params_openly(Activity *activity) {
-        return fill_params_with(activity, NULL);
+static Status fill_params_openly(Activity *activity, const RunLeaf *of) {
+        return fill_params_with(activity, of->noted, NULL);
 }
 
 static void arm_timeout(Activity *activity) {
@@ -204,9 +202,6 @@ static Activity *activity_new(Run *run, const RunLeaf *of, uint64_t started, uin
         Activity *activity = g_malloc0(sizeof(Activity) + kind->op_size);
 
         activity->run = run;
-        activity->link.data = activity;
-        activity->label = run_node_label(run, node);
-        activity->noted = json_object_get(of->noted);
         activity->leaf = (Leaf){
                 .type = type,
                 .kind = kind,
@@ -216,7 +211,7 @@ static Activity *activity_new(Run *run, const RunLeaf *of, uint64_t started, uin
                 .tree = run->tree,
                 .run = run->id,
                 .name = tree_node_name(tree, node),
-                .label = activity->label,
+                .label = run_node_label(run, node),
                 .node = node,
                 .attempt = of->attempt,
                 .started = started,
@@ -224,7 +219,6 @@ static Activity *activity_new(Run *run, const RunLeaf *of, uint64_t started, uin
                 .suspended = suspended,
                 .durable = run->durable,
         };
-        g_queue_push_tail_link(&run->activities, &activity->link);
         return activity;
 }
 
@@ -234,7 +228,7 @@ Activity *activity_start(Run *run, const RunLeaf *leaf) {
                 activity_new(run, leaf, timers_now(timers, TIMER_MONOTONIC),
                              definition_uses_boottime(run->definition, leaf->node) ? timers_suspended(timers) : 0);
 
-        activity->status = fill_params(activity);
+        activity->status = fill_params(activity, leaf);
         if (activity->status == STATUS_RUNNING && !kind_of(activity)->acts)
                 call_start(activity);
 
@@ -262,13 +256,11 @@ void activity_free(Activity *activity) {
         timer_free(activity->halt_timeout);
         stop_reading(activity);
         release(activity);
-        g_queue_unlink(&activity->run->activities, &activity->link);
         params_clear(&activity->params);
         secrets_clear(&activity->secrets);
         cause_unref(activity->cause);
         json_object_put(activity->leaf.memo);
-        json_object_put(activity->noted);
-        g_free(activity->label);
+        g_free((char *) activity->leaf.label);
         g_free(activity);
 }
 
@@ -423,7 +415,7 @@ static void recover_action(Activity *activity, const RunLeaf *past) {
 /* The secrets in its parameters are lost, so it cannot continue. Stop what it started. */
 static void recover_to_stop(Activity *activity, const RunLeaf *past) {
         activity->failed = true;
-        if (fill_params_openly(activity) == STATUS_RUNNING)
+        if (fill_params_openly(activity, past) == STATUS_RUNNING)
                 recover_action(activity, past);
         if (activity->status != STATUS_RUNNING)
                 activity->status = STATUS_FAILURE;
@@ -444,7 +436,7 @@ Activity *activity_recover(Run *run, const RunLeaf *past) {
         activity->leaf.has_memo = past->has_memo;
         activity->leaf.memo = json_object_get(past->memo);
         activity->cause = past->cause ? cause_ref(past->cause) : NULL;
-        activity->status = fill_params(activity);
+        activity->status = fill_params(activity, past);
         if (activity->status == STATUS_RUNNING && activity_is_condition(activity))
                 recover_condition(activity, past);
         else if (activity->status == STATUS_RUNNING)
@@ -562,6 +554,18 @@ void leaf_set_memo(Leaf *leaf, json_object *memo) {
         leaf->memo = memo;
         leaf->has_memo = true;
         run_store_memo(activity->run, leaf->node, memo);
+}
+
+Status leaf_run(Leaf *leaf, const Script *code) {
+        g_autofree char *error = NULL;
+        json_object *facts;
+
+        if (results_run(variables_results(activity_of(leaf)->run->variables), code, leaf->blackboard, &error) >= 0)
+                return STATUS_SUCCESS;
+
+        facts = facts_new("expression", fact_text(script_code(code)), NULL);
+        leaf_set_cause_of(leaf, CAUSE_EXPRESSION, facts, "%s", error);
+        return STATUS_ERROR;
 }
 
 void leaf_say(Leaf *leaf, int level, const char *text) {

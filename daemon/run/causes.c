@@ -17,6 +17,11 @@ typedef struct Entry {
         uint64_t serial;
 } Entry;
 
+struct CauseTable {
+        GHashTable *entries; /* by node */
+        uint64_t last_serial;
+};
+
 static void entry_free(void *data) {
         Entry *entry = data;
 
@@ -25,27 +30,31 @@ static void entry_free(void *data) {
 }
 
 void causes_clear(Causes *causes) {
-        g_clear_pointer(&causes->entries, g_hash_table_unref);
+        if (causes->table)
+                g_hash_table_unref(causes->table->entries);
+        g_clear_pointer(&causes->table, g_free);
 }
 
 void causes_set(Causes *causes, NodeId node, Cause *cause) {
         Entry *entry = g_new(Entry, 1);
 
-        if (!causes->entries)
-                causes->entries = g_hash_table_new_full(NULL, NULL, NULL, entry_free);
+        if (!causes->table) {
+                causes->table = g_new0(struct CauseTable, 1);
+                causes->table->entries = g_hash_table_new_full(NULL, NULL, NULL, entry_free);
+        }
 
         cause->node = node;
-        *entry = (Entry){ .cause = cause, .serial = ++causes->last_serial };
-        g_hash_table_replace(causes->entries, GUINT_TO_POINTER(node), entry);
+        *entry = (Entry){ .cause = cause, .serial = ++causes->table->last_serial };
+        g_hash_table_replace(causes->table->entries, GUINT_TO_POINTER(node), entry);
 }
 
 void causes_drop(Causes *causes, NodeId node) {
-        if (causes->entries)
-                g_hash_table_remove(causes->entries, GUINT_TO_POINTER(node));
+        if (causes->table)
+                g_hash_table_remove(causes->table->entries, GUINT_TO_POINTER(node));
 }
 
-static const Entry *entry_of(const Causes *causes, NodeId node) {
-        return causes->entries ? g_hash_table_lookup(causes->entries, GUINT_TO_POINTER(node)) : NULL;
+static Entry *entry_of(const Causes *causes, NodeId node) {
+        return causes->table ? g_hash_table_lookup(causes->table->entries, GUINT_TO_POINTER(node)) : NULL;
 }
 
 Cause *causes_get(const Causes *causes, NodeId node) {
@@ -61,10 +70,10 @@ uint64_t causes_serial(const Causes *causes, NodeId node) {
 }
 
 void causes_renew_serial(Causes *causes, NodeId node) {
-        Entry *entry = causes->entries ? g_hash_table_lookup(causes->entries, GUINT_TO_POINTER(node)) : NULL;
+        Entry *entry = entry_of(causes, node);
 
         if (entry)
-                entry->serial = ++causes->last_serial;
+                entry->serial = ++causes->table->last_serial;
 }
 
 static gint compare_serials(gconstpointer a, gconstpointer b, gpointer userdata) {
@@ -78,10 +87,10 @@ GArray *causes_nodes(const Causes *causes) {
         GHashTableIter iter;
         void *key;
 
-        if (!causes->entries)
+        if (!causes->table)
                 return nodes;
 
-        g_hash_table_iter_init(&iter, causes->entries);
+        g_hash_table_iter_init(&iter, causes->table->entries);
         while (g_hash_table_iter_next(&iter, &key, NULL)) {
                 NodeId node = GPOINTER_TO_UINT(key);
 

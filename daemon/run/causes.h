@@ -13,8 +13,7 @@
 
 /* All zero: no causes. */
 typedef struct Causes {
-        GHashTable *entries; /* by node; NULL until something fails */
-        uint64_t last_serial;
+        struct CauseTable *table; /* NULL until something fails */
 } Causes;
 
 void causes_clear(Causes *causes);

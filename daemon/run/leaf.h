@@ -158,6 +158,8 @@ void leaf_give_cause(Leaf *leaf, Cause *cause);
 /* Sets a variable of the blackboard; takes the value. */
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value);
 
+/* Only for actions of TYPE_IMMEDIATE: runs the code. SUCCESS, or ERROR with its cause. */
+Status leaf_run(Leaf *leaf, const Script *code);
 /* Only for actions of TYPE_IMMEDIATE: the message is logged, and an event of the run. level: as of syslog(3). */
 void leaf_say(Leaf *leaf, int level, const char *text);
 

@@ -45,7 +45,7 @@ bool ticker_tick(Ticker *ticker) {
                 return false;
 
         entry = g_queue_pop_head_link(&ticker->queue)->data;
-        entry->queued = false;
+        entry->link.data = NULL;
         entry->tick(entry->userdata);
         return true;
 }
@@ -90,20 +90,19 @@ void ticker_free(Ticker *ticker) {
 }
 
 void ticker_queue(Ticker *ticker, TickerEntry *entry) {
-        if (entry->queued)
+        if (entry->link.data)
                 return;
 
-        entry->queued = true;
         entry->link = (GList){ .data = entry };
         g_queue_push_tail_link(&ticker->queue, &entry->link);
 }
 
 void ticker_remove(Ticker *ticker, TickerEntry *entry) {
-        if (!entry->queued)
+        if (!entry->link.data)
                 return;
 
         g_queue_unlink(&ticker->queue, &entry->link);
-        entry->queued = false;
+        entry->link.data = NULL;
 }
 
 /* A run takes no input while it computes and while its effects are carried out, but these can change a condition, end
@@ -271,10 +270,9 @@ static void on_read(void *userdata) {
         const PastEvent *events;
         unsigned n;
 
-        for (GList *i = run->activities.head, *next; i; i = next) {
-                next = i->next;
-                activity_end_reading(i->data);
-        }
+        for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
+                if (leaf->activity)
+                        activity_end_reading(leaf->activity);
 
         past = g_steal_pointer(&run->past);
         events = past_sort(past, &n);
@@ -490,8 +488,8 @@ void run_end_live(Run *run) {
         if (!run->services)
                 return;
 
-        while (run->activities.head)
-                activity_free(run->activities.head->data);
+        for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
+                g_clear_pointer((Activity **) &leaf->activity, activity_free);
 
         g_clear_pointer(&run->armed, node_timers_free);
         g_clear_pointer(&run->node_locks, node_locks_free);
@@ -502,8 +500,8 @@ void run_end_live(Run *run) {
 }
 
 void run_abandon(Run *run) {
-        while (run->activities.head)
-                activity_abandon(run->activities.head->data);
+        for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
+                g_clear_pointer((Activity **) &leaf->activity, activity_abandon);
 
         run_end_live(run);
 }
@@ -562,8 +560,9 @@ bool run_is_awaited_by(const Run *run, const char *unit, bool stop) {
 }
 
 void run_tell_awaited(Run *run) {
-        for (GList *i = run->activities.head; i; i = i->next)
-                activity_tell_awaited(i->data);
+        for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
+                if (leaf->activity)
+                        activity_tell_awaited(leaf->activity);
 }
 
 static void go_live(Run *run, const RunServices *services, const RunCallbacks *callbacks, void *userdata) {
@@ -968,7 +967,19 @@ static void recover_leaf(Run *run, RunLeaf *leaf) {
                      false);
 }
 
+/* By the time of the start; for equal times, by the order of nodes. */
+static int compare_starts(const void *a, const void *b) {
+        const RunLeaf *x = *(const RunLeaf *const *) a, *y = *(const RunLeaf *const *) b;
+
+        if (x->since != y->since)
+                return x->since < y->since ? -1 : 1;
+
+        return (x->node > y->node) - (x->node < y->node);
+}
+
 void run_recover_leaves(Run *run, const Replay *replay) {
+        g_autoptr(GPtrArray) leaves = NULL;
+
         if (run_status(run) != STATUS_RUNNING) {
                 finish(run);
                 return;
@@ -978,10 +989,12 @@ void run_recover_leaves(Run *run, const Replay *replay) {
                 return;
         }
 
-        for (const GList *link = run_leaves(run)->head, *next; link; link = next) {
-                next = link->next;
-                recover_leaf(run, link->data);
-        }
+        leaves = g_ptr_array_new();
+        for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
+                g_ptr_array_add(leaves, leaf);
+        g_ptr_array_sort(leaves, compare_starts);
+        for (unsigned i = 0; i < leaves->len; i++)
+                recover_leaf(run, leaves->pdata[i]);
 
         settle(run);
 }

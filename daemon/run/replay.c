@@ -16,7 +16,6 @@
 #include "engine/machine.h"
 #include "run/replay.h"
 #include "run/snapshot.h"
-#include "script/script-status.h"
 
 struct Replay {
         const RunRecord *record;
@@ -100,17 +99,29 @@ static const Entry *take(Replay *replay, EntryKind kind, NodeId node) {
         return entry;
 }
 
+/* A script without a result ends the run, so that is what is wrong, and not what it does after that. */
+static bool check_results(Replay *replay) {
+        const char *problem = results_problem(variables_results(run_variables(replay->run)));
+
+        if (problem)
+                mismatch(replay, "after this line, %s", problem);
+        return !problem;
+}
+
 /* The same for what must be there. */
 static const Entry *expect(Replay *replay, EntryKind kind, NodeId node) {
         const Entry *entry = take(replay, kind, node);
 
-        if (!entry && node != NODE_NONE)
+        if (entry || !check_results(replay))
+                return entry;
+
+        if (node != NODE_NONE)
                 mismatch(replay, "after this line, the run requests '%s' of node #%u, which is not recorded",
                          entry_kind_to_string(kind), node);
-        else if (!entry)
+        else
                 mismatch(replay, "after this line, the run requests '%s', which is not recorded",
                          entry_kind_to_string(kind));
-        return entry;
+        return NULL;
 }
 
 static bool is_effect(EntryKind kind) {
@@ -118,7 +129,27 @@ static bool is_effect(EntryKind kind) {
                kind == ENTRY_DISARM;
 }
 
+/* The results of the block whose first entry was read. */
+static json_object *results_of_block(const Replay *replay) {
+        const GArray *entries = replay->record->entries;
+        json_object *results = NULL;
+
+        for (unsigned i = replay->position; i < entries->len && g_array_index(entries, Entry, i - 1).more; i++)
+                if (g_array_index(entries, Entry, i).kind == ENTRY_COMPUTED)
+                        results = detail_of(&g_array_index(entries, Entry, i), "results");
+
+        return json_object_is_type(results, json_type_array) ? results : NULL;
+}
+
+static void note_results(Replay *replay) {
+        if (check_results(replay) && results_are_left(variables_results(run_variables(replay->run))))
+                mismatch(replay, "after this line, the run evaluates fewer expressions than are recorded");
+        (void) take(replay, ENTRY_COMPUTED, NODE_NONE);
+}
+
 void replay_note(Replay *replay, EntryKind kind, NodeId node) {
+        if (kind == ENTRY_COMPUTED)
+                note_results(replay);
         if (is_effect(kind))
                 expect(replay, kind, node);
 }
@@ -222,14 +253,18 @@ static const Script *code_of(const Node *node) {
         return NULL;
 }
 
-/* Computes the outcome again, for a leaf that has ended and only uses variables: it is not recorded. */
+/* The code of a node that did not fail has run. */
 static void compute(Replay *replay, NodeId node, Status status) {
         const Script *code = code_of(&tree_of(replay)->nodes[node]);
-        Blackboard *scope = variables_scope(run_variables(replay->run), node);
-        g_autoptr(Cause) cause = NULL;
+        Variables *variables = run_variables(replay->run);
+        g_autofree char *error = NULL;
+        int r;
 
-        /* A failed leaf did not run its code; code itself cannot fail. */
-        if (code && status != STATUS_FAILURE && script_status_of_code(code, scope, &cause) != status)
+        if (!code || status == STATUS_FAILURE)
+                return;
+
+        r = results_run(variables_results(variables), code, variables_scope(variables, node), &error);
+        if ((r < 0) != (status == STATUS_ERROR))
                 mismatch(replay, "its code has another result");
 }
 
@@ -519,6 +554,7 @@ static const Input inputs[ENTRY_KIND_MAX_] = {
         [ENTRY_VALUE] = { .scope = OF_NODE },
         [ENTRY_AT_ONCE_LOCKED] = { .scope = OF_NODE },
         [ENTRY_WAITS] = { .scope = OF_NODE },
+        [ENTRY_COMPUTED] = { .scope = OF_RUN },
         [ENTRY_STOP] = { .scope = OF_NODE },
         [ENTRY_UNLOCK] = { .scope = OF_NODE },
         [ENTRY_ARM] = { .scope = OF_EITHER },
@@ -550,8 +586,10 @@ static void apply(Replay *replay, const Entry *entry) {
                 mismatch(replay, "'%s' does not happen to a run that is being halted", kind);
         else if (replay->position == 1 && entry->kind != ENTRY_START && entry->kind != ENTRY_SNAPSHOT)
                 mismatch(replay, "the run has not begun");
-        else
+        else {
+                results_replay(variables_results(run_variables(replay->run)), results_of_block(replay));
                 input->apply(replay, entry, replay->record->header.start + entry->time);
+        }
 }
 
 int replay_step(Replay *replay, char **ret_error) {

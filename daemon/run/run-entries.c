@@ -162,6 +162,8 @@ void run_note_variables(Run *run, json_object *values, const char *by) {
 }
 
 void run_note_outcome(Run *run, const RunLeaf *leaf) {
+        static const RunInput nothing;
+        const RunInput *input = run->input ?: &nothing;
         GString *text;
 
         if (!run->writer)
@@ -169,16 +171,16 @@ void run_note_outcome(Run *run, const RunLeaf *leaf) {
 
         text = begin(run, ENTRY_AT_ONCE, leaf->node);
         append_outcome(text, leaf->status, leaf->cause);
-        if (run->outputs) {
+        if (input->outputs) {
                 g_string_append(text, ",\"outputs\":");
-                append_json(text, run->outputs);
+                append_json(text, input->outputs);
         }
-        if (run->message) {
-                g_autoptr(json_object) message = json_object_new_string(run->message);
+        if (input->message) {
+                g_autoptr(json_object) message = json_object_new_string(input->message);
 
                 g_string_append(text, ",\"message\":");
                 append_json(text, message);
-                g_string_append_printf(text, ",\"level\":\"%s\"", log_level_names[run->message_level]);
+                g_string_append_printf(text, ",\"level\":\"%s\"", log_level_names[input->message_level]);
         }
         g_string_append_c(text, '}');
 }
@@ -192,6 +194,15 @@ void run_note_evaluation(Run *run, const RunLeaf *leaf) {
         text = begin(run, ENTRY_VALUE, leaf->node);
         append_outcome(text, leaf->status, leaf->cause);
         g_string_append_printf(text, ",\"look\":%" PRIu32 "}", run->n_evaluations);
+}
+
+void run_note_results(Run *run) {
+        const char *results = variables_take_results(run->variables);
+
+        if (run->replay)
+                replay_note(run->replay, ENTRY_COMPUTED, NODE_NONE);
+        if (run->writer && results)
+                g_string_append_printf(begin(run, ENTRY_COMPUTED, NODE_NONE), " {\"results\":%s}", results);
 }
 
 static void lose_record(Run *run, const char *error) {

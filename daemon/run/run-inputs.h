@@ -37,18 +37,18 @@ typedef struct RunLock {
 typedef struct RunLeaf {
         NodeId node;
         uint32_t attempt; /* from 1 */
-        Status status;    /* of an action RUNNING, or an outcome that no tick has seen; of a condition its last value */
-        Cause *cause;     /* of the status, or NULL */
-        bool known;       /* a condition that was evaluated; before, its value is RUNNING */
-        bool halted;      /* an action that is ending */
-        bool has_memo;    /* see input_memo() */
-        json_object *memo;  /* the last one, or NULL */
-        json_object *noted; /* the variables to which its parameters refer, at its start; or NULL */
-        uint64_t since;     /* the time of its start */
-        uint64_t suspended; /* at that time, see run_suspended() */
+        /* Of an action RUNNING, or an outcome that no tick has seen; of a condition its last value. */
+        Status status : 4;
+        bool known : 1;      /* a condition that was evaluated; before, its value is RUNNING */
+        bool halted : 1;     /* an action that is ending */
+        bool has_memo : 1;   /* see input_memo() */
+        uint64_t since : 57; /* the time of its start */
+        Cause *cause;        /* of the status, or NULL */
+        json_object *memo;   /* the last one, or NULL */
+        json_object *noted;  /* the variables to which its parameters refer, at its start; or NULL */
+        uint64_t suspended;  /* when it was started, see run_suspended() */
 
         void *activity; /* of the host, which sets it; NULL: the effect of its start was not carried out yet */
-        GList link;
 } RunLeaf;
 
 typedef enum EffectKind {
@@ -159,8 +159,8 @@ void run_set_suspended(Run *run, uint64_t suspended);
 bool run_is_busy(const Run *run);
 /* NULL: it was not started, or the node is not a leaf. */
 RunLeaf *run_leaf(const Run *run, NodeId node);
-/* Of RunLeaf, in the order in which they were started. */
-const GQueue *run_leaves(const Run *run);
+/* The leaf of the first node from this one on that has one; NULL: there are no more. */
+RunLeaf *run_next_leaf(const Run *run, NodeId from);
 /* Was the last value of the condition FAILURE? */
 bool run_is_false(const Run *run, NodeId node);
 /* Returns the RunLocks in the order in which the nodes requested them. The array is borrowed. */

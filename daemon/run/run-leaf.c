@@ -15,18 +15,13 @@ RunLeaf *run_add_leaf(Run *run, NodeId node, uint32_t attempt, json_object *note
                 .noted = json_object_get(noted),
                 .since = run->now,
                 .suspended = run->suspended,
-                .link.data = leaf,
         };
-        g_queue_push_tail_link(&run->leaves, &leaf->link);
         machine_node_set_data(run->machine, node, leaf);
         return leaf;
 }
 
 void run_remove_leaf(Run *run, RunLeaf *leaf) {
-        if (run->machine)
-                machine_node_set_data(run->machine, leaf->node, NULL);
-
-        g_queue_unlink(&run->leaves, &leaf->link);
+        machine_node_set_data(run->machine, leaf->node, NULL);
         cause_unref(leaf->cause);
         json_object_put(leaf->memo);
         json_object_put(leaf->noted);
@@ -53,8 +48,17 @@ RunLeaf *run_leaf(const Run *run, NodeId node) {
         return leaf && run->machine ? machine_node_data(run->machine, node) : NULL;
 }
 
-const GQueue *run_leaves(const Run *run) {
-        return &run->leaves;
+RunLeaf *run_next_leaf(const Run *run, NodeId from) {
+        NodeId n_nodes = run->machine ? machine_tree(run->machine)->n_nodes : 0;
+
+        for (NodeId node = from; node < n_nodes; node++) {
+                RunLeaf *leaf = run_leaf(run, node);
+
+                if (leaf)
+                        return leaf;
+        }
+
+        return NULL;
 }
 
 bool run_is_false(const Run *run, NodeId node) {

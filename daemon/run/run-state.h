@@ -20,6 +20,15 @@ typedef struct NodeTimer {
 
 typedef struct RunEvents RunEvents;
 
+/* What comes of an input until it is complete. */
+typedef struct RunInput {
+        GArray *effects;      /* of Effect; NULL: none */
+        GArray *held_back;    /* of NodeId, those that have begun to wait; NULL: none */
+        json_object *outputs; /* of the action that computes, or NULL; and its message */
+        char *message;
+        int message_level;
+} RunInput;
+
 struct Run {
         const char *id, *tree, *instance; /* stored in names */
         Definition *definition;
@@ -36,19 +45,14 @@ struct Run {
         Variables *variables;
         Machine *machine; /* NULL after the run has finished */
         NodeHistory *history;
-        Causes forced;        /* the causes of forced outcomes */
-        GHashTable *timers;   /* of NodeTimer, by node; NULL until there is one */
-        GArray *locks;        /* of RunLock; see run_locks(); NULL likewise */
-        GQueue leaves;        /* of RunLeaf */
-        GHashTable *broken;   /* of Cause: expressions that failed, by node */
-        GArray *effects;      /* of Effect, of this input; NULL: none */
-        json_object *outputs; /* of the action that computes */
-        char *message;        /* the same; with its level */
-        int message_level;
+        Causes forced;          /* the causes of forced outcomes */
+        GHashTable *timers;     /* of NodeTimer, by node; NULL until there is one */
+        GArray *locks;          /* of RunLock; see run_locks(); NULL likewise */
+        GHashTable *broken;     /* of Cause: expressions that failed, by node */
+        RunInput *input;        /* what comes of the input that is processed; NULL: nothing so far */
         Cause *last_evaluation; /* why the last evaluated condition is false, or NULL */
         GArray *breakpoints;    /* of NodeId, sorted; NULL: none */
         GArray *stops;          /* the breakpoints at which it is paused; NULL: none */
-        GArray *held_back;      /* nodes that have begun to wait with this input */
         Cause *why;             /* why it is halting */
         Cause *cause;           /* of the result: that of the run, with that of the root below it */
         json_object *given;     /* the variables of its start, or NULL */
@@ -81,7 +85,6 @@ struct Run {
         const RunCallbacks *callbacks;
         void *callbacks_userdata;
         char *token;           /* NULL: the id is the token */
-        GQueue activities;     /* all activities of the run */
         NodeTimers *armed;     /* NULL before the first timer, and after the run has finished */
         NodeLocks *node_locks; /* NULL likewise */
         GArray *kept;          /* inputs that came while the run was busy; NULL: none */
@@ -134,15 +137,15 @@ void run_remove_leaf(Run *run, RunLeaf *leaf);
 void run_leaf_set(RunLeaf *leaf, Status status, Cause *cause);
 void run_leaf_set_memo(RunLeaf *leaf, json_object *memo);
 
+/* Made when it is first needed. */
+RunInput *run_get_input(Run *run);
+
 /* Adds an effect to those of this input; takes its members. Not for a run that is replayed. */
 void run_add_effect(Run *run, const Effect *effect);
 /* Removes the effect that would start the action. False: there is none, so it was started before this input. */
 bool run_cancel_start(Run *run, NodeId node);
 /* Does this input take or release the lock of the node? */
 bool run_has_lock_effect(const Run *run, NodeId node);
-/* Carries out the effects of the input, which were written. */
-void run_act(Run *run);
-
 /* Takes the timer; the host is not told. */
 void run_put_timer(Run *run, NodeId node, NodeTimer *timer);
 
@@ -169,6 +172,8 @@ void run_note_variables(Run *run, json_object *values, const char *by);
 void run_note_outcome(Run *run, const RunLeaf *leaf);
 /* Writes the value of a condition that was just evaluated. */
 void run_note_evaluation(Run *run, const RunLeaf *leaf);
+/* Writes what scripts have given in this input. */
+void run_note_results(Run *run);
 void run_flush(Run *run);
 /* Writes a snapshot if one is due. Not while the run processes an input. */
 void run_note_snapshot(Run *run);

@@ -53,8 +53,10 @@ static bool remove_node(GArray **nodes, NodeId node) {
 
 /* Told at the end of the input: what the node waits for may be halted after this. */
 static void note_held_back(Run *run, NodeId node) {
-        run->held_back = run->held_back ?: g_array_new(FALSE, FALSE, sizeof(NodeId));
-        g_array_append_val(run->held_back, node);
+        RunInput *input = run_get_input(run);
+
+        input->held_back = input->held_back ?: g_array_new(FALSE, FALSE, sizeof(NodeId));
+        g_array_append_val(input->held_back, node);
 }
 
 /* The node waits at its breakpoint. */
@@ -543,6 +545,8 @@ static RunLeaf *begin_leaf(Run *run, NodeId node) {
 
 /* Runs an action that takes no time. */
 static void compute(Run *run, RunLeaf *leaf) {
+        RunInput *input;
+
         if (run->replay)
                 leaf->status = replay_outcome(run->replay, leaf, &leaf->cause);
         else
@@ -550,22 +554,26 @@ static void compute(Run *run, RunLeaf *leaf) {
         if (leaf->status == STATUS_RUNNING)
                 return;
 
+        input = run->input;
         if (leaf->status == STATUS_ERROR)
                 run_note_broken(run, leaf->node, leaf->cause);
 
         run_note_outcome(run, leaf);
-        if (run->outputs)
-                run_tell_set(run, leaf->node, run->outputs, NULL);
+        if (input && input->outputs)
+                run_tell_set(run, leaf->node, input->outputs, NULL);
         run_tell_computed(run, leaf->node);
-        if (run->message)
-                run_tell_message(run, leaf->node, run->message_level, run->message);
-        if (run->message && run->host)
+        if (!input)
+                return;
+
+        g_clear_pointer(&input->outputs, json_object_put);
+        if (input->message)
+                run_tell_message(run, leaf->node, input->message_level, input->message);
+        if (input->message && run->host)
                 run_add_effect(run, &(Effect){ .kind = EFFECT_LOG,
                                                .node = leaf->node,
-                                               .level = run->message_level,
-                                               .text = g_steal_pointer(&run->message) });
-        g_clear_pointer(&run->message, g_free);
-        g_clear_pointer(&run->outputs, json_object_put);
+                                               .level = input->message_level,
+                                               .text = g_steal_pointer(&input->message) });
+        g_clear_pointer(&input->message, g_free);
 }
 
 static Status host_leaf_start(Machine *machine, NodeId node) {
@@ -868,8 +876,13 @@ Run *run_make(const RunOrigin *origin, Definition *definition, const RunHost *ho
 }
 
 static void clear_machine(Run *run) {
-        while (run->leaves.head)
-                run_remove_leaf(run, run->leaves.head->data);
+        RunLeaf *leaf;
+
+        for (NodeId node = 0; (leaf = run_next_leaf(run, node)); node++) {
+                node = leaf->node;
+                assert(!leaf->activity);
+                run_remove_leaf(run, leaf);
+        }
         g_clear_pointer(&run->timers, g_hash_table_unref);
         g_clear_pointer(&run->skips, g_hash_table_unref);
         g_clear_pointer(&run->broken, g_hash_table_unref);
@@ -910,6 +923,8 @@ void run_set_host(Run *run, const RunHost *host, void *userdata) {
 
 void run_set_replay(Run *run, Replay *replay) {
         run->replay = replay;
+        if (!replay)
+                results_end_replay(variables_results(run->variables));
 }
 
 void run_set_writer(Run *run, RecordWriter *writer) {
@@ -980,7 +995,7 @@ void run_set_suspended(Run *run, uint64_t suspended) {
 
 /* A halting run does not pause. */
 static void tell_held_back(Run *run) {
-        g_autoptr(GArray) nodes = g_steal_pointer(&run->held_back);
+        g_autoptr(GArray) nodes = run->input ? g_steal_pointer(&run->input->held_back) : NULL;
         NodeId last = NODE_NONE;
 
         if (!nodes)
@@ -1007,12 +1022,32 @@ static void end_input(Run *run) {
         run->computing = false;
 }
 
+/* Carries out the effects of the input, which were written. Nothing is left of the input then. */
+static void act(Run *run) {
+        g_autofree RunInput *input = g_steal_pointer(&run->input);
+        g_autoptr(GArray) effects = NULL;
+
+        if (!input)
+                return;
+
+        assert(!input->held_back && !input->outputs && !input->message);
+        if (!input->effects)
+                return;
+
+        assert(!run->computing && !run->acting);
+        effects = input->effects;
+        run->acting = true;
+        for (unsigned i = 0; i < effects->len; i++)
+                run->host->act(&g_array_index(effects, Effect, i), run->host_userdata);
+        run->acting = false;
+}
+
 static void finish_input(Run *run) {
         end_input(run);
+        run_note_results(run);
         run_flush(run);
         run_end_events(run);
-        if (run->effects)
-                run_act(run);
+        act(run);
 }
 
 /* The inputs. */
@@ -1087,7 +1122,8 @@ Status input_tick(Run *run, uint64_t now) {
 
         if (status == STATUS_ERROR)
                 halt_after_error(run);
-        else if (status != STATUS_RUNNING)
+        run_note_results(run);
+        if (status != STATUS_ERROR && status != STATUS_RUNNING)
                 finish(run, status);
         /* A halting run does not pause at breakpoints. */
         else if (run->halting)
@@ -1095,8 +1131,7 @@ Status input_tick(Run *run, uint64_t now) {
 
         run_flush(run);
         run_end_events(run);
-        if (run->effects)
-                run_act(run);
+        act(run);
         run_note_snapshot(run);
         return run->status;
 }
@@ -1209,8 +1244,10 @@ void input_variables(Run *run, json_object *values, const char *by, uint64_t now
 
 /* Variables that an action sets while it computes belong to its outcome. */
 static void add_output(Run *run, const char *key, json_object *value) {
-        run->outputs = run->outputs ?: json_object_new_object();
-        json_object_object_add(run->outputs, key, json_object_get(value));
+        RunInput *input = run_get_input(run);
+
+        input->outputs = input->outputs ?: json_object_new_object();
+        json_object_object_add(input->outputs, key, json_object_get(value));
 }
 
 void input_output(Run *run, NodeId node, const char *key, json_object *value, uint64_t now) {
@@ -1237,11 +1274,13 @@ void input_output(Run *run, NodeId node, const char *key, json_object *value, ui
 }
 
 void run_set_message(Run *run, int level, char *text) {
+        RunInput *input = run_get_input(run);
+
         assert(run->computing);
 
-        g_free(run->message);
-        run->message = text;
-        run->message_level = level;
+        g_free(input->message);
+        input->message = text;
+        input->message_level = level;
 }
 
 void input_memo(Run *run, NodeId node, json_object *memo, uint64_t now) {

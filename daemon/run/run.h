@@ -27,8 +27,7 @@ typedef struct Ticker Ticker;
 typedef struct TickerEntry {
         void (*tick)(void *userdata);
         void *userdata;
-        GList link; /* private, like queued */
-        bool queued;
+        GList link; /* private; with data if it is queued */
 } TickerEntry;
 
 Ticker *ticker_new(GMainContext *context);

@@ -227,8 +227,8 @@ static json_object *leaf_to_json(const Run *run, const RunLeaf *leaf, CausePool 
 static json_object *leaves_to_json(const Run *run, CausePool *pool) {
         json_object *leaves = json_object_new_array();
 
-        for (const GList *link = run->leaves.head; link; link = link->next)
-                json_object_array_add(leaves, leaf_to_json(run, link->data, pool));
+        for (const RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
+                json_object_array_add(leaves, leaf_to_json(run, leaf, pool));
 
         return leaves;
 }
@@ -267,6 +267,9 @@ json_object *snapshot_of(const Run *run) {
         json_object_object_add(json, "causes", cause_pool_to_json(pool));
         return json;
 }
+
+/* More does not fit into a RunLeaf, and no machine runs that long. */
+#define LEAF_SINCE_MAX (UINT64_C(1) << 56)
 
 typedef struct Reading {
         Run *run;
@@ -530,7 +533,7 @@ static bool read_leaf(const Reading *reading, json_object *json) {
         if (!get_node(reading, member(json, "node", json_type_int), &node) || status == STATUS_IDLE ||
             !(reading->tree->nodes[node].flags & NODE_LEAF) || run_leaf(run, node) ||
             !get_number(member(json, "attempt", json_type_int), UINT32_MAX, &attempt) ||
-            !get_number(member(json, "since", json_type_int), UINT64_MAX / 2, &since) ||
+            !get_number(member(json, "since", json_type_int), LEAF_SINCE_MAX, &since) ||
             !read_suspended(json, "suspended", &suspended) || !get_cause(reading, json, "cause", &cause))
                 return false;
 

@@ -41,6 +41,7 @@ typedef struct While {
 
 struct Variables {
         const Definition *definition;
+        Results *results; /* NULL: no script was evaluated yet */
         unsigned n_scopes;
         /* NodeId -> json_object: the list of a Loop or ForEach, the last value of an OnChange. NULL until one is
          * set. */
@@ -122,7 +123,17 @@ void variables_free(Variables *variables) {
         g_clear_pointer(&variables->whiles, g_hash_table_unref);
         g_clear_pointer(&variables->traced, g_hash_table_unref);
         cause_unref(variables->error);
+        results_free(variables->results);
         g_free(variables);
+}
+
+Results *variables_results(Variables *variables) {
+        variables->results = variables->results ?: results_new();
+        return variables->results;
+}
+
+const char *variables_take_results(Variables *variables) {
+        return variables->results ? results_take_text(variables->results) : NULL;
 }
 
 static Scope *get_scope(Variables *variables, unsigned index) {
@@ -294,7 +305,7 @@ static Verdict test_script(Variables *variables, const Blackboard *scope, const 
         char *error;
         bool truth;
 
-        if (script_test(script, scope, NULL, &truth, &error) < 0)
+        if (results_test(variables_results(variables), script, scope, &truth, &error) < 0)
                 return script_failed(variables, script, error);
 
         return truth ? VERDICT_YES : VERDICT_NO;
@@ -318,7 +329,8 @@ json_object *variables_traced(const Variables *variables, NodeId node) {
         return json_object_get(traced);
 }
 
-/* A while is tested at every tick while the node runs, so its verdict is kept until a variable changes. */
+/* A while is tested at every tick while the node runs, so its verdict is kept until a variable changes. It counts as a
+ * result all the same, because a run that continues from a snapshot does not have it. */
 static Verdict test_while(Variables *variables, NodeId node, const Script *script) {
         const Blackboard *scope = variables_scope(variables, node);
         uint64_t version = blackboard_version(scope);
@@ -331,8 +343,10 @@ static Verdict test_while(Variables *variables, NodeId node, const Script *scrip
         if (!last) {
                 last = g_new(While, 1);
                 g_hash_table_insert(variables->whiles, GUINT_TO_POINTER(node), last);
-        } else if (last->version == version)
+        } else if (last->version == version && last->verdict != VERDICT_ERROR) {
+                results_test_known(variables_results(variables), last->verdict == VERDICT_YES);
                 return last->verdict;
+        }
 
         *last = (While){ .version = version, .verdict = test_script(variables, scope, script) };
         return last->verdict;
@@ -358,7 +372,7 @@ Verdict variables_hook(Variables *variables, NodeId node, Hook hook) {
         const Script *script = definition_hook(variables->definition, node, hook);
         char *error;
 
-        if (!script || script_run(script, variables_scope(variables, node), &error) >= 0)
+        if (!script || results_run(variables_results(variables), script, variables_scope(variables, node), &error) >= 0)
                 return VERDICT_YES;
 
         return script_failed(variables, script, error);
@@ -376,29 +390,30 @@ Verdict variables_test(Variables *variables, NodeId node, const Script *conditio
 uint32_t variables_match(Variables *variables, NodeId node, const char *variable, const Script *of,
                          const char *const *cases) {
         const Blackboard *scope = variables_scope(variables, node);
-        g_autoptr(json_object) value = NULL;
+        uint32_t index;
         char *error;
 
         if (!of)
                 return blackboard_match(scope, variable, cases);
 
-        if (script_evaluate(of, scope, NULL, &value, &error) < 0) {
+        if (results_match(variables_results(variables), of, scope, cases, &index, &error) < 0) {
                 script_failed(variables, of, error);
                 return UINT32_MAX;
         }
 
-        return blackboard_match_value(value, cases);
+        return index;
 }
 
 Verdict variables_has_changed(Variables *variables, NodeId node, const Script *of) {
-        json_object *value, *before;
+        json_object *value = NULL, *before = NULL;
+        bool known = get_kept(variables, node, &before), changed;
         char *error;
 
-        if (script_evaluate(of, variables_scope(variables, node), NULL, &value, &error) < 0)
+        if (results_change(variables_results(variables), of, variables_scope(variables, node), known, before, &changed,
+                           &value, &error) < 0)
                 return script_failed(variables, of, error);
 
-        if (get_kept(variables, node, &before) && json_object_equal(before, value)) {
-                json_object_put(value);
+        if (!changed) {
                 trace_inputs(variables, node, of);
                 return VERDICT_NO;
         }

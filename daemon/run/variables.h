@@ -8,6 +8,7 @@
 
 #include "basic/cause.h"
 #include "definition/definition.h"
+#include "run/results.h"
 #include "script/blackboard.h"
 
 typedef struct Variables Variables;
@@ -23,6 +24,11 @@ json_object *variables_initial(const Definition *definition);
 Blackboard *variables_scope(Variables *variables, NodeId node);
 /* The variables of the outermost scope, which are visible from outside. */
 Blackboard *variables_outermost(Variables *variables);
+
+/* What the scripts of the run give; borrowed. */
+Results *variables_results(Variables *variables);
+/* See results_take_text(). */
+const char *variables_take_results(Variables *variables);
 
 /* True if a variable that running nodes can read has changed since the last call. */
 bool variables_have_changed(Variables *variables);

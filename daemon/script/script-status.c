@@ -71,5 +71,5 @@ Status script_status_of_test(const Script *script, const Blackboard *scope, cons
 Status script_status_of_code(const Script *script, Blackboard *scope, Cause **ret_cause) {
         g_autofree char *error = NULL;
 
-        return script_run(script, scope, &error) < 0 ? fail(script, error, ret_cause) : STATUS_SUCCESS;
+        return script_run(script, scope, NULL, &error) < 0 ? fail(script, error, ret_cause) : STATUS_SUCCESS;
 }

@@ -673,16 +673,20 @@ static int check_room(const Script *script, const Blackboard *blackboard, json_o
 }
 
 /* Lua must not be in use here, because a watch of a variable can start another evaluation. */
-static void set_variables(const Script *script, Blackboard *blackboard, json_object *const *values) {
+/* set: gets the changed variables; or NULL. */
+static void set_variables(const Script *script, Blackboard *blackboard, json_object *const *values, json_object *set) {
         for (unsigned i = 0; i < script->uses->len; i++) {
                 const char *name = g_array_index(script->uses, Use, i).name;
 
-                if (has_changed(blackboard, name, values[i]))
-                        blackboard_set(blackboard, name, json_object_get(values[i]));
+                if (!has_changed(blackboard, name, values[i]))
+                        continue;
+                blackboard_set(blackboard, name, json_object_get(values[i]));
+                if (set)
+                        json_object_object_add(set, name, json_object_get(values[i]));
         }
 }
 
-int script_run(const Script *script, Blackboard *blackboard, char **ret_error) {
+int script_run(const Script *script, Blackboard *blackboard, json_object **ret_set, char **ret_error) {
         g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(on_value_dropped);
         int r = call(script, blackboard, NULL, ret_error);
 
@@ -692,8 +696,11 @@ int script_run(const Script *script, Blackboard *blackboard, char **ret_error) {
         end(script);
         if (r == 0)
                 r = check_room(script, blackboard, (json_object *const *) values->pdata, ret_error);
-        if (r == 0)
-                set_variables(script, blackboard, (json_object *const *) values->pdata);
+        if (r < 0)
+                return r;
 
-        return r;
+        if (ret_set)
+                *ret_set = json_object_new_object();
+        set_variables(script, blackboard, (json_object *const *) values->pdata, ret_set ? *ret_set : NULL);
+        return 0;
 }

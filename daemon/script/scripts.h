@@ -50,7 +50,8 @@ int script_test(const Script *script, const Blackboard *blackboard, json_object 
 /* A new reference; NULL is null. */
 int script_evaluate(const Script *script, const Blackboard *blackboard, json_object *const *extra,
                     json_object **ret_value, char **ret_error);
-/* Sets all variables that the code has changed; none of them if there was an error. */
-int script_run(const Script *script, Blackboard *blackboard, char **ret_error);
+/* Sets all variables that the code has changed; none of them if there was an error. ret_set: these variables, an
+ * object; may be NULL. */
+int script_run(const Script *script, Blackboard *blackboard, json_object **ret_set, char **ret_error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Scripts, scripts_free)

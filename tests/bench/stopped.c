@@ -37,7 +37,7 @@ static double run(const char *code) {
                 abort();
 
         begin = processor_ms();
-        (void) script_run(script, blackboard, &error);
+        (void) script_run(script, blackboard, NULL, &error);
         return processor_ms() - begin;
 }
 

@@ -64,9 +64,9 @@ static void run(const Script *script) {
         g_autofree char *error1 = NULL, *error2 = NULL;
         int r;
 
-        r = script_run(script, outermost, &error1);
+        r = script_run(script, outermost, NULL, &error1);
         check(r, error1);
-        r = script_run(script, scope, &error2);
+        r = script_run(script, scope, NULL, &error2);
         check(r, error2);
 }
 

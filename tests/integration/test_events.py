@@ -205,7 +205,7 @@ def test_without_a_record(btd):
     (lambda text: text.replace(b"tick", b"tack", 1),
      "line 3: it does not match its checksum, or lines before it are missing"),
     (lambda text: sign(re.sub(rb"(?m)^.* begin .*\n", b"", text, count=1)),
-     "line 3: after this line, the run starts node #1, which is not recorded")], ids=["checksum", "sense"])
+     "line 3: after this line, the run requests 'begin' of node #1, which is not recorded")], ids=["checksum", "sense"])
 def test_a_damaged_record(btd, tmp_path, damage, why):
     run, path = run_list(btd, tmp_path)
     btd.stop()

@@ -39,12 +39,21 @@ static json_object *files_of(const char *text) {
 /* The checksums of the run record that is being written. */
 static EntryChain chain;
 
-static void add_record(GString *record, uint64_t time, EntryKind kind, NodeId node, const char *details) {
+static void add_entry(GString *record, uint64_t time, EntryKind kind, NodeId node, const char *details, bool more) {
         size_t line = entry_begin(record, time, kind, node);
 
         if (details)
                 g_string_append_printf(record, " %s", details);
-        entry_end(record, line, kind, false, &chain);
+        entry_end(record, line, kind, more, &chain);
+}
+
+static void add_record(GString *record, uint64_t time, EntryKind kind, NodeId node, const char *details) {
+        add_entry(record, time, kind, node, details, false);
+}
+
+/* The next entry belongs to the same block. */
+static void add_more(GString *record, uint64_t time, EntryKind kind, NodeId node, const char *details) {
+        add_entry(record, time, kind, node, details, true);
 }
 
 /* The first line. */
@@ -191,17 +200,20 @@ static void test_computed(void) {
         add_record(record, 0, ENTRY_START, NODE_NONE, NULL);
         add_record(record, 0, ENTRY_SET, NODE_NONE, "{\"n\":5}");
         add_record(record, 0, ENTRY_SET, NODE_NONE, "{\"n\":0}");
-        add_record(record, 0, ENTRY_TICK, NODE_NONE, NULL);
+        add_more(record, 0, ENTRY_TICK, NODE_NONE, NULL);
         for (NodeId script = 1; script <= 2; script++) {
-                add_record(record, 0, ENTRY_BEGIN, script, NULL);
-                add_record(record, 0, ENTRY_AT_ONCE, script, at_once);
+                add_more(record, 0, ENTRY_BEGIN, script, NULL);
+                add_more(record, 0, ENTRY_AT_ONCE, script, at_once);
         }
-        add_record(record, 0, ENTRY_BEGIN, 3, NULL);
+        add_more(record, 0, ENTRY_BEGIN, 3, NULL);
+        add_record(record, 0, ENTRY_COMPUTED, NODE_NONE, "{\"results\":[{\"set\":{\"n\":1}},{\"set\":{}}]}");
         add_record(record, 0, ENTRY_SET, 3, "{\"text\":\"a\"}");
         add_record(record, MSEC, ENTRY_ENDED, 3, at_once);
-        add_record(record, MSEC, ENTRY_TICK, NODE_NONE, NULL);
-        add_record(record, MSEC, ENTRY_BEGIN, 6, NULL);
-        add_record(record, MSEC, ENTRY_AT_ONCE, 6, at_once);
+        add_more(record, MSEC, ENTRY_TICK, NODE_NONE, NULL);
+        add_more(record, MSEC, ENTRY_BEGIN, 6, NULL);
+        add_more(record, MSEC, ENTRY_AT_ONCE, 6, at_once);
+        add_more(record, MSEC, ENTRY_COMPUTED, NODE_NONE,
+                 "{\"results\":[{\"set\":{\"text\":\"a!\"}},{\"set\":{\"y\":14}},{\"set\":{\"done\":true}}]}");
         add_record(record, MSEC, ENTRY_FINISHED, NODE_NONE, at_once);
 
         recording = make_recording(record->str, record->len);

@@ -13,6 +13,7 @@
 #include "leaves/kinds.h"
 #include "leaves/path/path-watch.h"
 #include "leaves/spawn/fd-watch.h"
+#include "script/script-status.h"
 
 /* Only a hang takes so long; meson allows a test 120 s. */
 #define WAIT_USEC (100 * G_USEC_PER_SEC)
@@ -90,6 +91,15 @@ void leaf_set_memo(Leaf *leaf, json_object *memo) {
         leaf->has_memo = true;
         json_object_put(staged->memo);
         staged->memo = memo;
+}
+
+Status leaf_run(Leaf *leaf, const Script *code) {
+        Cause *cause = NULL;
+        Status status = script_status_of_code(code, leaf->blackboard, &cause);
+
+        if (cause)
+                leaf_give_cause(leaf, cause);
+        return status;
 }
 
 void leaf_say(Leaf *leaf, int level, const char *text) {

@@ -34,8 +34,12 @@ void random_run_clear(RandomRun *run) {
         if (!run->rules.tree)
                 return;
 
-        while (run->leaves->len > 0)
-                random_leaf_free(run->leaves->pdata[0]);
+        while (run->leaves->len > 0) {
+                RandomLeaf *leaf = run->leaves->pdata[0];
+
+                run_leaf(run->actual, leaf->node)->activity = NULL;
+                random_leaf_free(leaf);
+        }
         run_free(run->actual);
         g_ptr_array_unref(run->leaves);
         g_hash_table_unref(run->timers);
@@ -142,8 +146,7 @@ void random_run_live(RandomRun *run) {
 static void take_over(RandomRun *run) {
         const GArray *locks = run_locks(run->actual);
 
-        for (const GList *link = run_leaves(run->actual)->head; link; link = link->next) {
-                RunLeaf *leaf = link->data;
+        for (RunLeaf *leaf = run_next_leaf(run->actual, 0); leaf; leaf = run_next_leaf(run->actual, leaf->node + 1)) {
                 bool action = run->rules.tree->nodes[leaf->node].type->class == NODE_ACTION;
 
                 if (action && leaf->status != STATUS_RUNNING)

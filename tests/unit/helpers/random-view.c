@@ -146,8 +146,7 @@ char *random_run_describe_replay(const Replay *replay) {
         const Tree *tree = definition_tree(run_definition(run));
         GString *text = g_string_new(NULL);
 
-        for (const GList *link = run_leaves(run)->head; link; link = link->next) {
-                const RunLeaf *leaf = link->data;
+        for (const RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1)) {
                 const NodeType *type = tree->nodes[leaf->node].type;
                 g_autofree char *what = random_run_what(run, leaf->node, leaf->noted);
 

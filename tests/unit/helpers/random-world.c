@@ -133,9 +133,16 @@ static Status on_compute(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
 
         if (!(type->flags & TYPE_IMMEDIATE))
                 return STATUS_RUNNING;
-        if (type == &code_type)
-                return script_status_of_code(params->code, variables_scope(run_variables(run->actual), leaf->node),
-                                             ret_cause);
+        if (type == &code_type) {
+                Variables *variables = run_variables(run->actual);
+                g_autofree char *error = NULL;
+
+                if (results_run(variables_results(variables), params->code, variables_scope(variables, leaf->node),
+                                &error) >= 0)
+                        return STATUS_SUCCESS;
+                *ret_cause = cause_new(CAUSE_EXPRESSION, NULL, error);
+                return STATUS_ERROR;
+        }
 
         if (dice_chance(run->dice, 20))
                 random_run_set_output(run, leaf->node);

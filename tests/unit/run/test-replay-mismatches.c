@@ -163,16 +163,41 @@ static void test_engine(void) {
         g_assert_cmpstr(error, ==, expected);
 }
 
-static void test_code(void) {
-        static const char *const entries[ENTRIES_MAX] = {
-                "1 start {'suspended':0}",
-                "2 tick",
-                "2 begin #0",
-                "2 at-once #0 {'status':'error','cause':[{'kind':'expression','text':'x'}]}",
-        };
-        g_autofree char *error = error_of("{'type':'Script','code':'go = true'}", engine_version(), entries);
+#define SCRIPT_BEGUN "1 start {'suspended':0}", "2 tick +", "2 begin #0 +"
+#define SCRIPT_FAILED "2 at-once #0 {'status':'error','cause':[{'kind':'expression','text':'x'}]} +"
+#define SCRIPT_DONE "2 at-once #0 {'status':'success'} +"
 
-        g_assert_cmpstr(error, ==, "line 5: its code has another result");
+static const Case results[] = {
+        { { SCRIPT_BEGUN, SCRIPT_DONE, "2 computed {'results':[{'set':{'go':true}}]} +",
+            "2 finished {'status':'success'}" },
+          NULL },
+        { { SCRIPT_BEGUN, SCRIPT_DONE, "2 computed {'results':['again']} +", "2 finished {'status':'success'}" },
+          NULL },
+        { { SCRIPT_BEGUN, SCRIPT_FAILED, "2 computed {'results':[{'set':{'go':true}}]} +",
+            "2 finished {'status':'error'}" },
+          "line 5: its code has another result" },
+        { { SCRIPT_BEGUN, SCRIPT_DONE, "2 computed {'results':[{'error':'x'}]} +", "2 finished {'status':'success'}" },
+          "line 5: its code has another result" },
+        { { SCRIPT_BEGUN, SCRIPT_FAILED, "2 finished {'status':'error'}" },
+          "line 5: after this line, the run evaluates more expressions than are recorded" },
+        { { SCRIPT_BEGUN, SCRIPT_DONE, "2 computed {'results':[{'set':{}},true]} +",
+            "2 finished {'status':'success'}" },
+          "line 5: after this line, the run evaluates fewer expressions than are recorded" },
+        { { SCRIPT_BEGUN, SCRIPT_FAILED, "2 computed {'results':[1]} +", "2 finished {'status':'error'}" },
+          "line 5: after this line, the result of an expression is not one that it can have" },
+        { { SCRIPT_BEGUN, SCRIPT_FAILED, "2 computed {'results':[{'set':{'1x':1}}]} +",
+            "2 finished {'status':'error'}" },
+          "line 5: after this line, the result of an expression is not one that it can have" },
+};
+
+static void test_results(void) {
+        for (size_t i = 0; i < G_N_ELEMENTS(results); i++) {
+                g_autofree char *error =
+                        error_of("{'type':'Script','code':'go = true'}", engine_version(), results[i].entries);
+
+                g_test_message("case %zu", i);
+                g_assert_cmpstr(error, ==, results[i].error);
+        }
 }
 
 static void test_tree(void) {
@@ -188,7 +213,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/replay-mismatches/entries", test_entries);
         g_test_add_func("/replay-mismatches/engine", test_engine);
-        g_test_add_func("/replay-mismatches/code", test_code);
+        g_test_add_func("/replay-mismatches/results", test_results);
         g_test_add_func("/replay-mismatches/tree", test_tree);
         return g_test_run();
 }

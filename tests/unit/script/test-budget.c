@@ -48,7 +48,7 @@ static char *run(const char *code) {
         g_assert_cmpint(scripts_compile(scripts, SCRIPT_CODE, code, NULL, NULL, &script, &error, &offset), ==, 0);
         n_looks = 0;
         timeless = true;
-        r = script_run(script, blackboard, &error);
+        r = script_run(script, blackboard, NULL, &error);
         timeless = false;
         if (r == 0)
                 return NULL;
@@ -89,7 +89,7 @@ static void test_garbage(void) {
                         ==, 0);
         for (unsigned i = 0; i < 100; i++) {
                 blackboard_set(blackboard, "s", json_object_new_string(text));
-                g_assert_cmpint(script_run(script, blackboard, &error), ==, 0);
+                g_assert_cmpint(script_run(script, blackboard, NULL, &error), ==, 0);
                 if (i == 10)
                         before = mallinfo2().uordblks + mallinfo2().hblkhd;
         }

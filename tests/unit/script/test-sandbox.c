@@ -36,7 +36,7 @@ static void run_in(Scripts *scripts, const char *code, Blackboard *blackboard) {
         size_t offset;
 
         if (scripts_compile(scripts, SCRIPT_CODE, code, NULL, NULL, &script, &error, &offset) < 0 ||
-            script_run(script, blackboard, &error) < 0)
+            script_run(script, blackboard, NULL, &error) < 0)
                 g_error("%s", error);
 }
 

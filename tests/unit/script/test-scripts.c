@@ -259,7 +259,7 @@ static char *run(const char *code) {
         g_autoptr(json_object) before = blackboard_to_json(blackboard), after = NULL, changed = json("{}");
         g_autoptr(Scripts) scripts = scripts_new();
         char *error = NULL;
-        int r = script_run(compile(scripts, SCRIPT_CODE, code, NULL), blackboard, &error);
+        int r = script_run(compile(scripts, SCRIPT_CODE, code, NULL), blackboard, NULL, &error);
 
         after = blackboard_to_json(blackboard);
         json_object_object_foreach(after, key, value) {
@@ -355,7 +355,7 @@ static void test_manual(void) {
         matches = evaluate("version:match('^(%d+)%.') == '2'", blackboard);
         g_assert_cmpstr(matches, ==, "true");
         for (unsigned i = 0; i < 2; i++)
-                g_assert_cmpint(script_run(count, blackboard, &error), ==, 0);
+                g_assert_cmpint(script_run(count, blackboard, NULL, &error), ==, 0);
         g_assert_true(blackboard_get(blackboard, "broken", &broken));
         result = written(broken);
         g_assert_cmpstr(result, ==, "[\"x.service\"]");
@@ -373,10 +373,10 @@ static void test_null_members(void) {
 
         set_all(blackboard, "{\"x\": {\"n\": null, \"list\": [1, null, 3, null]}}");
         version = blackboard_version(blackboard);
-        g_assert_cmpint(script_run(look, blackboard, &error), ==, 0);
+        g_assert_cmpint(script_run(look, blackboard, NULL, &error), ==, 0);
         g_assert_cmpuint(blackboard_version(blackboard), ==, version);
 
-        g_assert_cmpint(script_run(change, blackboard, &error), ==, 0);
+        g_assert_cmpint(script_run(change, blackboard, NULL, &error), ==, 0);
         g_assert_true(blackboard_get(blackboard, "x", &value));
         after = written(value);
         g_assert_cmpstr(after, ==, "{\"list\":[1,null,3,4]}");
@@ -392,7 +392,7 @@ static void test_zeros(void) {
         json_object *value;
 
         set_all(blackboard, "{\"x\": 0.0, \"list\": [0.0]}");
-        g_assert_cmpint(script_run(change, blackboard, &error), ==, 0);
+        g_assert_cmpint(script_run(change, blackboard, NULL, &error), ==, 0);
         g_assert_true(blackboard_get(blackboard, "x", &value));
         x = written(value);
         g_assert_cmpstr(x, ==, "-0.0");
@@ -414,17 +414,17 @@ static void test_scopes(void) {
         set_all(scope, "{\"item\": 200}");
         set_all(local, "{\"item\": 300}");
 
-        g_assert_cmpint(script_run(script, scope, &error), ==, 0);
+        g_assert_cmpint(script_run(script, scope, NULL, &error), ==, 0);
         all1 = blackboard_to_json(scope);
         in_scope = written(all1);
         g_assert_cmpstr(in_scope, ==, "{\"item\":201,\"n\":201}");
 
-        g_assert_cmpint(script_run(script, local, &error), ==, 0);
+        g_assert_cmpint(script_run(script, local, NULL, &error), ==, 0);
         all2 = blackboard_to_json(local);
         in_local = written(all2);
         g_assert_cmpstr(in_local, ==, "{\"item\":301,\"n\":301}");
 
-        g_assert_cmpint(script_run(script, outermost, &error), ==, 0);
+        g_assert_cmpint(script_run(script, outermost, NULL, &error), ==, 0);
         all3 = blackboard_to_json(outermost);
         in_outermost = written(all3);
         g_assert_cmpstr(in_outermost, ==, "{\"item\":131,\"n\":131}");
@@ -463,7 +463,7 @@ static void test_watch_evaluates(void) {
 
         set_all(blackboard, "{\"a\": 1}");
         watch = blackboard_watch(blackboard, keys, on_changed, &observer);
-        g_assert_cmpint(script_run(script, blackboard, &error), ==, 0);
+        g_assert_cmpint(script_run(script, blackboard, NULL, &error), ==, 0);
         g_assert_cmpstr(seen->str, ==, "[5] [5,[2]] ");
 }
 
