@@ -35,9 +35,15 @@ void notify_try(const char *state) {
 /* Delay of the status line, which only people read. */
 #define STATUS_USEC (100 * UINT64_C(1000))
 
+/* A recovery of many runs may take longer than the service manager waits for READY. It is asked for this time again and
+ * again, so that only a btd that hangs is killed. */
+#define EXTEND_USEC (60 * G_USEC_PER_SEC)
+#define EXTEND_EVERY_USEC G_USEC_PER_SEC
+
 struct Notifier {
         Timers *timers;
         Manager *manager;
+        int64_t extended; /* when it was asked last, CLOCK_MONOTONIC microseconds; 0: never */
         bool ready;
         Timer *status; /* until the next status line; NULL: nothing has changed */
         uint64_t watchdog_usec;
@@ -74,6 +80,19 @@ static void on_run_event(Run *run, void *userdata) {
         status_changed(userdata);
 }
 
+static void on_recovering(unsigned n_done, unsigned n, void *userdata) {
+        Notifier *notifier = userdata;
+        int64_t now = g_get_monotonic_time();
+        g_autofree char *state = NULL;
+
+        if (notifier->extended > 0 && now < notifier->extended + EXTEND_EVERY_USEC)
+                return;
+
+        notifier->extended = now;
+        state = g_strdup_printf("EXTEND_TIMEOUT_USEC=%i\nSTATUS=recovering: %u of %u runs", EXTEND_USEC, n_done, n);
+        notify_try(state);
+}
+
 static void on_reloading(void *userdata) {
         const Notifier *notifier = userdata;
 
@@ -97,6 +116,7 @@ static const ManagerObserver observer = {
         .tree_removed = on_tree_event,
         .run_added = on_run_event,
         .run_finished = on_run_event,
+        .recovering = on_recovering,
         .reloading = on_reloading,
         .reloaded = on_reloaded,
         .stopping = on_stopping,

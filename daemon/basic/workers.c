@@ -18,7 +18,7 @@
 #include "basic/workers.h"
 
 /* How long workers_free() waits. Parsing ends within this time, or soon after it was dropped. */
-#define PATIENCE_USEC (200 * 1000)
+#define PATIENCE_USEC (2 * G_USEC_PER_SEC)
 
 /* Results in one turn, so that many of them do not delay other sources. */
 #define TURN_MAX 32u

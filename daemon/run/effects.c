@@ -12,6 +12,7 @@ static void effect_clear(void *data) {
 
         cause_unref(effect->cause);
         g_free(effect->text);
+        g_free(effect->label);
 }
 
 static GArray *effects_of(const Run *run) {

@@ -384,8 +384,7 @@ static uint64_t host_suspended(void *userdata) {
         return timers_suspended(run->services->leaves->timers);
 }
 
-void run_log(const Run *run, NodeId node, int level, const Cause *cause, const char *text) {
-        g_autofree char *label = run_node_label(run, node);
+static void log_as(const Run *run, NodeId node, const char *label, int level, const Cause *cause, const char *text) {
         LogSubject subject = {
                 .tree = run->tree,
                 .run = run->id,
@@ -398,6 +397,12 @@ void run_log(const Run *run, NodeId node, int level, const Cause *cause, const c
                 run->callbacks->message(node, level, text, run->callbacks_userdata);
         else
                 log_message(level, &subject, "%s", text);
+}
+
+void run_log(const Run *run, NodeId node, int level, const Cause *cause, const char *text) {
+        g_autofree char *label = run_node_label(run, node);
+
+        log_as(run, node, label, level, cause, text);
 }
 
 /* The request that completes a deadlock logs it, once for all requests in it. Only something other than a lock, such as
@@ -462,7 +467,7 @@ static void host_act(const Effect *effect, void *userdata) {
                 node_locks_drop(run->node_locks, effect->node);
                 break;
         case EFFECT_LOG:
-                run_log(run, effect->node, effect->level, effect->cause, effect->text);
+                log_as(run, effect->node, effect->label, effect->level, effect->cause, effect->text);
                 break;
         }
 }

@@ -68,9 +68,10 @@ typedef struct Effect {
         bool over;
         void *activity;    /* of HALT and DROP; owned by the effect if it is over, or dropped */
         uint64_t deadline; /* of ARM: CLOCK_MONOTONIC microseconds */
-        int level;         /* of LOG, as of syslog(3); and the text and its cause, or NULL */
+        int level;         /* of LOG, as of syslog(3); and the text */
         char *text;
-        Cause *cause;
+        char *label;  /* see run_node_label() */
+        Cause *cause; /* or NULL */
 } Effect;
 
 /* Answers what a run asks while it computes, and carries out its effects. A run that is replayed has no host: its

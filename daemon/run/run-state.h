@@ -142,7 +142,7 @@ RunInput *run_get_input(Run *run);
 
 /* Adds an effect to those of this input; takes its members. Not for a run that is replayed. */
 void run_add_effect(Run *run, const Effect *effect);
-/* Removes the effect that would start the action. False: there is none, so it was started before this input. */
+/* Removes the effect that would start the leaf. False: there is none, so it was started before this input. */
 bool run_cancel_start(Run *run, NodeId node);
 /* Does this input take or release the lock of the node? */
 bool run_has_lock_effect(const Run *run, NodeId node);

@@ -283,6 +283,7 @@ static void log_failure(Run *run, NodeId node, const Cause *before) {
                                .text = tree->nodes[node].flags & NODE_LEAF ? g_strconcat("failed: ", text, NULL)
                                                                            : g_strdup(text),
                                .cause = cause ? cause_ref(cause) : NULL,
+                               .label = run_node_label(run, node),
                        });
 }
 
@@ -572,7 +573,8 @@ static void compute(Run *run, RunLeaf *leaf) {
                 run_add_effect(run, &(Effect){ .kind = EFFECT_LOG,
                                                .node = leaf->node,
                                                .level = input->message_level,
-                                               .text = g_steal_pointer(&input->message) });
+                                               .text = g_steal_pointer(&input->message),
+                                               .label = run_node_label(run, leaf->node) });
         g_clear_pointer(&input->message, g_free);
 }
 
@@ -663,6 +665,7 @@ static void host_condition_release(Machine *machine, NodeId node) {
         if (!leaf)
                 return;
 
+        (void) run_cancel_start(run, node);
         if (leaf->activity)
                 run_add_effect(run, &(Effect){ .kind = EFFECT_DROP, .node = node, .activity = leaf->activity });
         run_remove_leaf(run, leaf);

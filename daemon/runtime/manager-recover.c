@@ -238,8 +238,10 @@ static GArray *read_records(Manager *manager) {
 static void replay_all(Manager *manager, GArray *all) {
         g_autoptr(GHashTable) definitions =
                 g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_definition_dropped);
+        unsigned n = all->len;
 
-        for (unsigned i = 0; i < all->len;) {
+        for (unsigned i = 0, n_done = 0; i < all->len; n_done++) {
+                TELL(manager, recovering, n_done, n);
                 if (replay(manager, &g_array_index(all, Left, i), definitions))
                         i++;
                 else

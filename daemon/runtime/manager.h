@@ -36,6 +36,7 @@ typedef struct ManagerObserver {
         void (*retry_starts)(void *userdata); /* retry starts that got MANAGER_NOT_YET */
         void (*autostarted)(void *userdata);  /* after manager_autostart(): all autostart trees are started */
         void (*disk_changed)(void *userdata); /* see manager_disk() */
+        void (*recovering)(unsigned n_done, unsigned n, void *userdata); /* that many runs are replayed */
         void (*reloading)(void *userdata);
         void (*reloaded)(const GPtrArray *messages, void *userdata);
         void (*stopping)(void *userdata);

@@ -86,6 +86,18 @@ def test_what_the_service_manager_is_told(btd, notifications):
     assert btd.wait_exit() == 0
 
 
+def test_a_recovery_asks_for_time(btd, notifications, tmp_path):
+    options = [f"--runtime={tmp_path}/runtime", f"--state={tmp_path}/state"]
+    btd.tree("nap", NAP)
+    btd.start(*options)
+    btd.client.start("nap")
+    btd.stop(signal.SIGKILL)
+    btd.start(*options, env={"NOTIFY_SOCKET": notifications.path})
+    notifications.wait("EXTEND_TIMEOUT_USEC=60000000")
+    notifications.wait("STATUS=recovering: 0 of 1 runs")
+    notifications.wait("READY=1")
+
+
 @pytest.fixture
 def clock(tmp_path):
     """So slow that btd does not give up waiting for systemd."""

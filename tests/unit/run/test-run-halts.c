@@ -131,6 +131,19 @@ static void test_uninterruptible(void) {
         run_stage_assert_finished(stage, STATUS_HALTED, "enough");
 }
 
+/* It would have been started when the tick is written, and is halted before. */
+static void test_halted_in_the_same_tick(void) {
+        g_autoptr(RunStage) stage = run_stage_new(
+                "{ 'type': 'Parallel', 'name': 'P', 'failure_count': 1, 'children': [" STUBBORN("A") ","
+                " { 'type': 'FakeNow', 'name': 'B', 'fails': true } ] }");
+
+        run_stage_start(stage);
+        g_assert_cmpuint(fake_starts("A"), ==, 0);
+        g_assert_cmpuint(fake_halts("A"), ==, 0);
+        run_stage_assert_node(stage, 1, STATUS_HALTED, NULL);
+        run_stage_assert_finished(stage, STATUS_FAILURE, "P/B: told to fail");
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run-halts/halt-timeout", test_halt_timeout);
@@ -141,5 +154,6 @@ int main(int argc, char **argv) {
         g_test_add_func("/run-halts/finally-with-a-breakpoint", test_finally_with_a_breakpoint);
         g_test_add_func("/run-halts/halt-at-the-breakpoint-of-a-clean-up", test_halt_at_the_breakpoint_of_a_clean_up);
         g_test_add_func("/run-halts/uninterruptible", test_uninterruptible);
+        g_test_add_func("/run-halts/halted-in-the-same-tick", test_halted_in_the_same_tick);
         return g_test_run();
 }
