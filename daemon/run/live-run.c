@@ -522,9 +522,7 @@ static void report_ready(Run *run) {
                 run->callbacks->ready(run, run->callbacks_userdata);
 }
 
-/* CLOCK_REALTIME may have been set meanwhile, so add the duration to the start. */
 static void finish(Run *run) {
-        run->finished = run->started + (run_now(run) - run->start);
         run_end_live(run);
         run->callbacks->changed(run, run->callbacks_userdata);
         report_ready(run);
@@ -648,8 +646,9 @@ bool run_awaits(const Run *run, NodeId node, uint32_t attempt) {
         return activity_status(activity) == STATUS_RUNNING || tree->nodes[node].type->class == NODE_CONDITION;
 }
 
+/* CLOCK_REALTIME may have been set meanwhile, so add the duration to the start. */
 uint64_t run_finished(const Run *run) {
-        return run->finished;
+        return run->status != STATUS_RUNNING ? run->started + (run->now - run->start) : 0;
 }
 
 char *run_describe_lock(const Run *run, NodeId node) {
@@ -903,7 +902,7 @@ static RecordSummary summary_of(const Run *run) {
                 .status = g_strdup(run_status_text(run)),
                 .cause = g_strdup(run_cause(run) ?: ""),
                 .started = run->started,
-                .finished = run->finished,
+                .finished = run_finished(run),
         };
 }
 

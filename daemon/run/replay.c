@@ -677,7 +677,7 @@ int replay_new_after(const RunRecord *record, Definition *definition, uint64_t n
         for (unsigned i = 0; i < record->entries->len; i++) {
                 const Entry *entry = &g_array_index(record->entries, Entry, i);
 
-                if (entry->kind == ENTRY_SNAPSHOT && json_object_get_uint64(detail_of(entry, "events")) <= n_events)
+                if (entry->kind == ENTRY_SNAPSHOT && json_object_get_uint64(detail_of(entry, "n_events")) <= n_events)
                         begin = i;
         }
 

@@ -29,6 +29,7 @@ typedef struct RunInput {
         int message_level;
 } RunInput;
 
+/* snapshot.c lists all members, with those that a snapshot saves. */
 struct Run {
         const char *id, *tree, *instance; /* stored in names */
         Definition *definition;
@@ -62,22 +63,21 @@ struct Run {
         uint64_t suspended;     /* see run_suspended() */
         uint64_t ready;         /* the time when a node made it ready; UINT64_MAX: none */
         RunCounts counts;
-        NodeId refused;            /* the last SubTree or ForEach with wrong variables, until it has failed */
-        uint32_t n_evaluations;    /* evaluations of conditions in this input */
-        Status status : 8;         /* small members are together, since there can be many runs */
-        Status evaluated : 8;      /* what the last evaluation of a condition gave */
-        bool first_evaluation : 1; /* the last evaluation was the first since the condition was released */
-        bool uses_boottime : 1;
-        bool computing : 1; /* the machine processes an input */
-        bool acting : 1;    /* its effects are carried out */
-        bool halting : 1;   /* requested, or after an ERROR */
-        bool paused : 1;    /* it gets no ticks, unless it is halting */
-        bool moved : 1; /* breakpoints, or whether the run is paused, have changed, and the owner was not told yet */
+        NodeId refused;         /* the last SubTree or ForEach with wrong variables, until it has failed */
+        uint32_t n_evaluations; /* evaluations of conditions in this input */
+        Status status;
+        Status evaluated;      /* what the last evaluation of a condition gave */
+        bool first_evaluation; /* the last evaluation was the first since the condition was released */
+        bool computing;        /* the machine processes an input */
+        bool acting;           /* its effects are carried out */
+        bool halting;          /* requested, or after an ERROR */
+        bool paused;           /* it gets no ticks, unless it is halting */
+        bool moved; /* breakpoints, or whether the run is paused, have changed, and the owner was not told yet */
 
         /* Only of a live run. What the next btd must know of it is in the header of the run record, see header_of() and
          * run_recover() in live-run.c. */
-        bool ready_reported : 1;
-        bool durable : 1;            /* it has a run record */
+        bool ready_reported;
+        bool durable;                /* it has a run record */
         unsigned unprompted;         /* number of kept inputs since the last input from outside */
         uint32_t caller;             /* UID of the owner */
         const RunServices *services; /* NULL: the run is not live */
@@ -90,7 +90,6 @@ struct Run {
         GArray *kept;          /* inputs that came while the run was busy; NULL: none */
         Timer *later;          /* delays kept inputs of a loop; NULL: none */
         Past *past;            /* NULL: it was not recovered, or all its leaves have been read */
-        uint64_t finished;     /* CLOCK_REALTIME */
         char *not_durable;     /* why it does not survive a restart; NULL: it does, or run records are not kept */
         char names[];
 };

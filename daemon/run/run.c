@@ -873,7 +873,6 @@ Run *run_make(const RunOrigin *origin, Definition *definition, const RunHost *ho
         run->refused = NODE_NONE;
         run->status = STATUS_RUNNING;
         run->ready = UINT64_MAX;
-        run->uses_boottime = definition_uses_boottime(definition, NODE_NONE);
         run->starter = g_strdup(origin->starter);
         return run;
 }
@@ -954,7 +953,7 @@ static void begin(Run *run, uint64_t now) {
 static bool update_suspended(Run *run) {
         uint64_t suspended = 0;
 
-        if (run->uses_boottime && run->host)
+        if (run->host && definition_uses_boottime(run->definition, NODE_NONE))
                 suspended = run->host->suspended(run->host_userdata);
         if (suspended < run->suspended + SUSPENDED_MIN)
                 return false;

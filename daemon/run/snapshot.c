@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Implements snapshot.h. A snapshot is an object with members in the order in which they are restored. The state of
- * each node is a row of numbers, since there can be many nodes. State that can be computed is not written. Before a
- * snapshot is restored, everything in it is checked, so that an invalid one is refused and does no harm.
+ * Implements snapshot.h. A snapshot is an object with the saved members of a run, which RUN_MEMBERS lists, in the order
+ * in which they are restored, and the causes to which they refer. The state of each node is a row of numbers, since
+ * there can be many nodes. State that can be computed is not written. Before a snapshot is restored, everything in it
+ * is checked, so that an invalid one is refused and does no harm.
  */
 
+#include <assert.h>
 #include <json-c/linkhash.h>
+#include <stddef.h>
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
@@ -16,6 +19,10 @@
 
 static void add_number(json_object *row, uint64_t number) {
         json_object_array_add(row, json_object_new_uint64(number));
+}
+
+static json_object *save_flag(bool flag) {
+        return json_object_new_boolean(flag);
 }
 
 static json_object *machine_to_json(const Machine *machine) {
@@ -96,6 +103,7 @@ static json_object *timer_to_json(const Run *run, NodeId node, const NodeTimer *
         add_number(row, timer->span);
         add_number(row, timer->deadline == UINT64_MAX ? UINT64_MAX : timer->deadline - run->start);
         json_object_array_add(row, json_object_new_boolean(timer->armed));
+        add_number(row, timer->suspended);
         return row;
 }
 
@@ -105,7 +113,7 @@ static gint compare_nodes(gconstpointer a, gconstpointer b) {
         return (x > y) - (x < y);
 }
 
-static json_object *timers_to_json(const Run *run) {
+static json_object *save_timers(const Run *run, CausePool *pool) {
         g_autoptr(GList) nodes = run->timers ? g_list_sort(g_hash_table_get_keys(run->timers), compare_nodes) : NULL;
         json_object *rows = json_object_new_array();
 
@@ -116,39 +124,17 @@ static json_object *timers_to_json(const Run *run) {
         return rows;
 }
 
-static json_object *counts_to_json(const RunCounts *counts) {
+static json_object *save_counts(const Run *run, CausePool *pool) {
         json_object *row = json_object_new_array();
 
-        add_number(row, counts->ticks);
-        add_number(row, counts->inputs);
-        add_number(row, counts->action_starts);
-        add_number(row, counts->action_restarts);
+        add_number(row, run->counts.ticks);
+        add_number(row, run->counts.inputs);
+        add_number(row, run->counts.action_starts);
+        add_number(row, run->counts.action_restarts);
         return row;
 }
 
-/* By node, for timers that were armed after the machine had been suspended. */
-static void add_timers_suspended(const Run *run, json_object *json) {
-        g_autoptr(json_object) by_node = json_object_new_object();
-        g_autoptr(GList) nodes = NULL;
-
-        if (run->suspended == 0 || !run->timers)
-                return;
-
-        nodes = g_list_sort(g_hash_table_get_keys(run->timers), compare_nodes);
-        for (const GList *link = nodes; link; link = link->next) {
-                const NodeTimer *timer = g_hash_table_lookup(run->timers, link->data);
-                uint64_t suspended = timer->suspended;
-                char key[16];
-
-                g_snprintf(key, sizeof(key), "%u", GPOINTER_TO_UINT(link->data));
-                if (suspended > 0)
-                        json_object_object_add(by_node, key, json_object_new_uint64(suspended));
-        }
-        if (json_object_object_length(by_node) > 0)
-                json_object_object_add(json, "timers_suspended", g_steal_pointer(&by_node));
-}
-
-static json_object *locks_to_json(const Run *run) {
+static json_object *save_locks(const Run *run, CausePool *pool) {
         json_object *rows = json_object_new_array();
         const GArray *locks = run_locks(run);
 
@@ -174,10 +160,10 @@ static json_object *node_ids_to_json(const GArray *nodes) {
         return json;
 }
 
-static json_object *skips_to_json(const Run *run) {
+static json_object *save_skips(const Run *run, CausePool *pool) {
         json_object *nodes = json_object_new_array();
 
-        for (NodeId node = 0; node < machine_tree(run->machine)->n_nodes; node++)
+        for (NodeId node = 0; run->skips && node < machine_tree(run->machine)->n_nodes; node++)
                 if (run_was_skipped_before(run, node))
                         add_number(nodes, node);
 
@@ -211,8 +197,7 @@ static json_object *leaf_to_json(const Run *run, const RunLeaf *leaf, CausePool 
         json_object_object_add(json, "node", json_object_new_int64(leaf->node));
         json_object_object_add(json, "attempt", json_object_new_int64(leaf->attempt));
         json_object_object_add(json, "since", json_object_new_uint64(leaf->since - run->start));
-        if (leaf->suspended > 0)
-                json_object_object_add(json, "suspended", json_object_new_uint64(leaf->suspended));
+        json_object_object_add(json, "suspended", json_object_new_uint64(leaf->suspended));
         json_object_object_add(json, "status", json_object_new_string(status_to_string(leaf->status)));
         json_object_object_add(json, "cause", cause_pool_add(pool, leaf->cause));
         json_object_object_add(json, "known", json_object_new_boolean(leaf->known));
@@ -233,38 +218,75 @@ static json_object *leaves_to_json(const Run *run, CausePool *pool) {
         return leaves;
 }
 
-json_object *snapshot_of(const Run *run) {
-        g_autoptr(CausePool) pool = cause_pool_new();
+static json_object *save_first_evaluation(const Run *run, CausePool *pool) {
+        return save_flag(run->first_evaluation);
+}
+
+static json_object *save_halting(const Run *run, CausePool *pool) {
+        return save_flag(run->halting);
+}
+
+static json_object *save_paused(const Run *run, CausePool *pool) {
+        return save_flag(run->paused);
+}
+
+static json_object *save_suspended(const Run *run, CausePool *pool) {
+        return json_object_new_uint64(run->suspended);
+}
+
+static json_object *save_ready(const Run *run, CausePool *pool) {
+        return run->ready != UINT64_MAX ? json_object_new_uint64(run->ready - run->start) : NULL;
+}
+
+static json_object *save_n_events(const Run *run, CausePool *pool) {
+        return json_object_new_uint64(run->n_events);
+}
+
+static json_object *save_breakpoints(const Run *run, CausePool *pool) {
+        return node_ids_to_json(run->breakpoints);
+}
+
+static json_object *save_stops(const Run *run, CausePool *pool) {
+        return node_ids_to_json(run->stops);
+}
+
+static json_object *save_why(const Run *run, CausePool *pool) {
+        return cause_pool_add(pool, run->why);
+}
+
+static json_object *save_cause(const Run *run, CausePool *pool) {
+        return cause_pool_add(pool, run->cause);
+}
+
+static json_object *save_last_evaluation(const Run *run, CausePool *pool) {
+        return cause_pool_add(pool, run->last_evaluation);
+}
+
+static json_object *save_forced(const Run *run, CausePool *pool) {
+        return causes_to_json(&run->forced, pool);
+}
+
+static json_object *save_history(const Run *run, CausePool *pool) {
         json_object *json = json_object_new_object();
 
-        json_object_object_add(json, "halting", json_object_new_boolean(run->halting));
-        json_object_object_add(json, "paused", json_object_new_boolean(run->paused));
-        json_object_object_add(json, "first_look", json_object_new_boolean(run->first_evaluation));
-        if (run->suspended > 0)
-                json_object_object_add(json, "suspended", json_object_new_uint64(run->suspended));
-        add_timers_suspended(run, json);
-        if (run->ready != UINT64_MAX)
-                json_object_object_add(json, "ready", json_object_new_uint64(run->ready - run->start));
-        json_object_object_add(json, "counts", counts_to_json(&run->counts));
-        json_object_object_add(json, "breakpoints", node_ids_to_json(run->breakpoints));
-        json_object_object_add(json, "stops", node_ids_to_json(run->stops));
-        json_object_object_add(json, "machine", machine_to_json(run->machine));
-        json_object_object_add(json, "nodes", nodes_to_json(run->machine));
-        json_object_object_add(json, "history", node_history_to_json(run));
-        json_object_object_add(json, "why", cause_pool_add(pool, run->why));
-        json_object_object_add(json, "cause", cause_pool_add(pool, run->cause));
-        json_object_object_add(json, "last_look", cause_pool_add(pool, run->last_evaluation));
-        json_object_object_add(json, "error", cause_pool_add(pool, variables_error(run->variables)));
+        json_object_object_add(json, "nodes", node_history_to_json(run));
         json_object_object_add(json, "failed", causes_to_json(node_history_causes(run->history), pool));
-        json_object_object_add(json, "forced", causes_to_json(&run->forced, pool));
-        json_object_object_add(json, "variables", variables_image(run->variables));
-        json_object_object_add(json, "timers", timers_to_json(run));
-        json_object_object_add(json, "locks", locks_to_json(run));
-        json_object_object_add(json, "events", json_object_new_uint64(run->n_events));
-        if (run->skips)
-                json_object_object_add(json, "skips", skips_to_json(run));
+        return json;
+}
+
+static json_object *save_variables(const Run *run, CausePool *pool) {
+        json_object *json = variables_image(run->variables);
+
+        json_object_object_add(json, "error", cause_pool_add(pool, variables_error(run->variables)));
+        return json;
+}
+
+/* The machine has the leaves as the data of its nodes. */
+static json_object *save_machine(const Run *run, CausePool *pool) {
+        json_object *json = machine_to_json(run->machine);
+
+        json_object_object_add(json, "nodes", nodes_to_json(run->machine));
         json_object_object_add(json, "leaves", leaves_to_json(run, pool));
-        json_object_object_add(json, "causes", cause_pool_to_json(pool));
         return json;
 }
 
@@ -312,7 +334,7 @@ static bool get_node(const Reading *reading, json_object *value, NodeId *ret_nod
 /* Calls read for each row of an array of arrays of that length. */
 static bool each_row(const Reading *reading, json_object *rows, size_t length,
                      bool (*read)(const Reading *reading, json_object *row)) {
-        if (!rows)
+        if (!json_object_is_type(rows, json_type_array))
                 return false;
 
         for (size_t i = 0; i < json_object_array_length(rows); i++) {
@@ -441,14 +463,18 @@ static bool read_forced(const Reading *reading, json_object *row) {
         return set_cause(reading, &reading->run->forced, row);
 }
 
+static bool restore_forced(const Reading *reading, json_object *json) {
+        return each_row(reading, json, 2, read_forced);
+}
+
 static bool read_timer(const Reading *reading, json_object *row) {
         Run *run = reading->run;
         NodeId node = NODE_NONE;
-        uint64_t span, left;
+        uint64_t span, left, suspended;
         NodeTimer *timer;
 
         if ((cell(row, 0) && !get_node(reading, cell(row, 0), &node)) || !get_number(cell(row, 1), UINT64_MAX, &span) ||
-            !get_number(cell(row, 2), UINT64_MAX, &left))
+            !get_number(cell(row, 2), UINT64_MAX, &left) || !get_number(cell(row, 4), ENTRY_TIME_MAX, &suspended))
                 return false;
 
         timer = g_new(NodeTimer, 1);
@@ -456,9 +482,14 @@ static bool read_timer(const Reading *reading, json_object *row) {
                 .span = span,
                 .deadline = left < UINT64_MAX - run->start ? run->start + left : UINT64_MAX,
                 .armed = json_object_get_boolean(cell(row, 3)),
+                .suspended = suspended,
         };
         run_put_timer(run, node, timer);
         return true;
+}
+
+static bool restore_timers(const Reading *reading, json_object *json) {
+        return each_row(reading, json, 5, read_timer);
 }
 
 static bool read_lock(const Reading *reading, json_object *row) {
@@ -473,8 +504,12 @@ static bool read_lock(const Reading *reading, json_object *row) {
         return true;
 }
 
+static bool restore_locks(const Reading *reading, json_object *json) {
+        return each_row(reading, json, 3, read_lock);
+}
+
 static bool read_nodes(const Reading *reading, json_object *json, GArray **ret_nodes) {
-        if (!json)
+        if (!json_object_is_type(json, json_type_array))
                 return false;
 
         for (size_t i = 0; i < json_object_array_length(json); i++) {
@@ -513,14 +548,6 @@ static json_object *noted_of(const Reading *reading, NodeId node, json_object *w
         return noted;
 }
 
-/* 0 if there is no such member. */
-static bool read_suspended(json_object *json, const char *name, uint64_t *ret_suspended) {
-        json_object *value = NULL;
-
-        *ret_suspended = 0;
-        return !json_object_object_get_ex(json, name, &value) || get_number(value, ENTRY_TIME_MAX, ret_suspended);
-}
-
 static bool read_leaf(const Reading *reading, json_object *json) {
         Run *run = reading->run;
         Status status = get_status(json);
@@ -534,7 +561,8 @@ static bool read_leaf(const Reading *reading, json_object *json) {
             !(reading->tree->nodes[node].flags & NODE_LEAF) || run_leaf(run, node) ||
             !get_number(member(json, "attempt", json_type_int), UINT32_MAX, &attempt) ||
             !get_number(member(json, "since", json_type_int), LEAF_SINCE_MAX, &since) ||
-            !read_suspended(json, "suspended", &suspended) || !get_cause(reading, json, "cause", &cause))
+            !get_number(member(json, "suspended", json_type_int), ENTRY_TIME_MAX, &suspended) ||
+            !get_cause(reading, json, "cause", &cause))
                 return false;
 
         if (status == STATUS_ERROR && cause)
@@ -596,108 +624,231 @@ static bool read_leaves(const Reading *reading, json_object *leaves) {
         return true;
 }
 
-static bool read_causes(const Reading *reading, json_object *json) {
-        Run *run = reading->run;
-        Cause *why, *cause, *last_evaluation, *error;
-
-        if (!get_cause(reading, json, "why", &why) || !get_cause(reading, json, "cause", &cause) ||
-            !get_cause(reading, json, "last_look", &last_evaluation) || !get_cause(reading, json, "error", &error) ||
-            !each_row(reading, member(json, "failed", json_type_array), 2, read_failed) ||
-            !each_row(reading, member(json, "forced", json_type_array), 2, read_forced) ||
-            ((why || cause) && !run->halting))
-                return false;
-
-        run->why = why ? cause_ref(why) : NULL;
-        run->cause = cause ? cause_ref(cause) : NULL;
-        run->last_evaluation = last_evaluation ? cause_ref(last_evaluation) : NULL;
-        return variables_restore(run->variables, member(json, "variables", json_type_object), error);
+static bool get_flag(json_object *json, bool *ret_flag) {
+        *ret_flag = json_object_get_boolean(json);
+        return json_object_is_type(json, json_type_boolean);
 }
 
-static bool read_timers_suspended(const Reading *reading, json_object *json) {
-        GHashTableIter iter;
-        void *node, *timer;
-
-        if (!json || !reading->run->timers)
-                return true;
-
-        g_hash_table_iter_init(&iter, reading->run->timers);
-        while (g_hash_table_iter_next(&iter, &node, &timer)) {
-                char key[16];
-
-                g_snprintf(key, sizeof(key), "%u", GPOINTER_TO_UINT(node));
-                if (!read_suspended(json, key, &((NodeTimer *) timer)->suspended))
-                        return false;
-        }
-
-        return true;
+static bool restore_first_evaluation(const Reading *reading, json_object *json) {
+        return get_flag(json, &reading->run->first_evaluation);
 }
 
-/* If there is no such member, the run is not ready. */
-static bool read_ready(const Reading *reading, json_object *json) {
-        json_object *ready = NULL;
+static bool restore_halting(const Reading *reading, json_object *json) {
+        return get_flag(json, &reading->run->halting);
+}
+
+static bool restore_paused(const Reading *reading, json_object *json) {
+        return get_flag(json, &reading->run->paused);
+}
+
+static bool restore_suspended(const Reading *reading, json_object *json) {
+        return get_number(json, ENTRY_TIME_MAX, &reading->run->suspended);
+}
+
+static bool restore_ready(const Reading *reading, json_object *json) {
         uint64_t time;
 
-        if (!json_object_object_get_ex(json, "ready", &ready))
+        if (!json)
                 return true;
-        if (!get_number(ready, ENTRY_TIME_MAX, &time))
+        if (!get_number(json, ENTRY_TIME_MAX, &time))
                 return false;
 
         reading->run->ready = reading->run->start + time;
         return true;
 }
 
-static bool read_events(const Reading *reading, json_object *json) {
-        json_object *skips = member(json, "skips", json_type_array);
+static bool restore_n_events(const Reading *reading, json_object *json) {
+        return get_number(json, ENTRY_TIME_MAX, &reading->run->n_events);
+}
 
-        for (size_t i = 0; skips && i < json_object_array_length(skips); i++) {
+static bool restore_skips(const Reading *reading, json_object *json) {
+        if (!json_object_is_type(json, json_type_array))
+                return false;
+
+        for (size_t i = 0; i < json_object_array_length(json); i++) {
                 NodeId node;
 
-                if (!get_node(reading, cell(skips, i), &node) || node == 0)
+                if (!get_node(reading, cell(json, i), &node) || node == 0)
                         return false;
                 run_put_skip(reading->run, node);
         }
 
-        return get_number(member(json, "events", json_type_int), ENTRY_TIME_MAX, &reading->run->n_events);
+        return true;
 }
 
-static bool read_counts(json_object *json, RunCounts *ret_counts) {
-        json_object *row = member(json, "counts", json_type_array);
+static bool restore_counts(const Reading *reading, json_object *json) {
+        RunCounts *counts = &reading->run->counts;
 
-        return row && json_object_array_length(row) == 4 && get_number(cell(row, 0), UINT64_MAX, &ret_counts->ticks) &&
-               get_number(cell(row, 1), UINT64_MAX, &ret_counts->inputs) &&
-               get_number(cell(row, 2), UINT64_MAX, &ret_counts->action_starts) &&
-               get_number(cell(row, 3), UINT64_MAX, &ret_counts->action_restarts);
+        return json_object_is_type(json, json_type_array) && json_object_array_length(json) == 4 &&
+               get_number(cell(json, 0), UINT64_MAX, &counts->ticks) &&
+               get_number(cell(json, 1), UINT64_MAX, &counts->inputs) &&
+               get_number(cell(json, 2), UINT64_MAX, &counts->action_starts) &&
+               get_number(cell(json, 3), UINT64_MAX, &counts->action_restarts);
 }
 
-static bool read_all(Reading *reading, json_object *json) {
-        Run *run = reading->run;
+static bool restore_breakpoints(const Reading *reading, json_object *json) {
+        return read_nodes(reading, json, &reading->run->breakpoints);
+}
 
-        run->halting = flag(json, "halting");
-        run->paused = flag(json, "paused");
-        run->first_evaluation = flag(json, "first_look");
-        return read_ready(reading, json) && read_counts(json, &run->counts) && read_pool(reading, json) &&
-               read_nodes(reading, member(json, "breakpoints", json_type_array), &run->breakpoints) &&
-               read_nodes(reading, member(json, "stops", json_type_array), &run->stops) &&
-               read_machine(reading, member(json, "machine", json_type_object)) &&
+static bool restore_stops(const Reading *reading, json_object *json) {
+        return read_nodes(reading, json, &reading->run->stops);
+}
+
+static bool restore_a_cause(const Reading *reading, json_object *place, Cause **ret_cause) {
+        Cause *cause;
+
+        if (!cause_pool_get(reading->pool, place, &cause))
+                return false;
+
+        *ret_cause = cause ? cause_ref(cause) : NULL;
+        return true;
+}
+
+/* A run that is not halting has neither of these two. */
+static bool restore_why(const Reading *reading, json_object *json) {
+        return restore_a_cause(reading, json, &reading->run->why) && (!reading->run->why || reading->run->halting);
+}
+
+static bool restore_cause(const Reading *reading, json_object *json) {
+        return restore_a_cause(reading, json, &reading->run->cause) && (!reading->run->cause || reading->run->halting);
+}
+
+static bool restore_last_evaluation(const Reading *reading, json_object *json) {
+        return restore_a_cause(reading, json, &reading->run->last_evaluation);
+}
+
+static bool restore_history(const Reading *reading, json_object *json) {
+        return each_row(reading, member(json, "nodes", json_type_array), 5, read_node_history) &&
+               each_row(reading, member(json, "failed", json_type_array), 2, read_failed);
+}
+
+static bool restore_variables(const Reading *reading, json_object *json) {
+        Cause *error;
+
+        return get_cause(reading, json, "error", &error) && variables_restore(reading->run->variables, json, error);
+}
+
+/* What a leaf refers to is in the variables, so these come first. */
+static bool restore_machine(const Reading *reading, json_object *json) {
+        return read_machine(reading, json) &&
                each_row(reading, member(json, "nodes", json_type_array), NODE_IMAGE_NUMBERS + 1, read_node) &&
-               each_row(reading, member(json, "history", json_type_array), 5, read_node_history) &&
-               read_causes(reading, json) &&
-               each_row(reading, member(json, "timers", json_type_array), 4, read_timer) &&
-               read_suspended(json, "suspended", &run->suspended) &&
-               read_timers_suspended(reading, member(json, "timers_suspended", json_type_object)) &&
-               each_row(reading, member(json, "locks", json_type_array), 3, read_lock) && read_events(reading, json) &&
-               read_leaves(reading, member(json, "leaves", json_type_array)) && nodes_fit(reading);
+               read_leaves(reading, member(json, "leaves", json_type_array));
+}
+
+/* All members of a run, so that none can be forgotten. SAVED: a snapshot has it, under its name; in the order in which
+ * it is restored. NOT: it follows from the others; or it was given at the start, and is in the header; or it belongs to
+ * one input, and is empty between two; or it is of a live run only. */
+#define RUN_MEMBERS(SAVED, NOT)                                                                                        \
+        SAVED(halting)                                                                                                 \
+        SAVED(paused)                                                                                                  \
+        SAVED(first_evaluation)                                                                                        \
+        SAVED(suspended)                                                                                               \
+        SAVED(ready)                                                                                                   \
+        SAVED(counts)                                                                                                  \
+        SAVED(breakpoints)                                                                                             \
+        SAVED(stops)                                                                                                   \
+        SAVED(history)                                                                                                 \
+        SAVED(why)                                                                                                     \
+        SAVED(cause)                                                                                                   \
+        SAVED(last_evaluation)                                                                                         \
+        SAVED(forced)                                                                                                  \
+        SAVED(variables)                                                                                               \
+        SAVED(machine)                                                                                                 \
+        SAVED(timers)                                                                                                  \
+        SAVED(locks)                                                                                                   \
+        SAVED(n_events)                                                                                                \
+        SAVED(skips)                                                                                                   \
+        /* Follow from others */                                                                                       \
+        NOT(broken)                                                                                                    \
+        NOT(status)                                                                                                    \
+        NOT(definition)                                                                                                \
+        NOT(replay)                                                                                                    \
+        /* Given at the start */                                                                                       \
+        NOT(id)                                                                                                        \
+        NOT(tree)                                                                                                      \
+        NOT(instance)                                                                                                  \
+        NOT(given)                                                                                                     \
+        NOT(starter)                                                                                                   \
+        NOT(seed)                                                                                                      \
+        NOT(started)                                                                                                   \
+        NOT(start)                                                                                                     \
+        NOT(token)                                                                                                     \
+        NOT(caller)                                                                                                    \
+        /* Of one input */                                                                                             \
+        NOT(input)                                                                                                     \
+        NOT(now)                                                                                                       \
+        NOT(refused)                                                                                                   \
+        NOT(n_evaluations)                                                                                             \
+        NOT(evaluated)                                                                                                 \
+        NOT(computing)                                                                                                 \
+        NOT(acting)                                                                                                    \
+        NOT(moved)                                                                                                     \
+        /* Observers */                                                                                                \
+        NOT(n_sets_told)                                                                                               \
+        NOT(observer)                                                                                                  \
+        NOT(observer_userdata)                                                                                         \
+        NOT(events)                                                                                                    \
+        /* Of a live run */                                                                                            \
+        NOT(host)                                                                                                      \
+        NOT(host_userdata)                                                                                             \
+        NOT(writer)                                                                                                    \
+        NOT(ready_reported)                                                                                            \
+        NOT(durable)                                                                                                   \
+        NOT(unprompted)                                                                                                \
+        NOT(services)                                                                                                  \
+        NOT(turn)                                                                                                      \
+        NOT(callbacks)                                                                                                 \
+        NOT(callbacks_userdata)                                                                                        \
+        NOT(armed)                                                                                                     \
+        NOT(node_locks)                                                                                                \
+        NOT(kept)                                                                                                      \
+        NOT(later)                                                                                                     \
+        NOT(past)                                                                                                      \
+        NOT(not_durable)
+
+#define PLUS_SIZE(member) +sizeof(((Run *) NULL)->member)
+
+static_assert(RUN_MEMBERS(PLUS_SIZE, PLUS_SIZE) == offsetof(Run, names), "a member of Run is not in RUN_MEMBERS");
+
+#define ROW(member) { #member, save_##member, restore_##member },
+#define NO_ROW(member)
+
+static const struct {
+        const char *name;
+        json_object *(*save)(const Run *run, CausePool *pool);
+        bool (*restore)(const Reading *reading, json_object *json);
+} members[] = { RUN_MEMBERS(ROW, NO_ROW) };
+
+json_object *snapshot_of(const Run *run) {
+        g_autoptr(CausePool) pool = cause_pool_new();
+        json_object *json = json_object_new_object();
+
+        for (size_t i = 0; i < G_N_ELEMENTS(members); i++)
+                json_object_object_add(json, members[i].name, members[i].save(run, pool));
+        json_object_object_add(json, "causes", cause_pool_to_json(pool));
+        return json;
+}
+
+static bool restore_all(Reading *reading, json_object *snapshot) {
+        if (!read_pool(reading, snapshot))
+                return false;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(members); i++) {
+                json_object *json = NULL;
+
+                if (!json_object_object_get_ex(snapshot, members[i].name, &json) || !members[i].restore(reading, json))
+                        return false;
+        }
+
+        return nodes_fit(reading);
 }
 
 bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now) {
-        Reading reading = {
-                .run = run,
-                .tree = definition_tree(run->definition),
-        };
+        Reading reading = { .run = run, .tree = definition_tree(run->definition) };
         bool fine;
 
         run->now = now;
-        fine = read_all(&reading, snapshot);
+        fine = restore_all(&reading, snapshot);
         cause_pool_free(reading.pool);
         if (fine)
                 run_tell_restored(run);

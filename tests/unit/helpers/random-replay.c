@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <inttypes.h>
+#include <json-c/linkhash.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -149,17 +150,28 @@ static Replay *begin_replay(const RunRecord *record, Definition *definition, Beg
         return replay;
 }
 
-/* Without the causes, which may be shared in another way. */
+static void drop(json_object *json, const char *path) {
+        const char *slash = strchr(path, '/');
+        g_autofree char *name = slash ? g_strndup(path, (size_t) (slash - path)) : NULL;
+
+        if (slash)
+                drop(json_object_object_get(json, name), slash + 1);
+        else
+                json_object_object_del(json, path);
+}
+
+/* All that a snapshot saves, but for the causes, which may be shared in another way, and the counts. */
 static char *describe_state(const Replay *replay) {
-        static const char *const members[] = { "halting", "paused", "first_look", "breakpoints",     "stops",
-                                               "machine", "nodes",  "variables",  "history",         "timers",
-                                               "locks",   "ready",  "suspended",  "timers_suspended" };
+        static const char *const other[] = { "causes",          "why",     "cause",           "forced",
+                                             "last_evaluation", "counts",  "variables/error", "history/failed",
+                                             "machine/leaves",  "n_events" };
         g_autoptr(json_object) snapshot = snapshot_of(replay_run(replay));
         GString *text = g_string_new(NULL);
 
-        for (size_t i = 0; i < G_N_ELEMENTS(members); i++)
-                g_string_append_printf(text, "%s: %s\n", members[i],
-                                       json_object_to_json_string(json_object_object_get(snapshot, members[i])));
+        for (size_t i = 0; i < G_N_ELEMENTS(other); i++)
+                drop(snapshot, other[i]);
+        json_object_object_foreach(snapshot, name, value)
+                g_string_append_printf(text, "%s: %s\n", name, json_object_to_json_string(value));
 
         return g_string_free(text, FALSE);
 }

@@ -128,7 +128,7 @@ static void test_after(const void *path) {
                 if (entry->kind != ENTRY_SNAPSHOT)
                         continue;
                 g_assert_cmpuint(n, <, G_N_ELEMENTS(snapshots));
-                json_object_object_add(entry->details, "events", json_object_new_int(n == 0 ? 10 : 200));
+                json_object_object_add(entry->details, "n_events", json_object_new_int(n == 0 ? 10 : 200));
                 snapshots[n++] = i;
         }
         g_assert_cmpuint(n, ==, G_N_ELEMENTS(snapshots));
