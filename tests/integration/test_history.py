@@ -463,7 +463,7 @@ def test_a_run_that_goes_on_for_ever(btd, tmp_path):
 def test_a_snapshot_that_makes_no_sense(tmp_path):
     """Is refused, or told as well as can be."""
     record = tmp_path / "x.journal"
-    record.write_bytes(with_snapshot(lambda snapshot: {**snapshot, "nodes": [[99] + [0] * 11]}))
+    record.write_bytes(with_snapshot(lambda snapshot: {**snapshot, "machine": {**snapshot["machine"], "nodes": [[99] + [0] * 11]}}))
     refuse(btctl("show", str(record), "-q"), f"{record}: line 2: the snapshot does not fit the tree")
     for counts in [[1, 2, 3], [1, 2, 3, "4"], 5]:
         record.write_bytes(with_snapshot(lambda snapshot, bad=counts: {**snapshot, "counts": bad}))
