@@ -133,9 +133,10 @@ static void test_uninterruptible(void) {
 
 /* It would have been started when the tick is written, and is halted before. */
 static void test_halted_in_the_same_tick(void) {
-        g_autoptr(RunStage) stage = run_stage_new(
-                "{ 'type': 'Parallel', 'name': 'P', 'failure_count': 1, 'children': [" STUBBORN("A") ","
-                " { 'type': 'FakeNow', 'name': 'B', 'fails': true } ] }");
+        g_autoptr(RunStage) stage =
+                run_stage_new("{ 'type': 'Parallel', 'name': 'P', 'failure_count': 1, 'children': [" STUBBORN(
+                        "A") ","
+                             " { 'type': 'FakeNow', 'name': 'B', 'fails': true } ] }");
 
         run_stage_start(stage);
         g_assert_cmpuint(fake_starts("A"), ==, 0);
