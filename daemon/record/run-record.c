@@ -124,13 +124,48 @@ static int read_line(Reader *reader, const Line *line, char **ret_error) {
         return 0;
 }
 
+/* Does a snapshot begin here? No other line has its kind at this place. */
+static bool is_snapshot(const char *line, const char *end) {
+        static const char kind[] = " snapshot ";
+        const char *space = line;
+
+        while (space < end && g_ascii_isdigit(*space))
+                space++;
+        return space > line && (size_t) (end - space) >= strlen(kind) && memcmp(space, kind, strlen(kind)) == 0;
+}
+
+/* The offset of the newest snapshot that has its line end, or of the first entry. */
+static size_t find_newest(const RunRecord *record, const char *text, size_t length) {
+        bool whole = false;
+
+        for (size_t line = length, next = length; line >= record->body; line--) {
+                if (line > record->body && text[line - 1] != '\n')
+                        continue;
+                if (whole && is_snapshot(text + line, text + next))
+                        return line;
+                whole = true;
+                next = line;
+        }
+
+        return record->body;
+}
+
+static unsigned count_lines(const char *text, size_t length) {
+        unsigned n = 0;
+
+        for (const char *end = text; (end = memchr(end, '\n', (size_t) (text + length - end))); end++)
+                n++;
+
+        return n;
+}
+
 /* The kernel writes a file from its beginning on, so only the last block can be incomplete. Its effects were not
  * carried out, so it is as if it had not happened. */
 static int read_entries(RunRecord *record, const char *text, size_t length, char **ret_error) {
         Reader reader = { .record = record, .offset = record->size, .chain = record->chain };
         int r = 0;
 
-        for (unsigned number = 2; r >= 0 && reader.offset < length; number++) {
+        while (r >= 0 && reader.offset < length) {
                 Line line = line_at(text, length, reader.offset);
                 g_autofree char *error = NULL;
 
@@ -138,7 +173,8 @@ static int read_entries(RunRecord *record, const char *text, size_t length, char
                         break;
                 r = read_line(&reader, &line, &error);
                 if (r < 0)
-                        *ret_error = g_strdup_printf("line %u: %s", number, error);
+                        *ret_error = g_strdup_printf("line %u: %s", count_lines(text, (size_t) (line.text - text)) + 1,
+                                                     error);
         }
 
         record->torn = r >= 0 && (reader.n_entries < record->entries->len ||
@@ -147,8 +183,8 @@ static int read_entries(RunRecord *record, const char *text, size_t length, char
         return r;
 }
 
-int run_record_read_until_damage(const char *text, size_t length, RunRecord **ret_record, char **ret_damage,
-                                 char **ret_error) {
+static int read_until_damage(const char *text, size_t length, bool newest, RunRecord **ret_record, char **ret_damage,
+                             char **ret_error) {
         g_autoptr(RunRecord) record = g_new0(RunRecord, 1);
         int r;
 
@@ -159,6 +195,8 @@ int run_record_read_until_damage(const char *text, size_t length, RunRecord **re
         if (r < 0)
                 return r;
 
+        if (newest)
+                record->size = find_newest(record, text, length);
         *ret_damage = NULL;
         r = read_entries(record, text, length, ret_damage);
         if (r < 0 && record->entries->len == 0) {
@@ -170,10 +208,15 @@ int run_record_read_until_damage(const char *text, size_t length, RunRecord **re
         return 0;
 }
 
-int run_record_read_text(const char *text, size_t length, RunRecord **ret_record, char **ret_error) {
+int run_record_read_until_damage(const char *text, size_t length, RunRecord **ret_record, char **ret_damage,
+                                 char **ret_error) {
+        return read_until_damage(text, length, false, ret_record, ret_damage, ret_error);
+}
+
+static int read_text(const char *text, size_t length, bool newest, RunRecord **ret_record, char **ret_error) {
         g_autoptr(RunRecord) record = NULL;
         g_autofree char *damage = NULL;
-        int r = run_record_read_until_damage(text, length, &record, &damage, ret_error);
+        int r = read_until_damage(text, length, newest, &record, &damage, ret_error);
 
         if (r < 0)
                 return r;
@@ -186,7 +229,11 @@ int run_record_read_text(const char *text, size_t length, RunRecord **ret_record
         return 0;
 }
 
-int run_record_read_file(const char *path, RunRecord **ret_record, char **ret_error) {
+int run_record_read_text(const char *text, size_t length, RunRecord **ret_record, char **ret_error) {
+        return read_text(text, length, false, ret_record, ret_error);
+}
+
+static int read_file(const char *path, bool newest, RunRecord **ret_record, char **ret_error) {
         g_autoptr(GError) error = NULL;
         g_autofree char *text = NULL;
         gsize length;
@@ -196,7 +243,15 @@ int run_record_read_file(const char *path, RunRecord **ret_record, char **ret_er
                 return -EIO;
         }
 
-        return run_record_read_text(text, length, ret_record, ret_error);
+        return read_text(text, length, newest, ret_record, ret_error);
+}
+
+int run_record_read_file(const char *path, RunRecord **ret_record, char **ret_error) {
+        return read_file(path, false, ret_record, ret_error);
+}
+
+int run_record_read_newest(const char *path, RunRecord **ret_record, char **ret_error) {
+        return read_file(path, true, ret_record, ret_error);
 }
 
 void run_record_free(RunRecord *record) {

@@ -45,14 +45,15 @@ static const Entry *next_entry(const Replay *replay) {
                        : NULL;
 }
 
-/* The engine that recorded the next entry. It is in the last ENTRY_RECOVERED that was read, or else in the header. */
+/* The engine that recorded the next entry. It is in the last ENTRY_RECOVERED or snapshot that was read, or else in the
+ * header. */
 static uint32_t engine_of_next(const Replay *replay) {
         uint32_t engine = replay->record->header.engine;
 
         for (unsigned i = 0; i < replay->position; i++) {
                 const Entry *entry = &g_array_index(replay->record->entries, Entry, i);
 
-                if (entry->kind == ENTRY_RECOVERED && detail_of(entry, "engine"))
+                if ((entry->kind == ENTRY_RECOVERED || entry->kind == ENTRY_SNAPSHOT) && detail_of(entry, "engine"))
                         engine = (uint32_t) json_object_get_int64(detail_of(entry, "engine"));
         }
 

@@ -826,6 +826,7 @@ json_object *snapshot_of(const Run *run) {
         for (size_t i = 0; i < G_N_ELEMENTS(members); i++)
                 json_object_object_add(json, members[i].name, members[i].save(run, pool));
         json_object_object_add(json, "causes", cause_pool_to_json(pool));
+        json_object_object_add(json, "engine", json_object_new_int64(engine_version()));
         return json;
 }
 

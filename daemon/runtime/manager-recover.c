@@ -83,7 +83,7 @@ static void drop_not_begun(const char *path, const char *error) {
 
 static bool read_record(Manager *manager, Left *left) {
         g_autofree char *error = NULL;
-        int r = run_record_read_file(left->path, &left->record, &error);
+        int r = run_record_read_newest(left->path, &left->record, &error);
 
         if (r == -ENODATA) {
                 drop_not_begun(left->path, error);
