@@ -25,6 +25,7 @@ struct Definition {
         LoadedFile own;         /* path: NULL if it was not loaded from a file */
         SummedText *files_json; /* NULL: not made yet, or taken */
         Loaded loaded;
+        bool boottime; /* a node uses this clock */
 };
 
 /* Larger definitions are freed by a thread, since that takes milliseconds. */
@@ -96,6 +97,15 @@ SummedText *definition_take_files(Definition *definition) {
         return g_steal_pointer(&definition->files_json) ?: definition_write_files(definition);
 }
 
+/* all: NULL if the tree is broken. */
+static bool has_boottime(const GArray *all) {
+        for (unsigned i = 0; all && i < all->len; i++)
+                if (g_array_index(all, NodeAttributes, i).attributes->clock == ATTRIBUTE_CLOCK_BOOTTIME)
+                        return true;
+
+        return false;
+}
+
 /* Takes the text, which must have a NUL byte at length. */
 static int definition_load_taken(const char *path, char *text, size_t length, const NodeType *const *const *tables,
                                  const DefinitionSources *sources, Diagnostics *diagnostics,
@@ -115,6 +125,7 @@ static int definition_load_taken(const char *path, char *text, size_t length, co
         definition->length = length;
         definition->loaded = loaded;
         definition->own.path = g_strdup(path);
+        definition->boottime = has_boottime(loaded.attributes);
         *ret_definition = definition;
         return 0;
 }
@@ -329,14 +340,9 @@ bool definition_makes_ready(const Definition *definition, NodeId node) {
 }
 
 bool definition_uses_boottime(const Definition *definition, NodeId node) {
-        const GArray *all = definition->loaded.attributes;
         const CommonAttributes *attributes = node == NODE_NONE ? NULL : find_attributes(definition, node);
 
-        for (unsigned i = 0; node == NODE_NONE && i < all->len; i++)
-                if (g_array_index(all, NodeAttributes, i).attributes->clock == ATTRIBUTE_CLOCK_BOOTTIME)
-                        return true;
-
-        return attributes && attributes->clock == ATTRIBUTE_CLOCK_BOOTTIME;
+        return node == NODE_NONE ? definition->boottime : attributes && attributes->clock == ATTRIBUTE_CLOCK_BOOTTIME;
 }
 
 static char *no_input(const Definition *definition, const char *name) {

@@ -612,6 +612,48 @@ static void test_writer_cuts(void) {
         record_writer_set_part(0);
 }
 
+/* A recovery reads from the newest snapshot on, whatever is before it; if that is not whole, from the one before. */
+static void test_newest(void) {
+        g_auto(Place) place = place_new();
+        g_autofree char *error = NULL, *text = NULL;
+        g_autoptr(json_object) state = json_object_new_object();
+        const Entry tick = { .time = 7, .kind = ENTRY_TICK, .node = NODE_NONE },
+                    snapshot = { .time = 8, .kind = ENTRY_SNAPSHOT, .node = NODE_NONE, .details = state };
+        const unsigned n_entries[] = { 2, 3, 0 }; /* with so many snapshots cut off */
+        RecordWriter *writer = create(&place);
+        char *end;
+        gsize length;
+
+        for (unsigned i = 0; i < 2; i++) {
+                record_writer_add(writer, &tick);
+                record_writer_add(writer, &tick);
+                g_assert_cmpint(record_writer_flush(writer, &error), ==, 0);
+                g_assert_cmpint(record_writer_add_snapshot(writer, &snapshot, &error), ==, 0);
+        }
+        record_writer_add(writer, &tick);
+        record_writer_free(writer);
+
+        g_assert_true(g_file_get_contents(place.path, &text, &length, NULL));
+        for (unsigned cut = 0; cut < 3; cut++) {
+                g_autoptr(RunRecord) whole = NULL, newest = NULL;
+
+                g_assert_true(g_file_set_contents(place.path, text, (gssize) length, NULL));
+                g_assert_cmpint(run_record_read_file(place.path, &whole, &error), ==, 0);
+                g_assert_cmpint(run_record_read_newest(place.path, &newest, &error), ==, 0);
+                g_assert_cmpuint(newest->entries->len, ==, n_entries[cut]);
+                g_assert_cmpuint(whole->entries->len - newest->entries->len, ==, whole->newest_entry);
+                g_assert_cmpuint(newest->newest, ==, whole->newest);
+                g_assert_cmpuint(newest->size, ==, whole->size);
+                g_assert_cmpuint(newest->body, ==, whole->body);
+                g_assert_cmpuint(newest->chain.last, ==, whole->chain.last);
+                g_assert_cmpint(newest->torn, ==, cut > 0);
+
+                /* In the middle of the newest snapshot, without the entries after it. */
+                end = g_strrstr_len(text, (gssize) length, " snapshot {");
+                length = end ? (gsize) (end + 5 - text) : length;
+        }
+}
+
 /* Where there is no room for another file, it is only longer. */
 static void test_writer_cannot_cut(void) {
         g_auto(Place) place = place_new();
@@ -693,6 +735,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run-record/writer-has-its-own-limit", test_writer_has_its_own_limit);
         g_test_add_func("/run-record/writer-cuts", test_writer_cuts);
         g_test_add_func("/run-record/writer-cannot-cut", test_writer_cannot_cut);
+        g_test_add_func("/run-record/newest", test_newest);
         g_test_add_func("/run-record/writer-takes-no-file-that-is-there", test_writer_takes_no_file_that_is_there);
         return g_test_run();
 }
