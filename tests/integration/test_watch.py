@@ -236,6 +236,8 @@ def test_run(btd, screens):
     screen.keys("Enter", "t")  # there is no row for the cursor
     screen.keys("c", "Right")
     screen.wait("the run is shown as it is now; Left goes back")
+    screen.keys("z")
+    screen.wait("this key does nothing here; ? shows the keys")
     screen.keys(">")
     screen.wait("the run is shown as it is now; Left goes back")
     screen.keys("z")
