@@ -36,21 +36,8 @@ void run_add_effect(Run *run, const Effect *effect) {
                 g_array_set_clear_func(input->effects, effect_clear);
         }
         g_array_append_vals(input->effects, effect, 1);
-}
-
-bool run_cancel_start(Run *run, NodeId node) {
-        GArray *effects = effects_of(run);
-
-        for (unsigned i = effects ? effects->len : 0; i > 0; i--) {
-                const Effect *effect = &g_array_index(effects, Effect, i - 1);
-
-                if (effect->kind == EFFECT_START && effect->node == node) {
-                        g_array_remove_index(effects, i - 1);
-                        return true;
-                }
-        }
-
-        return false;
+        if (effect->kind == EFFECT_START)
+                run_leaf(run, effect->node)->starting = true;
 }
 
 bool run_has_lock_effect(const Run *run, NodeId node) {

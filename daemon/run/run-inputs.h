@@ -37,12 +37,13 @@ typedef struct RunLock {
 typedef struct RunLeaf {
         NodeId node;
         uint32_t attempt; /* from 1 */
-        /* Of an action RUNNING, or an outcome that no tick has seen; of a condition its last value. */
+        /* An action is RUNNING, or has an outcome that no tick has seen yet. A condition has its last value. */
         Status status : 4;
         bool known : 1;      /* a condition that was evaluated; before, its value is RUNNING */
         bool halted : 1;     /* an action that is ending */
         bool has_memo : 1;   /* see input_memo() */
-        uint64_t since : 57; /* the time of its start */
+        bool starting : 1;   /* its EFFECT_START was not carried out yet */
+        uint64_t since : 56; /* the time of its start */
         Cause *cause;        /* of the status, or NULL */
         json_object *memo;   /* the last one, or NULL */
         json_object *noted;  /* the variables to which its parameters refer, at its start; or NULL */
@@ -52,7 +53,7 @@ typedef struct RunLeaf {
 } RunLeaf;
 
 typedef enum EffectKind {
-        EFFECT_START,  /* an action: the host sets its activity */
+        EFFECT_START,  /* an action: the host sets its activity. Skipped if the leaf was halted meanwhile */
         EFFECT_HALT,   /* an action; if that takes time, input_leaf_ended() follows. over: the leaf is gone already */
         EFFECT_DROP,   /* the activity of a condition is not needed any more */
         EFFECT_ARM,    /* the timer of the node, or of the run itself (NODE_NONE) */

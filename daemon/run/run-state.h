@@ -20,7 +20,7 @@ typedef struct NodeTimer {
 
 typedef struct RunEvents RunEvents;
 
-/* What comes of an input until it is complete. */
+/* Collects the effects and the outputs of the input that is processed. */
 typedef struct RunInput {
         GArray *effects;      /* of Effect; NULL: none */
         GArray *held_back;    /* of NodeId, those that have begun to wait; NULL: none */
@@ -141,8 +141,6 @@ RunInput *run_get_input(Run *run);
 
 /* Adds an effect to those of this input; takes its members. Not for a run that is replayed. */
 void run_add_effect(Run *run, const Effect *effect);
-/* Removes the effect that would start the leaf. False: there is none, so it was started before this input. */
-bool run_cancel_start(Run *run, NodeId node);
 /* Does this input take or release the lock of the node? */
 bool run_has_lock_effect(const Run *run, NodeId node);
 /* Takes the timer; the host is not told. */

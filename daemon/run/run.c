@@ -592,10 +592,9 @@ static Status host_leaf_start(Machine *machine, NodeId node) {
 static bool host_leaf_halt(Machine *machine, NodeId node) {
         Run *run = machine_userdata(machine);
         RunLeaf *leaf = machine_node_data(machine, node);
-        bool started, over;
+        bool started = !leaf->starting, over;
 
         run_note(run, ENTRY_STOP, node);
-        started = !run_cancel_start(run, node);
         if (run->replay)
                 over = replay_takes_no_time(run->replay, node);
         else
@@ -665,7 +664,6 @@ static void host_condition_release(Machine *machine, NodeId node) {
         if (!leaf)
                 return;
 
-        (void) run_cancel_start(run, node);
         if (leaf->activity)
                 run_add_effect(run, &(Effect){ .kind = EFFECT_DROP, .node = node, .activity = leaf->activity });
         run_remove_leaf(run, leaf);
@@ -1039,8 +1037,16 @@ static void act(Run *run) {
         assert(!run->computing && !run->acting);
         effects = input->effects;
         run->acting = true;
-        for (unsigned i = 0; i < effects->len; i++)
-                run->host->act(&g_array_index(effects, Effect, i), run->host_userdata);
+        for (unsigned i = 0; i < effects->len; i++) {
+                const Effect *effect = &g_array_index(effects, Effect, i);
+                RunLeaf *leaf = effect->kind == EFFECT_START ? run_leaf(run, effect->node) : NULL;
+
+                if (effect->kind == EFFECT_START && !(leaf && leaf->starting))
+                        continue;
+                if (leaf)
+                        leaf->starting = false;
+                run->host->act(effect, run->host_userdata);
+        }
         run->acting = false;
 }
 

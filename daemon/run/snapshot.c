@@ -291,7 +291,7 @@ static json_object *save_machine(const Run *run, CausePool *pool) {
 }
 
 /* More does not fit into a RunLeaf, and no machine runs that long. */
-#define LEAF_SINCE_MAX (UINT64_C(1) << 56)
+#define LEAF_SINCE_MAX (UINT64_C(1) << 55)
 
 typedef struct Reading {
         Run *run;
@@ -728,7 +728,7 @@ static bool restore_variables(const Reading *reading, json_object *json) {
         return get_cause(reading, json, "error", &error) && variables_restore(reading->run->variables, json, error);
 }
 
-/* What a leaf refers to is in the variables, so these come first. */
+/* Comes after the variables, because leaves refer to them. */
 static bool restore_machine(const Reading *reading, json_object *json) {
         return read_machine(reading, json) &&
                each_row(reading, member(json, "nodes", json_type_array), NODE_IMAGE_NUMBERS + 1, read_node) &&
@@ -774,7 +774,7 @@ static bool restore_machine(const Reading *reading, json_object *json) {
         NOT(start)                                                                                                     \
         NOT(token)                                                                                                     \
         NOT(caller)                                                                                                    \
-        /* Of one input */                                                                                             \
+        /* These belong to one input */                                                                                \
         NOT(input)                                                                                                     \
         NOT(now)                                                                                                       \
         NOT(refused)                                                                                                   \
@@ -788,7 +788,7 @@ static bool restore_machine(const Reading *reading, json_object *json) {
         NOT(observer)                                                                                                  \
         NOT(observer_userdata)                                                                                         \
         NOT(events)                                                                                                    \
-        /* Of a live run */                                                                                            \
+        /* Only a live run has these */                                                                                \
         NOT(host)                                                                                                      \
         NOT(host_userdata)                                                                                             \
         NOT(writer)                                                                                                    \
@@ -808,7 +808,7 @@ static bool restore_machine(const Reading *reading, json_object *json) {
 
 #define PLUS_SIZE(member) +sizeof(((Run *) NULL)->member)
 
-/* Where pointers have 4 bytes, there are holes between the members. */
+/* With pointers of 4 bytes, the struct has padding, so the sizes do not add up to its own. */
 static_assert(sizeof(void *) < 8 || RUN_MEMBERS(PLUS_SIZE, PLUS_SIZE) == offsetof(Run, names), "RUN_MEMBERS");
 
 #define ROW(member) { #member, save_##member, restore_##member },

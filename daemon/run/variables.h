@@ -25,7 +25,7 @@ Blackboard *variables_scope(Variables *variables, NodeId node);
 /* The variables of the outermost scope, which are visible from outside. */
 Blackboard *variables_outermost(Variables *variables);
 
-/* What the scripts of the run give; borrowed. */
+/* The results of the scripts of the run; borrowed. */
 Results *variables_results(Variables *variables);
 /* See results_take_text(). */
 const char *variables_take_results(Variables *variables);

@@ -319,7 +319,7 @@ static bool ends_block(const char *start, const char *newline) {
         return newline - start <= (ptrdiff_t) n || memcmp(newline - n, more, strlen(" + ")) != 0;
 }
 
-/* What a block says holds when all of it has been written. */
+/* A block counts only when all of it has been written. */
 void ledger_note_written(const char *path, const char *bytes, uint64_t n) {
         Entry *entry = entry_of(path);
         size_t begin = 0;

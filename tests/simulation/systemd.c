@@ -313,7 +313,7 @@ static void run_start(LoadedUnit *unit) {
                 loaded_unit_set_state(unit, "active", "running");
                 job_end(unit, "done");
         } else {
-                /* What btd has asked for, not what an administrator starts later. */
+                /* Count what btd has requested, not what an administrator starts later. */
                 if (unit->job->wanted)
                         ledger_effect_begins(unit->tree, unit->node);
                 loaded_unit_set_state(unit, "activating", "start");

@@ -794,7 +794,7 @@ static bool unit_job_halt(Leaf *leaf) {
         return op->recovery && unit_recovery_cancel(op->recovery);
 }
 
-/* Where nothing is to be cancelled. */
+/* True if there is no job that the leaf would have to cancel. */
 static bool unit_job_halts_at_once(const Leaf *leaf) {
         const UnitJob *op = leaf->op;
 

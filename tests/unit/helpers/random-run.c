@@ -142,7 +142,7 @@ void random_run_live(RandomRun *run) {
         }
 }
 
-/* What the run knows of the world is what the new world begins with. */
+/* The new world begins with the leaves and locks that the run has. */
 static void take_over(RandomRun *run) {
         const GArray *locks = run_locks(run->actual);
 
