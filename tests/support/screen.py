@@ -15,7 +15,8 @@ from btctl_runs import UTF8
 
 
 class Screen:
-    """A command in a terminal. The last line of the screen is its exit status when it has ended."""
+    """A command in a terminal. When it has ended, its exit status is in a line of its own, even if what it wrote last was
+    lost: systemd-run --pty loses that about once in a hundred times."""
 
     def __init__(self, words, columns=80, rows=24, env=None, ignored=""):
         self.directory = tempfile.mkdtemp(prefix="btd-tmux-")
@@ -30,7 +31,7 @@ class Screen:
         GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, self.changes, GLib.IOCondition.IN, self._on_change)
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
                   f"sh -c '{ignore}echo $$ >{self.pid_path}; exec env \"$0\" \"$@\"' {command}; "
-                  "echo \"ended with $?\"; stty -a; exec cat",
+                  'printf "\\nended with %s\\n" $?; stty -a; exec cat',
                   ";", "pipe-pane", f"exec cat >{changes}")
 
     @staticmethod
