@@ -32,16 +32,14 @@ typedef struct BusSource {
         int unread;        /* bytes that it had not read at the last check */
 } BusSource;
 
-/* Messages that were not written to the socket yet. */
-static uint64_t count_unsent(const BusSource *source) {
-        uint64_t n = 0;
-
-        (void) sd_bus_get_n_queued_write(source->bus, &n);
-        return n;
-}
-
 static bool is_full(const BusSource *source) {
-        return source->patience > 0 && count_unsent(source) > UNSENT_MAX;
+        uint64_t n_unsent = 0;
+
+        if (source->patience == 0)
+                return false;
+
+        (void) sd_bus_get_n_queued_write(source->bus, &n_unsent);
+        return n_unsent > UNSENT_MAX;
 }
 
 /* When to dispatch the bus, even if no message comes. */
@@ -71,22 +69,6 @@ static void note_unread(BusSource *source, int fd, uint64_t now) {
         source->unread = unread;
 }
 
-/* GLib sorts its GPollFDs by file descriptor, so a new descriptor must be added again. */
-static void source_poll(BusSource *source, int fd, int events) {
-        if (source->polled && source->poll.fd != fd) {
-                g_source_remove_poll(&source->source, &source->poll);
-                source->polled = false;
-        }
-
-        source->poll.events = (gushort) events;
-        if (source->polled)
-                return;
-
-        source->poll.fd = fd;
-        g_source_add_poll(&source->source, &source->poll);
-        source->polled = true;
-}
-
 static gboolean source_prepare(GSource *base, int *ret_timeout) {
         BusSource *source = (BusSource *) base;
         uint64_t now = (uint64_t) g_source_get_time(base), deadline = UINT64_MAX;
@@ -97,7 +79,16 @@ static gboolean source_prepare(GSource *base, int *ret_timeout) {
         if (fd < 0 || events < 0 || next_deadline(source, &deadline) < 0)
                 return TRUE;
 
-        source_poll(source, fd, is_full(source) ? POLLOUT : events);
+        /* GLib sorts its GPollFDs by file descriptor, so a new descriptor must be added again. */
+        if (source->polled && source->poll.fd != fd)
+                g_source_remove_poll(base, &source->poll);
+        source->poll.events = (gushort) (is_full(source) ? POLLOUT : events);
+        if (!source->polled || source->poll.fd != fd) {
+                source->poll.fd = fd;
+                g_source_add_poll(base, &source->poll);
+                source->polled = true;
+        }
+
         if (deadline == UINT64_MAX)
                 *ret_timeout = -1;
         else if (deadline > now)
@@ -113,14 +104,6 @@ static gboolean source_check(GSource *base) {
 
         return source->poll.revents != 0 || next_deadline(source, &deadline) < 0 ||
                deadline <= (uint64_t) g_source_get_time(base);
-}
-
-static bool is_stuck(BusSource *source, uint64_t now) {
-        if (source->stuck == 0 || source->stuck > now)
-                return false;
-
-        note_unread(source, sd_bus_get_fd(source->bus), now);
-        return source->stuck > 0 && source->stuck <= now;
 }
 
 /* No batch limit while the bus is closing: then it only fails the pending calls. */
@@ -141,13 +124,16 @@ static int process(BusSource *source) {
 
 static gboolean source_dispatch(GSource *base, GSourceFunc callback, void *userdata) {
         BusSource *source = (BusSource *) base;
+        uint64_t now = (uint64_t) g_source_get_time(base);
         int64_t ready_time = g_source_get_ready_time(base);
         int r;
 
-        if (ready_time >= 0 && ready_time <= g_source_get_time(base))
+        if (ready_time >= 0 && (uint64_t) ready_time <= now)
                 g_source_set_ready_time(base, -1);
 
-        r = is_stuck(source, (uint64_t) g_source_get_time(base)) ? -ETIMEDOUT : process(source);
+        if (source->stuck > 0 && source->stuck <= now)
+                note_unread(source, sd_bus_get_fd(source->bus), now);
+        r = source->stuck > 0 && source->stuck <= now ? -ETIMEDOUT : process(source);
         if (r < 0) {
                 source->error = r;
                 sd_bus_close(source->bus);
@@ -181,20 +167,14 @@ GSource *bus_source_new(sd_bus *bus) {
         return &source->source;
 }
 
-/* sd-bus asks for megabytes; new messages would wait behind a long queue of old replies. */
-static void limit_buffer(int fd) {
-        const int size = BUFFER_SIZE;
-
-        if (fd >= 0)
-                (void) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-}
-
 void bus_source_pace(GSource *base, uint64_t patience_usec) {
         BusSource *source = (BusSource *) base;
+        int fd = sd_bus_get_fd(source->bus);
 
         source->patience = patience_usec;
-        if (patience_usec > 0)
-                limit_buffer(sd_bus_get_fd(source->bus));
+        /* sd-bus asks for megabytes; new messages would wait behind a long queue of old replies. */
+        if (patience_usec > 0 && fd >= 0)
+                (void) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &(int){ BUFFER_SIZE }, sizeof(int));
 }
 
 void bus_source_wake(GSource *source, uint64_t when) {

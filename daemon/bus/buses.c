@@ -56,11 +56,17 @@ static int open_connection(Buses *buses, const char *name, const char *shown, Co
         return 0;
 }
 
-static int get_named(Buses *buses, const char *name, const char *shown, Connection **ret_connection, char **ret_error) {
-        Connection *connection = g_hash_table_lookup(buses->connections, name);
+int buses_get(Buses *buses, const char *name, const char *shown, Connection **ret_connection, char **ret_error) {
+        Connection *connection = name ? g_hash_table_lookup(buses->connections, name) : buses->first;
         int r;
 
-        if (!connection) {
+        if (!connection && !name) {
+                r = buses_get(buses, buses->default_name, buses->default_name, &connection, ret_error);
+                if (r < 0)
+                        return r;
+
+                buses->first = connection;
+        } else if (!connection) {
                 r = open_connection(buses, name, shown, &connection, ret_error);
                 if (r < 0)
                         return r;
@@ -70,18 +76,6 @@ static int get_named(Buses *buses, const char *name, const char *shown, Connecti
 
         *ret_connection = connection;
         return 0;
-}
-
-int buses_get(Buses *buses, const char *name, const char *shown, Connection **ret_connection, char **ret_error) {
-        int r;
-
-        if (name)
-                return get_named(buses, name, shown, ret_connection, ret_error);
-
-        r = buses->first ? 0 : get_named(buses, buses->default_name, buses->default_name, &buses->first, ret_error);
-        if (r >= 0)
-                *ret_connection = buses->first;
-        return r;
 }
 
 int buses_get_second(Buses *buses, Connection **ret_connection, char **ret_error) {

@@ -101,33 +101,6 @@ static void receiver_free(void *data) {
         g_free(receiver);
 }
 
-static void call_leave_queue(Call *call) {
-        Calls *calls = call->calls;
-        Receiver *receiver = call->receiver;
-
-        if (!call->queue)
-                return;
-
-        g_queue_unlink(call->queue, &call->link);
-        if (call->queue == &calls->in_flight)
-                receiver->n_in_flight--;
-        else if (receiver && call->queue == &receiver->waiting && receiver->waiting.length == 0)
-                g_queue_unlink(&calls->waiting, &receiver->link);
-        call->queue = NULL;
-}
-
-static void call_enter_queue(Call *call, GQueue *queue) {
-        Calls *calls = call->calls;
-        Receiver *receiver = call->receiver;
-
-        if (queue == &calls->in_flight)
-                receiver->n_in_flight++;
-        else if (receiver && queue == &receiver->waiting && receiver->waiting.length == 0)
-                g_queue_push_tail_link(&calls->waiting, &receiver->link);
-        g_queue_push_tail_link(queue, &call->link);
-        call->queue = queue;
-}
-
 static void receiver_drop_unused(Calls *calls, const Receiver *receiver) {
         if (receiver->n_in_flight == 0 && receiver->waiting.length == 0 && receiver->held.length == 0 &&
             !receiver->away)
@@ -136,16 +109,31 @@ static void receiver_drop_unused(Calls *calls, const Receiver *receiver) {
 
 /* queue NULL: only removes the call from its queue. */
 static void call_move(Call *call, GQueue *queue) {
+        Calls *calls = call->calls;
         Receiver *receiver = call->receiver;
+        bool waited = receiver && receiver->waiting.length > 0;
 
-        call_leave_queue(call);
+        if (call->queue)
+                g_queue_unlink(call->queue, &call->link);
         if (queue)
-                call_enter_queue(call, queue);
-        if (!receiver || queue == &call->calls->in_flight || queue == &receiver->waiting || queue == &receiver->held)
+                g_queue_push_tail_link(queue, &call->link);
+        if (!receiver) {
+                call->queue = queue;
                 return;
+        }
 
-        call->receiver = NULL;
-        receiver_drop_unused(call->calls, receiver);
+        receiver->n_in_flight -= call->queue == &calls->in_flight;
+        receiver->n_in_flight += queue == &calls->in_flight;
+        if (!waited && receiver->waiting.length > 0)
+                g_queue_push_tail_link(&calls->waiting, &receiver->link);
+        else if (waited && receiver->waiting.length == 0)
+                g_queue_unlink(&calls->waiting, &receiver->link);
+        call->queue = queue;
+
+        if (!queue || queue == &calls->failed) {
+                call->receiver = NULL;
+                receiver_drop_unused(calls, receiver);
+        }
 }
 
 /* Appends the call to those that wait, for the first time or again. */
@@ -178,11 +166,6 @@ static bool is_from_bus(const Call *call, sd_bus_message *reply) {
         return sd_bus_message_is_method_error(reply, NULL) > 0 &&
                g_strcmp0(sd_bus_message_get_sender(reply), BUS_DRIVER) == 0 &&
                g_strcmp0(sd_bus_message_get_destination(call->message), BUS_DRIVER) != 0;
-}
-
-/* Did the bus refuse the call, so that it was not delivered? */
-static bool call_was_refused(const Call *call, sd_bus_message *reply) {
-        return is_from_bus(call, reply) && sd_bus_message_is_method_error(reply, SD_BUS_ERROR_LIMITS_EXCEEDED) > 0;
 }
 
 /* Does this reply only mean that the receiver was away when the call came? */
@@ -230,22 +213,18 @@ static int message_renew(sd_bus *bus, sd_bus_message **message) {
         return 0;
 }
 
-static int call_prepare(Call *call) {
-        sd_bus *bus = call->calls->bus;
-
-        if (!call->make)
-                return message_renew(bus, &call->message);
-
-        g_clear_pointer(&call->message, sd_bus_message_unref);
-        return call->make(bus, &call->message, call->userdata);
-}
-
 static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error);
 
 /* False: the bus is closing; the call waits for the next connection. */
 static bool call_send(Call *call) {
         Calls *calls = call->calls;
-        int r = call_prepare(call);
+        int r;
+
+        if (call->make) {
+                g_clear_pointer(&call->message, sd_bus_message_unref);
+                r = call->make(calls->bus, &call->message, call->userdata);
+        } else
+                r = message_renew(calls->bus, &call->message);
 
         if (r >= 0 && call->sending)
                 call->sending(call->userdata);
@@ -315,8 +294,9 @@ static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_err
                 return 1;
         }
 
-        if (call_was_refused(call, reply)) {
-                /* Appended, so that a receiver whose calls the bus refuses does not delay the others. */
+        if (is_from_bus(call, reply) && sd_bus_message_is_method_error(reply, SD_BUS_ERROR_LIMITS_EXCEEDED) > 0) {
+                /* It was not delivered. Appended, so that a receiver whose calls the bus refuses does not delay the
+                 * others. */
                 call_wait(call);
                 calls_refused(calls);
                 return 1;
@@ -431,27 +411,7 @@ static void calls_settle(Calls *calls) {
         calls_send(calls);
 }
 
-/* See connection_set_away(). */
-static void calls_set_away(Calls *calls, const char *destination, bool away) {
-        Receiver *receiver = receiver_get(calls, destination);
-        GList *next;
-
-        receiver->away = away;
-        for (GList *link = receiver->waiting.head; away && link; link = next) {
-                Call *call = link->data;
-
-                next = link->next;
-                if (call->kind != CALL_PLAIN)
-                        call_wait(call);
-        }
-        while (!away && receiver->held.length > 0)
-                call_wait(receiver->held.head->data);
-
-        receiver_drop_unused(calls, receiver);
-        calls_send(calls);
-}
-
-/* Either message or make is given, make only for CALL_PLAIN; sending may be NULL. */
+/* Either message, or destination and make, are given, make only for CALL_PLAIN; sending may be NULL. */
 static Call *calls_add(Calls *calls, CallKind kind, const char *destination, sd_bus_message *message, CallMake make,
                        CallSending sending, CallDone done, void *userdata) {
         Call *call = g_new0(Call, 1);
@@ -465,7 +425,7 @@ static Call *calls_add(Calls *calls, CallKind kind, const char *destination, sd_
         call->done = done;
         call->userdata = userdata;
 
-        call->receiver = receiver_get(calls, destination);
+        call->receiver = receiver_get(calls, destination ?: sd_bus_message_get_destination(message));
         call_wait(call);
         if (calls->source)
                 bus_source_wake(calls->source, 0);
@@ -764,22 +724,16 @@ char *connection_bus_id(Connection *connection) {
 }
 
 Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata) {
-        const char *destination = sd_bus_message_get_destination(message);
-
-        return calls_add(connection->calls, CALL_PLAIN, destination, message, NULL, NULL, done, userdata);
+        return calls_add(connection->calls, CALL_PLAIN, NULL, message, NULL, NULL, done, userdata);
 }
 
 Call *connection_ask(Connection *connection, sd_bus_message *message, CallDone done, void *userdata) {
-        const char *destination = sd_bus_message_get_destination(message);
-
-        return calls_add(connection->calls, CALL_QUERY, destination, message, NULL, NULL, done, userdata);
+        return calls_add(connection->calls, CALL_QUERY, NULL, message, NULL, NULL, done, userdata);
 }
 
 Call *connection_call_told(Connection *connection, sd_bus_message *message, CallSending sending, CallDone done,
                            void *userdata) {
-        const char *destination = sd_bus_message_get_destination(message);
-
-        return calls_add(connection->calls, CALL_PATIENT, destination, message, NULL, sending, done, userdata);
+        return calls_add(connection->calls, CALL_PATIENT, NULL, message, NULL, sending, done, userdata);
 }
 
 Call *connection_call_made(Connection *connection, const char *destination, CallMake make, CallDone done,
@@ -788,7 +742,23 @@ Call *connection_call_made(Connection *connection, const char *destination, Call
 }
 
 void connection_set_away(Connection *connection, const char *destination, bool away) {
-        calls_set_away(connection->calls, destination, away);
+        Calls *calls = connection->calls;
+        Receiver *receiver = receiver_get(calls, destination);
+        GList *next;
+
+        receiver->away = away;
+        for (GList *link = receiver->waiting.head; away && link; link = next) {
+                Call *call = link->data;
+
+                next = link->next;
+                if (call->kind != CALL_PLAIN)
+                        call_wait(call);
+        }
+        while (!away && receiver->held.length > 0)
+                call_wait(receiver->held.head->data);
+
+        receiver_drop_unused(calls, receiver);
+        calls_send(calls);
 }
 
 void connection_set_data(Connection *connection, const char *name, void *data, GDestroyNotify free) {

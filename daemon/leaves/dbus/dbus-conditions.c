@@ -51,13 +51,11 @@ static void on_owner_changed(void *userdata) {
 
 static Status dbus_name_start(Leaf *leaf) {
         const DBusNameParams *params = leaf->params;
-        g_autofree char *error = NULL;
         DBusName *op = leaf->op;
 
-        if (dbus_bus_get(leaf, params->address.bus, &op->connection, &error) < 0) {
-                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+        op->connection = dbus_connection_get(leaf, &params->address);
+        if (!op->connection)
                 return STATUS_FAILURE;
-        }
 
         op->name.follower = (Follower){ .changed = on_owner_changed, .userdata = leaf };
         name_use(connection_names(op->connection), &op->name, params->address.destination);
@@ -92,25 +90,24 @@ typedef struct DBusProperty {
         Status value;   /* RUNNING: not known yet */
 } DBusProperty;
 
-static bool step_into(json_object *value, json_object *step, json_object **ret_inner) {
-        int64_t index;
-
-        if (json_object_is_type(step, json_type_string))
-                return json_object_is_type(value, json_type_object) &&
-                       json_object_object_get_ex(value, json_object_get_string(step), ret_inner);
-
-        index = json_object_get_int64(step);
-        if (!json_object_is_type(value, json_type_array) || index >= (int64_t) json_object_array_length(value))
-                return false;
-
-        *ret_inner = json_object_array_get_idx(value, (size_t) index);
-        return true;
-}
-
+/* The part of the value that the field names. False: there is none. */
 static bool follow(json_object *field, json_object *value, json_object **ret_found) {
-        for (size_t i = 0; field && i < json_object_array_length(field); i++)
-                if (!step_into(value, json_object_array_get_idx(field, i), &value))
-                        return false;
+        for (size_t i = 0; field && i < json_object_array_length(field); i++) {
+                json_object *step = json_object_array_get_idx(field, i);
+
+                if (json_object_is_type(step, json_type_string)) {
+                        if (!json_object_is_type(value, json_type_object) ||
+                            !json_object_object_get_ex(value, json_object_get_string(step), &value))
+                                return false;
+                } else {
+                        int64_t index = json_object_get_int64(step);
+
+                        if (!json_object_is_type(value, json_type_array) ||
+                            index >= (int64_t) json_object_array_length(value))
+                                return false;
+                        value = json_object_array_get_idx(value, (size_t) index);
+                }
+        }
 
         *ret_found = value;
         return true;
@@ -145,19 +142,16 @@ static bool is_true(json_object *value) {
         }
 }
 
-static bool is_one_of(json_object *value, json_object *choices) {
-        for (size_t i = 0; i < json_object_array_length(choices); i++)
-                if (value_equal(value, json_object_array_get_idx(choices, i)))
-                        return true;
-        return false;
-}
-
 static bool fits(const ValueMatcher *matcher, json_object *value) {
         if (matcher->equals)
                 return value_equal(value, matcher->equals);
-        if (matcher->one_of)
-                return is_one_of(value, matcher->one_of);
-        return is_true(value);
+        if (!matcher->one_of)
+                return is_true(value);
+
+        for (size_t i = 0; i < json_object_array_length(matcher->one_of); i++)
+                if (value_equal(value, json_object_array_get_idx(matcher->one_of, i)))
+                        return true;
+        return false;
 }
 
 /* "Powered is false, not true" */
@@ -175,43 +169,15 @@ static char *describe_mismatch(const ValueMatcher *matcher, const char *name, js
         return g_strdup_printf("%s is %s, not %s%s", field, is, wanted && !matcher->equals ? "one of " : "", should);
 }
 
-static bool matcher_find_field(const ValueMatcher *matcher, const char *name, json_object *value,
-                               json_object **ret_field, char **ret_text) {
-        g_autofree char *field = NULL, *text = NULL;
-
-        if (follow(matcher->field, value, ret_field))
-                return true;
-
-        field = describe_field(name, matcher->field);
-        text = value_to_text(value);
-        *ret_text = g_strdup_printf("there is no %s: %s is %s", field, name, text);
-        return false;
-}
-
-static bool matcher_matches(const ValueMatcher *matcher, const char *name, json_object *field, char **ret_text) {
-        if (fits(matcher, field))
-                return true;
-
-        *ret_text = describe_mismatch(matcher, name, field);
-        return false;
-}
-
-static json_object *matcher_wanted(const ValueMatcher *matcher) {
-        if (matcher->equals)
-                return json_object_get(matcher->equals);
-        if (matcher->one_of)
-                return json_object_get(matcher->one_of);
-        return json_object_new_boolean(true);
-}
-
 static void set_cause(Leaf *leaf, const char *kind, json_object *facts, json_object *seen, const char *text) {
         const DBusPropertyParams *params = leaf->params;
+        json_object *wanted = params->matcher.equals ?: params->matcher.one_of;
 
         json_object_object_add(facts, "destination", fact_text(params->address.destination));
         json_object_object_add(facts, "path", fact_text(params->address.path));
         json_object_object_add(facts, "property", fact_text(params->property));
         json_object_object_add(facts, "seen", json_object_get(seen));
-        json_object_object_add(facts, "wanted", matcher_wanted(&params->matcher));
+        json_object_object_add(facts, "wanted", wanted ? json_object_get(wanted) : json_object_new_boolean(true));
         leaf_set_cause_of(leaf, kind, facts, "%s", text);
 }
 
@@ -225,30 +191,32 @@ static void set_problem(Leaf *leaf, const PropertyProblem *problem) {
                   told ? dbus_error_facts(&problem->error) : json_object_new_object(), NULL, problem->text);
 }
 
-/* The value comes from the service, so a test that raises an error is a FAILURE, not an ERROR of the tree. */
-static Status judge_by_test(Leaf *leaf, json_object *field) {
-        const DBusPropertyParams *params = leaf->params;
-        DBusProperty *op = leaf->op;
-        Status status = live_test_evaluate(op->test, dbus_property_test_names, &field);
-
-        return status == STATUS_ERROR ? unknown_status(params->unknown) : status;
-}
-
 static Status judge(Leaf *leaf, json_object *value) {
         const DBusPropertyParams *params = leaf->params;
+        const ValueMatcher *matcher = &params->matcher;
         const DBusProperty *op = leaf->op;
         g_autofree char *text = NULL;
         json_object *field;
 
-        if (!matcher_find_field(&params->matcher, params->property, value, &field, &text)) {
+        if (!follow(matcher->field, value, &field)) {
+                g_autofree char *name = describe_field(params->property, matcher->field), *is = value_to_text(value);
+
+                text = g_strdup_printf("there is no %s: %s is %s", name, params->property, is);
                 set_cause(leaf, CAUSE_CONDITION, json_object_new_object(), NULL, text);
                 return unknown_status(params->unknown);
         }
-        if (op->test)
-                return judge_by_test(leaf, field);
-        if (matcher_matches(&params->matcher, params->property, field, &text))
+
+        if (op->test) {
+                Status status = live_test_evaluate(op->test, dbus_property_test_names, &field);
+
+                /* The value comes from the service, so a test that raises an error is no ERROR of the tree. */
+                return status == STATUS_ERROR ? unknown_status(params->unknown) : status;
+        }
+
+        if (fits(matcher, field))
                 return STATUS_SUCCESS;
 
+        text = describe_mismatch(matcher, params->property, field);
         set_cause(leaf, CAUSE_CONDITION, json_object_new_object(), field, text);
         return STATUS_FAILURE;
 }
@@ -293,13 +261,11 @@ static Status dbus_property_start(Leaf *leaf) {
         const DBusPropertyParams *params = leaf->params;
         const DBusAddress *where = &params->address;
         PropertyAddress address = { where->destination, where->path, where->interface, params->property };
-        g_autofree char *error = NULL;
         DBusProperty *op = leaf->op;
 
-        if (dbus_bus_get(leaf, where->bus, &op->connection, &error) < 0) {
-                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+        op->connection = dbus_connection_get(leaf, where);
+        if (!op->connection)
                 return STATUS_FAILURE;
-        }
 
         op->value = STATUS_RUNNING;
         op->watch = property_watch_new(op->connection, &address, on_value_changed, leaf);

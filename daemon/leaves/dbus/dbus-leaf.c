@@ -12,6 +12,15 @@ int dbus_bus_get(Leaf *leaf, const char *name, Connection **ret_connection, char
         return buses_get(leaf->services->buses, name, shown ?: name, ret_connection, ret_error);
 }
 
+Connection *dbus_connection_get(Leaf *leaf, const DBusAddress *address) {
+        g_autofree char *error = NULL;
+        Connection *connection = NULL;
+
+        if (dbus_bus_get(leaf, address->bus, &connection, &error) < 0)
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+        return connection;
+}
+
 bool dbus_describe_connection(Connection *connection, GString *text) {
         if (connection_is_ready(connection))
                 return false;

@@ -8,10 +8,14 @@
 #include <systemd/sd-bus.h>
 
 #include "bus/connection.h"
+#include "leaf-types/dbus.h"
 #include "run/leaf.h"
 
 /* The connection for a bus name from the parameters; NULL: the default bus. Errors as of buses_get(). */
 int dbus_bus_get(Leaf *leaf, const char *name, Connection **ret_connection, char **ret_error);
+
+/* The connection for an address from the parameters. NULL: there is none, and the cause is set. */
+Connection *dbus_connection_get(Leaf *leaf, const DBusAddress *address);
 
 /* Appends "connection to the bus 'system'" and returns true if the bus is not connected. */
 bool dbus_describe_connection(Connection *connection, GString *text);

@@ -17,12 +17,8 @@
 #include "leaves/kinds.h"
 #include "script/scripts.h"
 
-static size_t count_names(const DBusOutputs *outputs) {
-        return outputs->names ? g_strv_length((char **) outputs->names) : 0;
-}
-
 static Status take_names(Leaf *leaf, const DBusOutputs *outputs, const char *what, json_object *values) {
-        size_t n_outputs = count_names(outputs), n_values = json_object_array_length(values);
+        size_t n_outputs = g_strv_length((char **) outputs->names), n_values = json_object_array_length(values);
 
         if (n_values < n_outputs) {
                 leaf_set_cause(leaf, "the %s has %zu value%s, but there %s %zu output%s", what, n_values,
@@ -66,7 +62,7 @@ static Status outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *w
         g_autoptr(json_object) values = NULL;
         g_autofree char *error = NULL;
 
-        if (count_names(outputs) == 0 && !outputs->expressions)
+        if (!outputs->names && !outputs->expressions)
                 return STATUS_SUCCESS;
 
         if (sd_bus_message_rewind(message, true) < 0 || value_read_all(message, &values, &error) < 0) {
@@ -110,17 +106,12 @@ static const char *member(json_object *memo, const char *name) {
         return json_object_get_string(value);
 }
 
-static bool is_same_bus(const DBusRecovery *recovery) {
-        g_autofree char *id = connection_bus_id(recovery->connection);
-
-        return g_strcmp0(id, recovery->bus) == 0;
-}
-
 /* Or was it there at all? */
 static bool is_there(const DBusRecovery *recovery) {
+        g_autofree char *id = connection_bus_id(recovery->connection);
         NameState state = name_state(&recovery->sender);
 
-        return state == NAME_UNKNOWN || (state == NAME_OWNED && is_same_bus(recovery));
+        return state == NAME_UNKNOWN || (state == NAME_OWNED && g_strcmp0(id, recovery->bus) == 0);
 }
 
 static void on_sender_changed(void *userdata) {
@@ -130,20 +121,23 @@ static void on_sender_changed(void *userdata) {
                 leaf_lost(recovery->leaf);
 }
 
-/* For LeafKind.recover: IDLE, or RUNNING, and leaf_lost() follows. */
-static Status recovery_begin(DBusRecovery *recovery, Leaf *leaf, Connection *connection) {
-        const char *sender = member(leaf->memo, "sender");
+/* For LeafKind.recover. */
+static Status recovery_begin(DBusRecovery *recovery, Leaf *leaf, const DBusAddress *address,
+                             Connection **ret_connection) {
+        g_autofree char *error = NULL;
+        const char *sender = leaf->has_memo ? member(leaf->memo, "sender") : NULL;
 
-        if (!sender || !sd_bus_service_name_is_valid(sender))
+        if (!sender || !sd_bus_service_name_is_valid(sender) ||
+            dbus_bus_get(leaf, address->bus, ret_connection, &error) < 0)
                 return STATUS_IDLE;
 
         *recovery = (DBusRecovery){
                 .leaf = leaf,
-                .connection = connection,
+                .connection = *ret_connection,
                 .bus = g_strdup(member(leaf->memo, "bus")),
                 .sender.follower = { .changed = on_sender_changed, .userdata = recovery },
         };
-        name_use(connection_names(connection), &recovery->sender, sender);
+        name_use(connection_names(*ret_connection), &recovery->sender, sender);
         return is_there(recovery) ? STATUS_RUNNING : STATUS_IDLE;
 }
 
@@ -161,40 +155,31 @@ typedef struct DBusCall {
         Call *call;
 } DBusCall;
 
-/* If the peer does not exist, the bus replies, and not every bus names the peer. */
-static char *error_describe(const DBusCallParams *params, const sd_bus_error *error) {
-        const char *message = error->message ?: "";
-        bool absent = sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER,
-                                             SD_BUS_ERROR_NO_REPLY);
-
-        if (absent && !strstr(message, params->message.address.destination))
-                return g_strdup_printf("%s: %s (%s)", error->name, message, params->message.address.destination);
-        if (*message)
-                return g_strdup_printf("%s: %s", error->name, message);
-        return g_strdup(error->name);
-}
-
-static void set_call_cause(Leaf *leaf, const sd_bus_error *error) {
-        const DBusCallParams *params = leaf->params;
-        g_autofree char *text = error_describe(params, error);
-        json_object *facts = dbus_error_facts(error);
-
-        json_object_object_add(facts, "destination", fact_text(params->message.address.destination));
-        json_object_object_add(facts, "path", fact_text(params->message.address.path));
-        json_object_object_add(facts, "member", fact_text(params->message.member));
-        leaf_set_cause_of(leaf, dbus_error_kind(error), facts, "%s", text);
-}
-
 static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Leaf *leaf = userdata;
         const DBusCallParams *params = leaf->params;
+        const DBusAddress *address = &params->message.address;
+        json_object *facts;
+        const char *text;
+        bool unnamed;
 
         if (!error) {
                 leaf_end(leaf, outputs_take(leaf, &params->outputs, "reply", reply));
                 return;
         }
 
-        set_call_cause(leaf, error);
+        /* If the peer does not exist, the bus replies, and not every bus names the peer. */
+        text = error->message ?: "";
+        unnamed = sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER,
+                                         SD_BUS_ERROR_NO_REPLY) &&
+                  !strstr(text, address->destination);
+        facts = dbus_error_facts(error);
+        json_object_object_add(facts, "destination", fact_text(address->destination));
+        json_object_object_add(facts, "path", fact_text(address->path));
+        json_object_object_add(facts, "member", fact_text(params->message.member));
+        leaf_set_cause_of(leaf, dbus_error_kind(error), facts, "%s%s%s%s%s%s", error->name,
+                          *text || unnamed ? ": " : "", text, unnamed ? " (" : "", unnamed ? address->destination : "",
+                          unnamed ? ")" : "");
         leaf_end(leaf, STATUS_FAILURE);
 }
 
@@ -223,13 +208,11 @@ static int make_message(sd_bus *bus, sd_bus_message **ret_message, void *userdat
 
 static Status dbus_call_start(Leaf *leaf) {
         const DBusCallParams *params = leaf->params;
-        g_autofree char *error = NULL;
         DBusCall *op = leaf->op;
 
-        if (dbus_bus_get(leaf, params->message.address.bus, &op->connection, &error) < 0) {
-                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+        op->connection = dbus_connection_get(leaf, &params->message.address);
+        if (!op->connection)
                 return STATUS_FAILURE;
-        }
 
         op->call =
                 connection_call_made(op->connection, params->message.address.destination, make_message, on_reply, leaf);
@@ -238,13 +221,9 @@ static Status dbus_call_start(Leaf *leaf) {
 
 static Status dbus_call_recover(Leaf *leaf) {
         const DBusCallParams *params = leaf->params;
-        g_autofree char *error = NULL;
         DBusCall *op = leaf->op;
 
-        if (!leaf->has_memo || dbus_bus_get(leaf, params->message.address.bus, &op->connection, &error) < 0)
-                return STATUS_IDLE;
-
-        return recovery_begin(&op->recovery, leaf, op->connection);
+        return recovery_begin(&op->recovery, leaf, &params->message.address, &op->connection);
 }
 
 static void dbus_call_release(Leaf *leaf) {
@@ -282,13 +261,16 @@ typedef struct DBusEmit {
         int error; /* why the signal could not be sent */
 } DBusEmit;
 
-static int emit(sd_bus *bus, const DBusEmitParams *params) {
+static int emit(Leaf *leaf, sd_bus *bus) {
+        const DBusEmitParams *params = leaf->params;
         const DBusMessage *signal = &params->message;
+        const DBusEmit *op = leaf->op;
         g_autoptr(sd_bus_message) message = NULL;
         g_autofree char *error = NULL;
         int r = sd_bus_message_new_signal(bus, &message, signal->address.path, signal->address.interface,
                                           signal->member);
 
+        leaf_set_memo(leaf, recovery_memo(leaf, op->connection));
         if (r >= 0)
                 r = value_append(message, signal->signature, signal->args, &error);
         return r < 0 ? r : sd_bus_send(bus, message, NULL);
@@ -299,8 +281,7 @@ static int emit_and_ask(sd_bus *bus, sd_bus_message **ret_question, void *userda
         DBusEmit *op = leaf->op;
 
         if (!op->sent) {
-                leaf_set_memo(leaf, recovery_memo(leaf, op->connection));
-                op->error = emit(bus, leaf->params);
+                op->error = emit(leaf, bus);
                 if (op->error < 0)
                         return op->error;
                 op->sent = true;
@@ -324,13 +305,11 @@ static void on_taken(sd_bus_message *reply, const sd_bus_error *error, void *use
 
 static Status dbus_emit_start(Leaf *leaf) {
         const DBusEmitParams *params = leaf->params;
-        g_autofree char *error = NULL;
         DBusEmit *op = leaf->op;
 
-        if (dbus_bus_get(leaf, params->message.address.bus, &op->connection, &error) < 0) {
-                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+        op->connection = dbus_connection_get(leaf, &params->message.address);
+        if (!op->connection)
                 return STATUS_FAILURE;
-        }
 
         op->question = connection_call_made(op->connection, BUS_DRIVER, emit_and_ask, on_taken, leaf);
         return STATUS_RUNNING;
@@ -338,13 +317,9 @@ static Status dbus_emit_start(Leaf *leaf) {
 
 static Status dbus_emit_recover(Leaf *leaf) {
         const DBusEmitParams *params = leaf->params;
-        g_autofree char *error = NULL;
         DBusEmit *op = leaf->op;
 
-        if (!leaf->has_memo || dbus_bus_get(leaf, params->message.address.bus, &op->connection, &error) < 0)
-                return STATUS_IDLE;
-
-        return recovery_begin(&op->recovery, leaf, op->connection);
+        return recovery_begin(&op->recovery, leaf, &params->message.address, &op->connection);
 }
 
 static void dbus_emit_release(Leaf *leaf) {
@@ -374,13 +349,6 @@ typedef struct DBusSignal {
         Match *match;
 } DBusSignal;
 
-/* An argument that must equal a text; NULL: it is not a text, or any value matches. */
-static const char *text_arg(const DBusSignalParams *params, size_t i) {
-        json_object *arg = json_object_array_get_idx(params->args, i);
-
-        return json_object_is_type(arg, json_type_string) ? json_object_get_string(arg) : NULL;
-}
-
 static size_t count_args(const DBusSignalParams *params) {
         return params->args ? json_object_array_length(params->args) : 0;
 }
@@ -389,11 +357,14 @@ static size_t count_args(const DBusSignalParams *params) {
  * arguments only up to the first one that is no text. */
 static void add_args(const DBusSignalParams *params, SignalPattern *pattern, GString *more) {
         for (size_t i = 0; i < MIN(count_args(params), SIGNAL_PATTERN_ARGS); i++) {
-                const char *text = text_arg(params, i);
-                bool is_path = text && sd_bus_object_path_is_valid(text);
+                json_object *arg = json_object_array_get_idx(params->args, i);
+                const char *text = json_object_get_string(arg);
+                bool is_path;
 
-                if (!text)
+                if (!json_object_is_type(arg, json_type_string))
                         return;
+
+                is_path = sd_bus_object_path_is_valid(text);
                 if (pattern->arg) {
                         signal_pattern_append_arg(more, (unsigned) i, text, is_path);
                         continue;
@@ -439,7 +410,6 @@ static void on_signal(sd_bus_message *message, void *userdata) {
 
 static Status dbus_signal_start(Leaf *leaf) {
         const DBusSignalParams *params = leaf->params;
-        g_autofree char *error = NULL;
         g_autoptr(GString) more = g_string_new(NULL);
         DBusSignal *op = leaf->op;
         SignalPattern pattern = {
@@ -449,10 +419,9 @@ static Status dbus_signal_start(Leaf *leaf) {
                 .member = params->member,
         };
 
-        if (dbus_bus_get(leaf, params->address.bus, &op->connection, &error) < 0) {
-                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+        op->connection = dbus_connection_get(leaf, &params->address);
+        if (!op->connection)
                 return STATUS_FAILURE;
-        }
 
         add_args(params, &pattern, more);
         pattern.more = more->str;
