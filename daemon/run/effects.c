@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements the list of the effects of an input, which is collected while the run computes. run.c has them carried
- * out. */
+/* Implements the effects of an input: they are collected while the run computes, and carried out when it is written. */
 
 #include <assert.h>
 
@@ -15,16 +14,11 @@ static void effect_clear(void *data) {
         g_free(effect->label);
 }
 
-static GArray *effects_of(const Run *run) {
-        return run->input ? run->input->effects : NULL;
-}
-
 RunInput *run_get_input(Run *run) {
         run->input = run->input ?: g_new0(RunInput, 1);
         return run->input;
 }
 
-/* A replay carries out nothing. */
 void run_add_effect(Run *run, const Effect *effect) {
         RunInput *input;
 
@@ -42,7 +36,7 @@ void run_add_effect(Run *run, const Effect *effect) {
 
 bool run_has_lock_effect(const Run *run, NodeId node) {
         const char *lock = definition_lock(run->definition, node);
-        const GArray *effects = effects_of(run);
+        const GArray *effects = run->input ? run->input->effects : NULL;
 
         for (unsigned i = 0; effects && i < effects->len; i++) {
                 const Effect *effect = &g_array_index(effects, Effect, i);
@@ -53,4 +47,31 @@ bool run_has_lock_effect(const Run *run, NodeId node) {
         }
 
         return false;
+}
+
+void run_act(Run *run) {
+        g_autofree RunInput *input = g_steal_pointer(&run->input);
+        g_autoptr(GArray) effects = NULL;
+
+        if (!input)
+                return;
+
+        assert(!input->held_back && !input->outputs && !input->message);
+        if (!input->effects)
+                return;
+
+        assert(!run->computing && !run->acting);
+        effects = input->effects;
+        run->acting = true;
+        for (unsigned i = 0; i < effects->len; i++) {
+                const Effect *effect = &g_array_index(effects, Effect, i);
+                RunLeaf *leaf = effect->kind == EFFECT_START ? run_leaf(run, effect->node) : NULL;
+
+                if (effect->kind == EFFECT_START && !(leaf && leaf->starting))
+                        continue;
+                if (leaf)
+                        leaf->starting = false;
+                run->host->act(effect, run->host_userdata);
+        }
+        run->acting = false;
 }

@@ -48,20 +48,4 @@ void replay_note(Replay *replay, EntryKind kind, NodeId node);
 void replay_note_number(Replay *replay, EntryKind kind, NodeId node, const char *name, uint64_t number);
 void replay_note_noted(Replay *replay, EntryKind kind, NodeId node, json_object *noted);
 
-/*
- * Recovers a run that the previous btd left, in three steps; see live-run.c. Each step is done for all runs before the
- * next step, because runs share locks.
- */
-
-/* Step 1: takes the run out of the replay and makes it live. Takes the writer, to which the run appends; NULL: no run
- * record. */
-Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *writer, const RunServices *services,
-                 const RunCallbacks *callbacks, void *userdata);
-
-/* Step 2: requests a lock again. Request all held locks before all waiting ones, each group sorted by time. */
-void run_recover_lock(Run *run, const RunLock *lock);
-
-/* Step 3: continues the leaves. If the run had finished, its end is processed; if it had not started, it is started. */
-void run_recover_leaves(Run *run, const Replay *replay);
-
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Replay, replay_free)

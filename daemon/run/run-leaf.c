@@ -36,6 +36,18 @@ void run_leaf_set(RunLeaf *leaf, Status status, Cause *cause) {
         cause_unref(before);
 }
 
+/* The original may be changed later. */
+void run_leaf_set_value(RunLeaf *leaf, Status status, const Cause *cause) {
+        g_autoptr(Cause) copy = NULL;
+
+        if (cause) {
+                copy = cause_new(cause->kind, json_object_get(cause->facts), cause->text);
+                copy->node = cause->node;
+        }
+        run_leaf_set(leaf, status, copy);
+        leaf->known = true;
+}
+
 void run_leaf_set_memo(RunLeaf *leaf, json_object *memo) {
         leaf->has_memo = true;
         json_object_put(leaf->memo);

@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * Defines the members of a run, for the files of this folder only. The execution is in run.c, the entries of the run
- * record in run-entries.c, and what only live runs have in live-run.c.
+ * Defines the members of a run, for the files of this folder only. Its inputs are in run-inputs.c, what
+ * becomes of its nodes in outcomes.c, the entries of the run record in run-entries.c, and what only live runs have in
+ * live-run.c.
  */
 
 #include "run/activity.h"
@@ -74,8 +75,8 @@ struct Run {
         bool paused;           /* it gets no ticks, unless it is halting */
         bool moved; /* breakpoints, or whether the run is paused, have changed, and the owner was not told yet */
 
-        /* Only of a live run. What the next btd must know of it is in the header of the run record, see header_of() and
-         * run_recover() in live-run.c. */
+        /* Only of a live run. What the next btd must know of it is in the header of the run record, see header_of() in
+         * live-record.c and run_recover() in run-recovery.c. */
         bool ready_reported;
         bool durable;                /* it has a run record */
         unsigned unprompted;         /* number of kept inputs since the last input from outside */
@@ -93,6 +94,41 @@ struct Run {
         char *not_durable;     /* why it does not survive a restart; NULL: it does, or run records are not kept */
         char names[];
 };
+
+/* Adds one to this member of the counts. A replayed run is not live, so the totals do not count its inputs again. */
+#define RUN_COUNT(run, member)                                                                                         \
+        do {                                                                                                           \
+                (run)->counts.member++;                                                                                \
+                if ((run)->services && (run)->services->totals)                                                        \
+                        (run)->services->totals->member++;                                                             \
+        } while (false)
+
+/* Sets of nodes: sorted NodeIds; NULL: empty. */
+bool node_set_has(GArray *set, NodeId node);
+void node_set_add(GArray **set, NodeId node);
+/* False: the set does not have it. */
+bool node_set_remove(GArray **set, NodeId node);
+
+/* What the machine of a run reports and requests. */
+extern const MachineHost run_machine_host;
+
+/* Records a change that the machine reports, see MachineHost. */
+void run_node_changed(Run *run, NodeId node, Status status, Reason reason);
+/* Records the ERROR of the machine for its node and for those above it. */
+void run_record_error(Run *run);
+/* Records an outcome of the node in the node history, with its cause. */
+void run_record_outcome(Run *run, NodeId node, Status status, Reason reason, Cause *leaf_cause);
+/* Tells of a change that the node history has already, and how long the node waited before. */
+void run_tell_node(Run *run, NodeId node, Status before, uint64_t waited);
+/* For a node that was started: it waits, if its last execution has not ended yet. */
+void run_consider_waiting(Run *run, NodeId node);
+/* The node has begun to wait. Told at the end of the input, because what it waits for may be halted after this. */
+void run_note_held_back(Run *run, NodeId node);
+void run_set_variables(Run *run, json_object *values);
+/* The cause of the run, passed on from the root; NULL: the root has succeeded. */
+Cause *run_root_cause(const Run *run);
+/* Frees what a run needs until it has finished. Its leaves have no activities any more. */
+void run_clear_machine(Run *run);
 
 /* Count an event, and make it if somebody observes the events; see events.h. Call them while the run processes the
  * input to which the event belongs. */
@@ -134,6 +170,8 @@ RunLeaf *run_add_leaf(Run *run, NodeId node, uint32_t attempt, json_object *note
 void run_remove_leaf(Run *run, RunLeaf *leaf);
 /* cause: or NULL. */
 void run_leaf_set(RunLeaf *leaf, Status status, Cause *cause);
+/* The value of a condition. Copies the cause without the chain below it, which does not matter here. */
+void run_leaf_set_value(RunLeaf *leaf, Status status, const Cause *cause);
 void run_leaf_set_memo(RunLeaf *leaf, json_object *memo);
 
 /* Made when it is first needed. */
@@ -143,6 +181,10 @@ RunInput *run_get_input(Run *run);
 void run_add_effect(Run *run, const Effect *effect);
 /* Does this input take or release the lock of the node? */
 bool run_has_lock_effect(const Run *run, NodeId node);
+/* Carries out the effects of the input, which were written. Nothing is left of the input then. */
+void run_act(Run *run);
+/* NULL: it was never armed. */
+NodeTimer *run_timer(const Run *run, NodeId node);
 /* Takes the timer; the host is not told. */
 void run_put_timer(Run *run, NodeId node, NodeTimer *timer);
 
@@ -177,6 +219,29 @@ void run_note_snapshot(Run *run);
 /* Writes a snapshot and closes the run record. A negative errno with an error message: the run record is still valid,
  * but must be replayed. */
 int run_close(Run *run, char **ret_error);
+
+/* For the files that implement live runs. */
+
+/* CLOCK_MONOTONIC, microseconds. */
+uint64_t live_run_clock(const Run *run);
+/* Makes the run live. */
+void live_run_begin(Run *run, const RunServices *services, const RunCallbacks *callbacks, void *userdata);
+/* Call it after each input, unless the run has finished. */
+void live_run_settle(Run *run);
+/* True: the run has finished, and may have been freed. */
+bool live_run_tick(Run *run);
+void live_run_finish(Run *run);
+/* Is it neither finished nor halting? */
+bool live_run_is_controllable(const Run *run);
+/* Tells that the run was paused or resumed, or that a breakpoint was set, removed or reached. */
+void live_run_tell_moved(Run *run);
+/* NULL: the leaf has none. */
+Activity *live_run_activity(const Run *run, NodeId node);
+/* Gives the end of the action to the run, unless it is still running, and frees its activity. */
+void live_run_give_end(Run *run, NodeId node);
+void live_run_timer_expired(Run *run, NodeId node);
+/* Requests the lock. False: the node waits for it. */
+bool live_run_take_lock(Run *run, NodeId node);
 
 /* Frees what only a live run has; its run record stays. */
 void run_end_live(Run *run);

@@ -13,7 +13,7 @@
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "record/run-record.h"
-#include "run/replay.h"
+#include "run/run-recovery.h"
 #include "runtime/manager-state.h"
 
 typedef struct Left {

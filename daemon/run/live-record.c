@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Implements the run record of a live run, from its start to its end. */
+
+#include "basic/boot-file.h"
+#include "basic/log.h"
+#include "run/run-state.h"
+
+/* The header contains all the files of the tree, because these may change before it is read. */
+static RecordHeader header_of(const Run *run, const char *boot, const char *starter) {
+        const Definition *definition = run_definition(run);
+
+        return (RecordHeader){
+                .engine = engine_version(),
+                .boot = g_strdup(boot),
+                .run = g_strdup(run->id),
+                .tree = g_strdup(run->tree),
+                .instance = g_strdup(run->instance),
+                .starter = g_strdup(starter),
+                .token = g_strdup(run_token(run)),
+                .uid = run_caller(run),
+                .variables_kib = definition_limits(definition)->max[LIMIT_VARIABLES],
+                .hash = g_strdup(definition_hash(definition)),
+                .seed = run->seed,
+                .started = run->started,
+                .start = run->start,
+                .variables = run->given ? json_object_get(run->given) : json_object_new_object(),
+        };
+}
+
+void run_begin_record(Run *run, RecordStore *store, const char *starter) {
+        g_auto(RecordHeader) header = {};
+        g_autofree char *error = NULL;
+        RecordWriter *writer;
+
+        run->starter = g_strdup(starter);
+        if (!record_store_are_kept(store))
+                return;
+
+        header = header_of(run, boot_id(), starter);
+        header.files_text = definition_take_files(run_definition(run));
+        if (record_store_begin(store, &header, &writer, &error) >= 0)
+                run_set_writer(run, writer);
+        else
+                run_lose_record(run, error);
+}
+
+void run_lose_record(Run *run, const char *error) {
+        run->durable = false;
+        run->not_durable = g_strdup(error);
+        log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
+                    "would not survive a restart of btd, because %s", error);
+}
+
+void run_close_record(Run *run) {
+        run_set_writer(run, NULL);
+}
+
+void run_leave_record(Run *run) {
+        g_autofree char *error = NULL;
+
+        if (run_status(run) == STATUS_RUNNING && run_close(run, &error) < 0)
+                log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
+                            "has no snapshot, so the next btd has to replay the whole run record: %s", error);
+}
+
+/* The same summary that record_summary_read() would read. */
+static RecordSummary summary_of(const Run *run) {
+        return (RecordSummary){
+                .run = g_strdup(run->id),
+                .tree = g_strdup(run->tree),
+                .instance = g_strdup(run->instance),
+                .token = g_strdup(run_token(run)),
+                .status = g_strdup(run_status_text(run)),
+                .cause = g_strdup(run_cause(run) ?: ""),
+                .started = run->started,
+                .finished = run_finished(run),
+        };
+}
+
+void run_end_record(Run *run, RecordStore *store) {
+        const RecordWriter *writer = run->writer;
+        uint64_t bytes = writer ? record_writer_size(writer) : 0;
+        g_auto(RecordSummary) summary = {};
+
+        run_close_record(run);
+        if (bytes == 0)
+                return;
+
+        summary = summary_of(run);
+        record_store_finish(store, &summary, bytes);
+}
+
+bool run_is_durable(const Run *run) {
+        return run->durable;
+}
+
+const char *run_not_durable(const Run *run) {
+        return run->not_durable;
+}

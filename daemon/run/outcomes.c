@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Implements what becomes of the nodes of a run: which outcomes go to the node history, when the run is ready, and the
+ * causes of outcomes and halts.
+ */
+
+#include "basic/cleanup.h"
+#include "engine/machine.h"
+#include "run/causes.h"
+#include "run/run-state.h"
+
+void run_note_held_back(Run *run, NodeId node) {
+        node_set_add(&run_get_input(run)->held_back, node);
+}
+
+static void on_cause_dropped(void *cause) {
+        cause_unref(cause);
+}
+
+void run_note_broken(Run *run, NodeId node, Cause *why) {
+        if (!run->broken)
+                run->broken = g_hash_table_new_full(NULL, NULL, NULL, on_cause_dropped);
+        if (!g_hash_table_contains(run->broken, GUINT_TO_POINTER(node)))
+                g_hash_table_insert(run->broken, GUINT_TO_POINTER(node), cause_ref(why));
+}
+
+/* Reports of the machine: the history and the causes of nodes, and whether the run is ready. */
+
+/* The cause of a SubTree or ForEach that failed because of its variables. */
+static Cause *refusal_of(Run *run, NodeId node) {
+        if (run->refused != node)
+                return NULL;
+
+        run->refused = NODE_NONE;
+        return cause_ref(variables_error(run->variables));
+}
+
+/* NULL: the failure does not come from the child of a ForEach. */
+static Cause *element_cause(Run *run, NodeId node, Status status) {
+        bool for_each = definition_tree(run->definition)->nodes[node].type->flags & TYPE_FOR_EACH;
+        NodeId child = for_each && status == STATUS_FAILURE ? node_history_last_failed(run->history, node) : NODE_NONE;
+        Cause *cause;
+
+        if (child == NODE_NONE)
+                return NULL;
+
+        cause = reason_of_element(run->definition, run->variables, node, child);
+        cause->because = cause_ref(node_history_last_cause(run->history, child));
+        return cause;
+}
+
+/* How many elements of a ForEach that has just completed have failed. */
+static uint32_t failed_elements(const Run *run, NodeId node) {
+        uint32_t elements, failed = 0;
+
+        if (definition_tree(run->definition)->nodes[node].type->flags & TYPE_FOR_EACH)
+                machine_elements(run->machine, node, &elements, &failed);
+        return failed;
+}
+
+/* The cause of the node itself, if it does not come from a child; or NULL. */
+static Cause *own_cause(Run *run, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
+        const NodeTimer *timer = run_timer(run, node);
+
+        switch (reason) {
+        case REASON_NONE:
+                if (status == STATUS_SUCCESS)
+                        return reason_of_failed_elements(run->machine, node);
+                return leaf_cause ? cause_ref(leaf_cause) : refusal_of(run, node) ?: element_cause(run, node, status);
+        case REASON_THRESHOLD:
+                return element_cause(run, node, status);
+        case REASON_TIMEOUT:
+                return reason_of_timer(definition_tree(run->definition), node, timer ? timer->span : 0);
+        case REASON_FORCED:
+                return cause_ref(causes_get(&run->forced, node));
+        default:
+                return reason_is_answer(reason) ? reason_of_answer(run->definition, run->variables, node, reason)
+                                                : NULL;
+        }
+}
+
+/* True for outcomes that need a cause. A success needs one if a guard or a user decided it, or if it is that of a
+ * ForEach of which elements failed. */
+static bool is_explained(const Run *run, NodeId node, Status status, Reason reason) {
+        return status == STATUS_FAILURE || status == STATUS_SKIPPED ||
+               (status == STATUS_SUCCESS && (reason_is_answer(reason) || reason == REASON_FORCED ||
+                                             (reason == REASON_NONE && failed_elements(run, node) > 0)));
+}
+
+void run_tell_node(Run *run, NodeId node, Status before, uint64_t waited) {
+        run_tell_change(run, node, before, waited);
+        if (run->observer && run->observer->changed)
+                run->observer->changed(node, run->observer_userdata);
+}
+
+/* Do not log conditions, which fail often, nor retries that fail again for the same reason, nor causes that are only
+ * passed on from a child. before: the cause of its previous failure, or NULL. */
+static void log_failure(Run *run, NodeId node, const Cause *before) {
+        const Tree *tree = definition_tree(run->definition);
+        Cause *cause = node_history_cause(run->history, node);
+        bool same =
+                before && cause && g_str_equal(before->kind, cause->kind) && g_strcmp0(before->text, cause->text) == 0;
+        g_autofree char *text = cause_describe(tree, cause, node);
+
+        run_add_effect(run,
+                       &(Effect){
+                               .kind = EFFECT_LOG,
+                               .node = node,
+                               .level = same || tree->nodes[node].type->class == NODE_CONDITION ? LOG_DEBUG : LOG_INFO,
+                               .text = tree->nodes[node].flags & NODE_LEAF ? g_strconcat("failed: ", text, NULL)
+                                                                           : g_strdup(text),
+                               .cause = cause ? cause_ref(cause) : NULL,
+                               .label = run_node_label(run, node),
+                       });
+}
+
+void run_record_outcome(Run *run, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
+        Cause *last = node_history_last_cause(run->history, node), *cause = NULL;
+        g_autoptr(Cause) before = NULL;
+        Status status_before = node_history_status(run->history, node);
+        uint64_t waited = 0;
+        bool logging;
+
+        /* A node in ERROR stays so. */
+        if (status_before == STATUS_ERROR)
+                return;
+
+        if (is_explained(run, node, status, reason))
+                cause = own_cause(run, node, status, reason, leaf_cause);
+        if (node_history_phase(run->history, node) == PHASE_WAITING)
+                waited = run->now - node_history_since(run->history, node);
+        logging = run->host && status == STATUS_FAILURE && (cause || reason == REASON_ATTEMPTS);
+        before = logging && last ? cause_ref(last) : NULL;
+
+        node_history_record(run->history, node, status, reason, cause, run->now);
+        run_tell_node(run, node, status_before, waited);
+        if (logging)
+                log_failure(run, node, before);
+}
+
+void run_consider_waiting(Run *run, NodeId node) {
+        if (machine_node_waits(run->machine, node) && node_history_record_waiting(run->history, node, run->now))
+                run_note_held_back(run, node);
+}
+
+/* The machine reports that a leaf in ERROR has failed, before it reports the error, which is recorded instead: but only
+ * the first error of a run. */
+static bool is_error(const Run *run, Status status, Reason reason, Status of_leaf) {
+        return status == STATUS_FAILURE && reason == REASON_NONE && of_leaf == STATUS_ERROR && !run->cause;
+}
+
+/* An action that was halted and is still RUNNING is ending; its leaf is needed until then. */
+static void action_changed(Run *run, NodeId node, Status status, Reason reason) {
+        RunLeaf *leaf = machine_node_data(run->machine, node);
+
+        if (!leaf || !is_error(run, status, reason, leaf->status))
+                run_record_outcome(run, node, status, reason, leaf ? leaf->cause : NULL);
+        if (leaf && status != STATUS_RUNNING && leaf->status != STATUS_RUNNING)
+                run_remove_leaf(run, leaf);
+}
+
+static void condition_changed(Run *run, NodeId node, Status status, Reason reason) {
+        if (is_error(run, status, reason, run->evaluated))
+                return;
+        if (!run->first_evaluation && status == node_history_status(run->history, node))
+                node_history_repeat(run->history, node, reason == REASON_NONE ? run->last_evaluation : NULL, run->now);
+        else
+                run_record_outcome(run, node, status, reason, run->last_evaluation);
+}
+
+/* The timer of a RateController continues after its child has ended, until the child may start again. */
+static void inner_changed(Run *run, NodeId node, Status status, Reason reason) {
+        const NodeTimer *timer;
+
+        run_record_outcome(run, node, status, reason, NULL);
+        timer = status != STATUS_RUNNING ? run_timer(run, node) : NULL;
+        if (timer && !timer->armed)
+                g_hash_table_remove(run->timers, GUINT_TO_POINTER(node));
+}
+
+/* A success while the run is halting does not make it ready. */
+static void consider_ready(Run *run, NodeId node, Status status) {
+        if (status != STATUS_SUCCESS || run->ready != UINT64_MAX || run->halting ||
+            !definition_makes_ready(run->definition, node))
+                return;
+
+        run->ready = run->now;
+        run_tell(run, NODE_NONE, "ready");
+        if (run->observer && run->observer->ready)
+                run->observer->ready(run->observer_userdata);
+}
+
+/* A leaf that was halted and has not ended is halting, not halted. It can be halted again while its next execution
+ * waits. */
+static bool is_not_halted_yet(const Run *run, NodeId node, Status status) {
+        return status == STATUS_HALTED && machine_node_ending(run->machine, node) &&
+               node_history_phase(run->history, node) != PHASE_WAITING;
+}
+
+void run_node_changed(Run *run, NodeId node, Status status, Reason reason) {
+        bool was_halting = node_history_phase(run->history, node) == PHASE_HALTING;
+
+        if (status != STATUS_RUNNING)
+                run->moved |= node_set_remove(&run->stops, node);
+        if (definition_tree(run->definition)->nodes[node].flags & NODE_LEAF &&
+            (is_not_halted_yet(run, node, status) ||
+             (status == STATUS_RUNNING && machine_node_waits(run->machine, node))))
+                return;
+
+        switch (definition_tree(run->definition)->nodes[node].type->class) {
+        case NODE_ACTION:
+                action_changed(run, node, status, reason);
+                break;
+        case NODE_CONDITION:
+                condition_changed(run, node, status, reason);
+                break;
+        default:
+                inner_changed(run, node, status, reason);
+        }
+
+        consider_ready(run, node, status);
+        if (was_halting && status != STATUS_RUNNING)
+                run_consider_waiting(run, node);
+}
+
+Cause *run_root_cause(const Run *run) {
+        Cause *below = node_history_cause(run->history, 0), *cause;
+        g_autofree char *text = NULL;
+
+        if (!below)
+                return NULL;
+
+        text = cause_describe(definition_tree(run->definition), below, NODE_NONE);
+        cause = cause_new(CAUSE_CHILD, NULL, text);
+        cause->because = cause_ref(below);
+        return cause;
+}
+
+static bool is_halted(const Run *run, NodeId node) {
+        return node_history_status(run->history, node) == STATUS_HALTED ||
+               node_history_phase(run->history, node) == PHASE_HALTING;
+}
+
+/* Was the node halted because its own while turned false, or because a user has set its outcome? It gets the outcome
+ * next. */
+static bool has_stopped_itself(const Run *run, NodeId node) {
+        return run->machine && machine_node_held(run->machine, node) && is_halted(run, node);
+}
+
+static Cause *own_halt_cause(const Run *run, NodeId node) {
+        Reason reason = machine_held_reason(run->machine, node);
+        Cause *cause = reason == REASON_FORCED ? cause_ref(causes_get(&run->forced, node))
+                                               : reason_of_answer(run->definition, run->variables, node, reason);
+
+        cause->node = node;
+        return cause;
+}
+
+/* The nearest node above it that is neither halted nor halting, or has stopped itself. */
+static NodeId halted_by(const Run *run, NodeId node) {
+        const Node *nodes = definition_tree(run->definition)->nodes;
+        NodeId above = node_history_halted_by(run->history, node);
+
+        for (NodeId id = nodes[node].parent; id != above; id = nodes[id].parent)
+                if (has_stopped_itself(run, id))
+                        return id;
+
+        return above;
+}
+
+Cause *run_halted_cause(const Run *run, NodeId node) {
+        NodeId above = halted_by(run, node);
+        const Cause *of_run = run_cause_chain(run);
+        g_autofree char *text = NULL, *path = NULL;
+        Cause *cause;
+
+        if (above == NODE_NONE) {
+                cause = cause_new(CAUSE_HALTED, of_run ? json_object_get(of_run->facts) : NULL,
+                                  of_run ? of_run->text : "the run was halted");
+        } else {
+                path = tree_node_path(definition_tree(run->definition), above);
+                text = g_strdup_printf("stopped by %s", path);
+                cause = cause_new(CAUSE_HALTED, facts_new("by", fact_text(path), NULL), text);
+                cause->because = run_node_cause(run, above);
+        }
+
+        cause->node = node;
+        return cause;
+}
+
+Cause *run_node_cause(const Run *run, NodeId node) {
+        Cause *cause = node_history_cause(run->history, node);
+
+        if (has_stopped_itself(run, node))
+                return own_halt_cause(run, node);
+        if (is_halted(run, node))
+                return run_halted_cause(run, node);
+
+        return cause ? cause_ref(cause) : NULL;
+}
+
+static Cause *error_cause(const Run *run, NodeId node, const char *error) {
+        Cause *why;
+
+        if (!g_str_equal(error, MACHINE_EXPRESSION_FAILED))
+                return cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), machine_error_text(error));
+
+        /* A run record that btd did not write may lack it. */
+        why = run->broken ? g_hash_table_lookup(run->broken, GUINT_TO_POINTER(node)) : NULL;
+        return why ? cause_ref(why) : cause_new(CAUSE_EXPRESSION, NULL, "an expression could not be evaluated");
+}
+
+void run_record_error(Run *run) {
+        NodeId node = NODE_NONE;
+        const char *error = machine_error(run->machine, &node);
+
+        node_history_fail(run->history, node, error_cause(run, node, error), run->now);
+        for (; node != NODE_NONE; node = definition_tree(run->definition)->nodes[node].parent)
+                run_tell_node(run, node, STATUS_IDLE, 0);
+        run->cause = run_root_cause(run);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Implements the recovery of a live run. What has happened while btd was not running becomes inputs: an expired timer,
+ * a free lock, an ended leaf.
+ */
+
+#include "run/run-recovery.h"
+
+#include "engine/machine.h"
+#include "run/run-state.h"
+
+static void on_read(void *userdata) {
+        Run *run = userdata;
+        g_autoptr(Past) past = NULL;
+        const PastEvent *events;
+        unsigned n;
+
+        for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
+                if (leaf->activity)
+                        activity_end_reading(leaf->activity);
+
+        past = g_steal_pointer(&run->past);
+        events = past_sort(past, &n);
+        for (unsigned i = 0; i < n; i++) {
+                Activity *activity = events[i].limit ? NULL : live_run_activity(run, events[i].node);
+
+                if (activity)
+                        activity_tell_end(activity);
+                else if (events[i].limit && run_deadline(run, events[i].node) == events[i].time)
+                        live_run_timer_expired(run, events[i].node);
+                if (!run_wants_tick(run))
+                        continue;
+
+                ticker_remove(run->services->ticker, &run->turn);
+                if (live_run_tick(run))
+                        return;
+        }
+}
+
+void run_begin_reading(Run *run) {
+        if (!run->past)
+                run->past = past_new(run->services->leaves->timers, on_read, run);
+        past_begin_reading(run->past);
+}
+
+void run_end_reading(Run *run) {
+        past_end_reading(run->past);
+}
+
+void run_keep_end(Run *run, NodeId node, uint64_t time) {
+        past_keep(run->past, &(PastEvent){ .time = time, .node = node });
+}
+
+Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *writer, const RunServices *services,
+                 const RunCallbacks *callbacks, void *userdata) {
+        bool begun = replay_position(replay) > 0 && !replay_has_finished(replay);
+        Run *run = replay_take(replay);
+
+        live_run_begin(run, services, callbacks, userdata);
+        run_set_caller(run, header->uid);
+        run_set_token(run, header->token);
+        if (writer)
+                run_set_writer(run, writer);
+        if (begun)
+                input_recovered(run, live_run_clock(run));
+
+        return run;
+}
+
+void run_recover_lock(Run *run, const RunLock *lock) {
+        if (live_run_take_lock(run, lock->node) && !lock->held)
+                input_lock_granted(run, lock->node, live_run_clock(run));
+}
+
+/* A condition can be false for a new reason, for example because a secret in its parameters was lost. */
+static bool is_as_before(const RunLeaf *leaf, const Activity *activity) {
+        const Cause *cause = activity_cause(activity);
+
+        return activity_status(activity) == leaf->status &&
+               (!activity_is_condition(activity) ||
+                g_strcmp0(cause ? cause->text : NULL, leaf->cause ? leaf->cause->text : NULL) == 0);
+}
+
+/* The outcome of an action may be known already. */
+static void recover_leaf(Run *run, RunLeaf *leaf) {
+        if (!leaf->known && leaf->status != STATUS_RUNNING)
+                return;
+
+        leaf->activity = activity_recover(run, leaf);
+        if (is_as_before(leaf, leaf->activity))
+                return;
+
+        if (activity_is_condition(leaf->activity))
+                input_condition_changed(run, leaf->node, live_run_clock(run));
+        else
+                live_run_give_end(run, leaf->node);
+}
+
+/* By the time of the start; for equal times, by the order of nodes. */
+static int compare_starts(const void *a, const void *b) {
+        const RunLeaf *x = *(const RunLeaf *const *) a, *y = *(const RunLeaf *const *) b;
+
+        if (x->since != y->since)
+                return x->since < y->since ? -1 : 1;
+
+        return (x->node > y->node) - (x->node < y->node);
+}
+
+void run_recover_leaves(Run *run, const Replay *replay) {
+        g_autoptr(GPtrArray) leaves = NULL;
+
+        if (run_status(run) != STATUS_RUNNING) {
+                live_run_finish(run);
+                return;
+        }
+        if (replay_position(replay) == 0) {
+                run_start(run);
+                return;
+        }
+
+        leaves = g_ptr_array_new();
+        for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
+                g_ptr_array_add(leaves, leaf);
+        g_ptr_array_sort(leaves, compare_starts);
+        for (unsigned i = 0; i < leaves->len; i++)
+                recover_leaf(run, leaves->pdata[i]);
+
+        live_run_settle(run);
+}

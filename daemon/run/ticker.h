@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Queues the runs that need a tick, behind one GSource. One turn of the main loop does only a part of a long queue, and
+ * each entry at most once, so that buses and timers get their share.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct Ticker Ticker;
+
+/* Embedded in the object that is ticked. Set tick and userdata, and zero the rest. tick may free the entry. */
+typedef struct TickerEntry {
+        void (*tick)(void *userdata);
+        void *userdata;
+        GList link; /* private; with data if it is queued */
+} TickerEntry;
+
+Ticker *ticker_new(GMainContext *context);
+void ticker_free(Ticker *ticker);
+
+/* Queues the entry for one tick; does nothing if it is already queued. */
+void ticker_queue(Ticker *ticker, TickerEntry *entry);
+void ticker_remove(Ticker *ticker, TickerEntry *entry);
+
+/* For simulations, which have no main loop: ticks the first entry. False: the queue is empty. */
+bool ticker_tick(Ticker *ticker);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ticker, ticker_free)
