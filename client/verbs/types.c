@@ -81,7 +81,7 @@ static void append_format(GString *text, const Param *param) {
         if (param->key_format)
                 g_string_append_printf(text, ", each key %s", param->key_format->name);
         if (param->kind == PARAM_STRINGS && param->values) {
-                g_string_append(text, " of ");
+                g_string_append(text, param->open ? " such as " : " of ");
                 append_words(text, param->values);
         }
         if (param->elements && param->elements->kind == PARAM_INT) {

@@ -112,6 +112,7 @@ struct Param {
         const char *fallback;      /* the default, as JSON text; NULL: the field's zero */
         int64_t min, max;          /* PARAM_INT, PARAM_NUMBER, PARAM_SPAN (µs); both 0: no limits but the type's */
         const char *const *values; /* PARAM_ENUM: the names; PARAM_STRINGS: the allowed elements; NULL-terminated */
+        bool open;                 /* ... of which the format accepts more; an editor marks these */
         const Param *members;      /* PARAM_OBJECT: ended by an entry without a name */
         size_t members_size;       /* PARAM_OBJECT: size of the struct */
         const char *const *extra;  /* scripts: names that they can use besides variables, NULL-terminated; or NULL */

@@ -10,6 +10,7 @@
 
 #include "basic/nearest.h"
 #include "leaf-types/leaf-types.h"
+#include "leaf-types/unit-names.h"
 #include "leaf-types/unit.h"
 
 const char *const unit_job_modes[] = {
@@ -84,13 +85,6 @@ const NodeType reload_unit_type =
 const char *const unit_state_test_names[] = { "value", NULL };
 static const char *const unit_state_test_members[] = { "active_state", "sub_state", "result", "load_state", NULL };
 
-static const char *const active_states[] = {
-        "active", "reloading", "inactive", "failed", "activating", "deactivating", "maintenance", NULL,
-};
-static const char *const load_states[] = {
-        "loaded", "not-found", "masked", "bad-setting", "error", "merged", "stub", NULL,
-};
-
 static const Param unit_state_params[] = {
         {
                 .name = "unit",
@@ -106,35 +100,45 @@ static const Param unit_state_params[] = {
                 .kind = PARAM_STRINGS,
                 .single = true,
                 .not_empty = true,
-                .values = active_states,
+                .values = unit_active_states,
+                .open = true,
+                .format = &active_state_format,
                 .offset = offsetof(UnitStateParams, state),
-                .doc = "Its active state, or a list of allowed states; by default active, if no other state is given",
+                .doc = "Its active state, or a list of allowed states; by default active, reloading or refreshing, if "
+                       "no other state is given",
         },
         {
                 .name = "sub_state",
                 .kind = PARAM_STRINGS,
                 .single = true,
                 .not_empty = true,
+                .values = unit_sub_states,
+                .open = true,
+                .format = &sub_state_format,
                 .offset = offsetof(UnitStateParams, sub_state),
-                .doc = "Its state in the terms of its type, such as running, exited, dead, mounted or listening; or a "
-                       "list",
+                .doc = "Its state in the terms of its type, or a list",
         },
         {
                 .name = "result",
                 .kind = PARAM_STRINGS,
                 .single = true,
                 .not_empty = true,
+                .values = unit_results,
+                .open = true,
+                .format = &unit_result_format,
                 .offset = offsetof(UnitStateParams, result),
-                .doc = "How it ended: success, exit-code, signal, timeout, ...; or a list",
+                .doc = "How it ended, or a list",
         },
         {
                 .name = "load_state",
                 .kind = PARAM_STRINGS,
                 .single = true,
                 .not_empty = true,
-                .values = load_states,
+                .values = unit_load_states,
+                .open = true,
+                .format = &load_state_format,
                 .offset = offsetof(UnitStateParams, load_state),
-                .doc = "Whether systemd could load it: loaded, not-found, masked, bad-setting, error; or a list",
+                .doc = "Whether systemd could load it, or a list",
         },
         {
                 .name = "test",
@@ -163,7 +167,8 @@ const NodeType unit_state_type = {
         .params_size = sizeof(UnitStateParams),
         .summary = "True while a systemd unit is in the given states",
         .doc = "Follows the unit by the signals of systemd, without polling. If several parameters are given, all of "
-               "them must match. The value is unknown while the bus or systemd is not there. During a daemon-reload or "
+               "them must match. By default, the unit must be up: it stays so while it reloads. The value is unknown "
+               "while the bus or systemd is not there. During a daemon-reload or "
                "daemon-reexec of systemd the last value stays.",
 };
 

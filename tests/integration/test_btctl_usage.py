@@ -246,8 +246,7 @@ def test_types_explains_parameters():
     assert "\n  num_attempts (integer, at least -1, required)\n" in text
     assert "\n  backoff.initial (time span, required)\n" in text
     assert "\n  interval (time span, at least 10ms, default \"10s\")\n" in btctl("types", "Command").stdout
-    assert "\n  sub_state (string or array of strings, not empty)\n" in btctl("types", "UnitState").stdout
-    assert "\n  state (string or array of strings of \"active\", " in btctl("types", "UnitState").stdout
+    assert "\n  state (string or array of strings, an active state such as \"active\",\n" in btctl("types", "UnitState").stdout
     assert "\n  path (string, an object path, required)\n" in btctl("types", "DBusCall").stdout
     assert "\n  One of hz, period must be given.\n" in btctl("types", "RateController").stdout
     assert "\n  properties cannot be given with \"as\": \"child\".\n" in btctl("types", "Spawn").stdout

@@ -196,19 +196,40 @@ char *param_names_describe(const Param *param) {
         return g_string_free(list, false);
 }
 
-int param_report_enum(const ParamSetter *setter, const Place *place, const Param *param, json_object *value) {
-        g_autofree char *values = param_names_describe(param), *shown = value_excerpt(value);
-        Nearest nearest = { .word = json_object_get_string(value) };
+#define NAMES_MAX 40u
+
+static Nearest nearest_value(const Param *param, const char *text) {
+        Nearest nearest = { .word = text };
 
         for (size_t i = 0; param->values[i]; i++)
                 nearest_offer(&nearest, param->values[i]);
 
+        return nearest;
+}
+
+bool param_is_refused(const Param *param, const char *text) {
+        Nearest nearest;
+
+        if (!param->values || g_strv_contains(param->values, text))
+                return false;
+
+        nearest = nearest_value(param, text);
+        return !param->open || nearest_is_close(&nearest);
+}
+
+int param_report_enum(const ParamSetter *setter, const Place *place, const Param *param, json_object *value) {
+        g_autofree char *values = param_names_describe(param), *shown = value_excerpt(value);
+        Nearest nearest = nearest_value(param, json_object_get_string(value));
+
         if (!nearest.best)
                 return param_report(setter, place, "%s is none of %s", shown, values);
 
+        /* A long list would hide the rest of the message. */
         return param_report_instead(
                 setter, place, false, nearest.best,
-                g_strdup_printf("%s is none of %s; did you mean \"%s\"?", shown, values, nearest.best));
+                g_strv_length((char **) param->values) > NAMES_MAX
+                        ? g_strdup_printf("%s is not known; did you mean \"%s\"?", shown, nearest.best)
+                        : g_strdup_printf("%s is none of %s; did you mean \"%s\"?", shown, values, nearest.best));
 }
 
 int param_report_empty(const ParamSetter *setter, const Place *place, const char *what) {

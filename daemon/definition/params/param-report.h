@@ -22,6 +22,9 @@ int param_report_bare_number(const ParamSetter *setter, const Place *place, json
 int param_report_bad_span(const ParamSetter *setter, const Place *place, json_object *value);
 int param_report_long_span(const ParamSetter *setter, const Place *place, json_object *value);
 /* Reports a string that is not one of the names. */
+/* Is the text none of the values, or, if others are accepted, a misspelt one of them? */
+bool param_is_refused(const Param *param, const char *text);
+
 int param_report_enum(const ParamSetter *setter, const Place *place, const Param *param, json_object *value);
 /* Reports an empty list, object or JSON value that needs an element. what: "list", "object". */
 int param_report_empty(const ParamSetter *setter, const Place *place, const char *what);

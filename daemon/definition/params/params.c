@@ -261,7 +261,7 @@ static int check_element(const ParamSetter *setter, const Place *place, const Pa
                 return 0;
         if (check_name(setter, place, false, param, text) < 0)
                 return -EINVAL;
-        if (param->values && !g_strv_contains(param->values, text))
+        if (param_is_refused(param, text))
                 return param_report_enum(setter, place, param, value);
 
         return format ? param_check_format(setter, place, false, format, text) : 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "basic/cause.h"
+#include "leaf-types/unit-names.h"
 #include "leaves/unit/unit-cause.h"
 
 const char *unit_verb_method(UnitVerb verb) {
@@ -97,43 +98,6 @@ static const struct {
         [UNIT_RELOAD] = { "reload", "reloaded" },
 };
 
-typedef struct Words {
-        const char *key, *text;
-} Words;
-
-static const Words unit_results[] = {
-        { "exit-code", "one of its commands failed" },
-        { "signal", "one of its commands was killed" },
-        { "core-dump", "one of its commands crashed" },
-        { "timeout", "it took longer than its time limits allow" },
-        { "watchdog", "it did not notify its watchdog in time" },
-        { UNIT_RESULT_START_LIMIT, "it was started too often in a short time" },
-        { "oom-kill", "memory ran out and it was killed" },
-        { "protocol", "it did not report its start as its Type= requires" },
-        { "resources", "a resource that it needs was not available" },
-        { "exec-condition", "its ExecCondition= was not met" },
-};
-
-static const Words job_results[] = {
-        { "canceled", "the job was cancelled" },
-        { "timeout", "the job took longer than its JobTimeoutSec= allows" },
-        { "dependency", "a unit that it requires failed" },
-        { "skipped", "the job does not apply to the state that it is in" },
-        { "invalid", "the job does not apply to the state that it is in" },
-        { "assert", "one of its assertions was not met" },
-        { "unsupported", "this system does not support units of its type" },
-        { "collected", "it was unloaded before its turn came" },
-        { "once", "it can be started only once" },
-};
-
-static const char *words_find(const Words *words, size_t n_words, const char *key) {
-        for (size_t i = 0; i < n_words; i++)
-                if (g_strcmp0(words[i].key, key) == 0)
-                        return words[i].text;
-
-        return NULL;
-}
-
 /* Is the result about how a process ended, and was it the main process? */
 static bool main_process_failed(const UnitFacts *facts) {
         static const char *const results[] = { "exit-code", "signal", "core-dump", NULL };
@@ -168,7 +132,7 @@ static char *unit_result_describe(const UnitFacts *facts) {
         if (process && strcmp(facts->result, "exit-code") == 0)
                 return g_steal_pointer(&process);
 
-        text = process ?: words_find(unit_results, G_N_ELEMENTS(unit_results), facts->result);
+        text = process ?: unit_result_text(facts->result);
         return text ? g_strdup_printf("%s (result '%s')", text, facts->result)
                     : g_strdup_printf("result '%s'", facts->result);
 }
@@ -176,7 +140,7 @@ static char *unit_result_describe(const UnitFacts *facts) {
 /* The job is done, but the unit is not in the requested state. */
 static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts *facts) {
         g_autofree char *result = unit_result_describe(facts), *state = unit_facts_describe(facts);
-        bool again = g_strcmp0(facts->sub_state, "auto-restart") == 0;
+        bool again = unit_sub_state_restarts(facts->sub_state);
 
         if (facts->unmet_condition)
                 return g_strdup_printf("%s was not %s: its %s was not met", unit, verbs[verb].past,
@@ -229,7 +193,7 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
         else if (strcmp(result, "dependency") == 0 && facts->failed_required)
                 text = known = g_strdup_printf("%s, which it requires, failed", facts->failed_required);
         else
-                text = words_find(job_results, G_N_ELEMENTS(job_results), result) ?: "its job ended";
+                text = job_result_text(result) ?: "its job ended";
 
         return g_strdup_printf("%s was not %s: %s (result '%s')", unit, verbs[verb].past, text, result);
 }

@@ -9,6 +9,7 @@
 #include <systemd/sd-id128.h>
 
 #include "basic/cleanup.h"
+#include "leaf-types/unit-names.h"
 #include "leaf-types/unit.h"
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-facts.h"
@@ -193,7 +194,7 @@ int unit_facts_read(UnitFacts *facts, sd_bus_message *message) {
 }
 
 bool unit_facts_are_up(const UnitFacts *facts) {
-        return g_strcmp0(facts->active_state, "active") == 0 || g_strcmp0(facts->active_state, "reloading") == 0;
+        return unit_state_is_up(facts->active_state);
 }
 
 void unit_facts_set(char **fact, const char *value) {
@@ -343,7 +344,7 @@ struct UnitRequired {
 static void read_next(UnitRequired *required);
 
 static bool has_failed(const char *active_state, const char *sub_state) {
-        return strcmp(active_state, "failed") == 0 || strcmp(sub_state, "auto-restart") == 0;
+        return strcmp(active_state, "failed") == 0 || unit_sub_state_restarts(sub_state);
 }
 
 /* True: there was one that has failed. */

@@ -54,7 +54,7 @@ int unit_facts_read(UnitFacts *facts, sd_bus_message *message);
 /* Reads one of them, a variant that is next in the message. */
 int unit_facts_read_one(UnitFacts *facts, const char *name, sd_bus_message *message);
 
-/* Is the unit up: active, or reloading? */
+/* Is the unit up, see unit_state_is_up()? */
 bool unit_facts_are_up(const UnitFacts *facts);
 
 /* Takes a copy of what is known of one string. */

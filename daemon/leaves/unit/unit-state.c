@@ -15,6 +15,7 @@
 #include "basic/audience.h"
 #include "basic/cleanup.h"
 #include "leaf-types/leaf-types.h"
+#include "leaf-types/unit-names.h"
 #include "leaf-types/unit.h"
 #include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
@@ -230,11 +231,11 @@ typedef struct UnitState {
         Status value;
 } UnitState;
 
+/* By default, what "systemctl is-active" calls active. */
 static const char *const *wanted_state(const UnitStateParams *params) {
-        static const char *const active[] = { "active", NULL };
         bool others = params->sub_state || params->result || params->load_state || params->test;
 
-        return params->state || others ? params->state : active;
+        return params->state || others ? params->state : unit_up_states;
 }
 
 /* wanted NULL: anything will do. */
@@ -265,7 +266,7 @@ static char *state_complaint(const char *unit, const UnitStateParams *params, co
                 return NULL;
         }
 
-        list = g_strjoinv(" or ", (char **) wanted);
+        list = wanted == unit_up_states ? g_strdup("active") : g_strjoinv(" or ", (char **) wanted);
         return g_strdup_printf("%s %s, not %s%s", unit, actual, list, hint);
 }
 

@@ -116,7 +116,7 @@ static int reply_all(Fake *fake, sd_bus_message *message) {
 
         return sd_bus_reply_method_return(
                 message, "a{sv}", 10, "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 255,
-                "LoadState", "s", fake->load_state, "ActiveState", "s", fake->active_state, "SubState", "s", "some",
+                "LoadState", "s", fake->load_state, "ActiveState", "s", fake->active_state, "SubState", "s", "exited",
                 "Result", "s", fake->unit_result, "ConditionResult", "b", !fake->unmet, "ConditionTimestampMonotonic",
                 "t", now, "InactiveExitTimestampMonotonic", "t", left, "InactiveEnterTimestampMonotonic", "t", became,
                 "Conditions", "a(sbbsi)", 1, "ConditionPathExists", false, true, "/x", fake->unmet ? -1 : 1);
@@ -219,6 +219,6 @@ void fake_change(Fake *fake, const char *state) {
         fake->active_state = state;
         g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(fake->peer), UNIT_PATH, "org.freedesktop.DBus.Properties",
                                            "PropertiesChanged", "sa{sv}as", "org.freedesktop.systemd1.Unit", 2,
-                                           "ActiveState", "s", state, "SubState", "s", "some", 0),
+                                           "ActiveState", "s", state, "SubState", "s", "exited", 0),
                         >=, 0);
 }

@@ -123,11 +123,10 @@ static void test_refused_at_load(void) {
                        "unit: \"cam.servce\" is not the name of a unit: there is no suffix \".servce\"; did you mean "
                        "\"cam.service\"?");
         assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"state\": \"actve\" }",
-                       "state: \"actve\" is none of \"active\", \"reloading\", \"inactive\", \"failed\", "
-                       "\"activating\", \"deactivating\", \"maintenance\"; did you mean \"active\"?");
+                       "state: \"actve\" is none of \"active\", \"reloading\", \"refreshing\", \"inactive\", "
+                       "\"failed\", \"activating\", \"deactivating\", \"maintenance\"; did you mean \"active\"?");
         assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"state\": [\"active\", \"dead\"] }",
-                       "state[1]: \"dead\" is none of \"active\", \"reloading\", \"inactive\", \"failed\", "
-                       "\"activating\", \"deactivating\", \"maintenance\"");
+                       "state[1]: \"dead\" is no active state; write it as 'sub_state'");
         assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"result\": [] }",
                        "result: the list is empty; it needs at least one entry");
         assert_refused("{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"sub_state\": 5 }",

@@ -13,10 +13,11 @@ static void test_state(Scene *scene, const void *data) {
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         fake_change(&scene->fake, "failed");
         g_assert_cmpint(test_leaf_wait_reports(leaf, 2), ==, STATUS_FAILURE);
-        g_assert_cmpstr(leaf->cause, ==, "cam.service is failed (some), not active");
+        g_assert_cmpstr(leaf->cause, ==, "cam.service is failed (exited), not active");
         assert_cause(leaf->reason, "condition",
-                     "{\"unit\":\"cam.service\",\"wanted\":{\"state\":\"active\"},\"seen\":{\"load_state\":\"loaded\","
-                     "\"state\":\"failed\",\"sub_state\":\"some\",\"result\":\"success\"}}");
+                     "{\"unit\":\"cam.service\",\"wanted\":{\"state\":[\"active\",\"reloading\",\"refreshing\"]},"
+                     "\"seen\":{\"load_state\":\"loaded\","
+                     "\"state\":\"failed\",\"sub_state\":\"exited\",\"result\":\"success\"}}");
         fake_change(&scene->fake, "active");
         g_assert_cmpint(test_leaf_wait_reports(leaf, 3), ==, STATUS_SUCCESS);
 
@@ -33,11 +34,11 @@ static void test_state_complaints(Scene *scene, const void *data) {
                 const char *load_state, *active_state, *result, *wanted, *cause;
         } cases[] = {
                 { "not-found", "inactive", "success", "\"state\": \"active\"",
-                  "cam.service is inactive (some), not active: there is no such unit" },
+                  "cam.service is inactive (exited), not active: there is no such unit" },
                 { "loaded", "active", "success", "\"state\": [\"failed\", \"inactive\"]",
-                  "cam.service is active (some), not failed or inactive" },
+                  "cam.service is active (exited), not failed or inactive" },
                 { "loaded", "active", "success", "\"sub_state\": \"running\"",
-                  "cam.service is active (some), not running" },
+                  "cam.service is active (exited), not running" },
                 { "loaded", "failed", "exit-code", "\"result\": \"success\"",
                   "cam.service has the result exit-code, not success" },
         };
@@ -112,7 +113,7 @@ static void test_state_while_reloading(Scene *scene, const void *data) {
         fake_remove_unit(&scene->fake);
         scene->fake.active_state = "failed";
         fake_reload(&scene->fake, false);
-        test_leaf_expect(leaf, ++n_reports, STATUS_FAILURE, "cam.service is failed (some), not active");
+        test_leaf_expect(leaf, ++n_reports, STATUS_FAILURE, "cam.service is failed (exited), not active");
 }
 
 /* A leaf that starts meanwhile waits. */
@@ -163,7 +164,8 @@ static void test_state_without_systemd(Scene *scene, const void *data) {
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
         g_assert_true(g_str_has_prefix(leaf->cause, "the state of cam.service is not known: "));
         assert_cause(leaf->reason, "condition",
-                     "{\"unit\":\"cam.service\",\"wanted\":{\"state\":\"active\"},\"seen\":null}");
+                     "{\"unit\":\"cam.service\",\"wanted\":{\"state\":[\"active\",\"reloading\",\"refreshing\"]},"
+                     "\"seen\":null}");
         late = scene_start(scene, CAM_IS_ACTIVE);
         g_assert_cmpint(late->status, ==, STATUS_FAILURE);
 
@@ -199,21 +201,43 @@ static void test_state_unknown(Scene *scene, const void *data) {
         wait_status(success, STATUS_SUCCESS);
 }
 
+/* A unit that reloads is up, unless the tree asks for exactly "active". */
+static void test_state_while_unit_reloads(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL, exact = NULL;
+
+        fake_come(scene);
+        leaf = scene_start(scene, CAM_IS_ACTIVE);
+        exact = scene_start(scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"state\": \"active\" }");
+        wait_status(leaf, STATUS_SUCCESS);
+        wait_status(exact, STATUS_SUCCESS);
+        fake_change(&scene->fake, "reloading");
+        wait_status(exact, STATUS_FAILURE);
+        g_assert_cmpstr(exact->cause, ==, "cam.service is reloading (exited), not active");
+        g_assert_cmpint(leaf->status, ==, STATUS_SUCCESS);
+        fake_change(&scene->fake, "refreshing");
+        wait_until(strstr(exact->cause, "refreshing"));
+        g_assert_cmpint(leaf->status, ==, STATUS_SUCCESS);
+        fake_change(&scene->fake, "active");
+        wait_status(exact, STATUS_SUCCESS);
+        fake_change(&scene->fake, "failed");
+        wait_status(leaf, STATUS_FAILURE);
+}
+
 static void test_state_lists(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) leaf = NULL;
 
         fake_come(scene);
         leaf = scene_start(
                 scene, "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"state\": [\"active\", \"reloading\"], "
-                       "\"sub_state\": \"some\", \"result\": [\"success\"] }");
+                       "\"sub_state\": \"exited\", \"result\": [\"success\"] }");
         wait_status(leaf, STATUS_SUCCESS);
         fake_change(&scene->fake, "failed");
         wait_status(leaf, STATUS_FAILURE);
-        g_assert_cmpstr(leaf->cause, ==, "cam.service is failed (some), not active or reloading");
+        g_assert_cmpstr(leaf->cause, ==, "cam.service is failed (exited), not active or reloading");
         assert_cause(leaf->reason, "condition",
                      "{\"unit\":\"cam.service\",\"wanted\":{\"state\":[\"active\",\"reloading\"],"
-                     "\"sub_state\":\"some\",\"result\":\"success\"},\"seen\":{\"load_state\":\"loaded\","
-                     "\"state\":\"failed\",\"sub_state\":\"some\",\"result\":\"success\"}}");
+                     "\"sub_state\":\"exited\",\"result\":\"success\"},\"seen\":{\"load_state\":\"loaded\","
+                     "\"state\":\"failed\",\"sub_state\":\"exited\",\"result\":\"success\"}}");
         fake_change(&scene->fake, "reloading");
         wait_status(leaf, STATUS_SUCCESS);
 }
@@ -229,7 +253,7 @@ static void test_state_test(Scene *scene, const void *data) {
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
         g_assert_cmpstr(leaf->cause, ==,
                         "value.active_state == wanted and value.result == 'success' is false (wanted is \"failed\", "
-                        "value is {\"active_state\":\"active\",\"sub_state\":\"some\",\"result\":\"succes...)");
+                        "value is {\"active_state\":\"active\",\"sub_state\":\"exited\",\"result\":\"succ...)");
         fake_change(&scene->fake, "failed");
         wait_status(leaf, STATUS_SUCCESS);
         g_assert_cmpint(test_leaf_evaluate(leaf), ==, STATUS_SUCCESS);
@@ -306,6 +330,7 @@ int main(int argc, char **argv) {
         add("without-systemd", test_state_without_systemd);
         add("unknown", test_state_unknown);
         add("lists", test_state_lists);
+        add("while-unit-reloads", test_state_while_unit_reloads);
         add("test", test_state_test);
         add("test-fails", test_state_test_fails);
         add("shared", test_state_shared);

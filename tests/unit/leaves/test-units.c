@@ -106,7 +106,7 @@ static void test_unmet_condition(Scene *scene, const void *data) {
         assert_cause(
                 leaf->reason, "unit-result",
                 "{\"unit\":\"cam.service\",\"job_result\":\"done\",\"result\":\"success\",\"load_state\":\"loaded\","
-                "\"active_state\":\"inactive\",\"sub_state\":\"some\","
+                "\"active_state\":\"inactive\",\"sub_state\":\"exited\","
                 "\"unmet_condition\":\"ConditionPathExists=!/x\","
                 "\"invocation_id\":\"0102030405060708090a0b0c0d0e0fff\"}");
         g_assert_cmpuint(scene->fake.n_referenced, ==, 1);
