@@ -636,14 +636,11 @@ static void read_log(RunScreen *screen) {
         g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func((GDestroyNotify) log_line_free),
                              gaps = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(Recording) own = NULL;
-        const Recording *recording = screen->replay ? screen->recording : NULL;
 
-        if (!recording && recording_open(screen->client, screen->run->id, &own) == EXIT_SUCCESS)
-                recording = own;
-        if (!recording)
+        if (!screen->replay && recording_open(screen->client, screen->run->id, &own) != EXIT_SUCCESS)
                 return;
 
-        run_log_read(screen->client, recording, 0, lines, gaps);
+        run_log_read(screen->client, screen->replay ? screen->recording : own, 0, lines, gaps);
         g_ptr_array_sort(lines, compare_lines);
         for (guint i = 0; i < lines->len; i++) {
                 const LogLine *log = g_ptr_array_index(lines, i);
