@@ -6,9 +6,15 @@
  *
  * Calls are sent in a window, and only by the main loop: a caller is not called back before it returns. A call waits,
  * is in flight, or could not be sent; it is in the queue of that state until its callback was called. Receivers take
- * turns, and none may have more calls in flight than the window has left for all others: so a receiver that does not
- * answer delays no calls to others. The window adapts to the bus: when the bus refuses a call, it shrinks to the number
- * in flight, and grows again slowly, since the bus logs each refusal.
+ * turns, and none may have more calls in flight than the window has left for all others. The window adapts to the bus:
+ * when the bus refuses a call, it shrinks to the number in flight, and grows again slowly, since the bus logs each
+ * refusal.
+ *
+ * A call that was freed in flight is given up: nobody waits for it, but a dbus-daemon counts it until it is answered.
+ * So it stays in the window, and counts against its receiver. A receiver that has answered nothing since one of its
+ * calls was given up is silent. It gets a smaller share, also if its process has several names, and then a Ping, whose
+ * answer tells that only some of its methods never answer. If calls that were given up leave no room at all, only a new
+ * connection helps.
  */
 
 #include <errno.h>
@@ -22,13 +28,14 @@
 #include "bus/names.h"
 #include "bus/property-watch.h"
 
-/* When the bus has refused a call, the next reply makes room. The late reply to a cancelled call makes room unnoticed,
- * so the call is also tried again at this interval. */
+/* When the bus has refused a call, the next reply makes room; the call is also tried again at this interval. */
 #define CALL_RETRY_USEC (UINT64_C(100) * 1000)
 
-/* A dbus-daemon counts a cancelled call until it is answered, so peers that never answer use up its limit. If it
- * refuses a call after so many cancelled ones, though none is in flight, only a new connection helps. */
-#define ABANDONED_MAX (CONNECTION_WINDOW / 2)
+/* A silent receiver may have this part of what the window has left. */
+#define SILENT_PART 4u
+
+/* If there is no room at all, a new connection is made at once when nobody waits for a reply, else after this time. */
+#define CLOSED_USEC (UINT64_C(2) * 1000 * 1000)
 
 /* The window grows by one after this many windows of replies. */
 #define GROWTH_WINDOWS 10u
@@ -43,24 +50,30 @@ typedef enum CallKind {
 
 typedef struct Calls {
         const char *bus_name;
+        Names *names;
         sd_bus *bus; /* NULL: not connected */
         GSource *source;
         GHashTable *receivers; /* by name: those with calls that wait or are in flight */
         GQueue waiting;        /* of Receiver: those with calls that wait */
         GQueue in_flight, failed;
         unsigned window;
-        unsigned n_replies;   /* since the window last changed */
-        uint64_t retry_at;    /* nothing is sent before this time; 0: the bus has refused nothing */
-        unsigned n_abandoned; /* calls on this bus that were cancelled in flight */
-        bool stuck;
+        unsigned n_replies;  /* since the window last changed */
+        uint64_t retry_at;   /* nothing is sent before this time; 0: the bus has refused nothing */
+        unsigned n_given_up; /* calls in flight */
+        uint64_t closed_at;  /* since when there is no room; 0: there is */
 } Calls;
 
 /* The destination of calls. */
 typedef struct Receiver {
+        Calls *calls;
         char *name;
         GQueue waiting; /* of Call */
         GList link;     /* among those with calls that wait */
-        unsigned n_in_flight;
+        unsigned n_in_flight, n_given_up;
+        bool silent;   /* it has answered nothing since a call was given up */
+        bool pinged;   /* and was sent a Ping since */
+        bool warned;   /* that it does not answer */
+        NameUse owner; /* from the first call that was given up; of a well-known name */
         bool away;
         GQueue held; /* of Call: patient ones, until it is back */
 } Receiver;
@@ -77,6 +90,7 @@ struct Call {
         sd_bus_slot *slot;
         int error;            /* why it could not be sent */
         sd_bus_message *undo; /* of a call without an owner, see call_undo() */
+        bool given_up;
         CallDone done;
         void *userdata;
 };
@@ -86,6 +100,7 @@ static Receiver *receiver_get(Calls *calls, const char *name) {
 
         if (!receiver) {
                 receiver = g_new0(Receiver, 1);
+                receiver->calls = calls;
                 receiver->name = g_strdup(name);
                 receiver->link.data = receiver;
                 g_hash_table_insert(calls->receivers, receiver->name, receiver);
@@ -97,6 +112,7 @@ static Receiver *receiver_get(Calls *calls, const char *name) {
 static void receiver_free(void *data) {
         Receiver *receiver = data;
 
+        name_leave(&receiver->owner);
         g_free(receiver->name);
         g_free(receiver);
 }
@@ -122,7 +138,13 @@ static void call_move(Call *call, GQueue *queue) {
                 return;
         }
 
-        receiver->n_in_flight -= call->queue == &calls->in_flight;
+        if (call->queue == &calls->in_flight) {
+                receiver->n_in_flight--;
+                receiver->n_given_up -= call->given_up;
+                calls->n_given_up -= call->given_up;
+                receiver->silent &= receiver->n_given_up > 0;
+                receiver->pinged &= receiver->silent;
+        }
         receiver->n_in_flight += queue == &calls->in_flight;
         if (!waited && receiver->waiting.length > 0)
                 g_queue_push_tail_link(&calls->waiting, &receiver->link);
@@ -153,8 +175,21 @@ static void call_finish(Call *call, sd_bus_message *reply, const sd_bus_error *e
         call->done(reply, error, call->userdata);
 }
 
+static void call_release(Call *call) {
+        call_move(call, NULL);
+        sd_bus_slot_unref(call->slot);
+        sd_bus_message_unref(call->message);
+        sd_bus_message_unref(call->undo);
+        g_free(call);
+}
+
 static void call_finish_lost(Call *call) {
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+
+        if (call->given_up) {
+                call_release(call);
+                return;
+        }
 
         sd_bus_error_setf(&error, SD_BUS_ERROR_DISCONNECTED,
                           "the connection to the bus '%s' was lost before the reply came", call->calls->bus_name);
@@ -215,6 +250,29 @@ static int message_renew(sd_bus *bus, sd_bus_message **message) {
 
 static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error);
 
+static void on_owner(void *userdata) {
+        const Receiver *receiver = userdata;
+
+        if (receiver->calls->source)
+                bus_source_wake(receiver->calls->source, 0);
+}
+
+/* Waiting calls are sent later, because the caller may be about to free all of them. */
+static void call_give_up(Call *call) {
+        Calls *calls = call->calls;
+        Receiver *receiver = call->receiver;
+
+        call->given_up = true;
+        calls->n_given_up++;
+        receiver->n_given_up++;
+        receiver->silent = true;
+        if (!receiver->owner.name && *receiver->name != ':' && !g_str_equal(receiver->name, BUS_DRIVER)) {
+                receiver->owner.follower = (Follower){ .changed = on_owner, .userdata = receiver };
+                name_use(calls->names, &receiver->owner, receiver->name);
+        }
+        bus_source_wake(calls->source, 0);
+}
+
 /* False: the bus is closing; the call waits for the next connection. */
 static bool call_send(Call *call) {
         Calls *calls = call->calls;
@@ -244,18 +302,98 @@ static bool call_send(Call *call) {
         return true;
 }
 
+/* How many calls are in flight to the process that owns the name. */
+static unsigned receiver_load(const Receiver *receiver) {
+        const char *owner = receiver->owner.name ? name_owner(&receiver->owner) : receiver->name;
+        unsigned n = receiver->n_in_flight;
+        GHashTableIter iterator;
+        void *p;
+
+        g_hash_table_iter_init(&iterator, receiver->calls->receivers);
+        while (owner && g_hash_table_iter_next(&iterator, NULL, &p)) {
+                const Receiver *other = p;
+
+                if (other != receiver && (g_str_equal(other->name, owner) ||
+                                          (other->owner.name && g_strcmp0(name_owner(&other->owner), owner) == 0)))
+                        n += other->n_in_flight;
+        }
+        return n;
+}
+
+static unsigned calls_left(const Calls *calls) {
+        return calls->window - MIN(calls->in_flight.length, calls->window);
+}
+
+static bool receiver_has_room(const Receiver *receiver) {
+        unsigned left = calls_left(receiver->calls);
+
+        return receiver->silent ? receiver_load(receiver) < left / SILENT_PART : receiver->n_in_flight < left;
+}
+
 /* NULL: all receivers have their share in flight, or no call waits. */
 static Receiver *next_receiver(const Calls *calls) {
-        unsigned left = calls->window - MIN(calls->in_flight.length, calls->window);
-
-        for (const GList *link = calls->waiting.head; link; link = link->next) {
-                Receiver *receiver = link->data;
-
-                if (receiver->n_in_flight < left)
-                        return receiver;
-        }
+        for (const GList *link = calls->waiting.head; link && calls_left(calls) > 0; link = link->next)
+                if (receiver_has_room(link->data))
+                        return link->data;
 
         return NULL;
+}
+
+/* Nobody waits for the answer: that there is one is enough. */
+static void receiver_ping(Receiver *receiver) {
+        Calls *calls = receiver->calls;
+        g_autoptr(sd_bus_message) message = NULL;
+        Call *ping;
+
+        if (sd_bus_message_new_method_call(calls->bus, &message, receiver->name, "/", "org.freedesktop.DBus.Peer",
+                                           "Ping") < 0 ||
+            sd_bus_message_set_auto_start(message, false) < 0)
+                return;
+
+        ping = g_new0(Call, 1);
+        *ping = (Call){ .calls = calls, .receiver = receiver };
+        ping->link.data = ping;
+        ping->message = g_steal_pointer(&message);
+        if (sd_bus_call_async(calls->bus, &ping->slot, ping->message, on_reply, ping, UINT64_MAX) < 0) {
+                sd_bus_message_unref(ping->message);
+                g_free(ping);
+                return;
+        }
+
+        call_move(ping, &calls->in_flight);
+        receiver->pinged = true;
+        call_give_up(ping);
+}
+
+/* Calls wait for receivers that do not answer. */
+static void calls_find_silent(Calls *calls) {
+        for (const GList *link = calls->waiting.head; link && calls_left(calls) > 0; link = link->next) {
+                Receiver *receiver = link->data;
+
+                if (!receiver->silent || receiver->pinged)
+                        continue;
+
+                if (!receiver->warned)
+                        log_warning("%s on bus '%s' has not answered %u calls that nobody waits for any more; calls to "
+                                    "it wait until it does",
+                                    receiver->name, calls->bus_name, receiver->n_given_up);
+                receiver->warned = true;
+                receiver_ping(receiver);
+        }
+}
+
+/* Is there no room for a receiver that answers, because of calls that were given up? */
+static bool calls_are_closed(const Calls *calls) {
+        if (calls->n_given_up == 0 || calls->n_given_up < calls->window / 2)
+                return false;
+
+        for (const GList *link = calls->waiting.head; link; link = link->next) {
+                const Receiver *receiver = link->data;
+
+                if (!receiver->silent && !receiver_has_room(receiver))
+                        return true;
+        }
+        return false;
 }
 
 static void calls_send(Calls *calls) {
@@ -265,12 +403,14 @@ static void calls_send(Calls *calls) {
                 g_queue_unlink(&calls->waiting, &receiver->link);
                 g_queue_push_tail_link(&calls->waiting, &receiver->link);
                 if (!call_send(receiver->waiting.head->data))
-                        break;
+                        return;
         }
+
+        if (calls->bus && calls->retry_at == 0)
+                calls_find_silent(calls);
 }
 
 static void calls_refused(Calls *calls) {
-        calls->stuck = calls->in_flight.length == 0 && calls->n_abandoned >= ABANDONED_MAX;
         calls->window = MAX(calls->in_flight.length, 1);
         calls->n_replies = 0;
         calls->retry_at = (uint64_t) g_get_monotonic_time() + CALL_RETRY_USEC;
@@ -297,12 +437,25 @@ static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_err
         if (is_from_bus(call, reply) && sd_bus_message_is_method_error(reply, SD_BUS_ERROR_LIMITS_EXCEEDED) > 0) {
                 /* It was not delivered. Appended, so that a receiver whose calls the bus refuses does not delay the
                  * others. */
-                call_wait(call);
+                if (call->given_up)
+                        call_release(call);
+                else
+                        call_wait(call);
                 calls_refused(calls);
                 return 1;
         }
 
+        if (!is_from_bus(call, reply))
+                call->receiver->silent = call->receiver->pinged = false;
         calls_answered(calls);
+        if (call->given_up) {
+                if (call->undo && sd_bus_message_is_method_error(reply, NULL) <= 0)
+                        (void) sd_bus_send(calls->bus, call->undo, NULL);
+                call_release(call);
+                calls_send(calls);
+                return 1;
+        }
+
         if (call_was_early(call, reply)) {
                 call_wait(call);
                 calls_send(calls);
@@ -330,8 +483,8 @@ static Calls *calls_new(const char *bus_name) {
 static void call_disown(Call *call) {
         call_move(call, NULL);
         call->slot = sd_bus_slot_unref(call->slot);
-        if (call->undo)
-                call_free(call);
+        if (call->given_up)
+                call_release(call);
 }
 
 static void calls_free(Calls *calls) {
@@ -367,8 +520,7 @@ static void calls_attach(Calls *calls, sd_bus *bus, GSource *source) {
         calls->window = CONNECTION_WINDOW;
         calls->n_replies = 0;
         calls->retry_at = 0;
-        calls->n_abandoned = 0;
-        calls->stuck = false;
+        calls->closed_at = 0;
 
         calls_send(calls);
 }
@@ -395,20 +547,29 @@ static void calls_detach(Calls *calls) {
 }
 
 static void calls_settle(Calls *calls) {
+        uint64_t now = (uint64_t) g_get_monotonic_time();
+
         calls_finish_failed(calls);
-
-        if (calls->stuck) {
-                log_warning("bus '%s' takes no more calls, because too many are unanswered; reconnecting",
-                            calls->bus_name);
-                sd_bus_close(calls->bus);
-                return;
-        }
-
-        if (calls->retry_at > (uint64_t) g_get_monotonic_time())
+        if (calls->retry_at > now)
                 bus_source_wake(calls->source, calls->retry_at);
         else
                 calls->retry_at = 0;
         calls_send(calls);
+
+        if (!calls_are_closed(calls)) {
+                calls->closed_at = 0;
+                return;
+        }
+
+        if (calls->closed_at == 0)
+                calls->closed_at = now;
+        if (calls->n_given_up == calls->in_flight.length ||
+            (calls_left(calls) == 0 && now >= calls->closed_at + CLOSED_USEC)) {
+                log_warning("bus '%s' takes no more calls, because too many are unanswered; reconnecting",
+                            calls->bus_name);
+                sd_bus_close(calls->bus);
+        } else if (now < calls->closed_at + CLOSED_USEC)
+                bus_source_wake(calls->source, calls->closed_at + CLOSED_USEC);
 }
 
 /* Either message, or destination and make, are given, make only for CALL_PLAIN; sending may be NULL. */
@@ -433,40 +594,18 @@ static Call *calls_add(Calls *calls, CallKind kind, const char *destination, sd_
 }
 
 void call_free(Call *call) {
-        if (!call)
-                return;
-
-        /* Deferred, because the caller may be about to free all waiting calls. */
-        if (call->queue && call->queue == &call->calls->in_flight && call->calls->source) {
-                call->calls->n_abandoned++;
-                bus_source_wake(call->calls->source, 0);
-        }
-
-        call_move(call, NULL);
-        sd_bus_slot_unref(call->slot);
-        sd_bus_message_unref(call->message);
-        sd_bus_message_unref(call->undo);
-        g_free(call);
-}
-
-static void on_to_be_undone(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        g_autoptr(Call) call = userdata;
-
-        if (!error)
-                (void) sd_bus_send(call->calls->bus, call->undo, NULL);
+        if (call && call->queue && call->queue == &call->calls->in_flight && call->calls->bus)
+                call_give_up(call);
+        else if (call)
+                call_release(call);
 }
 
 void call_undo(Call *call, sd_bus_message *undo) {
-        if (call->queue != &call->calls->in_flight) {
-                call_free(call);
-                return;
+        if (call->queue == &call->calls->in_flight) {
+                (void) sd_bus_message_set_expect_reply(undo, false);
+                call->undo = sd_bus_message_ref(undo);
         }
-
-        (void) sd_bus_message_set_expect_reply(undo, false);
-        call->undo = sd_bus_message_ref(undo);
-        call->sending = NULL;
-        call->done = on_to_be_undone;
-        call->userdata = call;
+        call_free(call);
 }
 
 #define RETRY_MSEC_MIN 100u
@@ -658,6 +797,7 @@ Connection *connection_new(GMainContext *context, const char *name, const char *
         connection->calls = calls_new(connection->name);
         connection->rules = rules_new(connection->name);
         connection->names = names_new(connection->rules);
+        connection->calls->names = connection->names;
         connection->matches = matches_new(connection->rules, connection->names);
         connection->properties = properties_new(connection);
 

@@ -265,19 +265,133 @@ static void test_share(ConnectionStage *stage) {
         g_assert_cmpuint(stage->service.n_hangs, ==, CONNECTION_SHARE);
 }
 
-/* As many as the bus remembers are never answered and cancelled: then only a new connection can call again. */
-static void test_stuck(ConnectionStage *stage) {
-        Outcome hung[60] = { 0 };
+/* A peer that reads nothing. */
+static sd_bus *frozen_new(const ConnectionStage *stage, const char *name) {
+        sd_bus *bus;
+
+        g_assert_cmpint(sd_bus_new(&bus), >=, 0);
+        g_assert_cmpint(sd_bus_set_address(bus, bus_fixture_address(stage->bus)), >=, 0);
+        g_assert_cmpint(sd_bus_set_bus_client(bus, true), >=, 0);
+        g_assert_cmpint(sd_bus_start(bus), >=, 0);
+        g_assert_cmpint(sd_bus_request_name(bus, name, 0), >=, 0);
+        return bus;
+}
+
+static void call_ping(Connection *connection, const char *name, Outcome *outcome) {
+        g_autoptr(sd_bus_message) message = NULL;
+
+        g_assert_cmpint(sd_bus_message_new_method_call(connection_bus(connection), &message, name, "/",
+                                                       "org.freedesktop.DBus.Peer", "Ping"),
+                        >=, 0);
+        outcome->call = connection_call(connection, message, outcome_on_done, outcome);
+}
+
+/* Calls it more often than it may be called, and waits for none. */
+static void give_up(ConnectionStage *stage, const char *name) {
+        Outcome pings[60] = { 0 };
         g_auto(Outcome) echo = { 0 };
 
-        for (unsigned i = 0; i < G_N_ELEMENTS(hung); i++)
-                call(stage->connection, "Hang", &hung[i]);
-        wait_until(stage->service.n_hangs == CONNECTION_SHARE);
-        for (unsigned i = 0; i < CONNECTION_SHARE; i++)
-                call_outcome_clear(&hung[i]);
-        wait_until(stage->service.n_hangs == G_N_ELEMENTS(hung));
-        for (unsigned i = CONNECTION_SHARE; i < G_N_ELEMENTS(hung); i++)
-                call_outcome_clear(&hung[i]);
+        for (unsigned i = 0; i < G_N_ELEMENTS(pings); i++)
+                call_ping(stage->connection, name, &pings[i]);
+        call_echo(stage->connection, 0, &echo);
+        wait_until(echo.done);
+        g_assert_cmpstr(echo.error, ==, NULL);
+        for (unsigned i = 0; i < G_N_ELEMENTS(pings); i++)
+                call_outcome_clear(&pings[i]);
+}
+
+static char *unique_name(const ConnectionStage *stage) {
+        const char *name = NULL;
+
+        g_assert_cmpint(sd_bus_get_unique_name(connection_bus(stage->connection), &name), >=, 0);
+        return g_strdup(name);
+}
+
+/* Calls that were given up count until they are answered, or the peer is gone; others are called meanwhile. */
+static void test_frozen(ConnectionStage *stage) {
+        sd_bus *frozen[5];
+        Outcome pings[G_N_ELEMENTS(frozen)] = { 0 };
+        g_autofree char *before = NULL, *after = NULL;
+
+        wait_until(connection_is_ready(stage->connection));
+        before = unique_name(stage);
+        for (unsigned i = 0; i < G_N_ELEMENTS(frozen); i++) {
+                g_autofree char *name = g_strdup_printf("org.example.Frozen%u", i);
+
+                frozen[i] = frozen_new(stage, name);
+                give_up(stage, name);
+                call_ping(stage->connection, name, &pings[i]);
+        }
+        give_up(stage, "org.example.Frozen0");
+        wait_round_trip(stage->other);
+        after = unique_name(stage);
+        g_assert_cmpstr(after, ==, before);
+
+        for (unsigned i = 0; i < G_N_ELEMENTS(frozen); i++) {
+                g_assert_false(pings[i].done);
+                if (i % 2 == 0)
+                        while (!pings[i].done) {
+                                g_assert_cmpint(sd_bus_process(frozen[i], NULL), >=, 0);
+                                g_main_context_iteration(NULL, FALSE);
+                        }
+                sd_bus_close_unref(frozen[i]);
+                wait_until(pings[i].done);
+                g_assert_cmpint(!pings[i].error, ==, i % 2 == 0);
+                call_outcome_clear(&pings[i]);
+        }
+}
+
+/* All its names have one share, and the window is not used up by it. */
+static void test_frozen_names(ConnectionStage *stage) {
+        sd_bus *frozen = frozen_new(stage, "org.example.Frozen");
+        g_autofree char *before = NULL, *after = NULL;
+
+        wait_until(connection_is_ready(stage->connection));
+        before = unique_name(stage);
+        for (unsigned i = 0; i < 20; i++) {
+                g_autofree char *name = g_strdup_printf("org.example.Frozen.N%u", i);
+                Outcome ping = { 0 };
+
+                g_assert_cmpint(sd_bus_request_name(frozen, name, 0), >=, 0);
+                for (unsigned j = 0; j < 10; j++) {
+                        g_auto(Outcome) echo = { 0 };
+
+                        call_ping(stage->connection, name, &ping);
+                        call_echo(stage->connection, 0, &echo);
+                        wait_until(echo.done);
+                        call_outcome_clear(&ping);
+                }
+        }
+        after = unique_name(stage);
+        g_assert_cmpstr(after, ==, before);
+        sd_bus_close_unref(frozen);
+}
+
+/* If nothing is left for others, a new connection is made. */
+static void test_frozen_many(ConnectionStage *stage) {
+        sd_bus *frozen[8];
+
+        for (unsigned i = 0; i < G_N_ELEMENTS(frozen); i++) {
+                g_autofree char *name = g_strdup_printf("org.example.Frozen%u", i);
+
+                frozen[i] = frozen_new(stage, name);
+                give_up(stage, name);
+        }
+        for (unsigned i = 0; i < G_N_ELEMENTS(frozen); i++)
+                sd_bus_close_unref(frozen[i]);
+}
+
+/* A peer that answers some calls, and never answers others, can be called again and again. */
+static void test_never_answered(ConnectionStage *stage) {
+        g_auto(Outcome) echo = { 0 };
+
+        for (unsigned i = 0; i < 120; i++) {
+                g_auto(Outcome) hung = { 0 };
+                unsigned before = stage->service.n_hangs;
+
+                call(stage->connection, "Hang", &hung);
+                wait_until(stage->service.n_hangs > before);
+        }
 
         call_echo(stage->connection, 5, &echo);
         wait_until(echo.done);
@@ -330,7 +444,11 @@ int main(int argc, char **argv) {
                                      test_many);
         connection_stage_add_limited("calls", "cancel-of-128", "<limit name=\"max_replies_per_connection\">128</limit>",
                                      test_cancel);
-        connection_stage_add_limited("calls", "stuck-of-60", "<limit name=\"max_replies_per_connection\">60</limit>",
-                                     test_stuck);
+        connection_stage_add("calls", "frozen", test_frozen);
+        connection_stage_add("calls", "frozen-names", test_frozen_names);
+        connection_stage_add("calls", "frozen-many", test_frozen_many);
+        connection_stage_add("calls", "never-answered", test_never_answered);
+        connection_stage_add_limited("calls", "frozen-many-of-60",
+                                     "<limit name=\"max_replies_per_connection\">60</limit>", test_frozen_many);
         return g_test_run();
 }
