@@ -86,21 +86,45 @@ def test_stopping_the_unit_of_a_tree_halts_it(machine):
     assert row.status == "halted"
 
 
-def test_a_shutdown_halts_what_runs(boot):
+def at_shutdown(directory):
+    """A tree whose processes say in a file when they end: one when it is halted, one by itself, and two of a clean-up."""
+    def shell(name, script, kind="Spawn", **keys):
+        return {"type": kind, "name": name, "argv": ["/bin/sh", "-c", script], **keys}
+
+    def says(word):
+        return f"echo {word} >>{directory}/said"
+
+    return {"type": "Finally", "children": [
+        {"type": "ParallelAll", "children": [
+            shell("Duty", f"trap '{says('halted')}; exit 0' TERM; echo >{directory}/duty; while :; do sleep 0.05; done"),
+            shell("Write", f"echo >{directory}/write; until grep -q halted {directory}/said; do sleep 0.05; done; "
+                           f"{says('written')}", uninterruptible=True)]},
+        {"type": "Sequence", "children": [shell("Check", says("checked"), kind="Command"), shell("Park", says("parked"))]}]}
+
+
+def test_btd_ends_processes_at_a_shutdown(boot):
+    """Systemd leaves it to the tree which process ends when, and clean-ups can start more. Also those of a user."""
     def add_duty(machine):
-        machine.tree("on-duty", {
-            "type": "Spawn", "name": "Duty",
-            "argv": ["/bin/sh", "-c", 'trap "echo halted >/kept/duty; exit 0" TERM; echo >/run/pipe; '
-                                      'while :; do sleep 0.05; done']})
+        machine.tree("on-duty", at_shutdown("/kept"))
 
     machine = boot(add_duty)
-    machine.check("mkfifo", "/run/pipe")
+    machine.check("mkfifo", "/kept/duty", "/kept/write")
     machine.client.start("on-duty")
-    machine.check("sh", "-c", "read line </run/pipe")
+    user = User(machine)
+    machine.check("mkdir", "/kept/user")
+    machine.check("mkfifo", "/kept/user/duty", "/kept/user/write")
+    machine.check("chown", "-R", user.name, "/kept/user")
+    user.tree("on-duty", at_shutdown("/kept/user"))
+    user.begin()
+    user.check("systemctl", "--user", "start", "btd.service")
+    user.check("btctl", "--user", "start", "on-duty")
+    for directory in "/kept", "/kept/user":
+        machine.check("sh", "-c", f"read line <{directory}/duty; read line <{directory}/write")
 
     machine.power_off()
 
-    assert (machine.top / "kept/duty").read_text() == "halted\n"
+    for directory in "kept", "kept/user":
+        assert (machine.top / directory / "said").read_text().split() == ["halted", "written", "checked", "parked"]
 
 
 def test_a_user_has_one_of_his_own(machine):

@@ -159,6 +159,16 @@ static int append_success(sd_bus_message *message, json_object *success) {
         return r;
 }
 
+/* btd ends its processes, in the order of their trees, and systemd must not do so beside it when the machine goes down.
+ * And nothing of a new unit may conflict with the shutdown, or no clean-up could start a process: for a user, neither
+ * may the slice that it would be in by default. */
+static int append_shutdown(sd_bus_message *message, bool user) {
+        int r = sd_bus_message_append(message, "(sv)(sv)", "DefaultDependencies", "b", false, "IgnoreOnIsolate", "b",
+                                      true);
+
+        return r >= 0 && user ? append_string(message, "Slice", "-.slice") : r;
+}
+
 /* The properties that make a unit suitable for Spawn. */
 static int append_nature(sd_bus_message *message, const SpawnRequest *request) {
         const SpawnParams *params = request->params;
@@ -176,6 +186,8 @@ static int append_nature(sd_bus_message *message, const SpawnRequest *request) {
                                           request->kill_signal, "TimeoutStopUSec", "t", kill_timeout);
         if (r >= 0)
                 r = append_success(message, params->success_exit);
+        if (r >= 0)
+                r = append_shutdown(message, leaf->services->user);
 
         return r < 0 ? r : append_log_fields(message, leaf);
 }
