@@ -86,6 +86,22 @@ def test_lines_say_for_which_element(machine):
         ("All/One", "All/One[a]", "it is a"), ("All/One", "All/One[b]", "it is b")]
 
 
+def test_systemd_says_nothing_of_a_success(machine):
+    """Nor are lines kept that the process itself says are of the priority info, unless the tree wants them."""
+    script = "echo out; echo '<6>info'; echo '<4>warning'"
+    machine.load("quiet", {"type": "Sequence", "children": [
+        shell("Work", script), shell("All", script, properties={"LogLevelMax": "info"}),
+        {**shell("Check", script), "type": "Command"}]})
+    run, path = machine.client.start("quiet")
+    assert machine.client.finish(path)[0] == "success"
+    machine.check("journalctl", "--sync")
+
+    def lines(process):
+        return machine.check("journalctl", "-o", "cat", "-u", f"btd-{run}-{process}.service").splitlines()
+    assert lines("1-1") == lines("3-1-1") == ["out", "warning"]
+    assert {"Starting btd-{run}-2-1.service - All of {run}...".format(run=run), "out", "info", "warning"} <= set(lines("2-1"))
+
+
 def test_a_line_has_the_time_when_it_was_written(machine):
     """The journal may receive it much later; and then it would be of no node, because the run has finished."""
     machine.check("systemctl", "kill", "--signal=STOP", "systemd-journald.service")

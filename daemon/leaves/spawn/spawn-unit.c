@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -159,6 +160,17 @@ static int append_success(sd_bus_message *message, json_object *success) {
         return r;
 }
 
+/* systemd logs four lines for a process that succeeds, with the level info. What the process writes gets a level that
+ * is kept. */
+static int append_log_levels(sd_bus_message *message, json_object *properties) {
+        if (json_object_object_get_ex(properties, "LogLevelMax", NULL) ||
+            json_object_object_get_ex(properties, "SyslogLevel", NULL))
+                return 0;
+
+        return sd_bus_message_append(message, "(sv)(sv)", "LogLevelMax", "i", LOG_NOTICE, "SyslogLevel", "i",
+                                     LOG_NOTICE);
+}
+
 /* btd ends its processes, in the order of their trees, and systemd must not do so beside it when the machine goes down.
  * And nothing of a new unit may conflict with the shutdown, or no clean-up could start a process: for a user, neither
  * may the slice that it would be in by default. */
@@ -188,6 +200,8 @@ static int append_nature(sd_bus_message *message, const SpawnRequest *request) {
                 r = append_success(message, params->success_exit);
         if (r >= 0)
                 r = append_shutdown(message, leaf->services->user);
+        if (r >= 0)
+                r = append_log_levels(message, params->properties);
 
         return r < 0 ? r : append_log_fields(message, leaf);
 }
