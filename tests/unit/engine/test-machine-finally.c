@@ -5,322 +5,149 @@
 #include "stage.h"
 
 static void test_outcomes(void) {
-        stage_play("Finally(a, b)", (Step[]){
-                                            { "start", "start a", STATUS_RUNNING },
-                                            { "a success", "start b", STATUS_RUNNING },
-                                            { "b success", "", STATUS_SUCCESS },
-                                            {},
-                                    });
-        stage_play("Finally(a, b)", (Step[]){
-                                            { "start", "start a", STATUS_RUNNING },
-                                            { "a failure", "start b", STATUS_RUNNING },
-                                            { "b success", "", STATUS_FAILURE },
-                                            {},
-                                    });
+        PLAY("Finally(a, b)", { "start", "start a", STATUS_RUNNING }, { "a success", "start b", STATUS_RUNNING },
+             { "b success", "", STATUS_SUCCESS });
+        PLAY("Finally(a, b)", { "start", "start a", STATUS_RUNNING }, { "a failure", "start b", STATUS_RUNNING },
+             { "b success", "", STATUS_FAILURE });
         /* Only a SUCCESS can be spoiled. */
-        stage_play("Finally(a, b)", (Step[]){
-                                            { "start", "start a", STATUS_RUNNING },
-                                            { "a success", "start b", STATUS_RUNNING },
-                                            { "b failure", "", STATUS_FAILURE },
-                                            {},
-                                    });
-        stage_play("Finally(a, b)", (Step[]){
-                                            { "start", "start a", STATUS_RUNNING },
-                                            { "a failure", "start b", STATUS_RUNNING },
-                                            { "b failure", "", STATUS_FAILURE },
-                                            {},
-                                    });
-        stage_play("Finally(a+, b+)", (Step[]){
-                                              { "start", "start a, start b", STATUS_SUCCESS },
-                                              {},
-                                      });
-        stage_play("Finally(a-, b+)", (Step[]){
-                                              { "start", "start a, start b", STATUS_FAILURE },
-                                              {},
-                                      });
+        PLAY("Finally(a, b)", { "start", "start a", STATUS_RUNNING }, { "a success", "start b", STATUS_RUNNING },
+             { "b failure", "", STATUS_FAILURE });
+        PLAY("Finally(a, b)", { "start", "start a", STATUS_RUNNING }, { "a failure", "start b", STATUS_RUNNING },
+             { "b failure", "", STATUS_FAILURE });
+        PLAY("Finally(a+, b+)", { "start", "start a, start b", STATUS_SUCCESS });
+        PLAY("Finally(a-, b+)", { "start", "start a, start b", STATUS_FAILURE });
 }
 
 /* A body that was skipped when it was to start has nothing to be cleaned up. */
 static void test_skipped(void) {
-        stage_play("Finally(a[guards], b)", (Step[]){
-                                                    { "a skip_if yes, start", "", STATUS_SKIPPED },
-                                                    {},
-                                            });
-        stage_play("Finally(a, b)", (Step[]){
-                                            { "start", "start a", STATUS_RUNNING },
-                                            { "a skipped", "start b", STATUS_RUNNING },
-                                            { "b success", "", STATUS_SKIPPED },
-                                            {},
-                                    });
-        stage_play("Finally(a[guards], b)", (Step[]){
-                                                    { "start", "start a", STATUS_RUNNING },
-                                                    { "a while no, variable", "halt a, start b", STATUS_RUNNING },
-                                                    { "b success", "", STATUS_SKIPPED },
-                                                    {},
-                                            });
+        PLAY("Finally(a[guards], b)", { "a skip_if yes, start", "", STATUS_SKIPPED });
+        PLAY("Finally(a, b)", { "start", "start a", STATUS_RUNNING }, { "a skipped", "start b", STATUS_RUNNING },
+             { "b success", "", STATUS_SKIPPED });
+        PLAY("Finally(a[guards], b)", { "start", "start a", STATUS_RUNNING },
+             { "a while no, variable", "halt a, start b", STATUS_RUNNING }, { "b success", "", STATUS_SKIPPED });
 }
 
 /* The clean-up starts when the body has really ended, and the run is over when that has. */
 static void test_halted(void) {
-        stage_play("Finally(a, b)", (Step[]){
-                                            { "start", "start a", STATUS_RUNNING },
-                                            { "halt", "halt a, start b", STATUS_RUNNING },
-                                            { "b success", "", STATUS_HALTED },
-                                            {},
-                                    });
-        stage_play("Finally(a, b+)", (Step[]){
-                                             { "start", "start a", STATUS_RUNNING },
-                                             { "halt", "halt a, start b", STATUS_HALTED },
-                                             {},
-                                     });
-        stage_play("Finally(a!, b)", (Step[]){
-                                             { "start", "start a", STATUS_RUNNING },
-                                             { "halt", "halt a", STATUS_RUNNING },
-                                             { "nothing", "", STATUS_RUNNING },
-                                             { "a success", "start b", STATUS_RUNNING },
-                                             { "b failure", "", STATUS_HALTED },
-                                             {},
-                                     });
-        stage_play("Sequence(x+, Finally(a, b), c)", (Step[]){
-                                                             { "start", "start x, start a", STATUS_RUNNING },
-                                                             { "halt", "halt a, start b", STATUS_RUNNING },
-                                                             { "b success", "", STATUS_HALTED },
-                                                             {},
-                                                     });
+        PLAY("Finally(a, b)", { "start", "start a", STATUS_RUNNING }, { "halt", "halt a, start b", STATUS_RUNNING },
+             { "b success", "", STATUS_HALTED });
+        PLAY("Finally(a, b+)", { "start", "start a", STATUS_RUNNING }, { "halt", "halt a, start b", STATUS_HALTED });
+        PLAY("Finally(a!, b)", { "start", "start a", STATUS_RUNNING }, { "halt", "halt a", STATUS_RUNNING },
+             { "nothing", "", STATUS_RUNNING }, { "a success", "start b", STATUS_RUNNING },
+             { "b failure", "", STATUS_HALTED });
+        PLAY("Sequence(x+, Finally(a, b), c)", { "start", "start x, start a", STATUS_RUNNING },
+             { "halt", "halt a, start b", STATUS_RUNNING }, { "b success", "", STATUS_HALTED });
 }
 
 /* The clean-up goes on, and is not run again. */
 static void test_halted_in_clean_up(void) {
-        stage_play("Finally(a+, b)", (Step[]){
-                                             { "start", "start a, start b", STATUS_RUNNING },
-                                             { "halt", "", STATUS_RUNNING },
-                                             { "halt", "", STATUS_RUNNING },
-                                             { "b success", "", STATUS_HALTED },
-                                             {},
-                                     });
-        stage_play("Finally(a+, Sequence(b, c))", (Step[]){
-                                                          { "start", "start a, start b", STATUS_RUNNING },
-                                                          { "halt", "", STATUS_RUNNING },
-                                                          { "b success", "start c", STATUS_RUNNING },
-                                                          { "c success", "", STATUS_HALTED },
-                                                          {},
-                                                  });
+        PLAY("Finally(a+, b)", { "start", "start a, start b", STATUS_RUNNING }, { "halt", "", STATUS_RUNNING },
+             { "halt", "", STATUS_RUNNING }, { "b success", "", STATUS_HALTED });
+        PLAY("Finally(a+, Sequence(b, c))", { "start", "start a, start b", STATUS_RUNNING },
+             { "halt", "", STATUS_RUNNING }, { "b success", "start c", STATUS_RUNNING },
+             { "c success", "", STATUS_HALTED });
 }
 
 /* Nothing that comes after it starts before the clean-up is over. */
 static void test_what_comes_after(void) {
-        stage_play("Sequence(Timeout{timeout=5}(Finally(a, b)), c)",
-                   (Step[]){
-                           { "start", "arm 5 Timeout, start a", STATUS_RUNNING },
-                           { "time", "halt a, start b", STATUS_RUNNING },
-                           { "b success", "", STATUS_FAILURE },
-                           {},
-                   });
-        stage_play("Fallback(Timeout{timeout=5}(Finally(a, b)), c)",
-                   (Step[]){
-                           { "start", "arm 5 Timeout, start a", STATUS_RUNNING },
-                           { "time", "halt a, start b", STATUS_RUNNING },
-                           { "b success", "start c", STATUS_RUNNING },
-                           { "c success", "", STATUS_SUCCESS },
-                           {},
-                   });
-        stage_play("ReactiveFallback(c?, Finally(a, b))",
-                   (Step[]){
-                           { "start", "", STATUS_RUNNING },
-                           { "c failure", "start a", STATUS_RUNNING },
-                           { "c success", "halt a, start b, release c", STATUS_RUNNING },
-                           { "b success", "", STATUS_SUCCESS },
-                           {},
-                   });
+        PLAY("Sequence(Timeout{timeout=5}(Finally(a, b)), c)", { "start", "arm 5 Timeout, start a", STATUS_RUNNING },
+             { "time", "halt a, start b", STATUS_RUNNING }, { "b success", "", STATUS_FAILURE });
+        PLAY("Fallback(Timeout{timeout=5}(Finally(a, b)), c)", { "start", "arm 5 Timeout, start a", STATUS_RUNNING },
+             { "time", "halt a, start b", STATUS_RUNNING }, { "b success", "start c", STATUS_RUNNING },
+             { "c success", "", STATUS_SUCCESS });
+        PLAY("ReactiveFallback(c?, Finally(a, b))", { "start", "", STATUS_RUNNING },
+             { "c failure", "start a", STATUS_RUNNING }, { "c success", "halt a, start b, release c", STATUS_RUNNING },
+             { "b success", "", STATUS_SUCCESS });
         /* A node that is halted and started again waits for its own clean-up. */
-        stage_play("WhileDoElse(c?, Finally(a, b), x)", (Step[]){
-                                                                { "start, c success", "start a", STATUS_RUNNING },
-                                                                { "c failure", "halt a, start b", STATUS_RUNNING },
-                                                                { "c success", "", STATUS_RUNNING },
-                                                                { "b success", "start a", STATUS_RUNNING },
-                                                                { "a success", "start b", STATUS_RUNNING },
-                                                                { "b success", "release c", STATUS_SUCCESS },
-                                                                {},
-                                                        });
+        PLAY("WhileDoElse(c?, Finally(a, b), x)", { "start, c success", "start a", STATUS_RUNNING },
+             { "c failure", "halt a, start b", STATUS_RUNNING }, { "c success", "", STATUS_RUNNING },
+             { "b success", "start a", STATUS_RUNNING }, { "a success", "start b", STATUS_RUNNING },
+             { "b success", "release c", STATUS_SUCCESS });
 }
 
 /* A body that was not started, as what it replaces has not ended, has nothing to be cleaned up. */
 static void test_not_begun(void) {
-        stage_play("ReactiveFallback(Sequence(c?, Finally(a, b)), x!)",
-                   (Step[]){
-                           { "start, c failure", "start x", STATUS_RUNNING },
-                           { "c success", "halt x", STATUS_RUNNING },
-                           { "halt", "release c", STATUS_RUNNING },
-                           { "x success", "", STATUS_HALTED },
-                           {},
-                   });
-        stage_play("ReactiveFallback(Sequence(c?, Finally(a, b)), x!)",
-                   (Step[]){
-                           { "start, c failure", "start x", STATUS_RUNNING },
-                           { "c success", "halt x", STATUS_RUNNING },
-                           { "x success", "start a", STATUS_RUNNING },
-                           { "c failure", "", STATUS_RUNNING },
-                           { "halt", "halt a, start b, release c", STATUS_RUNNING },
-                           { "b success", "", STATUS_HALTED },
-                           {},
-                   });
-        stage_play("ReactiveFallback(Sequence(c?, Finally(a, b)), x)",
-                   (Step[]){
-                           { "start, c failure", "start x", STATUS_RUNNING },
-                           { "c success", "halt x, start a", STATUS_RUNNING },
-                           { "a success", "start b", STATUS_RUNNING },
-                           { "b success", "release c", STATUS_SUCCESS },
-                           {},
-                   });
+        PLAY("ReactiveFallback(Sequence(c?, Finally(a, b)), x!)", { "start, c failure", "start x", STATUS_RUNNING },
+             { "c success", "halt x", STATUS_RUNNING }, { "halt", "release c", STATUS_RUNNING },
+             { "x success", "", STATUS_HALTED });
+        PLAY("ReactiveFallback(Sequence(c?, Finally(a, b)), x!)", { "start, c failure", "start x", STATUS_RUNNING },
+             { "c success", "halt x", STATUS_RUNNING }, { "x success", "start a", STATUS_RUNNING },
+             { "c failure", "", STATUS_RUNNING }, { "halt", "halt a, start b, release c", STATUS_RUNNING },
+             { "b success", "", STATUS_HALTED });
+        PLAY("ReactiveFallback(Sequence(c?, Finally(a, b)), x)", { "start, c failure", "start x", STATUS_RUNNING },
+             { "c success", "halt x, start a", STATUS_RUNNING }, { "a success", "start b", STATUS_RUNNING },
+             { "b success", "release c", STATUS_SUCCESS });
 }
 
 /* A clean-up that takes too long is halted, which is waited for. */
 static void test_limit(void) {
-        stage_play("Finally{timeout=7}(a+, b!)", (Step[]){
-                                                         { "start", "start a, arm 7 Finally, start b", STATUS_RUNNING },
-                                                         { "time", "halt b", STATUS_RUNNING },
-                                                         { "b success", "", STATUS_FAILURE },
-                                                         {},
-                                                 });
-        stage_play("Finally{timeout=7}(a-, b)", (Step[]){
-                                                        { "start", "start a, arm 7 Finally, start b", STATUS_RUNNING },
-                                                        { "time", "halt b", STATUS_FAILURE },
-                                                        {},
-                                                });
-        stage_play("Finally{timeout=7}(a, b!)", (Step[]){
-                                                        { "start", "start a", STATUS_RUNNING },
-                                                        { "halt", "halt a, arm 7 Finally, start b", STATUS_RUNNING },
-                                                        { "time", "halt b", STATUS_RUNNING },
-                                                        { "b success", "", STATUS_HALTED },
-                                                        {},
-                                                });
-        stage_play("Finally{timeout=7}(a, b)", (Step[]){
-                                                       { "start", "start a", STATUS_RUNNING },
-                                                       { "a success", "arm 7 Finally, start b", STATUS_RUNNING },
-                                                       { "halt", "", STATUS_RUNNING },
-                                                       { "b success", "disarm Finally", STATUS_HALTED },
-                                                       {},
-                                               });
+        PLAY("Finally{timeout=7}(a+, b!)", { "start", "start a, arm 7 Finally, start b", STATUS_RUNNING },
+             { "time", "halt b", STATUS_RUNNING }, { "b success", "", STATUS_FAILURE });
+        PLAY("Finally{timeout=7}(a-, b)", { "start", "start a, arm 7 Finally, start b", STATUS_RUNNING },
+             { "time", "halt b", STATUS_FAILURE });
+        PLAY("Finally{timeout=7}(a, b!)", { "start", "start a", STATUS_RUNNING },
+             { "halt", "halt a, arm 7 Finally, start b", STATUS_RUNNING }, { "time", "halt b", STATUS_RUNNING },
+             { "b success", "", STATUS_HALTED });
+        PLAY("Finally{timeout=7}(a, b)", { "start", "start a", STATUS_RUNNING },
+             { "a success", "arm 7 Finally, start b", STATUS_RUNNING }, { "halt", "", STATUS_RUNNING },
+             { "b success", "disarm Finally", STATUS_HALTED });
 }
 
 /* From the inside to the outside. */
 static void test_nested(void) {
-        stage_play("Finally(Finally(a, b), c)", (Step[]){
-                                                        { "start", "start a", STATUS_RUNNING },
-                                                        { "halt", "halt a, start b", STATUS_RUNNING },
-                                                        { "b success", "start c", STATUS_RUNNING },
-                                                        { "c success", "", STATUS_HALTED },
-                                                        {},
-                                                });
-        stage_play("Finally(a, Finally(b, c))", (Step[]){
-                                                        { "start", "start a", STATUS_RUNNING },
-                                                        { "halt", "halt a, start b", STATUS_RUNNING },
-                                                        { "b failure", "start c", STATUS_RUNNING },
-                                                        { "c success", "", STATUS_HALTED },
-                                                        {},
-                                                });
-        stage_play("Parallel(Finally(a, b), Finally(c, d))", (Step[]){
-                                                                     { "start", "start a, start c", STATUS_RUNNING },
-                                                                     { "a failure", "start b", STATUS_RUNNING },
-                                                                     { "b success", "halt c, start d", STATUS_RUNNING },
-                                                                     { "d success", "", STATUS_FAILURE },
-                                                                     {},
-                                                             });
+        PLAY("Finally(Finally(a, b), c)", { "start", "start a", STATUS_RUNNING },
+             { "halt", "halt a, start b", STATUS_RUNNING }, { "b success", "start c", STATUS_RUNNING },
+             { "c success", "", STATUS_HALTED });
+        PLAY("Finally(a, Finally(b, c))", { "start", "start a", STATUS_RUNNING },
+             { "halt", "halt a, start b", STATUS_RUNNING }, { "b failure", "start c", STATUS_RUNNING },
+             { "c success", "", STATUS_HALTED });
+        PLAY("Parallel(Finally(a, b), Finally(c, d))", { "start", "start a, start c", STATUS_RUNNING },
+             { "a failure", "start b", STATUS_RUNNING }, { "b success", "halt c, start d", STATUS_RUNNING },
+             { "d success", "", STATUS_FAILURE });
 }
 
 /* Everything that a tree can do is done in a clean-up that has been halted, too. */
 static void test_live_inside(void) {
-        stage_play("Finally(a, Timeout{timeout=5}(Repeat{num_cycles=2}(b)))",
-                   (Step[]){
-                           { "start", "start a", STATUS_RUNNING },
-                           { "halt", "halt a, arm 5 Timeout, start b", STATUS_RUNNING },
-                           { "b success", "start b", STATUS_RUNNING },
-                           { "time", "halt b", STATUS_HALTED },
-                           {},
-                   });
-        stage_play("Finally(a, AsyncSequence(b+, c))", (Step[]){
-                                                               { "start", "start a", STATUS_RUNNING },
-                                                               { "halt", "halt a, start b, start c", STATUS_RUNNING },
-                                                               { "c success", "", STATUS_HALTED },
-                                                               {},
-                                                       });
-        stage_play("Finally(a, WaitFor(c?))", (Step[]){
-                                                      { "start", "start a", STATUS_RUNNING },
-                                                      { "halt", "halt a", STATUS_RUNNING },
-                                                      { "c failure", "", STATUS_RUNNING },
-                                                      { "c success", "release c", STATUS_HALTED },
-                                                      {},
-                                              });
+        PLAY("Finally(a, Timeout{timeout=5}(Repeat{num_cycles=2}(b)))", { "start", "start a", STATUS_RUNNING },
+             { "halt", "halt a, arm 5 Timeout, start b", STATUS_RUNNING }, { "b success", "start b", STATUS_RUNNING },
+             { "time", "halt b", STATUS_HALTED });
+        PLAY("Finally(a, AsyncSequence(b+, c))", { "start", "start a", STATUS_RUNNING },
+             { "halt", "halt a, start b, start c", STATUS_RUNNING }, { "c success", "", STATUS_HALTED });
+        PLAY("Finally(a, WaitFor(c?))", { "start", "start a", STATUS_RUNNING }, { "halt", "halt a", STATUS_RUNNING },
+             { "c failure", "", STATUS_RUNNING }, { "c success", "release c", STATUS_HALTED });
         /* Its conditions outlive the reactive node around it. */
-        stage_play("ReactiveSequence(Finally(a, ReactiveSequence(c?, b)))",
-                   (Step[]){
-                           { "start", "start a", STATUS_RUNNING },
-                           { "halt", "halt a", STATUS_RUNNING },
-                           { "c success", "start b", STATUS_RUNNING },
-                           { "c failure", "halt b, release c", STATUS_HALTED },
-                           {},
-                   });
-        stage_play("Finally(a, Delay{delay=9}(b))", (Step[]){
-                                                            { "start", "start a", STATUS_RUNNING },
-                                                            { "halt", "halt a, arm 9 Delay", STATUS_RUNNING },
-                                                            { "time", "start b", STATUS_RUNNING },
-                                                            { "b success", "", STATUS_HALTED },
-                                                            {},
-                                                    });
+        PLAY("ReactiveSequence(Finally(a, ReactiveSequence(c?, b)))", { "start", "start a", STATUS_RUNNING },
+             { "halt", "halt a", STATUS_RUNNING }, { "c success", "start b", STATUS_RUNNING },
+             { "c failure", "halt b, release c", STATUS_HALTED });
+        PLAY("Finally(a, Delay{delay=9}(b))", { "start", "start a", STATUS_RUNNING },
+             { "halt", "halt a, arm 9 Delay", STATUS_RUNNING }, { "time", "start b", STATUS_RUNNING },
+             { "b success", "", STATUS_HALTED });
         /* KeepRunningUntilFailure asks for its rounds itself. */
-        stage_play("Finally(a, KeepRunningUntilFailure(b+))",
-                   (Step[]){
-                           { "start", "start a", STATUS_RUNNING },
-                           { "halt", "halt a, start b, start b, arm 100000 interval", STATUS_RUNNING },
-                           { "time", "start b, arm 100000 interval", STATUS_RUNNING },
-                           {},
-                   });
+        PLAY("Finally(a, KeepRunningUntilFailure(b+))", { "start", "start a", STATUS_RUNNING },
+             { "halt", "halt a, start b, start b, arm 100000 interval", STATUS_RUNNING },
+             { "time", "start b, arm 100000 interval", STATUS_RUNNING });
 }
 
 /* An error in the body or beside it does not keep the clean-up from running; nor does one in itself. */
 static void test_error(void) {
-        stage_play("Finally(a*, b)", (Step[]){
-                                             { "start", "start a", STATUS_ERROR },
-                                             { "halt", "start b", STATUS_RUNNING },
-                                             { "b success", "", STATUS_HALTED },
-                                             {},
-                                     });
-        stage_play("Parallel(Finally(a, b), x*)", (Step[]){
-                                                          { "start", "start a, start x", STATUS_ERROR },
-                                                          { "halt", "halt a, start b", STATUS_RUNNING },
-                                                          { "b success", "", STATUS_HALTED },
-                                                          {},
-                                                  });
-        stage_play("Finally(a+, b*)", (Step[]){
-                                              { "start", "start a, start b", STATUS_ERROR },
-                                              { "halt", "", STATUS_HALTED },
-                                              {},
-                                      });
+        PLAY("Finally(a*, b)", { "start", "start a", STATUS_ERROR }, { "halt", "start b", STATUS_RUNNING },
+             { "b success", "", STATUS_HALTED });
+        PLAY("Parallel(Finally(a, b), x*)", { "start", "start a, start x", STATUS_ERROR },
+             { "halt", "halt a, start b", STATUS_RUNNING }, { "b success", "", STATUS_HALTED });
+        PLAY("Finally(a+, b*)", { "start", "start a, start b", STATUS_ERROR }, { "halt", "", STATUS_HALTED });
         /* Told when it is met. */
-        stage_play("Finally(a, b*)", (Step[]){
-                                             { "start", "start a", STATUS_RUNNING },
-                                             { "halt", "halt a, start b", STATUS_ERROR },
-                                             { "halt", "", STATUS_HALTED },
-                                             {},
-                                     });
-        stage_play("Sequence(Timeout{timeout=5}(Finally(a, Sequence(b, x*))), c)",
-                   (Step[]){
-                           { "start", "arm 5 Timeout, start a", STATUS_RUNNING },
-                           { "time", "halt a, start b", STATUS_RUNNING },
-                           { "b success", "start x", STATUS_ERROR },
-                           { "halt", "", STATUS_HALTED },
-                           {},
-                   });
+        PLAY("Finally(a, b*)", { "start", "start a", STATUS_RUNNING }, { "halt", "halt a, start b", STATUS_ERROR },
+             { "halt", "", STATUS_HALTED });
+        PLAY("Sequence(Timeout{timeout=5}(Finally(a, Sequence(b, x*))), c)",
+             { "start", "arm 5 Timeout, start a", STATUS_RUNNING }, { "time", "halt a, start b", STATUS_RUNNING },
+             { "b success", "start x", STATUS_ERROR }, { "halt", "", STATUS_HALTED });
 }
 
 /* What was halted is told of when it is over. */
 static void test_told(void) {
-        stage_play_told("Finally:f(a, b)", (Step[]){
-                                                   { "start", "RUNNING f, start a, RUNNING a", STATUS_RUNNING },
-                                                   { "halt", "halt a, HALTED a, start b, RUNNING b", STATUS_RUNNING },
-                                                   { "b success", "SUCCESS b, HALTED f", STATUS_HALTED },
-                                                   {},
-                                           });
+        PLAY_TOLD("Finally:f(a, b)", { "start", "RUNNING f, start a, RUNNING a", STATUS_RUNNING },
+                  { "halt", "halt a, HALTED a, start b, RUNNING b", STATUS_RUNNING },
+                  { "b success", "SUCCESS b, HALTED f", STATUS_HALTED });
 }
 
 int main(int argc, char *argv[]) {

@@ -5,185 +5,94 @@
 #include "stage.h"
 
 static void test_subtree(void) {
-        stage_play("SubTree(a)", (Step[]){
-                                         { "start", "enter SubTree, start a", STATUS_RUNNING },
-                                         { "a success", "leave SubTree success", STATUS_SUCCESS },
-                                         {},
-                                 });
-        stage_play("SubTree(a-)", (Step[]){
-                                          { "start", "enter SubTree, start a, leave SubTree failure", STATUS_FAILURE },
-                                          {},
-                                  });
-        stage_play("SubTree(a)", (Step[]){
-                                         { "start", "enter SubTree, start a", STATUS_RUNNING },
-                                         { "a skipped", "leave SubTree skipped", STATUS_SKIPPED },
-                                         {},
-                                 });
-        stage_play("SubTree(a)", (Step[]){
-                                         { "start", "enter SubTree, start a", STATUS_RUNNING },
-                                         { "halt", "halt a", STATUS_HALTED },
-                                         {},
-                                 });
-        stage_play("Repeat{num_cycles=2}(SubTree(a))",
-                   (Step[]){
-                           { "start", "enter SubTree, start a", STATUS_RUNNING },
-                           { "a success", "leave SubTree success, enter SubTree, start a", STATUS_RUNNING },
-                           { "a failure", "leave SubTree failure", STATUS_FAILURE },
-                           {},
-                   });
+        PLAY("SubTree(a)", { "start", "enter SubTree, start a", STATUS_RUNNING },
+             { "a success", "leave SubTree success", STATUS_SUCCESS });
+        PLAY("SubTree(a-)", { "start", "enter SubTree, start a, leave SubTree failure", STATUS_FAILURE });
+        PLAY("SubTree(a)", { "start", "enter SubTree, start a", STATUS_RUNNING },
+             { "a skipped", "leave SubTree skipped", STATUS_SKIPPED });
+        PLAY("SubTree(a)", { "start", "enter SubTree, start a", STATUS_RUNNING }, { "halt", "halt a", STATUS_HALTED });
+        PLAY("Repeat{num_cycles=2}(SubTree(a))", { "start", "enter SubTree, start a", STATUS_RUNNING },
+             { "a success", "leave SubTree success, enter SubTree, start a", STATUS_RUNNING },
+             { "a failure", "leave SubTree failure", STATUS_FAILURE });
 }
 
 static void test_subtree_that_cannot(void) {
-        stage_play("Fallback(SubTree(a), b)",
-                   (Step[]){
-                           { "SubTree refuses, start", "enter SubTree, start b", STATUS_RUNNING },
-                           { "b success", "", STATUS_SUCCESS },
-                           {},
-                   });
-        stage_play("Fallback(SubTree(a), b)",
-                   (Step[]){
-                           { "SubTree spoils, start", "enter SubTree, start a", STATUS_RUNNING },
-                           { "a success", "leave SubTree success, start b", STATUS_RUNNING },
-                           { "b success", "", STATUS_SUCCESS },
-                           {},
-                   });
+        PLAY("Fallback(SubTree(a), b)", { "SubTree refuses, start", "enter SubTree, start b", STATUS_RUNNING },
+             { "b success", "", STATUS_SUCCESS });
+        PLAY("Fallback(SubTree(a), b)", { "SubTree spoils, start", "enter SubTree, start a", STATUS_RUNNING },
+             { "a success", "leave SubTree success, start b", STATUS_RUNNING }, { "b success", "", STATUS_SUCCESS });
 }
 
 /* Not before what it has left behind is over. */
 static void test_subtree_entered_anew(void) {
-        stage_play("WhileDoElse(c?, SubTree(Finally(a, b)), x)",
-                   (Step[]){
-                           { "start, c success", "enter SubTree, start a", STATUS_RUNNING },
-                           { "c failure", "halt a, start b", STATUS_RUNNING },
-                           { "c success", "", STATUS_RUNNING },
-                           { "b success", "enter SubTree, start a", STATUS_RUNNING },
-                           { "halt", "halt a, start b, release c", STATUS_RUNNING },
-                           { "b success", "", STATUS_HALTED },
-                           {},
-                   });
+        PLAY("WhileDoElse(c?, SubTree(Finally(a, b)), x)",
+             { "start, c success", "enter SubTree, start a", STATUS_RUNNING },
+             { "c failure", "halt a, start b", STATUS_RUNNING }, { "c success", "", STATUS_RUNNING },
+             { "b success", "enter SubTree, start a", STATUS_RUNNING },
+             { "halt", "halt a, start b, release c", STATUS_RUNNING }, { "b success", "", STATUS_HALTED });
 }
 
 static void test_for_each(void) {
-        stage_play("ForEach(a)",
-                   (Step[]){
-                           { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
-                           { "a success", "give a 1, start a", STATUS_RUNNING },
-                           { "a success", "", STATUS_SUCCESS },
-                           {},
-                   });
-        stage_play("ForEach(a)", (Step[]){
-                                         { "ForEach elements 0, start", "list ForEach", STATUS_SUCCESS },
-                                         {},
-                                 });
-        stage_play("ForEach(a)", (Step[]){
-                                         { "ForEach elements 4294967295, start", "list ForEach", STATUS_FAILURE },
-                                         {},
-                                 });
-        stage_play("ForEach(a)",
-                   (Step[]){
-                           { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
-                           { "a failure", "", STATUS_FAILURE },
-                           {},
-                   });
-        stage_play("ForEach(a)",
-                   (Step[]){
-                           { "ForEach elements 1, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
-                           { "a skipped", "", STATUS_SUCCESS },
-                           {},
-                   });
-        stage_play("ForEach(a)",
-                   (Step[]){
-                           { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
-                           { "halt", "halt a", STATUS_HALTED },
-                           {},
-                   });
+        PLAY("ForEach(a)", { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "a success", "give a 1, start a", STATUS_RUNNING }, { "a success", "", STATUS_SUCCESS });
+        PLAY("ForEach(a)", { "ForEach elements 0, start", "list ForEach", STATUS_SUCCESS });
+        PLAY("ForEach(a)", { "ForEach elements 4294967295, start", "list ForEach", STATUS_FAILURE });
+        PLAY("ForEach(a)", { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "a failure", "", STATUS_FAILURE });
+        PLAY("ForEach(a)", { "ForEach elements 1, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "a skipped", "", STATUS_SUCCESS });
+        PLAY("ForEach(a)", { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "halt", "halt a", STATUS_HALTED });
 }
 
 /* Who is through with one element takes the next. */
 static void test_for_each_at_once(void) {
-        stage_play("ForEach(a, b)", (Step[]){
-                                            { "ForEach elements 4, start",
-                                              "list ForEach, give a 0, start a, give b 1, start b", STATUS_RUNNING },
-                                            { "b success", "give b 2, start b", STATUS_RUNNING },
-                                            { "b success", "give b 3, start b", STATUS_RUNNING },
-                                            { "a success", "", STATUS_RUNNING },
-                                            { "b success", "", STATUS_SUCCESS },
-                                            {},
-                                    });
-        stage_play("ForEach(a, b, c)", (Step[]){
-                                               { "ForEach elements 2, start",
-                                                 "list ForEach, give a 0, start a, give b 1, start b", STATUS_RUNNING },
-                                               { "a success, b success", "", STATUS_SUCCESS },
-                                               {},
-                                       });
-        stage_play("ForEach(a, b!)", (Step[]){
-                                             { "ForEach elements 3, start",
-                                               "list ForEach, give a 0, start a, give b 1, start b", STATUS_RUNNING },
-                                             { "a failure", "halt b", STATUS_RUNNING },
-                                             { "b success", "", STATUS_FAILURE },
-                                             {},
-                                     });
+        PLAY("ForEach(a, b)",
+             { "ForEach elements 4, start", "list ForEach, give a 0, start a, give b 1, start b", STATUS_RUNNING },
+             { "b success", "give b 2, start b", STATUS_RUNNING }, { "b success", "give b 3, start b", STATUS_RUNNING },
+             { "a success", "", STATUS_RUNNING }, { "b success", "", STATUS_SUCCESS });
+        PLAY("ForEach(a, b, c)",
+             { "ForEach elements 2, start", "list ForEach, give a 0, start a, give b 1, start b", STATUS_RUNNING },
+             { "a success, b success", "", STATUS_SUCCESS });
+        PLAY("ForEach(a, b!)",
+             { "ForEach elements 3, start", "list ForEach, give a 0, start a, give b 1, start b", STATUS_RUNNING },
+             { "a failure", "halt b", STATUS_RUNNING }, { "b success", "", STATUS_FAILURE });
 }
 
 static void test_for_each_max_failures(void) {
-        stage_play("ForEach{max_failures=1}(a)",
-                   (Step[]){
-                           { "ForEach elements 3, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
-                           { "a failure", "give a 1, start a", STATUS_RUNNING },
-                           { "a success", "give a 2, start a", STATUS_RUNNING },
-                           { "a failure", "", STATUS_FAILURE },
-                           {},
-                   });
-        stage_play("ForEach{max_failures=1}(a)",
-                   (Step[]){
-                           { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
-                           { "a failure", "give a 1, start a", STATUS_RUNNING },
-                           { "a success", "", STATUS_SUCCESS },
-                           {},
-                   });
+        PLAY("ForEach{max_failures=1}(a)",
+             { "ForEach elements 3, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "a failure", "give a 1, start a", STATUS_RUNNING }, { "a success", "give a 2, start a", STATUS_RUNNING },
+             { "a failure", "", STATUS_FAILURE });
+        PLAY("ForEach{max_failures=1}(a)",
+             { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "a failure", "give a 1, start a", STATUS_RUNNING }, { "a success", "", STATUS_SUCCESS });
 }
 
 /* An element that takes no time lets others go first. */
 static void test_for_each_quick(void) {
-        stage_play("ForEach(a+)",
-                   (Step[]){
-                           { "ForEach elements 3, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
-                           { "nothing", "give a 1, start a", STATUS_RUNNING },
-                           { "nothing", "give a 2, start a", STATUS_SUCCESS },
-                           {},
-                   });
-        stage_play("ForEach(a+, b+)", (Step[]){
-                                              { "ForEach elements 3, start",
-                                                "list ForEach, give a 0, start a, give b 1, start b", STATUS_RUNNING },
-                                              { "nothing", "give a 2, start a", STATUS_SUCCESS },
-                                              {},
-                                      });
-        stage_play("ForEach(Sequence(a, b+))",
-                   (Step[]){
-                           { "ForEach elements 2, start", "list ForEach, give Sequence 0, start a", STATUS_RUNNING },
-                           { "a success", "start b, give Sequence 1, start a", STATUS_RUNNING },
-                           { "a success", "start b", STATUS_SUCCESS },
-                           {},
-                   });
+        PLAY("ForEach(a+)", { "ForEach elements 3, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "nothing", "give a 1, start a", STATUS_RUNNING }, { "nothing", "give a 2, start a", STATUS_SUCCESS });
+        PLAY("ForEach(a+, b+)",
+             { "ForEach elements 3, start", "list ForEach, give a 0, start a, give b 1, start b", STATUS_RUNNING },
+             { "nothing", "give a 2, start a", STATUS_SUCCESS });
+        PLAY("ForEach(Sequence(a, b+))",
+             { "ForEach elements 2, start", "list ForEach, give Sequence 0, start a", STATUS_RUNNING },
+             { "a success", "start b, give Sequence 1, start a", STATUS_RUNNING },
+             { "a success", "start b", STATUS_SUCCESS });
 }
 
 /* The list is taken anew. */
 static void test_for_each_again(void) {
-        stage_play("Repeat{num_cycles=2}(ForEach(a))",
-                   (Step[]){
-                           { "ForEach elements 1, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
-                           { "ForEach elements 0, a success", "list ForEach", STATUS_SUCCESS },
-                           {},
-                   });
+        PLAY("Repeat{num_cycles=2}(ForEach(a))",
+             { "ForEach elements 1, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "ForEach elements 0, a success", "list ForEach", STATUS_SUCCESS });
 }
 
 static void test_for_each_error(void) {
-        stage_play("ForEach(a, x*)", (Step[]){
-                                             { "ForEach elements 2, start",
-                                               "list ForEach, give a 0, start a, give x 1, start x", STATUS_ERROR },
-                                             { "halt", "halt a", STATUS_HALTED },
-                                             {},
-                                     });
+        PLAY("ForEach(a, x*)",
+             { "ForEach elements 2, start", "list ForEach, give a 0, start a, give x 1, start x", STATUS_ERROR },
+             { "halt", "halt a", STATUS_HALTED });
 }
 
 int main(int argc, char *argv[]) {

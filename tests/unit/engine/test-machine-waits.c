@@ -5,182 +5,84 @@
 #include "stage.h"
 
 static void test_wait_for(void) {
-        stage_play("WaitFor(c?)", (Step[]){
-                                          { "start", "", STATUS_RUNNING },
-                                          { "c failure", "", STATUS_RUNNING },
-                                          { "c success", "release c", STATUS_SUCCESS },
-                                          {},
-                                  });
-        stage_play("WaitFor(Sequence(c?, Inverter(d?)))",
-                   (Step[]){
-                           { "start", "", STATUS_RUNNING },
-                           { "c success", "", STATUS_RUNNING },
-                           { "d success", "", STATUS_RUNNING },
-                           { "d failure", "release c, release d", STATUS_SUCCESS },
-                           {},
-                   });
-        stage_play("WaitFor(c?)", (Step[]){
-                                          { "start, c success", "release c", STATUS_SUCCESS },
-                                          {},
-                                  });
-        stage_play("WaitFor(c?)", (Step[]){
-                                          { "start, c failure", "", STATUS_RUNNING },
-                                          { "halt", "release c", STATUS_HALTED },
-                                          {},
-                                  });
+        PLAY("WaitFor(c?)", { "start", "", STATUS_RUNNING }, { "c failure", "", STATUS_RUNNING },
+             { "c success", "release c", STATUS_SUCCESS });
+        PLAY("WaitFor(Sequence(c?, Inverter(d?)))", { "start", "", STATUS_RUNNING },
+             { "c success", "", STATUS_RUNNING }, { "d success", "", STATUS_RUNNING },
+             { "d failure", "release c, release d", STATUS_SUCCESS });
+        PLAY("WaitFor(c?)", { "start, c success", "release c", STATUS_SUCCESS });
+        PLAY("WaitFor(c?)", { "start, c failure", "", STATUS_RUNNING }, { "halt", "release c", STATUS_HALTED });
         /* A SubTree is entered for each look at it. */
-        stage_play(
-                "WaitFor(SubTree(Sequence(c?, d?)))",
-                (Step[]){
-                        { "start, c failure, d success", "enter SubTree, leave SubTree failure", STATUS_RUNNING },
-                        { "c success", "enter SubTree, leave SubTree success, release c, release d", STATUS_SUCCESS },
-                        {},
-                });
-        stage_play("WaitFor(Inverter(SubTree(c?)))",
-                   (Step[]){
-                           { "start", "enter SubTree", STATUS_RUNNING },
-                           { "c success", "leave SubTree success", STATUS_RUNNING },
-                           { "c failure", "enter SubTree, leave SubTree failure, release c", STATUS_SUCCESS },
-                           {},
-                   });
-        stage_play("Sequence(WaitFor(c?), a)", (Step[]){
-                                                       { "start, c failure", "", STATUS_RUNNING },
-                                                       { "c success", "release c, start a", STATUS_RUNNING },
-                                                       { "a success", "", STATUS_SUCCESS },
-                                                       {},
-                                               });
+        PLAY("WaitFor(SubTree(Sequence(c?, d?)))",
+             { "start, c failure, d success", "enter SubTree, leave SubTree failure", STATUS_RUNNING },
+             { "c success", "enter SubTree, leave SubTree success, release c, release d", STATUS_SUCCESS });
+        PLAY("WaitFor(Inverter(SubTree(c?)))", { "start", "enter SubTree", STATUS_RUNNING },
+             { "c success", "leave SubTree success", STATUS_RUNNING },
+             { "c failure", "enter SubTree, leave SubTree failure, release c", STATUS_SUCCESS });
+        PLAY("Sequence(WaitFor(c?), a)", { "start, c failure", "", STATUS_RUNNING },
+             { "c success", "release c, start a", STATUS_RUNNING }, { "a success", "", STATUS_SUCCESS });
         /* Nothing else makes it look. */
-        stage_play("Parallel(WaitFor(c?), a)", (Step[]){
-                                                       { "start, c failure", "start a", STATUS_RUNNING },
-                                                       { "a success", "", STATUS_RUNNING },
-                                                       { "c success", "release c", STATUS_SUCCESS },
-                                                       {},
-                                               });
+        PLAY("Parallel(WaitFor(c?), a)", { "start, c failure", "start a", STATUS_RUNNING },
+             { "a success", "", STATUS_RUNNING }, { "c success", "release c", STATUS_SUCCESS });
 }
 
 static void test_wait_for_timeout(void) {
-        stage_play("WaitFor{timeout=5}(c?)", (Step[]){
-                                                     { "start, c failure", "arm 5 WaitFor", STATUS_RUNNING },
-                                                     { "time", "release c", STATUS_FAILURE },
-                                                     {},
-                                             });
-        stage_play("WaitFor{timeout=5}(c?)", (Step[]){
-                                                     { "start", "arm 5 WaitFor", STATUS_RUNNING },
-                                                     { "time", "release c", STATUS_FAILURE },
-                                                     {},
-                                             });
-        stage_play("WaitFor{timeout=5}(c?)", (Step[]){
-                                                     { "start", "arm 5 WaitFor", STATUS_RUNNING },
-                                                     { "c success", "release c, disarm WaitFor", STATUS_SUCCESS },
-                                                     {},
-                                             });
+        PLAY("WaitFor{timeout=5}(c?)", { "start, c failure", "arm 5 WaitFor", STATUS_RUNNING },
+             { "time", "release c", STATUS_FAILURE });
+        PLAY("WaitFor{timeout=5}(c?)", { "start", "arm 5 WaitFor", STATUS_RUNNING },
+             { "time", "release c", STATUS_FAILURE });
+        PLAY("WaitFor{timeout=5}(c?)", { "start", "arm 5 WaitFor", STATUS_RUNNING },
+             { "c success", "release c, disarm WaitFor", STATUS_SUCCESS });
         /* The condition wins. */
-        stage_play("WaitFor{timeout=5}(c?)", (Step[]){
-                                                     { "start", "arm 5 WaitFor", STATUS_RUNNING },
-                                                     { "c success, time", "release c", STATUS_SUCCESS },
-                                                     {},
-                                             });
+        PLAY("WaitFor{timeout=5}(c?)", { "start", "arm 5 WaitFor", STATUS_RUNNING },
+             { "c success, time", "release c", STATUS_SUCCESS });
 }
 
 /* Below a reactive node it is looked at again. */
 static void test_wait_for_reactively(void) {
-        stage_play("ReactiveSequence(WaitFor(c?), a)", (Step[]){
-                                                               { "start, c success", "start a", STATUS_RUNNING },
-                                                               { "c failure", "halt a", STATUS_RUNNING },
-                                                               { "c success", "start a", STATUS_RUNNING },
-                                                               { "a success", "release c", STATUS_SUCCESS },
-                                                               {},
-                                                       });
+        PLAY("ReactiveSequence(WaitFor(c?), a)", { "start, c success", "start a", STATUS_RUNNING },
+             { "c failure", "halt a", STATUS_RUNNING }, { "c success", "start a", STATUS_RUNNING },
+             { "a success", "release c", STATUS_SUCCESS });
 }
 
 static void test_on_change(void) {
-        stage_play("KeepRunningUntilFailure(OnChange(a))",
-                   (Step[]){
-                           { "start", "start a", STATUS_RUNNING },
-                           { "a success", "", STATUS_RUNNING },
-                           { "nothing", "", STATUS_RUNNING },
-                           { "variable", "", STATUS_RUNNING },
-                           { "OnChange new, variable", "start a", STATUS_RUNNING },
-                           { "OnChange new, variable", "", STATUS_RUNNING },
-                           { "a success", "", STATUS_RUNNING },
-                           { "nothing", "start a", STATUS_RUNNING },
-                           { "a failure", "", STATUS_FAILURE },
-                           {},
-                   });
-        stage_play("OnChange{otherwise=1}(a)", (Step[]){
-                                                       { "start", "start a", STATUS_RUNNING },
-                                                       { "a success", "", STATUS_SUCCESS },
-                                                       { "start", "", STATUS_SKIPPED },
-                                                       { "OnChange new, start", "start a", STATUS_RUNNING },
-                                                       { "a failure", "", STATUS_FAILURE },
-                                                       {},
-                                               });
-        stage_play("OnChange(a)", (Step[]){
-                                          { "start", "start a", STATUS_RUNNING },
-                                          { "a success", "", STATUS_SUCCESS },
-                                          { "start", "", STATUS_RUNNING },
-                                          { "halt", "", STATUS_HALTED },
-                                          {},
-                                  });
-        stage_play("Sequence(OnChange(a), b)", (Step[]){
-                                                       { "OnChange raises, start", "", STATUS_ERROR },
-                                                       { "halt", "", STATUS_HALTED },
-                                                       {},
-                                               });
+        PLAY("KeepRunningUntilFailure(OnChange(a))", { "start", "start a", STATUS_RUNNING },
+             { "a success", "", STATUS_RUNNING }, { "nothing", "", STATUS_RUNNING }, { "variable", "", STATUS_RUNNING },
+             { "OnChange new, variable", "start a", STATUS_RUNNING }, { "OnChange new, variable", "", STATUS_RUNNING },
+             { "a success", "", STATUS_RUNNING }, { "nothing", "start a", STATUS_RUNNING },
+             { "a failure", "", STATUS_FAILURE });
+        PLAY("OnChange{otherwise=1}(a)", { "start", "start a", STATUS_RUNNING }, { "a success", "", STATUS_SUCCESS },
+             { "start", "", STATUS_SKIPPED }, { "OnChange new, start", "start a", STATUS_RUNNING },
+             { "a failure", "", STATUS_FAILURE });
+        PLAY("OnChange(a)", { "start", "start a", STATUS_RUNNING }, { "a success", "", STATUS_SUCCESS },
+             { "start", "", STATUS_RUNNING }, { "halt", "", STATUS_HALTED });
+        PLAY("Sequence(OnChange(a), b)", { "OnChange raises, start", "", STATUS_ERROR }, { "halt", "", STATUS_HALTED });
 }
 
 /* Another cause is not tried again. */
 static void test_retry_on(void) {
-        stage_play("RetryUntilSuccessful{num_attempts=3, retry_on=1}(a)",
-                   (Step[]){
-                           { "start", "start a", STATUS_RUNNING },
-                           { "a failure", "", STATUS_FAILURE },
-                           {},
-                   });
-        stage_play("RetryUntilSuccessful{num_attempts=3, retry_on=1}(a)",
-                   (Step[]){
-                           { "a matches, start", "start a", STATUS_RUNNING },
-                           { "a failure", "start a", STATUS_RUNNING },
-                           { "a failure", "start a", STATUS_RUNNING },
-                           { "a failure", "", STATUS_FAILURE },
-                           {},
-                   });
-        stage_play("RetryUntilSuccessful{num_attempts=3, initial=9, max=9, factor=1, retry_on=1}(a)",
-                   (Step[]){
-                           { "start", "start a", STATUS_RUNNING },
-                           { "a matches, a failure", "arm 9 RetryUntilSuccessful", STATUS_RUNNING },
-                           { "time", "start a", STATUS_RUNNING },
-                           { "a success", "", STATUS_SUCCESS },
-                           {},
-                   });
+        PLAY("RetryUntilSuccessful{num_attempts=3, retry_on=1}(a)", { "start", "start a", STATUS_RUNNING },
+             { "a failure", "", STATUS_FAILURE });
+        PLAY("RetryUntilSuccessful{num_attempts=3, retry_on=1}(a)", { "a matches, start", "start a", STATUS_RUNNING },
+             { "a failure", "start a", STATUS_RUNNING }, { "a failure", "start a", STATUS_RUNNING },
+             { "a failure", "", STATUS_FAILURE });
+        PLAY("RetryUntilSuccessful{num_attempts=3, initial=9, max=9, factor=1, retry_on=1}(a)",
+             { "start", "start a", STATUS_RUNNING },
+             { "a matches, a failure", "arm 9 RetryUntilSuccessful", STATUS_RUNNING },
+             { "time", "start a", STATUS_RUNNING }, { "a success", "", STATUS_SUCCESS });
 }
 
 /* Another cause is not caught. */
 static void test_catch(void) {
-        stage_play("TryCatch{catch=1}(a, b, c)", (Step[]){
-                                                         { "b matches, start", "start a", STATUS_RUNNING },
-                                                         { "a failure", "", STATUS_FAILURE },
-                                                         {},
-                                                 });
-        stage_play("TryCatch{catch=1}(a, b, c)", (Step[]){
-                                                         { "b matches, start", "start a", STATUS_RUNNING },
-                                                         { "a success", "start b", STATUS_RUNNING },
-                                                         { "b failure", "start c", STATUS_RUNNING },
-                                                         { "c success", "", STATUS_FAILURE },
-                                                         {},
-                                                 });
-        stage_play("TryCatch(a, b)", (Step[]){
-                                             { "start", "start a", STATUS_RUNNING },
-                                             { "a failure", "start b", STATUS_RUNNING },
-                                             { "b success", "", STATUS_FAILURE },
-                                             {},
-                                     });
-        stage_play("TryCatch{catch=1, catch_on_halt=1}(a!, b+)", (Step[]){
-                                                                         { "start", "start a", STATUS_RUNNING },
-                                                                         { "halt", "halt a", STATUS_RUNNING },
-                                                                         { "a success", "start b", STATUS_HALTED },
-                                                                         {},
-                                                                 });
+        PLAY("TryCatch{catch=1}(a, b, c)", { "b matches, start", "start a", STATUS_RUNNING },
+             { "a failure", "", STATUS_FAILURE });
+        PLAY("TryCatch{catch=1}(a, b, c)", { "b matches, start", "start a", STATUS_RUNNING },
+             { "a success", "start b", STATUS_RUNNING }, { "b failure", "start c", STATUS_RUNNING },
+             { "c success", "", STATUS_FAILURE });
+        PLAY("TryCatch(a, b)", { "start", "start a", STATUS_RUNNING }, { "a failure", "start b", STATUS_RUNNING },
+             { "b success", "", STATUS_FAILURE });
+        PLAY("TryCatch{catch=1, catch_on_halt=1}(a!, b+)", { "start", "start a", STATUS_RUNNING },
+             { "halt", "halt a", STATUS_RUNNING }, { "a success", "start b", STATUS_HALTED });
 }
 
 /*
@@ -201,13 +103,9 @@ static void play_meanwhile(const Meanwhile *meanwhile) {
         g_autofree char *begun = g_strdup_printf("%shalt b", meanwhile->begun);
 
         g_test_message("%s: %s", tree, meanwhile->input);
-        stage_play(tree, (Step[]){
-                                 { start, "start b", STATUS_RUNNING },
-                                 { "m success", begun, STATUS_RUNNING },
-                                 { meanwhile->input, meanwhile->effects, STATUS_RUNNING },
-                                 { "b failure", meanwhile->at_end, meanwhile->result },
-                                 {},
-                         });
+        PLAY(tree, { start, "start b", STATUS_RUNNING }, { "m success", begun, STATUS_RUNNING },
+             { meanwhile->input, meanwhile->effects, STATUS_RUNNING },
+             { "b failure", meanwhile->at_end, meanwhile->result });
 }
 
 static void test_meanwhile(void) {
@@ -294,13 +192,8 @@ static void test_error_meanwhile(void) {
                 g_autofree char *tree =
                         g_strdup_printf("Sequence(ReactiveFallback(Sequence(m?, %s), b!), d)", all[i].child);
 
-                stage_play(tree, (Step[]){
-                                         { all[i].at_first, "", STATUS_RUNNING },
-                                         { "m failure", "start b", STATUS_RUNNING },
-                                         { "m success", "halt b", STATUS_RUNNING },
-                                         { all[i].input, "", STATUS_ERROR },
-                                         {},
-                                 });
+                PLAY(tree, { all[i].at_first, "", STATUS_RUNNING }, { "m failure", "start b", STATUS_RUNNING },
+                     { "m success", "halt b", STATUS_RUNNING }, { all[i].input, "", STATUS_ERROR });
         }
 }
 

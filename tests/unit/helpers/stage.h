@@ -33,3 +33,7 @@ typedef struct Step {
 void stage_play(const char *tree, const Step *steps);
 /* The same; effects have "RUNNING a", "SUCCESS a", ... for what the machine tells, besides. */
 void stage_play_told(const char *tree, const Step *steps);
+
+/* The same with the steps as arguments: PLAY("a", { "start", "start a", STATUS_RUNNING }, { "a success", ... }). */
+#define PLAY(tree, ...) stage_play(tree, (Step[]){ __VA_ARGS__, {} })
+#define PLAY_TOLD(tree, ...) stage_play_told(tree, (Step[]){ __VA_ARGS__, {} })
