@@ -246,7 +246,7 @@ static void check_series(WaitedRun *run) {
         r = run_info_get_outcome(client, run->tree, run->instance, run->token, &error, &reply, &outcome);
         if (r < 0 && client_is_away(&error, r))
                 return; /* until btd has come back */
-        if (r < 0 && !run->status) {
+        if (!run->status && (r < 0 || strcmp(outcome.status, "lost") == 0)) {
                 set_lost(run);
                 return;
         }

@@ -36,6 +36,7 @@ static const StatusStyle status_styles[] = {
         { "rerun", STYLE_CYAN, "»", ">" },       { "ready", STYLE_GREEN, "»", ">" },
         { "suspended", STYLE_DIM, "·", "." },    { "unfinished", STYLE_YELLOW, "●", "*" },
         { "damaged", STYLE_RED, "!", "!" },      { "no file", STYLE_PLAIN, "○", "-" },
+        { "lost", STYLE_RED, "!", "!" },
 };
 
 static const StatusStyle unknown_style = { NULL, STYLE_PLAIN, "?", "?" };

@@ -29,6 +29,8 @@ static const struct {
         [LIMIT_HISTORY] = { "history", VALUE_MAX },
         [LIMIT_HISTORY_SIZE] = { "history-mib", VALUE_MAX },
         [LIMIT_HISTORY_AGE] = { "history-days", VALUE_MAX },
+        [LIMIT_TOKENS] = { "tokens", VALUE_MAX },
+        [LIMIT_TOKEN_AGE] = { "token-days", VALUE_MAX },
 };
 
 const Limits limits_default = {
@@ -46,6 +48,8 @@ const Limits limits_default = {
                 [LIMIT_HISTORY] = 1000,
                 [LIMIT_HISTORY_SIZE] = 64,
                 [LIMIT_HISTORY_AGE] = 30,
+                [LIMIT_TOKENS] = 100000,
+                [LIMIT_TOKEN_AGE] = 30,
         },
 };
 

@@ -24,6 +24,8 @@ typedef enum Limit {
         LIMIT_HISTORY,      /* runs */
         LIMIT_HISTORY_SIZE, /* MiB */
         LIMIT_HISTORY_AGE,  /* days */
+        LIMIT_TOKENS,       /* of finished runs */
+        LIMIT_TOKEN_AGE,    /* days */
         LIMIT_MAX_,
 } Limit;
 

@@ -5,8 +5,7 @@
  * Stores in which order the runs of a directory have finished: a file beside their run records, with a line for each
  * run. The times of files follow the wall clock, which can be set, and some machines boot in 1970.
  *
- * The number of a run is the time at which it finished, in microseconds of a clock that only the archive has: it
- * advances while the machine is up, and no wall clock sets it. So it gives the age of a run, too.
+ * The number of a run is the time at which it finished, of the clock of up-clock.h. So it gives the age of a run, too.
  */
 
 #include <glib.h>

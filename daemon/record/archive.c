@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "basic/write-all.h"
@@ -28,8 +27,6 @@
 /* A disk that has refused run records is tried again after this time, and after twice as long each time. */
 #define RETRY_USEC_MIN UINT64_C(1000000)
 #define RETRY_USEC_MAX UINT64_C(60000000)
-/* The file of the clock, in the directory on the tmpfs. */
-#define CLOCK_FILE "clock"
 /* So many lines of runs that were removed may be in the file of the order. */
 #define STALE_MAX 1000u
 
@@ -38,7 +35,7 @@ struct Archive {
         const Limits *limits;
         DiskQueue *disk;
         Timers *timers;
-        int64_t clock;      /* what is added to CLOCK_BOOTTIME, see archive-order.h */
+        UpClock *clock;
         GQueue entries;     /* Entry, oldest first */
         GHashTable *by_run; /* name of a run -> Entry */
         uint64_t bytes;     /* of all entries */
@@ -86,7 +83,8 @@ static void entry_free(Archived *entry) {
         g_free(entry);
 }
 
-Archive *archive_new(const char *directory, const char *from, const Limits *limits, DiskQueue *disk, Timers *timers) {
+Archive *archive_new(const char *directory, const char *from, const Limits *limits, DiskQueue *disk, Timers *timers,
+                     UpClock *clock) {
         Archive *archive = g_new0(Archive, 1);
 
         archive->directory = g_strdup(directory);
@@ -94,6 +92,7 @@ Archive *archive_new(const char *directory, const char *from, const Limits *limi
         archive->limits = limits;
         archive->disk = disk;
         archive->timers = timers;
+        archive->clock = clock;
         archive->by_run = g_hash_table_new(g_str_hash, g_str_equal);
         archive->gone = g_ptr_array_new_with_free_func(g_free);
         archive->order = -1;
@@ -149,29 +148,11 @@ static void insert(Archive *archive, Archived *entry) {
         archive->n_pending += entry->where == WHERE_TMPFS;
 }
 
-/* The time of the archive's own clock. */
-static uint64_t clock_now(const Archive *archive) {
-        return (uint64_t) ((int64_t) timers_now(archive->timers, TIMER_BOOTTIME) + archive->clock);
-}
-
 /* The number of a run that finishes now: higher than all others. */
 static uint64_t next_number(const Archive *archive) {
         const Archived *newest = g_queue_peek_tail((GQueue *) &archive->entries);
 
-        return MAX(clock_now(archive), newest ? newest->number + 1 : 0);
-}
-
-/* Continues where the previous btd was, in this boot or before it. */
-static void set_clock(Archive *archive) {
-        g_autoptr(json_object) stored = boot_file_read(archive->from, CLOCK_FILE);
-        const Archived *newest = g_queue_peek_tail(&archive->entries);
-
-        if (json_object_is_type(stored, json_type_int))
-                archive->clock = json_object_get_int64(stored);
-        if (newest && clock_now(archive) <= newest->number)
-                archive->clock += (int64_t) (newest->number + 1 - clock_now(archive));
-        if (!json_object_is_type(stored, json_type_int) || json_object_get_int64(stored) != archive->clock)
-                boot_file_write(archive->from, CLOCK_FILE, json_object_new_int64(archive->clock));
+        return MAX(up_clock_now(archive->clock), newest ? newest->number + 1 : 0);
 }
 
 /* For runs without a number, whose line was lost: by the time of the file, then by the number of the run. */
@@ -262,7 +243,7 @@ static void take_in(Archive *archive, const char *directory, Where where) {
 
         while (n < found->len && !g_array_index(found, Found, n).numbered)
                 n++;
-        first = n < found->len ? g_array_index(found, Found, n).entry->number : clock_now(archive);
+        first = n < found->len ? g_array_index(found, Found, n).entry->number : up_clock_now(archive->clock);
 
         for (unsigned i = 0; i < n && where == WHERE_DISK; i++)
                 take_in_one(archive, g_array_index(found, Found, i).entry, first - MIN(first, n - i));
@@ -282,7 +263,8 @@ void archive_read(Archive *archive) {
         take_in(archive, archive->directory, WHERE_DISK);
         archive->n_lines = archive->entries.length;
         take_in(archive, archive->from, WHERE_TMPFS);
-        set_clock(archive);
+        if (archive->entries.tail)
+                up_clock_pass(archive->clock, ((const Archived *) archive->entries.tail->data)->number);
         archive_expire(archive);
         schedule(archive);
 }
@@ -305,10 +287,9 @@ static bool is_over(const Archive *archive) {
         const Archived *oldest = g_queue_peek_head((GQueue *) &archive->entries);
         const unsigned *max = archive->limits->max;
         uint64_t bytes_max = (uint64_t) max[LIMIT_HISTORY_SIZE] << 20;
-        uint64_t age_max = max[LIMIT_HISTORY_AGE] * UINT64_C(86400) * G_USEC_PER_SEC;
 
         return oldest && (archive->entries.length > max[LIMIT_HISTORY] || archive->bytes > bytes_max ||
-                          oldest->number + age_max < clock_now(archive));
+                          oldest->number < up_clock_days_ago(archive->clock, max[LIMIT_HISTORY_AGE]));
 }
 
 void archive_expire(Archive *archive) {

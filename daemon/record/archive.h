@@ -12,12 +12,14 @@
 #include "basic/limit.h"
 #include "basic/workers.h"
 #include "record/run-record.h"
+#include "record/up-clock.h"
 
 typedef struct Archive Archive;
 
 /* from: the directory on the tmpfs. directory: the directory on the disk; it is created when the first group is moved.
- * The limits are borrowed, as the disk queue and the timers are. */
-Archive *archive_new(const char *directory, const char *from, const Limits *limits, DiskQueue *disk, Timers *timers);
+ * The limits are borrowed, as the disk queue, the timers and the clock are. */
+Archive *archive_new(const char *directory, const char *from, const Limits *limits, DiskQueue *disk, Timers *timers,
+                     UpClock *clock);
 void archive_free(Archive *archive);
 /* Reads both directories; call it once. */
 void archive_read(Archive *archive);

@@ -24,7 +24,9 @@ struct RecordStore {
         char *directory; /* of unfinished runs; NULL: no run records are kept */
         char *finished;  /* of finished runs until they are in the archive */
         char *aside;     /* of runs that cannot be recovered */
+        UpClock *clock;
         Archive *archive;
+        Tokens *tokens;
 };
 
 RecordStore *record_store_new(const char *runtime_directory, const char *state_directory, const Limits *limits,
@@ -39,10 +41,13 @@ RecordStore *record_store_new(const char *runtime_directory, const char *state_d
                 store->directory = g_build_filename(runtime_directory, "runs", NULL);
                 store->finished = g_build_filename(runtime_directory, "finished", NULL);
         }
+        store->clock = up_clock_new(timers, runtime_directory ?: state_directory);
+        store->tokens = tokens_new(state_directory, runtime_directory, limits, disk, timers, store->clock);
         if (state_directory) {
                 g_autofree char *directory = g_build_filename(state_directory, "history", NULL);
 
-                store->archive = archive_new(directory, store->finished ?: directory, limits, disk, timers);
+                store->archive =
+                        archive_new(directory, store->finished ?: directory, limits, disk, timers, store->clock);
         }
 
         return store;
@@ -53,6 +58,8 @@ void record_store_free(RecordStore *store) {
                 return;
 
         archive_free(store->archive);
+        tokens_free(store->tokens);
+        up_clock_free(store->clock);
         if (store->lock >= 0)
                 close(store->lock);
         g_free(store->runtime_directory);
@@ -64,6 +71,10 @@ void record_store_free(RecordStore *store) {
 
 Archive *record_store_archive(const RecordStore *store) {
         return store->archive;
+}
+
+Tokens *record_store_tokens(const RecordStore *store) {
+        return store->tokens;
 }
 
 static char *path_in(const char *directory, const char *run) {
@@ -116,8 +127,10 @@ int record_store_lock(RecordStore *store, char **ret_error) {
         /* Now, since there may be no room when a run has finished. */
         if (store->finished)
                 (void) g_mkdir_with_parents(store->finished, 0700);
+        up_clock_open(store->clock);
         if (store->archive)
                 archive_read(store->archive);
+        tokens_read(store->tokens);
         return 0;
 }
 
@@ -307,6 +320,7 @@ void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t by
 void record_store_hurry(RecordStore *store) {
         if (store->archive)
                 archive_hurry(store->archive);
+        tokens_hurry(store->tokens);
 }
 
 struct RecordRead {

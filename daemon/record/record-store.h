@@ -10,6 +10,7 @@
 #include "record/archive.h"
 #include "record/record-writer.h"
 #include "record/run-record.h"
+#include "record/tokens.h"
 
 typedef struct RecordStore RecordStore;
 
@@ -21,6 +22,7 @@ void record_store_free(RecordStore *store);
 
 /* NULL: there is no archive. */
 Archive *record_store_archive(const RecordStore *store);
+Tokens *record_store_tokens(const RecordStore *store);
 
 /* Reserves the runtime directory for this btd as long as it lives, and lists the run records. -EBUSY: another btd uses
  * the directory, with an error message; others: as open(). */
@@ -54,7 +56,7 @@ int record_move(const char *from, const char *to, char **ret_error);
  * all effects of the end must be done. bytes: its size. Takes the contents of the summary. */
 void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes);
 
-/* Writes the archive to the disk as soon as possible, also what is added later. */
+/* Writes the archive and the tokens to the disk as soon as possible, also what is added later. */
 void record_store_hurry(RecordStore *store);
 
 /* Reads up to size bytes of a run record, from the given offset; no bytes: the end of the file. Works for unfinished

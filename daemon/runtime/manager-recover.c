@@ -155,6 +155,7 @@ static bool replay(Manager *manager, Left *left, GHashTable *definitions) {
 static void make_run(Manager *manager, Left *left) {
         const RecordHeader *header = &left->record->header;
         const LogSubject subject = { .tree = header->tree, .run = header->run };
+        bool restart = g_str_equal(header->starter, "restart");
         g_autofree char *error = NULL;
         RecordWriter *writer = NULL;
 
@@ -168,7 +169,8 @@ static void make_run(Manager *manager, Left *left) {
         /* btd may have been killed before it noted that the run replaces a pending restart, or an earlier run. */
         if (*header->instance == '\0')
                 (void) autostarts_begun(manager->autostarts, header->tree, header->run);
-        if (run_status(left->run) == STATUS_RUNNING && g_str_equal(header->starter, "restart"))
+        manager_recover_token(manager, left->run, restart);
+        if (run_status(left->run) == STATUS_RUNNING && restart)
                 restarts_begun(manager->restarts, header->tree, header->instance);
         else if (run_status(left->run) == STATUS_RUNNING)
                 (void) restarts_cancel(manager->restarts, header->tree, header->instance);
@@ -249,6 +251,10 @@ static void replay_all(Manager *manager, GArray *all) {
         }
 }
 
+static bool is_listed(const char *run, void *userdata) {
+        return runs_get(((const Manager *) userdata)->runs, run);
+}
+
 int manager_recover(Manager *manager, char **ret_error) {
         g_autoptr(GArray) all = NULL;
         int r = record_store_lock(manager->records, ret_error);
@@ -264,6 +270,7 @@ int manager_recover(Manager *manager, char **ret_error) {
         autostarts_recover(manager->autostarts);
         for (unsigned i = 0; i < all->len; i++)
                 make_run(manager, &g_array_index(all, Left, i));
+        tokens_lose(record_store_tokens(manager->records), is_listed, manager);
         recover_locks(all);
         for (unsigned i = 0; i < all->len; i++)
                 run_recover_leaves(g_array_index(all, Left, i).run, g_array_index(all, Left, i).replay);

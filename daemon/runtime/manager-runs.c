@@ -72,8 +72,32 @@ static bool is_for_next(const Run *run) {
                json_object_object_get_ex(cause->facts, "stopping", &stopping) && json_object_get_boolean(stopping);
 }
 
-/* Restarts and autostarts are noted before the run record becomes that of a finished run: if btd is killed in between,
- * the next btd recovers the run, and notes them again. */
+/* Only a user's own token is stored; other runs have the name of the first run of their series. */
+static void note_token(const Manager *manager, const Run *run) {
+        const RecordSummary state = {
+                .run = (char *) run_id(run),
+                .tree = (char *) run_tree(run),
+                .instance = (char *) run_instance(run),
+                .token = (char *) run_token(run),
+                .status = (char *) status_to_string(run_status(run)),
+                .cause = (char *) run_cause(run),
+                .finished = run_finished(run),
+        };
+
+        tokens_set(record_store_tokens(manager->records), &state, run_caller(run));
+}
+
+static bool has_token(const Manager *manager, const Run *run) {
+        return tokens_has(record_store_tokens(manager->records), run_tree(run), run_instance(run), run_token(run));
+}
+
+void manager_recover_token(const Manager *manager, const Run *run, bool restart) {
+        if (has_token(manager, run) || (!restart && !g_str_equal(run_token(run), run_id(run))))
+                note_token(manager, run);
+}
+
+/* Tokens, restarts and autostarts are noted before the run record becomes that of a finished run: if btd is killed in
+ * between, the next btd recovers the run, and notes them again. */
 static void on_run_finished(Run *run, void *userdata) {
         Manager *manager = userdata;
         bool again = is_for_next(run);
@@ -82,6 +106,8 @@ static void on_run_finished(Run *run, void *userdata) {
         if (may_be_followed(manager, run))
                 consider_restart(manager, run);
         autostarts_finished(manager->autostarts, run, again);
+        if (has_token(manager, run))
+                note_token(manager, run);
 
         statistics_finish(manager->statistics, run);
         run_end_record(run, manager->records);
@@ -268,6 +294,8 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
         TELL(manager, run_starting, run);
         /* Start and announce the run only after its run record is written. Then it replaces what was pending. */
         run_start(run);
+        if (order->token && (order->starter || has_token(manager, run)))
+                note_token(manager, run);
         if (order->starter)
                 restarts_cancel(manager->restarts, tree, order->instance);
         if (*order->instance == '\0')
@@ -517,24 +545,33 @@ static Outcome outcome_of_summary(const RecordSummary *summary) {
         };
 }
 
-/* Looks in the listed runs, in the history and in the pending restarts. -ENOENT: not found. */
+/* Looks in the listed runs, in the index of tokens, in the pending restarts, and in the history: that one is asked
+ * about what does not fit the index, and for runs whose token is the name of the first run of their series. -ENOENT:
+ * not found. */
 static int find_outcome(Manager *manager, const char *tree, const char *instance, const char *token,
                         Outcome *ret_outcome, char **ret_error) {
         const Run *run = runs_last(manager->runs, tree, instance);
         const char *due = restarts_find_due(manager->restarts, tree, instance, token);
+        size_t length = strlen(tree);
+        bool known, whole = true, named = strncmp(token, tree, length) == 0 && token[length] == '.';
         Archive *archive = record_store_archive(manager->records);
-        const RecordSummary *summary;
+        const RecordSummary *past = NULL;
+        g_auto(RecordSummary) state = {};
 
         if (run && g_str_equal(run_token(run), token)) {
                 *ret_outcome = manager_outcome_of(manager, run);
                 return 0;
         }
-        if (!manager_history_is_read(manager, tree))
-                return manager_not_yet("the history is being read; try again", ret_error);
 
-        summary = archive ? archive_find_token(archive, tree, instance, token) : NULL;
-        if (summary)
-                *ret_outcome = outcome_of_summary(summary);
+        known = tokens_find(record_store_tokens(manager->records), tree, instance, token, &state, &whole);
+        if (archive && (known ? !whole && archive_has(archive, state.run) : named)) {
+                if (!manager_history_is_read(manager, tree))
+                        return manager_not_yet("the history is being read; try again", ret_error);
+                past = known ? archive_get(archive, state.run) : archive_find_token(archive, tree, instance, token);
+        }
+
+        if (past || known)
+                *ret_outcome = outcome_of_summary(past ?: &state);
         else if (due)
                 *ret_outcome = (Outcome){ .run = g_strdup(due), .token = g_strdup(token) };
         else

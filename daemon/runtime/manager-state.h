@@ -80,6 +80,9 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
 /* The state of a listed run. */
 Outcome manager_outcome_of(const Manager *manager, const Run *run);
 
+/* A recovered run may have been started with a token: stores it. */
+void manager_recover_token(const Manager *manager, const Run *run, bool restart);
+
 /* Retries all starts that wait for something: restarts, requests, autostarts, loaded texts. */
 void manager_retry_starts(Manager *manager);
 /* The same from the main loop: something has changed that restarts and autostarts may wait for. */

@@ -8,20 +8,14 @@
  * If the state directory cannot be written, the numbers are stored in the runtime directory, until the next boot.
  */
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "basic/cleanup.h"
+#include "basic/line-file.h"
 #include "basic/log.h"
-#include "basic/write-all.h"
 #include "runtime/run-counter.h"
 
 #define FILE_NAME "numbers"
-#define NEW_SUFFIX ".new"
 /* Trees that start often get larger blocks, so that starts do not wait for the disk. */
 #define BLOCK_MIN 16u
 #define BLOCK_MAX 4096u
@@ -136,61 +130,17 @@ static void write_free(void *data) {
         g_free(write);
 }
 
-static int add_lines(const char *path, const GString *lines) {
-        g_auto(AutoFd) fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-        int r;
-
-        if (fd < 0)
-                return -errno;
-
-        r = write_all(fd, lines->str, lines->len);
-        if (r >= 0 && fdatasync(fd) < 0)
-                r = -errno;
-        return r;
-}
-
-static int sync_directory(const char *path) {
-        g_auto(AutoFd) fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        return fd < 0 || fsync(fd) < 0 ? -errno : 0;
-}
-
-static int replace(const char *path, const GString *lines) {
-        g_autofree char *new = g_strconcat(path, NEW_SUFFIX, NULL);
-        g_auto(AutoFd) fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-        int r;
-
-        if (fd < 0)
-                return -errno;
-
-        r = write_all(fd, lines->str, lines->len);
-        if (r >= 0 && (fsync(fd) < 0 || rename(new, path) < 0))
-                r = -errno;
-        return r;
-}
-
-static int write_to(const char *directory, const Write *write) {
-        g_autofree char *path = g_build_filename(directory, FILE_NAME, NULL);
-        int r;
-
-        (void) g_mkdir_with_parents(directory, 0700);
-        r = write->whole ? replace(path, write->lines) : add_lines(path, write->lines);
-        if (r >= 0 && write->whole)
-                r = sync_directory(directory);
-        return r;
-}
-
 /* Runs on the thread. */
 static void do_write(void *data) {
         Write *write = data;
         g_autofree char *path = g_build_filename(write->directory, FILE_NAME, NULL);
-        int r = write_to(write->directory, write);
+        int r = line_file_write(write->directory, FILE_NAME, write->lines, write->whole);
 
         if (r >= 0)
                 return;
 
         write->error = g_strdup_printf("%s cannot be written: %s", path, g_strerror(-r));
-        write->kept = write->fallback && write_to(write->fallback, write) >= 0;
+        write->kept = write->fallback && line_file_write(write->fallback, FILE_NAME, write->lines, write->whole) >= 0;
 }
 
 static void warn(RunCounter *counter, const Write *write) {

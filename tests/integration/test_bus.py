@@ -379,9 +379,9 @@ def test_a_token_starts_a_tree_once(btd, tmp_path):
     assert btd.client.outcome("nap", "nap.3")["status"] == "running"
 
 
-def test_a_token_is_known_as_long_as_the_history_has_it(btd, tmp_path):
+def test_a_token_is_known_when_the_history_has_forgotten_its_run(btd, tmp_path):
     """Also if other instances have the same token, and after many runs of the same tree."""
-    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state", "--limit=history=1"
     btd.tree("log", {"type": "Log", "message": "said"})
     btd.start(*options)
     assert [btd.client.start("log", instance, token="mine")[0] for instance in ("", "a", "b")] == ["log.1", "log.2", "log.3"]
@@ -390,6 +390,8 @@ def test_a_token_is_known_as_long_as_the_history_has_it(btd, tmp_path):
     for _ in range(2):
         assert [btd.client.start("log", instance, token="mine")[0] for instance in ("", "a", "b")] == ["log.1", "log.2", "log.3"]
         assert btd.client.outcome("log", "mine", instance="a")["id"] == "log.2"
+        assert btd.client.outcome("log", "mine", instance="a")["status"] == "success"
+        assert [run["id"] for run in btd.client.history()] == ["log.103"]
         btd.stop(signal.SIGKILL)
         btd.start(*options)
 

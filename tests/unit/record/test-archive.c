@@ -19,6 +19,7 @@ typedef struct Fixture {
         GMainContext *context;
         Timers *timers;
         DiskQueue *disk;
+        UpClock *clock;
         Archive *archive;
 } Fixture;
 
@@ -26,8 +27,10 @@ typedef struct Fixture {
 static void begin(Fixture *fixture) {
         fixture->timers = timers_new(fixture->context);
         fixture->disk = disk_queue_new(fixture->context, fixture->timers, NULL, NULL);
-        fixture->archive =
-                archive_new(fixture->directory, fixture->from, &fixture->limits, fixture->disk, fixture->timers);
+        fixture->clock = up_clock_new(fixture->timers, fixture->from);
+        up_clock_open(fixture->clock);
+        fixture->archive = archive_new(fixture->directory, fixture->from, &fixture->limits, fixture->disk,
+                                       fixture->timers, fixture->clock);
         archive_read(fixture->archive);
 }
 
@@ -39,6 +42,7 @@ static void settle(Fixture *fixture) {
 
 static void end(Fixture *fixture) {
         archive_free(fixture->archive);
+        up_clock_free(fixture->clock);
         disk_queue_free(fixture->disk);
         timers_free(fixture->timers);
 }
