@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "basic/nearest.h"
+#include "client/bus/target.h"
 #include "client/verbs/verbs.h"
 #include "client/view/output.h"
 
@@ -16,14 +17,17 @@ const Verb verb_table[] = {
         { "status", "[TREE|RUN]", 0, 1, OPTION_BIT(OPTION_DIRECTORY), "Show the status of btd, a run or a tree",
           verb_status, true },
         { "start", "TREE...", 1, UINT_MAX,
-          OPTION_BIT(OPTION_INSTANCE) | OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW) |
-                  OPTION_BIT(OPTION_ATTACH) | OPTION_BIT(OPTION_ONCE) | OPTION_BIT(OPTION_TOKEN),
+          OPTION_BIT(OPTION_INSTANCE) | OPTION_BIT(OPTION_UNESCAPE) | OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) |
+                  OPTION_BIT(OPTION_FOLLOW) | OPTION_BIT(OPTION_ATTACH) | OPTION_BIT(OPTION_ONCE) |
+                  OPTION_BIT(OPTION_TOKEN),
           "Start trees, and print the names of the runs", verb_start },
         { "run", "FILE", 1, 1, OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW),
           "Run a tree file that is not installed, as root", verb_run },
-        { "halt", "TREE|RUN...", 1, UINT_MAX, OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_TOKEN),
+        { "halt", "TREE|RUN...", 1, UINT_MAX,
+          OPTION_BIT(OPTION_UNESCAPE) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_TOKEN),
           "Halt all runs of a tree, or one run", verb_halt },
-        { "stop", "TREE|RUN...", 1, UINT_MAX, OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_TOKEN), "The same as halt",
+        { "stop", "TREE|RUN...", 1, UINT_MAX,
+          OPTION_BIT(OPTION_UNESCAPE) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_TOKEN), "The same as halt",
           verb_halt },
         { "restart", "TREE|RUN...", 1, UINT_MAX,
           OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW) | OPTION_BIT(OPTION_ONCE),
@@ -60,8 +64,8 @@ const Verb verb_table[] = {
         { "validate", "FILE...", 1, UINT_MAX, OPTION_BIT(OPTION_FORMAT), "Check tree files, without btd",
           verb_validate },
         { "simulate", "FILE", 1, 1,
-          OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_SCRIPT) | OPTION_BIT(OPTION_EXPECT) | OPTION_BIT(OPTION_UNTIL) |
-                  OPTION_BIT(OPTION_SEED),
+          OPTION_BIT(OPTION_INSTANCE) | OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_SCRIPT) | OPTION_BIT(OPTION_EXPECT) |
+                  OPTION_BIT(OPTION_UNTIL) | OPTION_BIT(OPTION_SEED),
           "Simulate a run of a tree file, without btd", verb_simulate, true },
         { "monitor", NULL, 0, 0, 0, "Print the events of all runs as they happen", verb_monitor },
         { "watch", "[TREE|RUN]", 0, 1, 0, "Watch all trees and runs, or a run, on the whole screen", verb_watch },
@@ -201,6 +205,22 @@ static void open_pager(const Client *client, Pager *pager) {
                 pager_open(pager, options_has(&client->options, OPTION_PAGER_END));
 }
 
+static int run_unescaped(Client *client, const Verb *verb, char **operands) {
+        g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+        g_auto(GStrv) unescaped = NULL;
+
+        for (; *operands; operands++) {
+                g_autofree char *operand = target_unescape(*operands);
+
+                if (!operand)
+                        return report_usage("'%s' is not escaped as systemd-escape(1) does it", *operands);
+                g_strv_builder_add(builder, operand);
+        }
+
+        unescaped = g_strv_builder_end(builder);
+        return verb->run(client, unescaped);
+}
+
 /* Long output goes to a pager, which the caller closes. */
 static int run_verb(Client *client, char **operands, Pager *pager) {
         const char *name = operands[0] ?: "status";
@@ -225,7 +245,8 @@ static int run_verb(Client *client, char **operands, Pager *pager) {
 
         if (verb->pages && !options_has(&client->options, OPTION_FOLLOW))
                 open_pager(client, pager);
-        return verb->run(client, operands);
+        return options_has(&client->options, OPTION_UNESCAPE) ? run_unescaped(client, verb, operands)
+                                                              : verb->run(client, operands);
 }
 
 static void client_setup(Client *client) {

@@ -27,6 +27,7 @@ typedef enum OptionId {
         OPTION_COMMON_MAX_,
         /* For the verbs whose table entry has them. */
         OPTION_INSTANCE = OPTION_COMMON_MAX_,
+        OPTION_UNESCAPE,
         OPTION_SET,
         OPTION_WAIT,
         OPTION_ATTACH,

@@ -5,8 +5,12 @@
 #include <string.h>
 
 #include "basic/nearest.h"
+#include "basic/unit-escape.h"
 #include "client/bus/target.h"
 #include "engine/tree.h"
+#include "run/instance.h"
+
+#define ESCAPED_AT "\\x40"
 
 void target_clear(Target *target) {
         g_clear_pointer(&target->run, run_info_free);
@@ -22,7 +26,24 @@ void target_split(const char *operand, char **ret_tree, char **ret_instance) {
         const char *at = strchr(operand, '@');
 
         *ret_tree = at ? g_strndup(operand, at - operand) : g_strdup(operand);
-        *ret_instance = at ? g_strdup(at + 1) : NULL;
+        *ret_instance = at ? instance_name(at + 1, true) : NULL;
+}
+
+/* systemd-escape(1) escapes the '@', too. */
+char *target_unescape(const char *escaped) {
+        const char *at = strchr(escaped, '@') ?: strstr(escaped, ESCAPED_AT),
+                   *instance = at ? at + (*at == '@' ? 1 : strlen(ESCAPED_AT)) : NULL;
+        g_autofree char *tree = at ? g_strndup(escaped, (size_t) (at - escaped)) : g_strdup(escaped);
+        g_autofree char *tree_text = unit_unescape(tree, false), *text = at ? unit_unescape(instance, true) : NULL,
+                        *name = NULL;
+
+        if (!tree_text || (at && !text))
+                return NULL;
+        if (!at)
+                return g_steal_pointer(&tree_text);
+
+        name = instance_name(text, false);
+        return g_strconcat(tree_text, "@", name, NULL);
 }
 
 bool target_names(const char *operand, const RunInfo *run) {

@@ -25,8 +25,12 @@ int target_find_running(Client *client, const char *operand, RunInfo **ret_run);
 
 /* A run's id has a dot after the name of its tree, which cannot have one. */
 bool target_is_run_id(const char *operand);
-/* "boot@eth0": the tree and the instance. Without '@' the whole operand is the tree, and the instance is NULL. */
+/* "boot@eth0": the tree and the name of the instance. Without '@' the whole operand is the tree, and the instance is
+ * NULL. */
 void target_split(const char *operand, char **ret_tree, char **ret_instance);
+/* The operand for the escaped one, which is a part of a unit's name. The tree's name has no '/', so a '-' in it stays;
+ * in the instance, it is a '/'. To be freed; NULL: it is not escaped correctly. */
+char *target_unescape(const char *escaped);
 
 /* Whether the operand names this run: by its id, by its tree, or by its tree and instance. */
 bool target_names(const char *operand, const RunInfo *run);

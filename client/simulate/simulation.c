@@ -476,7 +476,7 @@ Status simulate(Definition *definition, const Scenario *scenario, const Simulati
                 .warnings = warnings,
         };
         RunServices services = { .leaves = &simulation.services, .ticker = ticker, .locks = locks };
-        RunOrigin origin = { .id = "", .tree = "", .instance = "", .seed = options->seed };
+        RunOrigin origin = { .id = "", .tree = "", .instance = options->instance ?: "", .seed = options->seed };
         g_autoptr(Run) run = run_make_live(&origin, definition, &services, &run_callbacks, &simulation);
         Timer *halt = NULL;
         Status status;

@@ -15,6 +15,7 @@
 
 typedef struct SimulationOptions {
         json_object *variables; /* these replace variables of the tree: an object, or NULL; borrowed */
+        const char *instance;   /* its name; NULL: none */
         uint64_t seed;
         uint64_t until; /* the simulation stops at this time */
 } SimulationOptions;

@@ -14,6 +14,7 @@
 #include "client/verbs/variables.h"
 #include "client/verbs/verbs.h"
 #include "client/view/style.h"
+#include "run/instance.h"
 
 #define UNTIL_DEFAULT (3600 * (uint64_t) G_USEC_PER_SEC)
 
@@ -25,6 +26,7 @@ typedef struct Simulator {
         SimulationOptions options;
         Output output;      /* of the trace */
         char *title, *left; /* left: why the run has not finished */
+        char *instance;
 } Simulator;
 
 static void simulator_clear(Simulator *simulator) {
@@ -34,6 +36,7 @@ static void simulator_clear(Simulator *simulator) {
         g_clear_pointer(&simulator->options.variables, json_object_put);
         g_clear_pointer(&simulator->title, g_free);
         g_clear_pointer(&simulator->left, g_free);
+        g_clear_pointer(&simulator->instance, g_free);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Simulator, simulator_clear)
@@ -117,7 +120,9 @@ static int load_expectation(Simulator *simulator, const char *file) {
 
 static int parse_options(Simulator *simulator) {
         const Options *options = &simulator->client->options;
-        const char *seed = options->values[OPTION_SEED], *until = options->values[OPTION_UNTIL];
+        const char *seed = options->values[OPTION_SEED], *until = options->values[OPTION_UNTIL],
+                   *instance = options->values[OPTION_INSTANCE];
+        g_autofree char *error = NULL;
         int status;
 
         simulator->options.until = UNTIL_DEFAULT;
@@ -125,6 +130,10 @@ static int parse_options(Simulator *simulator) {
                 return report_usage("--until: '%s' is not a time span such as '90s' or '1h 30min'", until);
         if (seed && !g_ascii_string_to_unsigned(seed, 10, 0, UINT64_MAX, &simulator->options.seed, NULL))
                 return report_usage("--seed: '%s' is not a whole number", seed);
+
+        simulator->options.instance = simulator->instance = instance_name(instance ?: "", true);
+        if (instance_check(simulator->instance, &error) < 0)
+                return report_usage("--instance: %s", error);
 
         status = variables_check("--set ", options->sets);
         if (status == EXIT_SUCCESS)

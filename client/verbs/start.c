@@ -13,6 +13,7 @@
 #include "client/verbs/verbs.h"
 #include "client/verbs/wait.h"
 #include "definition/sources.h"
+#include "run/instance.h"
 
 typedef struct Started {
         Client *client;
@@ -268,7 +269,7 @@ static int check_operands(const Client *client, char **operands) {
 /* "boot@eth0" is short for "boot --instance=eth0". */
 static int start_operand(Client *client, const char *operand, Waiting *waiting) {
         const char *option = client->options.values[OPTION_INSTANCE];
-        g_autofree char *tree = NULL, *instance = NULL;
+        g_autofree char *tree = NULL, *instance = NULL, *name = option ? instance_name(option, true) : NULL;
         bool started;
 
         target_split(operand, &tree, &instance);
@@ -276,7 +277,7 @@ static int start_operand(Client *client, const char *operand, Waiting *waiting) 
                 return report_usage("the instance is given twice: '%s' and --instance=%s", operand, option);
 
         tree_info_warn(client, tree);
-        return start_tree(client, tree, instance ?: option ?: "", client->options.sets, waiting, &started);
+        return start_tree(client, tree, instance ?: name ?: "", client->options.sets, waiting, &started);
 }
 
 /* A tree that cannot be started does not keep the others from starting; the first failure is the result. */

@@ -30,6 +30,9 @@ typedef struct Declaration {
         const char *description; /* NULL: none */
 } Declaration;
 
+/* The variable that a tree reads to know the instance of its run: null if it has none. */
+#define VARIABLE_INSTANCE "instance"
+
 /* The reason why the name is not valid for a variable; NULL: it is valid. at: it may begin with '@'. To be freed. */
 char *variable_name_problem(const char *name, bool at);
 

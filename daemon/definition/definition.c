@@ -444,6 +444,10 @@ int definition_check_set(const Definition *definition, json_object *variables, c
         return 0;
 }
 
+bool definition_reads_instance(const Definition *definition) {
+        return definition->loaded.reads_instance;
+}
+
 #define PARAMS_ARENA_SIZE 512u
 
 /* The index of the first template whose node is the given one or follows it. */
@@ -513,10 +517,16 @@ static int fill_in(const Filling *filling, const Template *template, char **ret_
         ParamSetter setter = {
                 .arena = filling->arena, .report = on_param_report, .userdata = &problem, .origin = template->value
         };
+        const ReferenceValues values = {
+                .blackboard = filling->blackboard,
+                .noted = filling->noted,
+                .secrets = filling->secrets,
+                .null_is_text = template->param->shown,
+        };
         json_object *value;
         int r;
 
-        r = reference_reveal(filling->blackboard, filling->noted, filling->secrets, template->value, &value, &problem);
+        r = reference_reveal(&values, template->value, &value, &problem);
         if (r < 0) {
                 *ret_error = g_strdup_printf("%s: %s", template->param->name, problem);
                 return -EINVAL;

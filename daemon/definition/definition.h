@@ -75,6 +75,9 @@ int definition_check_start(const Definition *definition, json_object *variables,
 /* Checks whether these variables can be set in a running run. -EINVAL with an error message. */
 int definition_check_set(const Definition *definition, json_object *variables, char **ret_error);
 
+/* True if the tree gets the variable VARIABLE_INSTANCE: it reads this variable, and does not set it itself. */
+bool definition_reads_instance(const Definition *definition);
+
 /* NULL: the node has none of this kind. */
 const Script *definition_guard(const Definition *definition, NodeId node, Guard guard);
 const Script *definition_hook(const Definition *definition, NodeId node, Hook hook);

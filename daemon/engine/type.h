@@ -104,7 +104,7 @@ struct Param {
         bool reads, writes;
         bool local; /* the same for a variable that exists only below the node */
         /* The leaf shows the value to everybody: it must not contain a secret, and a reference to a value that is not a
-         * string is replaced by its JSON. */
+         * string is replaced by its JSON, also null. */
         bool shown;
         /* Its value describes the node in a few words. A string, a list of strings, a span, an expression. */
         bool title;

@@ -28,14 +28,18 @@ static bool on_unknown(json_object *value, void *userdata) {
 static void on_mismatch(const ValueStep *steps, size_t n_steps, bool at_key, const char *text, void *userdata) {
         Fitting *fitting = userdata;
         g_autofree Place *places = g_new0(Place, n_steps + 1);
+        const Place *at = n_steps == 0 ? fitting->args : &places[n_steps - 1];
+        g_autofree char *variable = NULL;
 
         for (size_t i = 0; i < n_steps; i++)
                 places[i] = (Place){ .parent = i == 0 ? fitting->args : &places[i - 1],
                                      .key = steps[i].key,
                                      .index = steps[i].index };
 
-        fitting->result = param_report_instead(fitting->setter, n_steps == 0 ? fitting->args : &places[n_steps - 1],
-                                               at_key, NULL, g_strdup(text));
+        variable = at_key ? NULL : param_variable_at(fitting->setter, at);
+        fitting->result = param_report_instead(fitting->setter, at, at_key, NULL,
+                                               variable ? g_strdup_printf("%s (the value of {%s})", text, variable)
+                                                        : g_strdup(text));
 }
 
 static int args_fit_signature(const ParamSetter *setter, const Place *place, json_object *args, const void *values) {

@@ -9,9 +9,8 @@
 #include "basic/excerpt.h"
 #include "engine/machine.h"
 #include "record/halt-request.h"
+#include "run/instance.h"
 #include "run/run-state.h"
-
-#define INSTANCE_MAX 100u
 
 void run_pause(Run *run, const char *by) {
         if (!live_run_is_controllable(run) || run_paused(run))
@@ -66,20 +65,6 @@ bool run_force(Run *run, NodeId node, Status status, Cause *why) {
         return runs;
 }
 
-static int check_instance(const char *instance, char **ret_error) {
-        size_t length = strlen(instance);
-        g_autofree char *shown = NULL;
-
-        if (length <= INSTANCE_MAX && strspn(instance, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.-") == length)
-                return 0;
-
-        shown = excerpt(instance, length);
-        *ret_error = g_strdup_printf("'%s' cannot be the name of an instance; it consists of letters, digits, '_', '.' "
-                                     "and '-', %u at most",
-                                     shown, INSTANCE_MAX);
-        return -EINVAL;
-}
-
 static int check_names(json_object *variables, char **ret_error) {
         json_object_object_foreach(variables, key, value) {
                 g_autofree char *shown = NULL;
@@ -100,7 +85,7 @@ static int check_names(json_object *variables, char **ret_error) {
 }
 
 int run_check_start(const char *instance, json_object *variables, char **ret_error) {
-        int r = check_instance(instance, ret_error);
+        int r = instance_check(instance, ret_error);
 
         if (r < 0 || !variables)
                 return r;

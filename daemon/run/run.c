@@ -134,7 +134,7 @@ Run *run_make(const RunOrigin *origin, Definition *definition, const RunHost *ho
         run->definition = definition_ref(definition);
         run->host = host;
         run->host_userdata = userdata;
-        run->variables = variables_new(definition);
+        run->variables = variables_new(definition, origin->instance);
         run->machine = machine_new(tree, &run_machine_host, run, origin->seed);
         run->history = node_history_new(tree, origin->start);
         run->seed = origin->seed;

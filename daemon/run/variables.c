@@ -12,6 +12,7 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/json-text.h"
+#include "run/instance.h"
 #include "run/variables.h"
 #include "script/blackboard.h"
 #include "script/script-status.h"
@@ -72,7 +73,7 @@ json_object *variables_initial(const Definition *definition) {
         return initial_variables(definition_scope_info(definition, 0));
 }
 
-Variables *variables_new(const Definition *definition) {
+Variables *variables_new(const Definition *definition, const char *instance) {
         unsigned n_scopes = definition_n_scopes(definition);
         Variables *variables = g_malloc0(sizeof(Variables) + n_scopes * sizeof(Scope));
         g_autoptr(json_object) initial = variables_initial(definition);
@@ -82,6 +83,11 @@ Variables *variables_new(const Definition *definition) {
         variables->n_scopes = n_scopes;
         outermost->blackboard = blackboard_new(definition_limits(definition));
         outermost->active = true;
+        if (definition_reads_instance(definition)) {
+                g_autofree char *text = *instance ? instance_text(instance) : NULL;
+
+                json_object_object_add(initial, VARIABLE_INSTANCE, text ? json_object_new_string(text) : NULL);
+        }
         blackboard_reset(outermost->blackboard, initial);
         outermost->checked = blackboard_version(outermost->blackboard);
         return variables;

@@ -13,8 +13,9 @@
 
 typedef struct Variables Variables;
 
-/* Sets the initial variables of the tree file. The definition is borrowed. */
-Variables *variables_new(const Definition *definition);
+/* Sets the initial variables of the tree file. The definition is borrowed. instance: the name of the run's instance, or
+ * "". */
+Variables *variables_new(const Definition *definition, const char *instance);
 void variables_free(Variables *variables);
 
 /* The initial variables of the tree itself: an object to be freed. */

@@ -19,6 +19,7 @@
 #include "basic/log.h"
 #include "basic/span.h"
 #include "record/halt-request.h"
+#include "run/instance.h"
 #include "run/variables.h"
 #include "runtime/manager-state.h"
 
@@ -447,6 +448,8 @@ int manager_halt_tree(Manager *manager, const TreeHalt *halt, const Caller *who,
         int r;
 
         r = manager_check_there(manager, ret_error);
+        if (r >= 0 && halt->instance)
+                r = instance_check(halt->instance, ret_error);
         if (r >= 0 && halt->token)
                 r = run_check_token(halt->token, ret_error);
         if (r < 0)

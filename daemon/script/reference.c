@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Parses, checks and expands the references in strings: "{key}", "{secret:NAME}", and "{{" for a brace. */
+/* Parses, checks and expands the references in strings: "{key}", "{unit_escape:key}", "{secret:NAME}", and "{{" for a
+ * brace. */
 
 #include <errno.h>
 #include <json-c/linkhash.h>
@@ -10,28 +11,49 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
+#include "basic/unit-escape.h"
 #include "script/blackboard.h"
 #include "script/reference.h"
 #include "script/secrets.h"
 
 /* A part of a string: plain text, an escaped brace, or a reference to a variable or secret. */
+typedef enum PieceKind {
+        PIECE_TEXT,
+        PIECE_VARIABLE,
+        PIECE_ESCAPED, /* a variable that is escaped for the name of a unit */
+        PIECE_ESCAPED_PATH,
+        PIECE_SECRET,
+} PieceKind;
+
+/* How each kind of reference begins. */
+static const char *const prefixes[] = {
+        [PIECE_VARIABLE] = "",
+        [PIECE_ESCAPED] = "unit_escape:",
+        [PIECE_ESCAPED_PATH] = "unit_escape_path:",
+        [PIECE_SECRET] = SECRET_PREFIX,
+};
+
 typedef struct Piece {
+        PieceKind kind;
         const char *start; /* of the text, or of the name */
         size_t length;
-        bool is_key;
-        bool is_secret;
 } Piece;
 
-/* Decides whether the reference is to a variable or to a secret. */
-static void settle_kind(Piece *piece) {
-        size_t prefix = strlen(SECRET_PREFIX);
+static bool piece_is_key(const Piece *piece) {
+        return piece->kind != PIECE_TEXT && piece->kind != PIECE_SECRET;
+}
 
-        piece->is_secret = piece->length >= prefix && memcmp(piece->start, SECRET_PREFIX, prefix) == 0;
-        piece->is_key = !piece->is_secret;
-        if (piece->is_secret) {
-                piece->start += prefix;
-                piece->length -= prefix;
-        }
+/* Finds out of which kind the reference is. */
+static void settle_kind(Piece *piece) {
+        size_t length;
+
+        piece->kind = G_N_ELEMENTS(prefixes) - 1;
+        while ((length = strlen(prefixes[piece->kind])) > piece->length ||
+               memcmp(piece->start, prefixes[piece->kind], length) != 0)
+                piece->kind--;
+
+        piece->start += length;
+        piece->length -= length;
 }
 
 /* Takes the piece that begins at *p. 1: there is one; 0: the text has ended; -EINVAL: a '{' has no '}'. */
@@ -106,21 +128,19 @@ static int piece_secret(const Piece *piece, char **ret_name, char **ret_error) {
 
 /* Does the text consist of this reference to a variable? */
 static bool piece_is_whole(const Piece *piece, const char *text, size_t length) {
-        return piece->is_key && piece->length + 2 == length && piece->start == text + 1;
+        return piece->kind == PIECE_VARIABLE && piece->length + 2 == length && piece->start == text + 1;
 }
 
 char *reference_next(const char *text, size_t length, size_t *at, size_t *ret_start) {
-        const char *p = text + *at, *start = p;
+        const char *p = text + *at;
         Piece piece;
 
-        while (piece_next(&p, text + length, &piece) > 0) {
-                if (piece.is_key) {
-                        *ret_start = (size_t) (start - text);
+        while (piece_next(&p, text + length, &piece) > 0)
+                if (piece_is_key(&piece)) {
+                        *ret_start = (size_t) (piece.start - text);
                         *at = (size_t) (p - text);
                         return g_strndup(piece.start, piece.length);
                 }
-                start = p;
-        }
 
         return NULL;
 }
@@ -190,10 +210,10 @@ int reference_check(const char *text, size_t length, ReferenceFault on_fault, vo
                 g_autofree char *key = NULL;
                 char *error;
 
-                if (!piece.is_key && !piece.is_secret)
+                if (piece.kind == PIECE_TEXT)
                         continue;
 
-                r = piece.is_secret ? piece_secret(&piece, &key, &error) : piece_key(&piece, &key, &error);
+                r = piece.kind == PIECE_SECRET ? piece_secret(&piece, &key, &error) : piece_key(&piece, &key, &error);
                 if (r < 0)
                         on_fault(error, (size_t) (start - text), userdata);
                 found = r < 0 || found < 0 ? -EINVAL : 1;
@@ -215,7 +235,7 @@ static int visit_has_secret(const char *text, size_t length, void *userdata) {
         Piece piece;
 
         while (piece_next(&p, text + length, &piece) > 0)
-                if (piece.is_secret)
+                if (piece.kind == PIECE_SECRET)
                         return 1;
 
         return 0;
@@ -274,13 +294,6 @@ char *reference_key(json_object *value) {
         return piece_key(&piece, &key, &error) < 0 ? NULL : key;
 }
 
-/* The values for references. */
-typedef struct Expansion {
-        const Blackboard *blackboard;
-        json_object *noted; /* earlier values of the variables; NULL: those of the blackboard are used */
-        Secrets *secrets;   /* NULL: references to secrets are kept */
-} Expansion;
-
 static void offer_variables(Nearest *nearest, json_object *variables) {
         json_object_object_foreach(variables, name, value) {
                 (void) value;
@@ -301,7 +314,7 @@ static int no_variable(const Blackboard *blackboard, const char *key, char **ret
         return -ENOENT;
 }
 
-static int look_up(const Expansion *expansion, const Piece *piece, json_object **ret_value, char **ret_error) {
+static int look_up(const ReferenceValues *values, const Piece *piece, json_object **ret_value, char **ret_error) {
         g_autofree char *key = NULL;
         int r = piece_key(piece, &key, ret_error);
         bool found;
@@ -309,9 +322,9 @@ static int look_up(const Expansion *expansion, const Piece *piece, json_object *
         if (r < 0)
                 return r;
 
-        found = expansion->noted ? json_object_object_get_ex(expansion->noted, key, ret_value)
-                                 : blackboard_get(expansion->blackboard, key, ret_value);
-        return found ? 0 : no_variable(expansion->blackboard, key, ret_error);
+        found = values->noted ? json_object_object_get_ex(values->noted, key, ret_value)
+                              : blackboard_get(values->blackboard, key, ret_value);
+        return found ? 0 : no_variable(values->blackboard, key, ret_error);
 }
 
 static void append_value(GString *text, json_object *value) {
@@ -329,7 +342,7 @@ static void append_value(GString *text, json_object *value) {
 }
 
 /* A secret is always a text. */
-static int append_secret(const Expansion *expansion, GString *text, const Piece *piece, char **ret_error) {
+static int append_secret(const ReferenceValues *values, GString *text, const Piece *piece, char **ret_error) {
         g_autofree char *name = NULL;
         const char *secret;
         int r;
@@ -337,12 +350,12 @@ static int append_secret(const Expansion *expansion, GString *text, const Piece 
         r = piece_secret(piece, &name, ret_error);
         if (r < 0)
                 return r;
-        if (!expansion->secrets) {
+        if (!values->secrets) {
                 g_string_append_printf(text, "{" SECRET_PREFIX "%s}", name);
                 return 0;
         }
 
-        r = secrets_get(expansion->secrets, name, &secret, ret_error);
+        r = secrets_get(values->secrets, name, &secret, ret_error);
         if (r < 0)
                 return r;
 
@@ -350,33 +363,67 @@ static int append_secret(const Expansion *expansion, GString *text, const Piece 
         return 0;
 }
 
-static int append_variable(const Expansion *expansion, GString *text, const Piece *piece, char **ret_error) {
-        json_object *value;
-        int r = look_up(expansion, piece, &value, ret_error);
+/* The value has to be a text, a number, true or false. */
+static int append_escaped(GString *text, const Piece *piece, json_object *value, char **ret_error) {
+        const char *plain = json_object_get_string(value);
+        g_autofree char *escaped = NULL, *shown = NULL;
 
-        if (r >= 0)
-                append_value(text, value);
-        return r;
+        if (json_object_is_type(value, json_type_array) || json_object_is_type(value, json_type_object)) {
+                *ret_error = g_strdup_printf("the variable '%.*s' is %s, and only a text can be escaped",
+                                             (int) piece->length, piece->start,
+                                             json_object_is_type(value, json_type_array) ? "a list" : "an object");
+                return -EINVAL;
+        }
+
+        escaped = piece->kind == PIECE_ESCAPED_PATH ? unit_escape_path(plain) : unit_escape(plain);
+        if (escaped) {
+                g_string_append(text, escaped);
+                return 0;
+        }
+
+        shown = excerpt(plain, strlen(plain));
+        *ret_error = g_strdup_printf("the variable '%.*s' is not a path that can be escaped: '%s' contains '..'",
+                                     (int) piece->length, piece->start, shown);
+        return -EINVAL;
 }
 
-static int append_piece(const Expansion *expansion, GString *text, const Piece *piece, char **ret_error) {
-        if (piece->is_secret)
-                return append_secret(expansion, text, piece, ret_error);
-        if (piece->is_key)
-                return append_variable(expansion, text, piece, ret_error);
+static int append_variable(const ReferenceValues *values, GString *text, const Piece *piece, char **ret_error) {
+        json_object *value;
+        int r = look_up(values, piece, &value, ret_error);
+
+        if (r < 0)
+                return r;
+
+        if (!value && !values->null_is_text) {
+                *ret_error = g_strdup_printf("the variable '%.*s' is null, so it cannot be a part of a text", (int) piece->length,
+                                             piece->start);
+                return -EINVAL;
+        }
+        if (piece->kind != PIECE_VARIABLE)
+                return append_escaped(text, piece, value, ret_error);
+
+        append_value(text, value);
+        return 0;
+}
+
+static int append_piece(const ReferenceValues *values, GString *text, const Piece *piece, char **ret_error) {
+        if (piece->kind == PIECE_SECRET)
+                return append_secret(values, text, piece, ret_error);
+        if (piece_is_key(piece))
+                return append_variable(values, text, piece, ret_error);
 
         g_string_append_len(text, piece->start, (gssize) piece->length);
         return 0;
 }
 
-static int expand_text(const Expansion *expansion, const char *text, size_t length, GString *expanded,
+static int expand_text(const ReferenceValues *values, const char *text, size_t length, GString *expanded,
                        char **ret_error) {
         const char *p = text;
         Piece piece;
         int r;
 
         while ((r = piece_next(&p, text + length, &piece)) > 0) {
-                r = append_piece(expansion, expanded, &piece, ret_error);
+                r = append_piece(values, expanded, &piece, ret_error);
                 if (r < 0)
                         return r;
         }
@@ -389,7 +436,8 @@ static int expand_text(const Expansion *expansion, const char *text, size_t leng
         return -EINVAL;
 }
 
-static int expand_string(const Expansion *expansion, json_object *string, json_object **ret_value, char **ret_error) {
+static int expand_string(const ReferenceValues *values, json_object *string, json_object **ret_value,
+                         char **ret_error) {
         const char *text = json_object_get_string(string), *p = text;
         size_t length = (size_t) json_object_get_string_len(string);
         g_autoptr(GString) expanded = NULL;
@@ -398,27 +446,25 @@ static int expand_string(const Expansion *expansion, json_object *string, json_o
         int r;
 
         if (piece_next(&p, text + length, &piece) > 0 && piece_is_whole(&piece, text, length)) {
-                r = look_up(expansion, &piece, &value, ret_error);
+                r = look_up(values, &piece, &value, ret_error);
                 if (r >= 0)
                         *ret_value = json_object_get(value);
                 return r;
         }
 
         expanded = g_string_sized_new(length);
-        r = expand_text(expansion, text, length, expanded, ret_error);
+        r = expand_text(values, text, length, expanded, ret_error);
         if (r >= 0)
                 *ret_value = json_object_new_string_len(expanded->str, (int) expanded->len);
         return r;
 }
 
-static int expand(const Expansion *expansion, json_object *value, json_object **ret_value, char **ret_error);
-
-static int expand_array(const Expansion *expansion, json_object *array, json_object **ret_value, char **ret_error) {
+static int expand_array(const ReferenceValues *values, json_object *array, json_object **ret_value, char **ret_error) {
         g_autoptr(json_object) copy = json_object_new_array();
 
         for (size_t i = 0; i < json_object_array_length(array); i++) {
                 json_object *element;
-                int r = expand(expansion, json_object_array_get_idx(array, i), &element, ret_error);
+                int r = reference_reveal(values, json_object_array_get_idx(array, i), &element, ret_error);
 
                 if (r < 0)
                         return r;
@@ -430,12 +476,13 @@ static int expand_array(const Expansion *expansion, json_object *array, json_obj
         return 0;
 }
 
-static int expand_object(const Expansion *expansion, json_object *object, json_object **ret_value, char **ret_error) {
+static int expand_object(const ReferenceValues *values, json_object *object, json_object **ret_value,
+                         char **ret_error) {
         g_autoptr(json_object) copy = json_object_new_object();
 
         json_object_object_foreach(object, key, member) {
                 json_object *expanded;
-                int r = expand(expansion, member, &expanded, ret_error);
+                int r = reference_reveal(values, member, &expanded, ret_error);
 
                 if (r < 0)
                         return r;
@@ -447,14 +494,14 @@ static int expand_object(const Expansion *expansion, json_object *object, json_o
         return 0;
 }
 
-static int expand(const Expansion *expansion, json_object *value, json_object **ret_value, char **ret_error) {
+int reference_reveal(const ReferenceValues *values, json_object *value, json_object **ret_value, char **ret_error) {
         switch (json_object_get_type(value)) {
         case json_type_string:
-                return expand_string(expansion, value, ret_value, ret_error);
+                return expand_string(values, value, ret_value, ret_error);
         case json_type_array:
-                return expand_array(expansion, value, ret_value, ret_error);
+                return expand_array(values, value, ret_value, ret_error);
         case json_type_object:
-                return expand_object(expansion, value, ret_value, ret_error);
+                return expand_object(values, value, ret_value, ret_error);
         default:
                 *ret_value = json_object_get(value);
                 return 0;
@@ -462,11 +509,5 @@ static int expand(const Expansion *expansion, json_object *value, json_object **
 }
 
 int reference_expand(const Blackboard *blackboard, json_object *value, json_object **ret_value, char **ret_error) {
-        return reference_reveal(blackboard, NULL, NULL, value, ret_value, ret_error);
-}
-
-int reference_reveal(const Blackboard *blackboard, json_object *noted, Secrets *secrets, json_object *value,
-                     json_object **ret_value, char **ret_error) {
-        return expand(&(Expansion){ .blackboard = blackboard, .noted = noted, .secrets = secrets }, value, ret_value,
-                      ret_error);
+        return reference_reveal(&(ReferenceValues){ .blackboard = blackboard }, value, ret_value, ret_error);
 }

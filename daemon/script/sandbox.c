@@ -11,7 +11,9 @@
 #include <lualib.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "basic/unit-escape.h"
 #include "script/sandbox.h"
 
 #define COUNT_PERIOD 50
@@ -369,10 +371,39 @@ static int basic_tostring(lua_State *lua) {
         return 1;
 }
 
+/* A byte becomes at most "\xNN". The result is copied before an error of Lua can be raised, which would not free it. */
+static int call_escape(lua_State *lua, char *(*escape)(const char *text)) {
+        size_t length;
+        const char *text = luaL_checklstring(lua, 1, &length);
+        char *copy, *escaped;
+
+        luaL_argcheck(lua, strlen(text) == length, 1, "the text contains a NUL character");
+        budget_charge(lua, length);
+        copy = lua_newuserdatauv(lua, strlen("\\xNN") * length + sizeof("-"), 0);
+        escaped = escape(text);
+        if (!escaped)
+                return luaL_error(lua, "a path with '..' cannot be escaped");
+
+        strcpy(copy, escaped);
+        g_free(escaped);
+        lua_pushstring(lua, copy);
+        return 1;
+}
+
+static int basic_unit_escape(lua_State *lua) {
+        return call_escape(lua, unit_escape);
+}
+
+static int basic_unit_escape_path(lua_State *lua) {
+        return call_escape(lua, unit_escape_path);
+}
+
 static const luaL_Reg library_basic[] = {
         { "pairs", table_pairs },
         { "tonumber", call_over_text },
         { "tostring", basic_tostring },
+        { "unit_escape", basic_unit_escape },
+        { "unit_escape_path", basic_unit_escape_path },
         {},
 };
 
@@ -390,8 +421,9 @@ typedef struct Library {
         const char *const *members;
 } Library;
 
-static const char *const basic_members[] = { "assert",   "error",    "ipairs", "pairs", "select",
-                                             "tonumber", "tostring", "type",   NULL };
+static const char *const basic_members[] = { "assert",   "error",    "ipairs", "pairs",       "select",
+                                             "tonumber", "tostring", "type",   "unit_escape", "unit_escape_path",
+                                             NULL };
 static const char *const math_members[] = { "abs", "acos",       "asin", "atan", "ceil", "cos", "deg",
                                             "exp", "floor",      "fmod", "huge", "log",  "max", "maxinteger",
                                             "min", "mininteger", "modf", "pi",   "rad",  "sin", "sqrt",

@@ -482,6 +482,22 @@ def test_instances_with_dots(btd):
     assert "net.2: halted" in btd.btctl("halt", "net@eth0.100", "--token=t.1", "--wait").stdout
 
 
+def test_any_text_is_an_instance(btd):
+    """The tree gets it; in lists, and on the bus, its odd characters are escaped."""
+    btd.tree("net", {"type": "Sequence", "children": [
+        {"type": "Script", "code": "mine = unit_escape(instance)"}, LONG]})
+    btd.start()
+    for text, name, unit in (("usb-front", "usb-front", "usb\\x2dfront"), ("a b/ü", "a\\x20b\\x2f\\xc3\\xbc",
+                                                                          "a\\x20b-\\xc3\\xbc")):
+        run = btd.btctl("start", f"net@{text}").stdout.strip()
+        assert [row.instance for row in btd.client.runs() if row.id == run] == [name]
+        for operand in (f"net@{text}", f"net@{name}"):
+            assert f"{run} ({name}): running" in btd.btctl("status", operand).stdout
+            assert json.loads(btd.btctl("get", operand, "instance").stdout) == text
+            assert json.loads(btd.btctl("get", operand, "mine").stdout) == unit
+        assert f"{run}: halted" in btd.btctl("halt", "--unescape", f"net@{unit}", "--wait").stdout
+
+
 def test_several_names(btd):
     for name in ("a", "b", "c"):
         btd.tree(name, LONG)

@@ -142,6 +142,24 @@ def test_inputs_by_the_drop_in_of_the_manual(machine):
     machine.check("systemctl", "stop", RUN.format("boot"))
 
 
+@pytest.mark.parametrize(("text", "name"), [("usb-front", "usb-front"), ("a b", r"a\x20b"), ("ü/ö", r"\xc3\xbc\x2f\xc3\xb6")])
+@pytest.mark.parametrize("unit", [RUN, "btd-job@{}.service"])
+def test_the_tree_learns_its_instance(machine, unit, text, name):
+    """From what systemd-escape makes of it, or of the whole operand. A halt finds it, too."""
+    machine.load("any-camera", {"type": "Sequence", "children": [
+        {"type": "Spawn", "argv": ["/bin/sh", "-c", 'echo "$1" >/run/learnt', "-", "{instance}"]},
+        {"type": "Sleep", "duration": "infinity"}]})
+    machine.check("mkfifo", "/run/learnt")
+    for escaped in ("any-camera@" + machine.check("systemd-escape", text).strip(),
+                    machine.check("systemd-escape", f"any_camera@{text}").strip().replace("_", "-")):
+        machine.check("systemctl", "start", "--no-block", unit.format(escaped))
+        assert machine.check("cat", "/run/learnt") == f"{text}\n"
+        assert [run.instance for run in machine.client.runs() if run.status == "running"] == [name]
+        machine.check("systemctl", "stop", unit.format(escaped))
+        assert [run.instance for run in machine.client.runs() if run.status == "running"] == []
+    machine.check("rm", "/run/learnt")
+
+
 def test_stopping_the_unit_halts_its_run(machine):
     """Also in the middle of the start, which is no failure, and after a kill of btd."""
     machine.load("stopped", held("stopped"))

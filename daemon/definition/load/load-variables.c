@@ -30,7 +30,7 @@ static void add_string(Loader *loader, const Param *param, uint32_t node, uint32
         g_autofree char *text = g_strdup(loader_string(loader, item, &length));
 
         for (char *key; (key = reference_next(text, length, &at, &start)); g_free(key))
-                add_variable_use(loader, param, node, item, (uint32_t) start + 1, key, false);
+                add_variable_use(loader, param, node, item, (uint32_t) start, key, false);
 }
 
 /* The depth needs no check, because the value was already read. */
@@ -144,6 +144,7 @@ typedef struct VariableCheck {
         GHashTable *local;     /* name -> number of ForEach around with it */
         GArray *locals;        /* of Local */
         GHashTable *reported;  /* names; each is reported once */
+        bool reads_instance;   /* of the run, because no part of the tree at the top sets such a variable */
 } VariableCheck;
 
 static bool is_outer(const char *name) {
@@ -286,7 +287,10 @@ static void report(VariableCheck *check, const VariableUse *variable) {
                 nearest = nearest_of(outer ? check->outer : check->set, name);
 
         g_string_append_printf(text, "%s: nothing sets the variable '%s'", variable->param->name, variable->name);
-        if (object)
+        if (!outer && g_str_equal(name, VARIABLE_INSTANCE))
+                g_string_append_printf(text, "; the instance of the run is '%s" VARIABLE_INSTANCE "' here",
+                                       param_is_script(variable->param) ? "_G." : "@");
+        else if (object)
                 g_string_append_printf(text, "; if a member of '%s' is meant, take it out with a Script first", object);
         else if (nearest)
                 g_string_append_printf(text, "; did you mean '%s%s'?", outer ? "@" : "", nearest);
@@ -338,6 +342,11 @@ static void check_variable(VariableCheck *check, const VariableUse *variable) {
         name = outer ? loader_intern_text(check->loader, name) : name;
         if (g_hash_table_contains(set, name))
                 return;
+        if (set == check->outer && g_str_equal(name, VARIABLE_INSTANCE)) {
+                g_hash_table_add(set, (char *) name);
+                check->reads_instance = true;
+                return;
+        }
 
         if (!may_be_set(check, name, outer) && g_hash_table_add(check->reported, (char *) variable->name))
                 report(check, variable);
@@ -433,7 +442,7 @@ static const char *const *sorted(Loader *loader, GHashTable *names) {
         return list;
 }
 
-const char *const *loader_check_variables(Loader *loader, Plan *root) {
+const char *const *loader_check_variables(Loader *loader, Plan *root, bool *ret_reads_instance) {
         g_autoptr(GHashTable) reachable = root ? find_reachable(root) : g_hash_table_new(NULL, NULL);
         g_autoptr(GPtrArray) checks = g_ptr_array_new_with_free_func((GDestroyNotify) variable_check_free);
         g_autoptr(GHashTable) outer = root && all_setters_known(reachable) ? g_hash_table_new(NULL, NULL) : NULL;
@@ -460,6 +469,7 @@ const char *const *loader_check_variables(Loader *loader, Plan *root) {
                 VariableCheck *check = g_ptr_array_index(checks, i);
 
                 each_variable_use(check, check_variable);
+                *ret_reads_instance |= check->reads_instance;
                 check_declared_outputs(check);
         }
 

@@ -29,6 +29,9 @@ static const char *const good[] = {
         "'children':[{'type':'Do','text':'{x}{@y}'},{'type':'SubTree','tree':'t'}]}}",
         "{'btd':1,'trees':{'t':{'outputs':{'o':'any'},'root':{'type':'Do','writes':'o','text':'{@x}'}}},'root':{'type':"
         "'SubTree','tree':'t','outputs':{'o':'@x'}}}",
+        /* The instance of the run. */
+        "{'btd':1,'trees':{'t':{'root':{'type':'Do','text':'{unit_escape:@instance}'}}},'root':{'type':'Sequence',"
+        "'children':[{'type':'Do','text':'{instance}','test':'_G.instance'},{'type':'SubTree','tree':'t'}]}}",
         /* What is not known of a tree at the top is not held against others. */
         "{'btd':1,'trees':{'t':{'root':{'type':'Do','text':'{@x}'}}},'root':{'type':'Do'}}",
 };
@@ -75,6 +78,14 @@ static const struct {
           "the tree at the top (in Do)\n"
           "t:1:81: error: test: nothing sets the variable '@xx'; if it comes from outside, declare it in 'inputs' of "
           "the tree at the top (in Do)" },
+        { "{'btd':1,'trees':{'t':{'root':{'type':'Do','text':'a {unit_escape:instance}'}}},'root':{'type':'SubTree',"
+          "'tree':'t'}}",
+          "t:1:67: error: text: nothing sets the variable 'instance'; the instance of the run is '@instance' here (in "
+          "t: Do)" },
+        { "{'btd':1,'trees':{'t':{'root':{'type':'Do','test':'instance'}}},'root':{'type':'SubTree','tree':'t'}}",
+          "t:1:52: error: test: nothing sets the variable 'instance'; the instance of the run is '_G.instance' here "
+          "(in "
+          "t: Do)" },
 
         /* Names. */
         { "{'btd':1,'root':{'type':'Do','writes':'9','reads':'a b','list':['x','-'],'outputs':{'@':'1'}}}",
@@ -93,6 +104,29 @@ static void test_bad(void) {
         for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
                 g_test_message("%s", bad[i].text);
                 assert_tree_messages(bad[i].text, bad[i].messages);
+        }
+}
+
+/* A tree that sets such a variable has its own. */
+static void test_instance(void) {
+        static const struct {
+                const char *text;
+                bool reads;
+        } cases[] = {
+                { "{'btd':1,'root':{'type':'Do','text':'{instance}'}}", true },
+                { "{'btd':1,'trees':{'t':{'root':{'type':'Do','test':'_G.instance'}}},'root':{'type':'SubTree','tree':"
+                  "'t'}}",
+                  true },
+                { "{'btd':1,'root':{'type':'Do','text':'{{instance}'}}", false },
+                { "{'btd':1,'inputs':{'instance':'string'},'root':{'type':'Do','text':'{instance}'}}", false },
+                { "{'btd':1,'root':{'type':'Do','text':'{instance}','writes':'instance'}}", false },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(Definition) definition = tree_file_good(cases[i].text);
+
+                g_test_message("%s", cases[i].text);
+                g_assert_true(definition_reads_instance(definition) == cases[i].reads);
         }
 }
 
@@ -222,6 +256,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/definition-variables/autostart", test_autostart);
         g_test_add_func("/definition-variables/good", test_good);
         g_test_add_func("/definition-variables/bad", test_bad);
+        g_test_add_func("/definition-variables/instance", test_instance);
         g_test_add_func("/definition-variables/start", test_start);
         g_test_add_func("/definition-variables/set", test_set);
         g_test_add_func("/definition-variables/types", test_types);

@@ -143,6 +143,7 @@ static void test_reveal(void) {
         g_autoptr(json_object) written =
                 json_tokener_parse("[\"{secret:pass}\", \"{{secret:pass}-{name}-{secret:pass}\"]"),
                                openly = NULL, revealed = NULL;
+        const ReferenceValues values = { .blackboard = blackboard, .secrets = &vault->secrets };
         g_autofree char *error = NULL;
 
         /* What a variable says is never a reference itself. */
@@ -150,7 +151,7 @@ static void test_reveal(void) {
         g_assert_cmpint(reference_expand(blackboard, written, &openly, &error), ==, 0);
         g_assert_cmpstr(json_object_to_json_string_ext(openly, JSON_C_TO_STRING_PLAIN), ==,
                         "[\"{secret:pass}\",\"{secret:pass}-{secret:pass}-{secret:pass}\"]");
-        g_assert_cmpint(reference_reveal(blackboard, NULL, &vault->secrets, written, &revealed, &error), ==, 0);
+        g_assert_cmpint(reference_reveal(&values, written, &revealed, &error), ==, 0);
         g_assert_cmpstr(json_object_to_json_string_ext(revealed, JSON_C_TO_STRING_PLAIN), ==,
                         "[\"hunter22\",\"{secret:pass}-{secret:pass}-hunter22\"]");
 }

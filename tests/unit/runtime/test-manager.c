@@ -133,9 +133,10 @@ static void test_refusals(void) {
                        "tree 'boot' is already running as boot.1; give another instance to run it twice");
         assert_refused(stage, "boot", "second", NULL, MANAGER_ALREADY_RUNNING,
                        "instance 'second' of tree 'boot' is already running as boot.2");
-        assert_refused(stage, "boot", "a b", NULL, -EINVAL,
-                       "'a b' cannot be the name of an instance; it consists of letters, digits, '_', '.' and '-', 100 "
-                       "at most");
+        assert_refused(
+                stage, "boot", "a b", NULL, -EINVAL,
+                "'a b' cannot be the name of an instance; it consists of letters, digits, '_', '.', ':' and '-', 100 "
+                "at most; another character is escaped, such as a space as '\\x20'");
         json_object_object_add(variables, "2x", NULL);
         assert_refused(
                 stage, "boot", "third", variables, -EINVAL,

@@ -265,7 +265,10 @@ static void test_expand(void) {
                 { "\"{list}\"", "[1,\"a/b\",{\"k\":null}]" },
                 { "\"cam-{name}.service\"", "\"cam-cam.service\"" },
                 { "\"{name}{name}\"", "\"camcam\"" },
-                { "\"{port} {on} {nothing} {ratio}\"", "\"8080 true null 0.1\"" },
+                { "\"{port} {on} {ratio}\"", "\"8080 true 0.1\"" },
+                { "\"{unit_escape:port}\"", "\"8080\"" },
+                { "\"cam@{unit_escape:braces}.service\"", "\"cam@\\\\x7bname\\\\x7d.service\"" },
+                { "\"{unit_escape_path:name}.mount {unit_escape:@name}\"", "\"cam.mount cam\"" },
                 { "\"list={list}\"", "\"list=[1,\\\"a/b\\\",{\\\"k\\\":null}]\"" },
                 { "\"{{port}\"", "\"{port}\"" },
                 { "\"{{\"", "\"{\"" },
@@ -316,6 +319,40 @@ static void test_bad_syntax(void) {
                 g_assert_cmpstr(expand_error, ==, cases[i].error);
                 g_assert_null(expanded);
         }
+}
+
+static void test_no_text(void) {
+        static const struct {
+                const char *value, *error;
+        } cases[] = {
+                { "\"cam@{nothing}.service\"", "the variable 'nothing' is null, so it cannot be a part of a text" },
+                { "[[\"{unit_escape:nothing}\"]]", "the variable 'nothing' is null, so it cannot be a part of a text" },
+                { "\"{unit_escape:list}\"", "the variable 'list' is a list, and only a text can be escaped" },
+                { "\"{unit_escape_path:up}\"", "the variable 'up' is not a path that can be escaped: 'a/../b' contains "
+                                               "'..'" },
+                { "\"{unit_escape:nme}\"", "there is no variable 'nme'; did you mean 'name'?" },
+                { "\"{unit_escape:}\"",
+                  "'{}' does not name a variable (a letter or '_', then letters, digits, '_', '-' "
+                  "and '.'); write '{{' for a brace" },
+        };
+        g_autoptr(Blackboard) blackboard = example();
+        const ReferenceValues for_people = { .blackboard = blackboard, .null_is_text = true };
+        g_autoptr(json_object) value = json("\"is {nothing}\""), expanded = NULL;
+        g_autofree char *no_error = NULL;
+
+        blackboard_set(blackboard, "up", json_object_new_string("a/../b"));
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(json_object) bad = json(cases[i].value);
+                g_autofree char *error = NULL;
+                json_object *none = NULL;
+
+                g_assert_cmpint(reference_expand(blackboard, bad, &none, &error), <, 0);
+                g_assert_cmpstr(error, ==, cases[i].error);
+                g_assert_null(none);
+        }
+
+        g_assert_cmpint(reference_reveal(&for_people, value, &expanded, &no_error), ==, 0);
+        g_assert_cmpstr(json_object_get_string(expanded), ==, "is null");
 }
 
 static void test_no_variable(void) {
@@ -512,6 +549,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/reference/expand", test_expand);
         g_test_add_func("/reference/bad-syntax", test_bad_syntax);
         g_test_add_func("/reference/no-variable", test_no_variable);
+        g_test_add_func("/reference/no-text", test_no_text);
         g_test_add_func("/reference/outermost", test_outermost);
         g_test_add_func("/reference/inside", test_inside);
         g_test_add_func("/reference/check", test_check);

@@ -234,6 +234,28 @@ static void test_strange_values(void) {
         }
 }
 
+static void test_unit_escape(void) {
+        static const char *const cases[][2] = {
+                { "unit_escape('a/b-c')", "\"a-b\\\\x2dc\"" },
+                { "unit_escape(5)", "\"5\"" },
+                { "unit_escape_path('/dev//sda1/')", "\"dev-sda1\"" },
+                { "unit_escape_path('')", "\"-\"" },
+                { "unit_escape_path('a/..')", "unit_escape_path('a/..'): a path with '..' cannot be escaped" },
+                { "unit_escape(nil)", "unit_escape(nil): bad argument #1 to 'unit_escape' (string expected, got nil)" },
+                { "unit_escape('a\\0')",
+                  "unit_escape('a\\0'): bad argument #1 to 'unit_escape' (the text contains a NUL "
+                  "character)" },
+                { "unit_escape(('a'):rep(1000000))",
+                  "unit_escape(('a'):rep(1000000)): ran for more than 1000000 instructions" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *value = evaluate(cases[i][0]);
+
+                g_assert_cmpstr(value, ==, cases[i][1]);
+        }
+}
+
 static void test_deep_variable(void) {
         g_autoptr(Scripts) scripts = scripts_new();
         g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
@@ -317,6 +339,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/sandbox/members-that-are-not-there", test_members_that_are_not_there);
         g_test_add_func("/sandbox/ways-out", test_ways_out);
         g_test_add_func("/sandbox/strange-values", test_strange_values);
+        g_test_add_func("/sandbox/unit-escape", test_unit_escape);
         g_test_add_func("/sandbox/deep-variable", test_deep_variable);
         g_test_add_func("/sandbox/library-is-not-shadowed", test_library_is_not_shadowed);
         g_test_add_func("/sandbox/nothing-is-kept", test_nothing_is_kept);
