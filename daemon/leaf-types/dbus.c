@@ -7,6 +7,7 @@
 #include "basic/dbus-value.h"
 #include "definition/params/param-report.h"
 #include "definition/params/params.h"
+#include "engine/types/types.h"
 #include "leaf-types/dbus.h"
 #include "leaf-types/leaf-types.h"
 #include "script/reference.h"
@@ -148,6 +149,19 @@ static const Param dbus_call_params[] = {
         {},
 };
 
+/* Another machine does not go down with this one. systemd is there as long as btd. */
+static void check_call(const Tree *tree, NodeId node, Findings *findings) {
+        const DBusCallParams *params = tree->nodes[node].params;
+        const DBusAddress *address = &params->message.address;
+
+        if (params->auto_start && !(address->bus && strchr(address->bus, ':')) && cleanup_depends_on(tree, node) &&
+            g_strcmp0(address->destination, "org.freedesktop.systemd1") != 0)
+                findings_trap(findings, NULL,
+                              "the bus starts no service while the machine goes down, so a clean-up that needs this "
+                              "fails then if the service is not running; give its unit Before=btd.service, and set "
+                              "\"auto_start\" to false; see btd(8)");
+}
+
 const NodeType dbus_call_type = {
         .name = "DBusCall",
         .class = NODE_ACTION,
@@ -160,6 +174,7 @@ const NodeType dbus_call_type = {
                "signature decides the types of the arguments: numbers are range-checked, \"ay\" also takes a string, "
                "and \"a{sv}\" takes an object. Write a variant whose type is not obvious as {\"signature\": "
                "\"u\", \"value\": 7}.",
+        .check = check_call,
         .has_timeout = true,
         .timeout_offset = offsetof(DBusCallParams, timeout),
         .has_on_recover = true,

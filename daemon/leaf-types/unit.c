@@ -9,6 +9,7 @@
 #include <systemd/sd-bus.h>
 
 #include "basic/nearest.h"
+#include "engine/types/types.h"
 #include "leaf-types/leaf-types.h"
 #include "leaf-types/unit-names.h"
 #include "leaf-types/unit.h"
@@ -52,10 +53,24 @@ static const Param unit_job_params[] = {
         {},
 };
 
+/* Another machine does not go down with this one. */
+static void unit_job_check(const Tree *tree, NodeId node, Findings *findings) {
+        const UnitJobParams *params = tree->nodes[node].params;
+        const NodeType *type = tree->nodes[node].type;
+
+        if ((type == &start_unit_type || type == &restart_unit_type) && !(params->bus && strchr(params->bus, ':')) &&
+            cleanup_depends_on(tree, node))
+                findings_trap(findings, NULL,
+                              "systemd starts no unit while the machine goes down, so a clean-up that needs this fails "
+                              "then; use a Spawn or a unit that is running, or a Fallback that has another way; see "
+                              "btd(8)");
+}
+
 #define UNIT_JOB_TYPE(n, s, d)                                                                                         \
         {                                                                                                              \
                 .name = n, .class = NODE_ACTION, .params = unit_job_params, .params_size = sizeof(UnitJobParams),      \
-                .summary = s, .doc = d, .has_timeout = true, .timeout_offset = offsetof(UnitJobParams, timeout)        \
+                .summary = s, .doc = d, .check = unit_job_check, .has_timeout = true,                                  \
+                .timeout_offset = offsetof(UnitJobParams, timeout)                                                     \
         }
 
 #define HALT_DOC                                                                                                       \

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests boot and shutdown of a device: trees with autostart, and units that wait for a tree."""
 
+import json
+import subprocess
+
+import daemon
 from user import User
 
 BOOT_TREE = {"type": "Sequence", "name": "Boot", "children": [
@@ -125,6 +129,40 @@ def test_btd_ends_processes_at_a_shutdown(boot):
 
     for directory in "kept", "kept/user":
         assert (machine.top / directory / "said").read_text().split() == ["halted", "written", "checked", "parked"]
+
+
+KEEP = "[Unit]\nBefore=btd.service\n[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n" \
+       "ExecStop=/bin/cp -a /var/lib/btd /kept/\n"
+ON_DEMAND = "[D-BUS Service]\nName=org.example.Late\nExec=/bin/false\nUser=root\nSystemdService=late.service\n"
+POLICY = "<busconfig><policy user='root'><allow send_destination='org.example.Late'/></policy></busconfig>"
+
+
+def test_what_cannot_be_started_at_a_shutdown_says_why(boot):
+    """And a unit that stops after btd is there for clean-ups."""
+    def add_duty(machine):
+        machine.unit("keep.service", KEEP)
+        machine.unit("seal.service", oneshot("sealed"))
+        machine.unit("late.service", "[Service]\nType=dbus\nBusName=org.example.Late\nExecStart=/bin/false\n")
+        machine.write("/usr/share/dbus-1/system-services/org.example.Late.service", ON_DEMAND)
+        machine.write("/etc/dbus-1/system.d/late.conf", POLICY)
+        machine.tree("on-duty", {"type": "Finally", "children": [
+            {"type": "Sleep", "duration": "infinity"},
+            {"type": "ParallelAll", "max_failures": 2, "children": [
+                {"type": "StartUnit", "name": "Seal", "unit": "seal.service"},
+                {"type": "DBusCall", "name": "Call", "destination": "org.example.Late", "path": "/", "member": "Park"}]}]})
+
+    machine = boot(add_duty)
+    machine.check("systemctl", "start", "keep.service")
+    run, _ = machine.client.start("on-duty")
+
+    machine.power_off()
+
+    status = json.loads(subprocess.run([daemon.BTCTL, f"--directory={machine.top}/kept/btd", "status", run, "--json"],
+                                       capture_output=True, text=True, check=True).stdout)
+    nodes = {node["name"]: node["detail"] for node in status["nodes"]}
+    assert nodes["Seal"].startswith("cannot start seal.service: systemd has jobs that must not be replaced, as when the "
+                                    "machine goes down (")
+    assert "org.example.Late is not running, and " in nodes["Call"] and "machine goes down" in nodes["Call"]
 
 
 def test_a_user_has_one_of_his_own(machine):

@@ -173,6 +173,23 @@ static NodeId clean_up_of(const Node *nodes, NodeId node) {
         return nodes[node + 1].end;
 }
 
+bool cleanup_depends_on(const Tree *tree, NodeId node) {
+        NodeId child = node, parent;
+
+        for (; (parent = tree->nodes[child].parent) != NODE_NONE; child = parent) {
+                const NodeType *type = tree->nodes[parent].type;
+                bool is_last = tree->nodes[child].end == tree->nodes[parent].end;
+
+                if (type == &finally_type && is_last)
+                        return true;
+                if ((type == &fallback_type || type == &async_fallback_type || type == &reactive_fallback_type) &&
+                    !is_last)
+                        return false;
+        }
+
+        return false;
+}
+
 static bool is_limited(const Node *definition) {
         const FinallyParams *params = definition->params;
 

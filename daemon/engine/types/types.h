@@ -3,7 +3,9 @@
 
 /* Declares the engine's node types for their table (types.c). The comments name their files. */
 
-#include "engine/type.h"
+#include <stdbool.h>
+
+#include "engine/tree.h"
 
 /* ordered.c */
 extern const NodeType sequence_type, async_sequence_type, sequence_with_memory_type;
@@ -16,6 +18,8 @@ extern const NodeType parallel_type, parallel_all_type;
 extern const NodeType if_then_else_type, while_do_else_type, switch_type;
 /* try-catch.c */
 extern const NodeType try_catch_type, finally_type;
+/* Is the node in a clean-up, without a Fallback there that has something else if the node fails? */
+bool cleanup_depends_on(const Tree *tree, NodeId node);
 /* nav2.c */
 extern const NodeType recovery_node_type, pipeline_sequence_type, round_robin_type;
 /* force.c */

@@ -155,13 +155,23 @@ typedef struct DBusCall {
         Call *call;
 } DBusCall;
 
+/* dbus-daemon passes on the error of systemd, dbus-broker has its own. */
+static const char *why_not_started(const sd_bus_error *error) {
+        if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.ShuttingDown"))
+                return " is not running, and no service is started while the machine goes down";
+
+        return error->message && strstr(error->message, "a concurrent deactivation request")
+                       ? " is not running, and its unit has to stop, as when the machine goes down"
+                       : NULL;
+}
+
 static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Leaf *leaf = userdata;
         const DBusCallParams *params = leaf->params;
         const DBusAddress *address = &params->message.address;
+        const char *text, *why;
         json_object *facts;
-        const char *text;
-        bool unnamed;
+        bool named;
 
         if (!error) {
                 leaf_end(leaf, outputs_take(leaf, &params->outputs, "reply", reply));
@@ -170,16 +180,17 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
 
         /* If the peer does not exist, the bus replies, and not every bus names the peer. */
         text = error->message ?: "";
-        unnamed = sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER,
-                                         SD_BUS_ERROR_NO_REPLY) &&
-                  !strstr(text, address->destination);
+        why = why_not_started(error);
+        named = why || (sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER,
+                                               SD_BUS_ERROR_NO_REPLY) &&
+                        !strstr(text, address->destination));
         facts = dbus_error_facts(error);
         json_object_object_add(facts, "destination", fact_text(address->destination));
         json_object_object_add(facts, "path", fact_text(address->path));
         json_object_object_add(facts, "member", fact_text(params->message.member));
-        leaf_set_cause_of(leaf, dbus_error_kind(error), facts, "%s%s%s%s%s%s", error->name,
-                          *text || unnamed ? ": " : "", text, unnamed ? " (" : "", unnamed ? address->destination : "",
-                          unnamed ? ")" : "");
+        leaf_set_cause_of(leaf, dbus_error_kind(error), facts, "%s%s%s%s%s%s%s", error->name,
+                          *text || named ? ": " : "", text, named ? " (" : "", named ? address->destination : "",
+                          why ?: "", named ? ")" : "");
         leaf_end(leaf, STATUS_FAILURE);
 }
 

@@ -223,5 +223,10 @@ char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *e
         if (length > 0 && text[length - 1] == '.')
                 text[length - 1] = 0;
 
+        if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.TransactionIsDestructive"))
+                return g_strdup_printf("cannot %s %s: systemd has jobs that must not be replaced, as when the machine "
+                                       "goes down (%s)",
+                                       verbs[verb].bare, unit, text);
+
         return g_strdup_printf("cannot %s %s: %s", verbs[verb].bare, unit, text);
 }

@@ -198,14 +198,21 @@ static void test_errors(void) {
         const sd_bus_error missing = SD_BUS_ERROR_MAKE_CONST("org.freedesktop.systemd1.NoSuchUnit",
                                                              "Unit cam.service not found."),
                            none = SD_BUS_ERROR_MAKE_CONST(SD_BUS_ERROR_SERVICE_UNKNOWN, "The name is not known"),
-                           silent = SD_BUS_ERROR_MAKE_CONST("org.example.Error", NULL);
+                           silent = SD_BUS_ERROR_MAKE_CONST("org.example.Error", NULL),
+                           down = SD_BUS_ERROR_MAKE_CONST("org.freedesktop.systemd1.TransactionIsDestructive",
+                                                          "Transaction is destructive.");
         g_autofree char *a = unit_cause_of_error("cam.service", UNIT_START, &missing),
                         *b = unit_cause_of_error("cam.service", UNIT_STOP, &none),
-                        *c = unit_cause_of_error("cam.service", UNIT_RELOAD, &silent);
+                        *c = unit_cause_of_error("cam.service", UNIT_RELOAD, &silent),
+                        *d = unit_cause_of_error("cam.service", UNIT_START, &down);
 
         g_assert_cmpstr(a, ==, "cannot start cam.service: Unit cam.service not found");
         g_assert_cmpstr(b, ==, "cannot stop cam.service: there is no systemd on this bus");
         g_assert_cmpstr(c, ==, "cannot reload cam.service: org.example.Error");
+        g_assert_cmpstr(
+                d, ==,
+                "cannot start cam.service: systemd has jobs that must not be replaced, as when the machine goes "
+                "down (Transaction is destructive)");
 }
 
 static void test_names(void) {
