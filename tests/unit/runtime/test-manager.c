@@ -161,9 +161,10 @@ static void test_masked_tree(void) {
         g_assert_null(manager_tree(stage->manager, "off"));
 }
 
-/* expected: the ids of the runs that are halted. */
-static int halt_tree(const ManagerStage *stage, const char *tree, const char *expected, char **ret_error) {
-        const TreeHalt halt = { .tree = tree };
+/* token: NULL: of any. expected: the ids of the runs that are halted. */
+static int halt_tree(const ManagerStage *stage, const char *tree, const char *token, const char *expected,
+                     char **ret_error) {
+        const TreeHalt halt = { .tree = tree, .token = token };
         g_autoptr(GString) ids = g_string_new(NULL);
         g_autoptr(GPtrArray) halted = NULL;
         unsigned cancelled = 7;
@@ -198,11 +199,12 @@ static void test_halt(void) {
         g_assert_cmpstr(not_running, ==, "run 'boot.1' is not running any more: halted");
         g_assert_cmpint(manager_halt_run(stage->manager, "boot.2", &test_caller, &no_run), ==, MANAGER_NO_SUCH_RUN);
         g_assert_cmpstr(no_run, ==, "no run 'boot.2'; did you mean 'boot.1'?");
-        g_assert_cmpint(halt_tree(stage, "boto", NULL, &no_tree), ==, MANAGER_NO_SUCH_TREE);
-        g_assert_cmpint(halt_tree(stage, "boot", "", &none), ==, 0);
+        g_assert_cmpint(halt_tree(stage, "boto", NULL, NULL, &no_tree), ==, MANAGER_NO_SUCH_TREE);
+        g_assert_cmpint(halt_tree(stage, "boot", NULL, "", &none), ==, 0);
 
         start(stage, "boot", "");
-        g_assert_cmpint(halt_tree(stage, "boot", "boot.2 ", &none), ==, 0);
+        g_assert_cmpint(halt_tree(stage, "boot", "another", "", &none), ==, 0);
+        g_assert_cmpint(halt_tree(stage, "boot", NULL, "boot.2 ", &none), ==, 0);
         manager_stage_turn(stage);
         assert_events(stage, "-boot.1 +boot.2 !boot.2 =boot.2 ");
 }
@@ -217,7 +219,7 @@ static void test_a_tree_that_is_gone(void) {
         messages = loading_reload(stage->manager, stage->context);
         g_assert_null(manager_tree(stage->manager, "boot"));
         g_assert_cmpuint(manager_n_running(stage->manager), ==, 1);
-        g_assert_cmpint(halt_tree(stage, "boot", "boot.1 ", &error), ==, 0);
+        g_assert_cmpint(halt_tree(stage, "boot", NULL, "boot.1 ", &error), ==, 0);
 }
 
 static void on_reload_done(const GPtrArray *messages, void *userdata) {
