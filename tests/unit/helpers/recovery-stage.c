@@ -90,6 +90,11 @@ void recovery_stage_turn(const RecoveryStage *stage) {
                 ;
 }
 
+void recovery_stage_end(const RecoveryStage *stage, const char *name, Status status) {
+        recoverable_end(name, status);
+        recovery_stage_turn(stage);
+}
+
 void recovery_stage_kill(RecoveryStage *stage) {
         manager_leave(stage->manager);
         manager_free(stage->manager);

@@ -33,6 +33,8 @@ void recovery_stage_kill(RecoveryStage *stage);
 void recovery_stage_put(const RecoveryStage *stage, const char *file, const char *text);
 /* Runs the main loop until there is nothing to do at once. */
 void recovery_stage_turn(const RecoveryStage *stage);
+/* recoverable_end(), and what follows from it. */
+void recovery_stage_end(const RecoveryStage *stage, const char *name, Status status);
 Run *recovery_stage_start(RecoveryStage *stage, const char *instance);
 Run *recovery_stage_run(RecoveryStage *stage, const char *id);
 void recovery_stage_assert_finished(RecoveryStage *stage, const char *id, Status status, const char *cause);

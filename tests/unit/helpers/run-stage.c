@@ -85,6 +85,11 @@ void run_stage_halt(const RunStage *stage, const char *why) {
         run_stage_turn(stage);
 }
 
+void run_stage_end(const RunStage *stage, const char *name, Status status, const char *cause) {
+        fake_end(name, status, cause);
+        run_stage_turn(stage);
+}
+
 void run_stage_await_finish(const RunStage *stage) {
         while (stage->finished == 0)
                 g_main_context_iteration(stage->context, TRUE);

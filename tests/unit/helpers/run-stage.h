@@ -34,6 +34,8 @@ Run *run_stage_add(RunStage *stage, const char *id);
 void run_stage_turn(const RunStage *stage);
 void run_stage_start(const RunStage *stage);
 void run_stage_halt(const RunStage *stage, const char *why);
+/* fake_end(), and what follows from it. */
+void run_stage_end(const RunStage *stage, const char *name, Status status, const char *cause);
 /* Runs the main loop until a run has finished. */
 void run_stage_await_finish(const RunStage *stage);
 

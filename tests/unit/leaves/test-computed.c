@@ -114,8 +114,7 @@ static void test_script_changes_condition(void) {
 
         run_stage_start(stage);
         g_assert_true(fake_is_alive("Waiting"));
-        fake_end("Button", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "Button", STATUS_SUCCESS, NULL);
         g_assert_true(fake_is_alive("Rest"));
         g_assert_false(fake_is_alive("Waiting"));
         g_assert_true(fake_is_alive("Going"));

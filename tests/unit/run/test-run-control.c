@@ -36,8 +36,7 @@ static void test_pause(void) {
         g_assert_true(run_paused(stage->run));
         g_assert_cmpuint(stage->state_changes, ==, 1);
         /* What runs goes on, but nothing follows. */
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         g_assert_cmpuint(fake_starts("B"), ==, 0);
         run_resume(stage->run, NULL);
         run_resume(stage->run, NULL);
@@ -45,8 +44,7 @@ static void test_pause(void) {
         g_assert_cmpuint(stage->state_changes, ==, 2);
         run_stage_turn(stage);
         g_assert_true(fake_is_alive("B"));
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
 }
 
@@ -95,8 +93,7 @@ static void test_step(void) {
         run_stage_turn(stage);
         g_assert_true(fake_is_alive("B"));
         g_assert_true(run_paused(stage->run));
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_SUCCESS, NULL);
         g_assert_cmpuint(stage->finished, ==, 0);
         g_assert_true(run_step(stage->run, NULL));
         run_stage_turn(stage);
@@ -118,8 +115,7 @@ static void test_halt_a_paused_run(void) {
         run_set_breakpoint(stage->run, 1, true, NULL);
         g_assert_false(run_step(stage->run, NULL));
         g_assert_false(run_force(stage->run, 1, STATUS_SUCCESS, by_hand()));
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_HALTED, "halted by the test");
         run_pause(stage->run, NULL);
         run_resume(stage->run, NULL);
@@ -135,8 +131,7 @@ static void test_breakpoint(void) {
         assert_nodes(run_stops(stage->run), NODE_NONE);
         g_assert_cmpuint(stage->state_changes, ==, 1);
         run_stage_start(stage);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         g_assert_true(run_paused(stage->run));
         g_assert_cmpuint(stage->state_changes, ==, 2);
         assert_nodes(run_stops(stage->run), 2);
@@ -203,8 +198,7 @@ static void test_force_what_runs(void) {
         run_stage_turn(stage);
         g_assert_cmpuint(fake_halts("A"), ==, 1);
         g_assert_cmpuint(fake_starts("B"), ==, 0);
-        fake_end("A", STATUS_FAILURE, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, NULL);
         g_assert_true(fake_is_alive("B"));
 }
 
@@ -213,8 +207,7 @@ static void test_force_what_is_to_come(void) {
 
         run_stage_start(stage);
         g_assert_false(run_force(stage->run, 2, STATUS_FAILURE, by_hand()));
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         g_assert_cmpuint(fake_starts("B"), ==, 0);
         run_stage_assert_finished(stage, STATUS_FAILURE, "Boot/B: forced by hand");
 }
@@ -254,8 +247,7 @@ static void test_set_values(void) {
             "'1' cannot be the name of a variable (a letter or '_', then letters, digits, '_', '-' and '.', 255 "
             "at "
             "most)");
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_FAILURE, "Sequence/B: you");
 }
 

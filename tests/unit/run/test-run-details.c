@@ -68,8 +68,7 @@ static void test_replacement(void) {
         run_stage_assert_state(stage, 4, "halting", "halting");
         run_stage_assert_state(stage, 3, "waiting", "waits for A to stop");
         run_pause(stage->run, NULL);
-        fake_end("A", STATUS_FAILURE, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, NULL);
         run_stage_assert_state(stage, 3, "waiting", "waits for the run to be resumed");
         run_resume(stage->run, NULL);
         run_stage_turn(stage);
@@ -85,8 +84,7 @@ static void test_forced_child(void) {
         run_stage_turn(stage);
         run_stage_assert_state(stage, 1, "halting", "halting");
         run_stage_assert_state(stage, 0, "running", "waits for A to stop");
-        fake_end("A", STATUS_FAILURE, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, NULL);
         run_stage_assert_node(stage, 2, STATUS_RUNNING, "waits for the test to go on");
 }
 

@@ -39,8 +39,7 @@ static void test_halt_before_a_timeout(void) {
         run_stage_halt(stage, "enough");
         g_assert_cmpuint(timers_next(stage->timers), >,
                          timers_now(stage->timers, TIMER_MONOTONIC) + UINT64_C(3600) * G_USEC_PER_SEC);
-        fake_end("A", STATUS_FAILURE, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, NULL);
         run_stage_assert_finished(stage, STATUS_HALTED, "enough");
 }
 
@@ -60,8 +59,7 @@ static void test_nodes_around_what_ends(void) {
         run_stage_assert_state(stage, 0, "running", "ends when A has stopped");
         cause = run_node_cause(stage->run, 3);
         g_assert_cmpstr(cause->text, ==, "stopped by R");
-        fake_end("A", STATUS_FAILURE, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, NULL);
         run_stage_assert_node(stage, 2, STATUS_HALTED, NULL);
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
 }
@@ -74,11 +72,9 @@ static void test_finally_at_a_halt(void) {
         run_pause(stage->run, NULL);
         run_stage_halt(stage, "enough");
         g_assert_cmpuint(fake_starts("B"), ==, 0);
-        fake_end("A", STATUS_FAILURE, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, NULL);
         g_assert_true(fake_is_alive("B"));
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_HALTED, "enough");
         g_assert_cmpuint(fake_starts("B"), ==, 1);
 }
@@ -92,8 +88,7 @@ static void test_finally_with_a_breakpoint(void) {
         run_stage_start(stage);
         run_stage_halt(stage, "enough");
         g_assert_true(fake_is_alive("B"));
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_HALTED, "enough");
 }
 
@@ -103,13 +98,11 @@ static void test_halt_at_the_breakpoint_of_a_clean_up(void) {
 
         run_set_breakpoint(stage->run, 2, true, NULL);
         run_stage_start(stage);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         g_assert_true(run_paused(stage->run));
         run_stage_halt(stage, "enough");
         g_assert_cmpuint(fake_starts("B"), ==, 1);
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_SUCCESS, NULL);
         g_assert_cmpuint(stage->finished, ==, 1);
 }
 
@@ -123,8 +116,7 @@ static void test_uninterruptible(void) {
         run_stage_halt(stage, "enough");
         g_assert_cmpuint(fake_halts("A"), ==, 0);
         g_assert_true(fake_is_alive("A"));
-        fake_end("A", STATUS_FAILURE, "no space left");
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, "no space left");
         g_assert_false(fake_is_alive("A"));
         g_assert_cmpuint(fake_starts("B"), ==, 0);
         run_stage_assert_node(stage, 1, STATUS_FAILURE, "no space left");

@@ -18,12 +18,10 @@ static void test_lock(void) {
         run_stage_start(stage);
         g_assert_true(fake_is_alive("A") && !fake_is_alive("B"));
         run_stage_assert_node(stage, 2, STATUS_RUNNING, "waits for the lock 'disk', which test.1 (A) holds");
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         g_assert_true(fake_is_alive("B"));
         run_stage_assert_node(stage, 2, STATUS_RUNNING, "waits for the test to go on");
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
 }
 
@@ -38,8 +36,7 @@ static void test_lock_of_another_run(void) {
         g_assert_cmpuint(fake_starts("A"), ==, 1);
         run_stage_halt(stage, "enough");
         g_assert_cmpuint(fake_starts("A"), ==, 1);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         g_assert_cmpuint(fake_starts("A"), ==, 2);
         run_free(other);
 }
@@ -75,8 +72,7 @@ static void test_granted_to_a_node_that_is_halted(void) {
         run_stage_start(stage);
         g_assert_true(fake_is_alive("A") && !fake_is_alive("B"));
         fake_end("A", STATUS_SUCCESS, NULL);
-        fake_end("C", STATUS_FAILURE, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "C", STATUS_FAILURE, NULL);
         g_assert_cmpuint(fake_starts("C"), ==, 2);
         g_assert_cmpuint(fake_starts("B"), ==, 1);
         run_stage_assert_node(stage, 4, STATUS_RUNNING, "waits for the test to go on");
@@ -108,8 +104,7 @@ static void test_released_in_the_record_first(void) {
         run_stage_start(stage);
         request = lock_request_new(party, "disk", &(LockOwner){ .name = "another" }, on_granted, &waiting);
         g_assert_false(lock_request_is_held(request));
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         record = waiting.record;
         g_assert_nonnull(record);
         g_assert_nonnull(strstr(record, " unlock #0"));

@@ -51,8 +51,7 @@ static void test_guard_while_another_ends(void) {
         g_assert_cmpuint(fake_halts("B"), ==, 1);
         set(stage, "{ \"g\": true }");
         g_assert_cmpuint(stage->finished, ==, 0);
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
         g_assert_cmpuint(fake_starts("A"), ==, 0);
 }
@@ -67,8 +66,7 @@ static void test_output_without_room(void) {
         fake_set_output("A", "a", nearly_all());
         fake_set_output("A", "b", nearly_all());
         fake_set_output("A", "c", json_object_new_int(1));
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_node(stage, 1, STATUS_FAILURE, "b: the variables of the run would exceed 8 MiB");
         assert_variable(stage, "b", "null");
         assert_variable(stage, "c", "1");
@@ -76,8 +74,7 @@ static void test_output_without_room(void) {
         /* Less is always possible. */
         fake_set_output("B", "a", json_object_new_int(0));
         fake_set_output("B", "b", nearly_all());
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
 }
 
@@ -116,8 +113,7 @@ static void test_while(void) {
         g_assert_cmpuint(fake_halts("A"), ==, 0);
         set(stage, "{ \"level\": 15 }");
         g_assert_cmpuint(fake_halts("A"), ==, 1);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_SKIPPED, "A: its while is false: level > 20 (level is 15)");
 }
 
@@ -132,8 +128,7 @@ static void test_seen_then(void) {
         run_stage_start(stage);
         set(stage, "{ \"level\": 15 }");
         set(stage, "{ \"level\": 90 }");
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_SKIPPED, "A: its while is false: level > 20 (level is 15)");
 
         run_stage_start(hooked);
@@ -207,8 +202,7 @@ static void test_script_sets_off_a_condition(void) {
                                                "A") ", { 'type': 'Script', 'code': 'ready = true' } ] } ] }"));
 
         run_stage_start(stage);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
 }
 
@@ -233,8 +227,7 @@ static void test_loop_of_its_own(void) {
                 run_stage_turn(stage);
         }
         clock_continue();
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
 }
 
@@ -246,13 +239,11 @@ static void test_hooks(void) {
                              "= log .. [[h]]', 'on_success': 'log = log .. [[s]]' } ] }"));
 
         run_stage_start(stage);
-        fake_end("A", STATUS_FAILURE, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, NULL);
         assert_variable(stage, "log", "\"aA\"");
         run_stage_halt(stage, "enough");
         assert_variable(stage, "log", "\"aA\"");
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_SUCCESS, NULL);
         assert_variable(stage, "log", "\"aAhF\"");
         run_stage_assert_finished(stage, STATUS_HALTED, "enough");
 }
@@ -289,8 +280,7 @@ static void test_error_of_a_live_condition(void) {
         set(stage, "{ \"level\": \"low\" }");
         g_assert_true(run_halting(stage->run));
         g_assert_cmpuint(fake_halts("A"), ==, 1);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_ERROR, "R/C: level > 20: attempt to compare number with string");
 }
 
@@ -320,8 +310,7 @@ static void test_subtree(void) {
 
         run_stage_start(stage);
         set(stage, "{ \"n\": 6 }");
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_FAILURE, "Boot/B: n=5 5");
 }
 
@@ -353,8 +342,7 @@ static void test_for_each(void) {
         run_stage_start(stage);
         g_assert_cmpuint(fake_starts("A"), ==, 2);
         while (stage->finished == 0) {
-                fake_end("A", STATUS_SUCCESS, NULL);
-                run_stage_turn(stage);
+                run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
                 /* There are two of the name: the one that was started last is known. */
                 if (!fake_is_alive("A"))
                         break;
@@ -371,8 +359,7 @@ static void test_retry_on(void) {
         run_stage_start(stage);
         while (fake_starts("A") < 2)
                 g_main_context_iteration(stage->context, TRUE);
-        fake_end("A", STATUS_FAILURE, "something else");
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, "something else");
         g_assert_cmpuint(stage->finished, ==, 1);
         g_assert_cmpuint(fake_starts("A"), ==, 2);
 }

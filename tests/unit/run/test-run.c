@@ -18,12 +18,10 @@ static void test_success(void) {
         g_assert_cmpint(run_status(stage->run), ==, STATUS_RUNNING);
         g_assert_cmpuint(run_finished(stage->run), ==, 0);
         run_stage_assert_node(stage, 1, STATUS_RUNNING, "waits for the test to go on");
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         g_assert_false(fake_is_alive("A"));
         run_stage_assert_node(stage, 1, STATUS_SUCCESS, NULL);
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
         g_assert_false(fake_is_alive("B"));
 }
@@ -34,11 +32,9 @@ static void test_failure_has_a_cause(void) {
                               "'children': [" ACTION("A") ", " ACTION("B") "] }, " ACTION("C") "] }");
 
         run_stage_start(stage);
-        fake_end("A", STATUS_FAILURE, "exited with status 3");
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, "exited with status 3");
         run_stage_assert_node(stage, 2, STATUS_FAILURE, "exited with status 3");
-        fake_end("B", STATUS_FAILURE, "org.example.Error.Busy: the camera is in use");
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_FAILURE, "org.example.Error.Busy: the camera is in use");
         run_stage_assert_finished(stage, STATUS_FAILURE,
                                   "Boot/Fallback/B: org.example.Error.Busy: the camera is in use");
         run_stage_assert_node(stage, 0, STATUS_FAILURE, "Fallback/B: org.example.Error.Busy: the camera is in use");
@@ -55,10 +51,8 @@ static void test_cause_before_a_clean_up(void) {
                 g_autoptr(RunStage) stage = run_stage_new(root);
 
                 run_stage_start(stage);
-                fake_end("A", STATUS_FAILURE, "no space left");
-                run_stage_turn(stage);
-                fake_end("B", STATUS_FAILURE, "cannot be undone");
-                run_stage_turn(stage);
+                run_stage_end(stage, "A", STATUS_FAILURE, "no space left");
+                run_stage_end(stage, "B", STATUS_FAILURE, "cannot be undone");
                 run_stage_assert_finished(stage, STATUS_FAILURE, "Update/A: no space left");
                 run_stage_assert_node(stage, 2, STATUS_FAILURE, "cannot be undone");
         }
@@ -69,10 +63,8 @@ static void test_cause_of_a_clean_up(void) {
                 "{ 'type': 'Finally', 'name': 'Update', 'children': [" ACTION("A") ", " ACTION("B") "] }");
 
         run_stage_start(stage);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
-        fake_end("B", STATUS_FAILURE, "cannot be undone");
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
+        run_stage_end(stage, "B", STATUS_FAILURE, "cannot be undone");
         run_stage_assert_finished(stage, STATUS_FAILURE, "Update/B: cannot be undone");
 }
 
@@ -85,17 +77,14 @@ static void test_cause_of_a_parallel(void) {
                                            "{ 'type': 'Inverter', 'child': " ACTION("D") "} ] }");
 
         run_stage_start(stage);
-        fake_end("A", STATUS_FAILURE, "first");
-        run_stage_turn(stage);
-        fake_end("D", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, "first");
+        run_stage_end(stage, "D", STATUS_SUCCESS, NULL);
         /* It is decided, but C has not ended. */
         g_assert_cmpuint(stage->finished, ==, 0);
         g_assert_cmpuint(fake_halts("C"), ==, 1);
         run_stage_assert_state(stage, 4, "halting", "halting");
         run_stage_assert_node(stage, 0, STATUS_RUNNING, "ends when C has stopped");
-        fake_end("C", STATUS_FAILURE, "too late");
-        run_stage_turn(stage);
+        run_stage_end(stage, "C", STATUS_FAILURE, "too late");
         run_stage_assert_finished(stage, STATUS_FAILURE, "P/Inverter: D succeeded");
         run_stage_assert_node(stage, 4, STATUS_HALTED, NULL);
 }
@@ -124,14 +113,11 @@ static void test_attempts(void) {
         run_stage_start(stage);
         run_stage_assert_node(stage, 0, STATUS_RUNNING, NULL);
         g_assert_cmpuint(fake_attempt("A"), ==, 1);
-        fake_end("A", STATUS_FAILURE, "busy");
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, "busy");
         g_assert_cmpuint(fake_attempt("A"), ==, 2);
         run_stage_assert_node(stage, 0, STATUS_RUNNING, "attempt 2 of 3; before: busy");
-        fake_end("A", STATUS_FAILURE, "busy");
-        run_stage_turn(stage);
-        fake_end("A", STATUS_FAILURE, "still busy");
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, "busy");
+        run_stage_end(stage, "A", STATUS_FAILURE, "still busy");
         run_stage_assert_finished(stage, STATUS_FAILURE, "Try: failed 3 times; last: still busy");
 }
 
@@ -139,11 +125,9 @@ static void test_rounds(void) {
         g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'Repeat', 'num_cycles': -1, 'child': " ACTION("A") "}");
 
         run_stage_start(stage);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_node(stage, 0, STATUS_RUNNING, "round 2");
-        fake_end("A", STATUS_FAILURE, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, NULL);
         run_stage_assert_finished(stage, STATUS_FAILURE, "Repeat/A: failed");
 }
 
@@ -153,14 +137,11 @@ static void test_elements(void) {
 
         run_stage_start(stage);
         run_stage_assert_node(stage, 0, STATUS_RUNNING, "0 of 3 done");
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_node(stage, 0, STATUS_RUNNING, "1 of 3 done");
-        fake_end("A", STATUS_FAILURE, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, NULL);
         run_stage_assert_node(stage, 0, STATUS_RUNNING, "2 of 3 done, 1 failed");
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
 }
 
@@ -172,8 +153,7 @@ static void test_timeout_decorator(void) {
         while (fake_halts("A") == 0)
                 g_main_context_iteration(stage->context, TRUE);
         g_assert_cmpuint(stage->finished, ==, 0);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_FAILURE, "Limit: timed out after 20ms");
 }
 
@@ -184,13 +164,11 @@ static void test_rate_controller(void) {
                               "'3s', 'child': " ACTION("A") "} }");
 
         run_stage_start(stage);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         g_assert_false(fake_is_alive("A"));
         while (fake_starts("A") < 2)
                 g_main_context_iteration(stage->context, TRUE);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
 }
 
@@ -203,8 +181,7 @@ static void test_timeout_of_a_leaf(void) {
         while (fake_halts("A") == 0)
                 g_main_context_iteration(stage->context, TRUE);
         run_stage_assert_node(stage, 0, STATUS_RUNNING, "waits for the test to go on; being stopped");
-        fake_end("A", STATUS_SUCCESS, "killed");
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, "killed");
         run_stage_assert_finished(stage, STATUS_FAILURE, "A: timed out after 10ms");
 }
 
@@ -215,12 +192,10 @@ static void test_timeout_and_halt(void) {
         run_stage_start(stage);
         while (fake_halts("A") == 0)
                 g_main_context_iteration(stage->context, TRUE);
-        run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "halted by the test"));
-        run_stage_turn(stage);
+        run_stage_halt(stage, "halted by the test");
         g_assert_true(run_halting(stage->run));
         g_assert_cmpuint(fake_halts("A"), ==, 1);
-        fake_end("A", STATUS_FAILURE, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_FAILURE, NULL);
         run_stage_assert_finished(stage, STATUS_HALTED, "halted by the test");
 }
 
@@ -230,13 +205,11 @@ static void test_halt_is_awaited(void) {
 
         run_stage_start(stage);
         run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "halted by UID 0 (btctl)"));
-        run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "a second reason"));
-        run_stage_turn(stage);
+        run_stage_halt(stage, "a second reason");
         g_assert_false(fake_is_alive("A"));
         g_assert_true(run_halting(stage->run));
         g_assert_cmpint(run_status(stage->run), ==, STATUS_RUNNING);
-        fake_end("B", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_HALTED, "halted by UID 0 (btctl)");
         run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "too late"));
         run_stage_assert_finished(stage, STATUS_HALTED, "halted by UID 0 (btctl)");
@@ -246,8 +219,7 @@ static void test_halt_before_the_first_tick(void) {
         g_autoptr(RunStage) stage = run_stage_new(ACTION("A"));
 
         run_start(stage->run);
-        run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "changed my mind"));
-        run_stage_turn(stage);
+        run_stage_halt(stage, "changed my mind");
         run_stage_assert_finished(stage, STATUS_HALTED, "changed my mind");
         g_assert_cmpuint(fake_starts("A"), ==, 0);
 }
@@ -259,8 +231,7 @@ static void test_error_halts(void) {
                              "C") "] } ] }");
 
         run_stage_start(stage);
-        fake_end("B", STATUS_SKIPPED, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "B", STATUS_SKIPPED, NULL);
         run_stage_assert_finished(stage, STATUS_ERROR,
                                   "P/If: its condition was skipped, which is neither true nor false");
         g_assert_false(fake_is_alive("A"));
@@ -306,8 +277,7 @@ static void test_variables(void) {
         g_assert_true(run_given(stage->run) == given);
         run_stage_start(stage);
         fake_set_output("A", "result", json_object_new_int64(7));
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_FAILURE, "Sequence/B: you 7");
 }
 
@@ -323,8 +293,7 @@ static void test_condition(void) {
         run_stage_turn(stage);
         g_assert_true(fake_is_alive("A"));
         g_assert_false(fake_is_alive("C"));
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
 }
 
@@ -351,8 +320,7 @@ static void test_condition_changes(void) {
         run_stage_turn(stage);
         g_assert_cmpuint(fake_halts("A"), ==, 1);
         g_assert_cmpuint(stage->finished, ==, 0);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_FAILURE, "ReactiveSequence/C: is gone");
         g_assert_cmpuint(fake_starts("C"), ==, 1);
         g_assert_false(fake_is_alive("C"));
@@ -375,8 +343,7 @@ static void test_changes(void) {
         run_stage_start(stage);
         assert_changes(stage, (const NodeId[]){ 0, 1 }, 2);
         assert_changes(stage, NULL, 0);
-        fake_end("A", STATUS_SUCCESS, NULL);
-        run_stage_turn(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         assert_changes(stage, (const NodeId[]){ 1, 2, 0 }, 3);
         run_set_watched(stage->run, false);
         assert_changes(stage, NULL, 0);
@@ -417,8 +384,7 @@ static void test_endless_loop(void) {
         for (unsigned i = 0; i < 10; i++)
                 g_main_context_iteration(stage->context, FALSE);
         g_assert_cmpuint(fake_starts("A"), <=, 10);
-        run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "enough"));
-        run_stage_turn(stage);
+        run_stage_halt(stage, "enough");
         run_stage_assert_finished(stage, STATUS_HALTED, "enough");
 }
 

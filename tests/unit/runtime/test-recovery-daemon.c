@@ -79,8 +79,7 @@ static void test_numbers_were_lost(void) {
         g_autofree char *numbers = g_build_filename(stage->state, "numbers", NULL);
 
         recovery_stage_start(stage, "past");
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         recovery_stage_start(stage, "live");
         g_assert_cmpint(g_unlink(numbers), ==, 0);
         recovery_stage_kill(stage);
@@ -100,8 +99,7 @@ static void test_autostart(void) {
         g_assert_cmpstr(stage->events->str, ==, "+t.1 ");
         recovery_stage_kill(stage);
         g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 ");
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         recovery_stage_kill(stage);
         g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 =t.1 ");
 
@@ -169,8 +167,7 @@ static void test_started_again_by_a_user(void) {
                 "'on_stop': 'halt', 'autostart': true, 'root': { 'type': 'Recoverable', 'name': 'A' }");
 
         recovery_stage_turn(stage);
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         recovery_stage_start(stage, "");
         manager_leave(stage->manager);
         recovery_stage_turn(stage);
@@ -232,8 +229,7 @@ static void test_autostart_waits(void) {
         g_assert_null(none);
         g_assert_cmpstr(told->str, ==, "u ");
         recovery_stage_turn(stage);
-        recoverable_end("B", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "B", STATUS_SUCCESS);
 
         /* This one was broken when the daemon was started. */
         recovery_stage_put(stage, "v.json",
@@ -262,8 +258,7 @@ static void test_given_up(void) {
         recovery_stage_begin(stage);
         recovery_stage_turn(stage);
         g_assert_cmpstr(recoverable_events("A"), ==, "start halt abandon recover halt ");
-        recoverable_end("A", STATUS_FAILURE);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_FAILURE);
         recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "btd is stopping");
 }
 
@@ -309,8 +304,7 @@ static void test_on_stop(void) {
         manager_leave(stage->manager);
         recovery_stage_turn(stage);
         g_assert_false(stage->idle);
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         g_assert_true(stage->idle);
         recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "btd is stopping");
         g_assert_cmpint(run_status(recovery_stage_run(stage, "u.1")), ==, STATUS_RUNNING);

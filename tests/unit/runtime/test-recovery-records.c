@@ -37,10 +37,8 @@ static void test_any_record(void) {
                 g_autofree char *path = g_build_filename(stage->runtime, "finished", "t.1.journal", NULL);
 
                 recovery_stage_start(stage, "");
-                recoverable_end("A", STATUS_SUCCESS);
-                recovery_stage_turn(stage);
-                recoverable_end("B", STATUS_SUCCESS);
-                recovery_stage_turn(stage);
+                recovery_stage_end(stage, "A", STATUS_SUCCESS);
+                recovery_stage_end(stage, "B", STATUS_SUCCESS);
                 g_assert_true(g_file_get_contents(path, &whole, &length, NULL));
         }
 
@@ -127,8 +125,7 @@ static void test_not_durable(void) {
         run = recovery_stage_start(stage, "");
         g_assert_false(run_is_durable(run));
         g_assert_cmpstr(run_not_durable(run), ==, expected);
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
 }
 
@@ -160,8 +157,7 @@ static void test_not_durable_any_more(void) {
 
         signal(SIGXFSZ, SIG_IGN);
         limit_files((uint64_t) st.st_size + 5, &before);
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
 
         expected = g_strdup_printf("%s cannot be written: File too large", path);

@@ -43,11 +43,9 @@ static void test_run_is_the_same(void) {
         g_assert_cmpstr(recoverable_events("Q"), ==, "start clean ");
         g_assert_cmpstr(recoverable_events("A"), ==, "start abandon recover ");
         g_assert_cmpstr(recoverable_memo("A"), ==, "{ \"text\": \"x\" }");
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         g_assert_cmpstr(recoverable_events("B"), ==, "start ");
-        recoverable_end("B", STATUS_FAILURE);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "B", STATUS_FAILURE);
         recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, "S/B: told to");
         g_assert_false(is_there(stage->runtime, "runs/t.1.journal"));
         g_assert_true(is_there(stage->runtime, "finished/t.1.journal"));
@@ -63,8 +61,7 @@ static void test_ready(void) {
 
         recovery_stage_kill(stage);
         g_assert_cmpuint(run_ready(recovery_stage_run(stage, "t.1")), ==, 0);
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         run = recovery_stage_run(stage, "t.1");
         ready = run_ready(run);
         g_assert_cmpuint(ready, >=, run_started(run));
@@ -73,8 +70,7 @@ static void test_ready(void) {
         g_string_truncate(stage->events, 0);
         recovery_stage_kill(stage);
         g_assert_cmpuint(run_ready(recovery_stage_run(stage, "t.1")), ==, ready);
-        recoverable_end("B", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "B", STATUS_SUCCESS);
         g_assert_null(strstr(stage->events->str, "ready"));
 }
 
@@ -130,8 +126,7 @@ static void test_on_recover(void) {
         recovery_stage_kill(stage);
         g_assert_cmpstr(recoverable_events("B"), ==, "start abandon start abandon start ");
         recoverable_end("B", STATUS_SUCCESS);
-        recoverable_end("C", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "C", STATUS_SUCCESS);
         recovery_stage_assert_finished(
                 stage, "t.1", STATUS_FAILURE,
                 "ParallelAll/A: btd was restarted while this was under way, so how it ended is not "
@@ -148,8 +143,7 @@ static void test_lost(void) {
         recovery_stage_kill(stage);
         recoverable_lost("A");
         g_assert_cmpstr(recoverable_events("A"), ==, "start abandon recover clean start ");
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
 }
 
@@ -252,8 +246,7 @@ static void test_halting(void) {
         /* The halt goes on; what is gone is over. */
         g_assert_true(run_halting(recovery_stage_run(stage, "t.1")));
         g_assert_cmpstr(recoverable_events("A"), ==, "start halt abandon recover halt ");
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "halted by UID 0 (test)");
 }
 
@@ -290,18 +283,15 @@ static void test_locks(void) {
         g_assert_cmpstr(recoverable_events("A"), ==, "start ");
         recovery_stage_kill(stage);
         g_assert_cmpstr(recoverable_events("A"), ==, "start abandon recover ");
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
         g_assert_cmpstr(recoverable_events("A"), ==, "start abandon recover clean start ");
 
         recovery_stage_kill(stage);
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         recovery_stage_assert_finished(stage, "t.2", STATUS_SUCCESS, NULL);
         g_assert_cmpint(run_status(recovery_stage_run(stage, "t.3")), ==, STATUS_RUNNING);
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         recovery_stage_assert_finished(stage, "t.3", STATUS_SUCCESS, NULL);
 }
 
@@ -314,8 +304,7 @@ static void test_changed_tree(void) {
         recovery_stage_start(stage, "");
         recovery_stage_put(stage, "t.json", "{ 'btd': 1, 'root': { 'type': 'Quick', 'name': 'C' } }");
         recovery_stage_kill(stage);
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
         g_assert_cmpstr(recoverable_events("B"), ==, "start clean ");
         recovery_stage_start(stage, "");
@@ -389,8 +378,7 @@ static void test_turned(void) {
         recovery_stage_start(stage, "");
         recovery_stage_kill(stage);
         g_assert_true(recoverable_is_alive("A"));
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
 }
 
@@ -428,8 +416,7 @@ static void check_noted(void) {
         }
 
         /* That has not begun before. */
-        recoverable_end("Holds", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "Holds", STATUS_SUCCESS);
         g_assert_cmpstr(recoverable_what("Waits"), ==, "10");
         recoverable_output("E", "@a", 1);
         recovery_stage_kill(stage);
@@ -475,10 +462,8 @@ static void test_noted_by_each_attempt(void) {
 
         recovery_stage_start(stage, "");
         recoverable_output("A", "a", 1);
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
-        recoverable_end("B", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
+        recovery_stage_end(stage, "B", STATUS_SUCCESS);
         clock_move(2000);
         recovery_stage_kill(stage);
         g_assert_cmpstr(recoverable_events("A"), ==, "start clean start abandon recover ");
@@ -536,8 +521,7 @@ static void test_secret_is_gone(void) {
         g_assert_cmpstr(recoverable_events("A"), ==, "start abandon recover abandon recover halt ");
         g_assert_cmpstr(recoverable_events("B"), ==, "start abandon start abandon ");
         g_assert_cmpstr(recoverable_events("C"), ==, "start abandon recover abandon recover clean ");
-        recoverable_end("A", STATUS_SUCCESS);
-        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
         recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, gone);
 }
 
