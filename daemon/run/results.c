@@ -23,6 +23,7 @@ struct Results {
         json_object *array; /* of a replay, or NULL */
         size_t next;        /* its next element */
         const char *problem;
+        unsigned n_again; /* results that were too long */
 };
 
 Results *results_new(void) {
@@ -68,6 +69,13 @@ const char *results_problem(const Results *results) {
         return results->problem;
 }
 
+unsigned results_take_n_again(Results *results) {
+        unsigned n = results->n_again;
+
+        results->n_again = 0;
+        return n;
+}
+
 bool results_are_left(const Results *results) {
         return results->replaying && results->next < n_recorded(results);
 }
@@ -88,6 +96,7 @@ static void add_member(Results *results, const char *name, json_object *value) {
 
         json_object_object_add(object, name, value);
         text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+        results->n_again += strlen(text) > RESULT_MAX;
         add(results, strlen(text) <= RESULT_MAX ? text : "\"" AGAIN "\"");
 }
 
@@ -113,8 +122,10 @@ static int take(Results *results, json_object **ret_value, char **ret_error) {
                 return fail(results, "the run evaluates more expressions than are recorded", ret_error);
 
         value = json_object_array_get_idx(results->array, results->next++);
-        if (json_object_is_type(value, json_type_string))
+        if (json_object_is_type(value, json_type_string)) {
+                results->n_again++;
                 return 0;
+        }
         if (json_object_is_type(value, json_type_object) && json_object_object_get_ex(value, "error", &error)) {
                 *ret_error = g_strdup(json_object_get_string(error) ?: "");
                 return -EINVAL;

@@ -26,6 +26,8 @@ void results_replay(Results *results, json_object *array);
 void results_end_replay(Results *results);
 /* Why they are not those of this run; NULL: they may be. */
 const char *results_problem(const Results *results);
+/* How many results since the last call a replay has to compute again. */
+unsigned results_take_n_again(Results *results);
 /* Has the run asked for fewer? */
 bool results_are_left(const Results *results);
 

@@ -20,6 +20,13 @@
 #define NOTED_MAX 1024u
 /* Longer than any status. */
 #define OUTCOME_MAX 32u
+/* How much work a replay has at most, in evaluations of conditions, until a snapshot comes that the size of the run
+ * record does not need yet. There are more for a large tree, because its snapshots are large. Such a run record also
+ * keeps its older entries: they are the event log. */
+#define WORK_MAX UINT64_C(1000000)
+#define NODE_WORK_MAX UINT64_C(64)
+/* The work for a result that is computed again. */
+#define AGAIN_WORK (WORK_MAX / 4)
 
 static GString *begin(Run *run, EntryKind kind, NodeId node) {
         return record_writer_begin(run->writer, run->now - run->start, kind, node);
@@ -199,6 +206,7 @@ void run_note_evaluation(Run *run, const RunLeaf *leaf) {
 void run_note_results(Run *run) {
         const char *results = variables_take_results(run->variables);
 
+        run->work += run->n_evaluations + AGAIN_WORK * results_take_n_again(variables_results(run->variables));
         if (run->replay)
                 replay_note(run->replay, ENTRY_COMPUTED, NODE_NONE);
         if (run->writer && results)
@@ -227,12 +235,24 @@ static Entry take_snapshot(const Run *run) {
 void run_note_snapshot(Run *run) {
         g_autofree char *error = NULL;
         g_auto(Entry) record = {};
+        bool due;
+        int r;
 
-        if (!can_have_snapshot(run) || !record_writer_is_due(run->writer))
+        if (!can_have_snapshot(run))
+                return;
+        due = record_writer_is_due(run->writer);
+        if (!due && run->work < MAX(WORK_MAX, NODE_WORK_MAX * definition_tree(run->definition)->n_nodes))
                 return;
 
         record = take_snapshot(run);
-        if (record_writer_add_snapshot(run->writer, &record, &error) < 0)
+        run->work = 0;
+        if (due) {
+                r = record_writer_add_snapshot(run->writer, &record, &error);
+        } else {
+                record_writer_add(run->writer, &record);
+                r = record_writer_flush(run->writer, &error);
+        }
+        if (r < 0)
                 lose_record(run, error);
 }
 

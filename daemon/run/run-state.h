@@ -66,6 +66,7 @@ struct Run {
         RunCounts counts;
         NodeId refused;         /* the last SubTree or ForEach with wrong variables, until it has failed */
         uint32_t n_evaluations; /* evaluations of conditions in this input */
+        uint64_t work;          /* what a replay has to do since the newest snapshot, see run_note_snapshot() */
         Status status;
         Status evaluated;      /* what the last evaluation of a condition gave */
         bool first_evaluation; /* the last evaluation was the first since the condition was released */

@@ -778,6 +778,7 @@ static bool restore_machine(const Reading *reading, json_object *json) {
         NOT(input)                                                                                                     \
         NOT(now)                                                                                                       \
         NOT(refused)                                                                                                   \
+        NOT(work)                                                                                                      \
         NOT(n_evaluations)                                                                                             \
         NOT(evaluated)                                                                                                 \
         NOT(computing)                                                                                                 \

@@ -435,6 +435,37 @@ static void test_noted_in_snapshots(void) {
         record_writer_set_part(0);
 }
 
+static unsigned count_of(const char *text, const char *word) {
+        unsigned n = 0;
+
+        for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+                n++;
+
+        return n;
+}
+
+/* Results that were too long for the run record are computed again, but only some. */
+static void test_long_results(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'root': { 'type': 'Repeat', 'num_cycles': 20, 'child': { 'type': 'Sequence', 'children': ["
+                "{ 'type': 'Script', 'code': 'n = (n or 0) + 1; text = string.rep([[x]], 70000 + n)' },"
+                "{ 'type': 'Recoverable', 'name': 'A' } ] } }");
+        Run *run = recovery_stage_start(stage, "");
+        json_object *n = NULL;
+
+        for (unsigned i = 1; i <= 12; i++) {
+                g_autofree char *path = recovery_stage_record(stage, run_id(run)), *text = NULL;
+
+                g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+                g_assert_cmpuint(count_of(text, " snapshot "), ==, i / 4);
+                recoverable_end("A", STATUS_SUCCESS);
+                recovery_stage_turn(stage);
+        }
+        recovery_stage_kill(stage);
+        g_assert_true(blackboard_get(run_blackboard(recovery_stage_run(stage, "t.1")), "n", &n));
+        g_assert_cmpint(json_object_get_int64(n), ==, 13);
+}
+
 /* 0.0 and -0.0 are equal in C, but have different texts. */
 static void test_noted_zero_in_a_snapshot(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(
@@ -545,6 +576,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/recovery/turned", test_turned);
         g_test_add_func("/recovery/noted", test_noted);
         g_test_add_func("/recovery/noted-in-snapshots", test_noted_in_snapshots);
+        g_test_add_func("/recovery/long-results", test_long_results);
         g_test_add_func("/recovery/noted-zero-in-a-snapshot", test_noted_zero_in_a_snapshot);
         g_test_add_func("/recovery/noted-by-each-attempt", test_noted_by_each_attempt);
         g_test_add_func("/recovery/noted-is-large", test_noted_is_large);
