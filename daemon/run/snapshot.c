@@ -21,8 +21,35 @@ static void add_number(json_object *row, uint64_t number) {
         json_object_array_add(row, json_object_new_uint64(number));
 }
 
-static json_object *save_flag(bool flag) {
-        return json_object_new_boolean(flag);
+/* The formats of the members, each with the function that reads it. */
+
+static json_object *save_flag(const Run *run, const void *member, CausePool *pool) {
+        return json_object_new_boolean(*(const bool *) member);
+}
+
+static json_object *save_number(const Run *run, const void *member, CausePool *pool) {
+        return json_object_new_uint64(*(const uint64_t *) member);
+}
+
+/* A time after the start; UINT64_MAX: none. */
+static json_object *save_time(const Run *run, const void *member, CausePool *pool) {
+        uint64_t time = *(const uint64_t *) member;
+
+        return time != UINT64_MAX ? json_object_new_uint64(time - run->start) : NULL;
+}
+
+static json_object *save_node_set(const Run *run, const void *member, CausePool *pool) {
+        const GArray *nodes = *(GArray *const *) member;
+        json_object *json = json_object_new_array();
+
+        for (unsigned i = 0; nodes && i < nodes->len; i++)
+                add_number(json, g_array_index(nodes, NodeId, i));
+
+        return json;
+}
+
+static json_object *save_cause(const Run *run, const void *member, CausePool *pool) {
+        return cause_pool_add(pool, *(Cause *const *) member);
 }
 
 static json_object *machine_to_json(const Machine *machine) {
@@ -113,7 +140,7 @@ static gint compare_nodes(gconstpointer a, gconstpointer b) {
         return (x > y) - (x < y);
 }
 
-static json_object *save_timers(const Run *run, CausePool *pool) {
+static json_object *save_timers(const Run *run, const void *member, CausePool *pool) {
         g_autoptr(GList) nodes = run->timers ? g_list_sort(g_hash_table_get_keys(run->timers), compare_nodes) : NULL;
         json_object *rows = json_object_new_array();
 
@@ -124,7 +151,7 @@ static json_object *save_timers(const Run *run, CausePool *pool) {
         return rows;
 }
 
-static json_object *save_counts(const Run *run, CausePool *pool) {
+static json_object *save_counts(const Run *run, const void *member, CausePool *pool) {
         json_object *row = json_object_new_array();
 
         add_number(row, run->counts.ticks);
@@ -134,7 +161,7 @@ static json_object *save_counts(const Run *run, CausePool *pool) {
         return row;
 }
 
-static json_object *save_locks(const Run *run, CausePool *pool) {
+static json_object *save_locks(const Run *run, const void *member, CausePool *pool) {
         json_object *rows = json_object_new_array();
         const GArray *locks = run_locks(run);
 
@@ -151,16 +178,7 @@ static json_object *save_locks(const Run *run, CausePool *pool) {
         return rows;
 }
 
-static json_object *node_ids_to_json(const GArray *nodes) {
-        json_object *json = json_object_new_array();
-
-        for (unsigned i = 0; nodes && i < nodes->len; i++)
-                add_number(json, g_array_index(nodes, NodeId, i));
-
-        return json;
-}
-
-static json_object *save_skips(const Run *run, CausePool *pool) {
+static json_object *save_skips(const Run *run, const void *member, CausePool *pool) {
         json_object *nodes = json_object_new_array();
 
         for (NodeId node = 0; run->skips && node < machine_tree(run->machine)->n_nodes; node++)
@@ -218,55 +236,11 @@ static json_object *leaves_to_json(const Run *run, CausePool *pool) {
         return leaves;
 }
 
-static json_object *save_first_evaluation(const Run *run, CausePool *pool) {
-        return save_flag(run->first_evaluation);
-}
-
-static json_object *save_halting(const Run *run, CausePool *pool) {
-        return save_flag(run->halting);
-}
-
-static json_object *save_paused(const Run *run, CausePool *pool) {
-        return save_flag(run->paused);
-}
-
-static json_object *save_suspended(const Run *run, CausePool *pool) {
-        return json_object_new_uint64(run->suspended);
-}
-
-static json_object *save_ready(const Run *run, CausePool *pool) {
-        return run->ready != UINT64_MAX ? json_object_new_uint64(run->ready - run->start) : NULL;
-}
-
-static json_object *save_n_events(const Run *run, CausePool *pool) {
-        return json_object_new_uint64(run->n_events);
-}
-
-static json_object *save_breakpoints(const Run *run, CausePool *pool) {
-        return node_ids_to_json(run->breakpoints);
-}
-
-static json_object *save_stops(const Run *run, CausePool *pool) {
-        return node_ids_to_json(run->stops);
-}
-
-static json_object *save_why(const Run *run, CausePool *pool) {
-        return cause_pool_add(pool, run->why);
-}
-
-static json_object *save_cause(const Run *run, CausePool *pool) {
-        return cause_pool_add(pool, run->cause);
-}
-
-static json_object *save_last_evaluation(const Run *run, CausePool *pool) {
-        return cause_pool_add(pool, run->last_evaluation);
-}
-
-static json_object *save_forced(const Run *run, CausePool *pool) {
+static json_object *save_forced(const Run *run, const void *member, CausePool *pool) {
         return causes_to_json(&run->forced, pool);
 }
 
-static json_object *save_history(const Run *run, CausePool *pool) {
+static json_object *save_history(const Run *run, const void *member, CausePool *pool) {
         json_object *json = json_object_new_object();
 
         json_object_object_add(json, "nodes", node_history_to_json(run));
@@ -274,7 +248,7 @@ static json_object *save_history(const Run *run, CausePool *pool) {
         return json;
 }
 
-static json_object *save_variables(const Run *run, CausePool *pool) {
+static json_object *save_variables(const Run *run, const void *member, CausePool *pool) {
         json_object *json = variables_image(run->variables);
 
         json_object_object_add(json, "error", cause_pool_add(pool, variables_error(run->variables)));
@@ -282,7 +256,7 @@ static json_object *save_variables(const Run *run, CausePool *pool) {
 }
 
 /* The machine has the leaves as the data of its nodes. */
-static json_object *save_machine(const Run *run, CausePool *pool) {
+static json_object *save_machine(const Run *run, const void *member, CausePool *pool) {
         json_object *json = machine_to_json(run->machine);
 
         json_object_object_add(json, "nodes", nodes_to_json(run->machine));
@@ -300,7 +274,7 @@ typedef struct Reading {
 } Reading;
 
 /* The member if it has this type, or NULL. */
-static json_object *member(json_object *json, const char *name, json_type type) {
+static json_object *member_of(json_object *json, const char *name, json_type type) {
         json_object *value = NULL;
 
         json_object_object_get_ex(json, name, &value);
@@ -308,7 +282,7 @@ static json_object *member(json_object *json, const char *name, json_type type) 
 }
 
 static bool flag(json_object *json, const char *name) {
-        return json_object_get_boolean(member(json, name, json_type_boolean));
+        return json_object_get_boolean(member_of(json, name, json_type_boolean));
 }
 
 static bool get_number(json_object *value, uint64_t max, uint64_t *ret_number) {
@@ -321,6 +295,25 @@ static bool get_number(json_object *value, uint64_t max, uint64_t *ret_number) {
         return true;
 }
 
+static bool restore_flag(const Reading *reading, void *member, json_object *json) {
+        *(bool *) member = json_object_get_boolean(json);
+        return json_object_is_type(json, json_type_boolean);
+}
+
+static bool restore_number(const Reading *reading, void *member, json_object *json) {
+        return get_number(json, ENTRY_TIME_MAX, member);
+}
+
+static bool restore_time(const Reading *reading, void *member, json_object *json) {
+        uint64_t time;
+
+        if (json && !get_number(json, ENTRY_TIME_MAX, &time))
+                return false;
+
+        *(uint64_t *) member = json ? reading->run->start + time : UINT64_MAX;
+        return true;
+}
+
 static bool get_node(const Reading *reading, json_object *value, NodeId *ret_node) {
         uint64_t node;
 
@@ -328,6 +321,31 @@ static bool get_node(const Reading *reading, json_object *value, NodeId *ret_nod
                 return false;
 
         *ret_node = (NodeId) node;
+        return true;
+}
+
+static bool restore_node_set(const Reading *reading, void *member, json_object *json) {
+        if (!json_object_is_type(json, json_type_array))
+                return false;
+
+        for (size_t i = 0; i < json_object_array_length(json); i++) {
+                NodeId node;
+
+                if (!get_node(reading, json_object_array_get_idx(json, i), &node))
+                        return false;
+                node_set_add(member, node);
+        }
+
+        return true;
+}
+
+static bool restore_cause(const Reading *reading, void *member, json_object *json) {
+        Cause *cause;
+
+        if (!cause_pool_get(reading->pool, json, &cause))
+                return false;
+
+        *(Cause **) member = cause ? cause_ref(cause) : NULL;
         return true;
 }
 
@@ -369,7 +387,7 @@ static bool cause_fits(const Reading *reading, const Cause *cause) {
 static bool read_pool(Reading *reading, json_object *json) {
         const GPtrArray *causes;
 
-        reading->pool = cause_pool_from_json(member(json, "causes", json_type_array));
+        reading->pool = cause_pool_from_json(member_of(json, "causes", json_type_array));
         if (!reading->pool)
                 return false;
 
@@ -389,15 +407,15 @@ static bool get_cause(const Reading *reading, json_object *json, const char *nam
 }
 
 static bool read_machine(const Reading *reading, json_object *json) {
-        const char *random = json_object_get_string(member(json, "random", json_type_string)),
-                   *error = json_object_get_string(member(json, "error", json_type_string));
+        const char *random = json_object_get_string(member_of(json, "random", json_type_string)),
+                   *error = json_object_get_string(member_of(json, "error", json_type_string));
         uint64_t attention, unprompted, error_node = NODE_NONE;
         guint64 number;
 
         if (!random || !g_ascii_string_to_unsigned(random, 16, 0, UINT64_MAX, &number, NULL) ||
-            !get_number(member(json, "attention", json_type_int), UINT32_MAX, &attention) ||
-            !get_number(member(json, "unprompted", json_type_int), UINT32_MAX, &unprompted) ||
-            (error && !get_number(member(json, "error_node", json_type_int), UINT32_MAX, &error_node)))
+            !get_number(member_of(json, "attention", json_type_int), UINT32_MAX, &attention) ||
+            !get_number(member_of(json, "unprompted", json_type_int), UINT32_MAX, &unprompted) ||
+            (error && !get_number(member_of(json, "error_node", json_type_int), UINT32_MAX, &error_node)))
                 return false;
 
         return machine_restore(reading->run->machine, &(MachineImage){
@@ -463,7 +481,7 @@ static bool read_forced(const Reading *reading, json_object *row) {
         return set_cause(reading, &reading->run->forced, row);
 }
 
-static bool restore_forced(const Reading *reading, json_object *json) {
+static bool restore_forced(const Reading *reading, void *member, json_object *json) {
         return each_row(reading, json, 2, read_forced);
 }
 
@@ -488,7 +506,7 @@ static bool read_timer(const Reading *reading, json_object *row) {
         return true;
 }
 
-static bool restore_timers(const Reading *reading, json_object *json) {
+static bool restore_timers(const Reading *reading, void *member, json_object *json) {
         return each_row(reading, json, 5, read_timer);
 }
 
@@ -504,28 +522,12 @@ static bool read_lock(const Reading *reading, json_object *row) {
         return true;
 }
 
-static bool restore_locks(const Reading *reading, json_object *json) {
+static bool restore_locks(const Reading *reading, void *member, json_object *json) {
         return each_row(reading, json, 3, read_lock);
 }
 
-static bool read_nodes(const Reading *reading, json_object *json, GArray **ret_nodes) {
-        if (!json_object_is_type(json, json_type_array))
-                return false;
-
-        for (size_t i = 0; i < json_object_array_length(json); i++) {
-                NodeId node;
-
-                if (!get_node(reading, cell(json, i), &node))
-                        return false;
-                *ret_nodes = *ret_nodes ?: g_array_new(FALSE, FALSE, sizeof(NodeId));
-                g_array_append_val(*ret_nodes, node);
-        }
-
-        return true;
-}
-
 static Status get_status(json_object *json) {
-        const char *text = json_object_get_string(member(json, "status", json_type_string));
+        const char *text = json_object_get_string(member_of(json, "status", json_type_string));
 
         for (Status status = STATUS_RUNNING; text && status < STATUS_MAX_; status++)
                 if (g_str_equal(status_to_string(status), text))
@@ -557,17 +559,17 @@ static bool read_leaf(const Reading *reading, json_object *json) {
         Cause *cause;
         NodeId node;
 
-        if (!get_node(reading, member(json, "node", json_type_int), &node) || status == STATUS_IDLE ||
+        if (!get_node(reading, member_of(json, "node", json_type_int), &node) || status == STATUS_IDLE ||
             !(reading->tree->nodes[node].flags & NODE_LEAF) || run_leaf(run, node) ||
-            !get_number(member(json, "attempt", json_type_int), UINT32_MAX, &attempt) ||
-            !get_number(member(json, "since", json_type_int), LEAF_SINCE_MAX, &since) ||
-            !get_number(member(json, "suspended", json_type_int), ENTRY_TIME_MAX, &suspended) ||
+            !get_number(member_of(json, "attempt", json_type_int), UINT32_MAX, &attempt) ||
+            !get_number(member_of(json, "since", json_type_int), LEAF_SINCE_MAX, &since) ||
+            !get_number(member_of(json, "suspended", json_type_int), ENTRY_TIME_MAX, &suspended) ||
             !get_cause(reading, json, "cause", &cause))
                 return false;
 
         if (status == STATUS_ERROR && cause)
                 run_note_broken(run, node, cause);
-        noted = noted_of(reading, node, member(json, "with", json_type_object));
+        noted = noted_of(reading, node, member_of(json, "with", json_type_object));
         leaf = run_add_leaf(run, node, (uint32_t) attempt, noted);
         run_leaf_set(leaf, status, cause);
         leaf->since = since + run->start;
@@ -575,7 +577,7 @@ static bool read_leaf(const Reading *reading, json_object *json) {
         leaf->known = flag(json, "known");
         leaf->halted = flag(json, "halted");
         leaf->has_memo = flag(json, "remembers");
-        leaf->memo = json_object_get(member(json, "memory", json_type_object));
+        leaf->memo = json_object_get(member_of(json, "memory", json_type_object));
         return true;
 }
 
@@ -624,44 +626,7 @@ static bool read_leaves(const Reading *reading, json_object *leaves) {
         return true;
 }
 
-static bool get_flag(json_object *json, bool *ret_flag) {
-        *ret_flag = json_object_get_boolean(json);
-        return json_object_is_type(json, json_type_boolean);
-}
-
-static bool restore_first_evaluation(const Reading *reading, json_object *json) {
-        return get_flag(json, &reading->run->first_evaluation);
-}
-
-static bool restore_halting(const Reading *reading, json_object *json) {
-        return get_flag(json, &reading->run->halting);
-}
-
-static bool restore_paused(const Reading *reading, json_object *json) {
-        return get_flag(json, &reading->run->paused);
-}
-
-static bool restore_suspended(const Reading *reading, json_object *json) {
-        return get_number(json, ENTRY_TIME_MAX, &reading->run->suspended);
-}
-
-static bool restore_ready(const Reading *reading, json_object *json) {
-        uint64_t time;
-
-        if (!json)
-                return true;
-        if (!get_number(json, ENTRY_TIME_MAX, &time))
-                return false;
-
-        reading->run->ready = reading->run->start + time;
-        return true;
-}
-
-static bool restore_n_events(const Reading *reading, json_object *json) {
-        return get_number(json, ENTRY_TIME_MAX, &reading->run->n_events);
-}
-
-static bool restore_skips(const Reading *reading, json_object *json) {
+static bool restore_skips(const Reading *reading, void *member, json_object *json) {
         if (!json_object_is_type(json, json_type_array))
                 return false;
 
@@ -676,7 +641,7 @@ static bool restore_skips(const Reading *reading, json_object *json) {
         return true;
 }
 
-static bool restore_counts(const Reading *reading, json_object *json) {
+static bool restore_counts(const Reading *reading, void *member, json_object *json) {
         RunCounts *counts = &reading->run->counts;
 
         return json_object_is_type(json, json_type_array) && json_object_array_length(json) == 4 &&
@@ -686,78 +651,47 @@ static bool restore_counts(const Reading *reading, json_object *json) {
                get_number(cell(json, 3), UINT64_MAX, &counts->action_restarts);
 }
 
-static bool restore_breakpoints(const Reading *reading, json_object *json) {
-        return read_nodes(reading, json, &reading->run->breakpoints);
+static bool restore_history(const Reading *reading, void *member, json_object *json) {
+        return each_row(reading, member_of(json, "nodes", json_type_array), 5, read_node_history) &&
+               each_row(reading, member_of(json, "failed", json_type_array), 2, read_failed);
 }
 
-static bool restore_stops(const Reading *reading, json_object *json) {
-        return read_nodes(reading, json, &reading->run->stops);
-}
-
-static bool restore_a_cause(const Reading *reading, json_object *place, Cause **ret_cause) {
-        Cause *cause;
-
-        if (!cause_pool_get(reading->pool, place, &cause))
-                return false;
-
-        *ret_cause = cause ? cause_ref(cause) : NULL;
-        return true;
-}
-
-/* A run that is not halting has neither of these two. */
-static bool restore_why(const Reading *reading, json_object *json) {
-        return restore_a_cause(reading, json, &reading->run->why) && (!reading->run->why || reading->run->halting);
-}
-
-static bool restore_cause(const Reading *reading, json_object *json) {
-        return restore_a_cause(reading, json, &reading->run->cause) && (!reading->run->cause || reading->run->halting);
-}
-
-static bool restore_last_evaluation(const Reading *reading, json_object *json) {
-        return restore_a_cause(reading, json, &reading->run->last_evaluation);
-}
-
-static bool restore_history(const Reading *reading, json_object *json) {
-        return each_row(reading, member(json, "nodes", json_type_array), 5, read_node_history) &&
-               each_row(reading, member(json, "failed", json_type_array), 2, read_failed);
-}
-
-static bool restore_variables(const Reading *reading, json_object *json) {
+static bool restore_variables(const Reading *reading, void *member, json_object *json) {
         Cause *error;
 
         return get_cause(reading, json, "error", &error) && variables_restore(reading->run->variables, json, error);
 }
 
 /* Comes after the variables, because leaves refer to them. */
-static bool restore_machine(const Reading *reading, json_object *json) {
+static bool restore_machine(const Reading *reading, void *member, json_object *json) {
         return read_machine(reading, json) &&
-               each_row(reading, member(json, "nodes", json_type_array), NODE_IMAGE_NUMBERS + 1, read_node) &&
-               read_leaves(reading, member(json, "leaves", json_type_array));
+               each_row(reading, member_of(json, "nodes", json_type_array), NODE_IMAGE_NUMBERS + 1, read_node) &&
+               read_leaves(reading, member_of(json, "leaves", json_type_array));
 }
 
-/* All members of a run, so that none can be forgotten. SAVED: a snapshot has it, under its name; in the order in which
- * it is restored. NOT: it follows from the others; or it was given at the start, and is in the header; or it belongs to
- * one input, and is empty between two; or it is of a live run only. */
+/* All members of a run, so that none can be forgotten. SAVED: a snapshot has it, under its name and in this format;
+ * in the order in which it is restored. NOT: it follows from the others; or it was given at the start, and is in the
+ * header; or it belongs to one input, and is empty between two; or it is of a live run only. */
 #define RUN_MEMBERS(SAVED, NOT)                                                                                        \
-        SAVED(halting)                                                                                                 \
-        SAVED(paused)                                                                                                  \
-        SAVED(first_evaluation)                                                                                        \
-        SAVED(suspended)                                                                                               \
-        SAVED(ready)                                                                                                   \
-        SAVED(counts)                                                                                                  \
-        SAVED(breakpoints)                                                                                             \
-        SAVED(stops)                                                                                                   \
-        SAVED(history)                                                                                                 \
-        SAVED(why)                                                                                                     \
-        SAVED(cause)                                                                                                   \
-        SAVED(last_evaluation)                                                                                         \
-        SAVED(forced)                                                                                                  \
-        SAVED(variables)                                                                                               \
-        SAVED(machine)                                                                                                 \
-        SAVED(timers)                                                                                                  \
-        SAVED(locks)                                                                                                   \
-        SAVED(n_events)                                                                                                \
-        SAVED(skips)                                                                                                   \
+        SAVED(halting, flag)                                                                                           \
+        SAVED(paused, flag)                                                                                            \
+        SAVED(first_evaluation, flag)                                                                                  \
+        SAVED(suspended, number)                                                                                       \
+        SAVED(ready, time)                                                                                             \
+        SAVED(counts, counts)                                                                                          \
+        SAVED(breakpoints, node_set)                                                                                   \
+        SAVED(stops, node_set)                                                                                         \
+        SAVED(history, history)                                                                                        \
+        SAVED(why, cause)                                                                                              \
+        SAVED(cause, cause)                                                                                            \
+        SAVED(last_evaluation, cause)                                                                                  \
+        SAVED(forced, forced)                                                                                          \
+        SAVED(variables, variables)                                                                                    \
+        SAVED(machine, machine)                                                                                        \
+        SAVED(timers, timers)                                                                                          \
+        SAVED(locks, locks)                                                                                            \
+        SAVED(n_events, number)                                                                                        \
+        SAVED(skips, skips)                                                                                            \
         /* Follow from others */                                                                                       \
         NOT(broken)                                                                                                    \
         NOT(status)                                                                                                    \
@@ -807,18 +741,19 @@ static bool restore_machine(const Reading *reading, json_object *json) {
         NOT(past)                                                                                                      \
         NOT(not_durable)
 
-#define PLUS_SIZE(member) +sizeof(((Run *) NULL)->member)
+#define PLUS_SIZE(member, ...) +sizeof(((Run *) NULL)->member)
 
 /* With pointers of 4 bytes, the struct has padding, so the sizes do not add up to its own. */
 static_assert(sizeof(void *) < 8 || RUN_MEMBERS(PLUS_SIZE, PLUS_SIZE) == offsetof(Run, names), "RUN_MEMBERS");
 
-#define ROW(member) { #member, save_##member, restore_##member },
+#define ROW(member, format) { #member, offsetof(Run, member), save_##format, restore_##format },
 #define NO_ROW(member)
 
 static const struct {
         const char *name;
-        json_object *(*save)(const Run *run, CausePool *pool);
-        bool (*restore)(const Reading *reading, json_object *json);
+        size_t offset;
+        json_object *(*save)(const Run *run, const void *member, CausePool *pool);
+        bool (*restore)(const Reading *reading, void *member, json_object *json);
 } members[] = { RUN_MEMBERS(ROW, NO_ROW) };
 
 json_object *snapshot_of(const Run *run) {
@@ -826,7 +761,8 @@ json_object *snapshot_of(const Run *run) {
         json_object *json = json_object_new_object();
 
         for (size_t i = 0; i < G_N_ELEMENTS(members); i++)
-                json_object_object_add(json, members[i].name, members[i].save(run, pool));
+                json_object_object_add(json, members[i].name,
+                                       members[i].save(run, (const char *) run + members[i].offset, pool));
         json_object_object_add(json, "causes", cause_pool_to_json(pool));
         json_object_object_add(json, "engine", json_object_new_int64(engine_version()));
         return json;
@@ -839,11 +775,13 @@ static bool restore_all(Reading *reading, json_object *snapshot) {
         for (size_t i = 0; i < G_N_ELEMENTS(members); i++) {
                 json_object *json = NULL;
 
-                if (!json_object_object_get_ex(snapshot, members[i].name, &json) || !members[i].restore(reading, json))
+                if (!json_object_object_get_ex(snapshot, members[i].name, &json) ||
+                    !members[i].restore(reading, (char *) reading->run + members[i].offset, json))
                         return false;
         }
 
-        return nodes_fit(reading);
+        /* Only a run that is halting has a cause. */
+        return (reading->run->halting || (!reading->run->why && !reading->run->cause)) && nodes_fit(reading);
 }
 
 bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now) {
