@@ -64,6 +64,10 @@ static void unit_job_check(const Tree *tree, NodeId node, Findings *findings) {
                               "systemd starts no unit while the machine goes down, so a clean-up that needs this fails "
                               "then; use a Spawn or a unit that is running, or a Fallback that has another way; see "
                               "btd(8)");
+        if (g_strcmp0(unit_job_modes[params->mode], "isolate") == 0)
+                findings_trap(findings, "mode",
+                              "mode: \"isolate\" stops all units that the unit does not need, also those that other "
+                              "trees have started; Conflicts= in the unit stops only the units that it names");
 }
 
 #define UNIT_JOB_TYPE(n, s, d)                                                                                         \
