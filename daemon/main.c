@@ -61,7 +61,7 @@ typedef struct Daemon {
         int signal_fd;
         GSource *signals; /* NULL: not watched yet */
 
-        bool begun, ready;
+        bool may_begin, begun, ready;
         bool refused;  /* the bus name is taken */
         bool given_up; /* something did not end in time */
 } Daemon;
@@ -106,21 +106,40 @@ static int recover(Daemon *daemon, char **ret_error) {
         return r;
 }
 
-static void begin(void *userdata) {
-        Daemon *daemon = userdata;
+static bool begin(Daemon *daemon) {
         g_autofree char *text = NULL;
-
-        if (daemon->begun || manager_is_stopping(daemon->manager))
-                return;
 
         daemon->begun = true;
         if (recover(daemon, &text) < 0) {
                 on_refused(text, daemon);
-                return;
+                return false;
         }
 
         daemon->sweep = spawn_sweep_new(daemon->connection, daemon->outputs, is_awaited, daemon->manager);
-        manager_autostart(daemon->manager);
+        return true;
+}
+
+/* Recovered runs must not take what has happened in a shutdown for failures. */
+static void on_shutdown_known(void *userdata) {
+        Daemon *daemon = userdata;
+
+        if (!daemon->begun && !manager_is_stopping(daemon->manager) && begin(daemon))
+                manager_autostart(daemon->manager);
+}
+
+static void on_systemd_there(void *userdata) {
+        Daemon *daemon = userdata;
+
+        daemon->may_begin = true;
+        shutdown_find_out(daemon->shutdown, on_shutdown_known, daemon);
+}
+
+/* The runs that the previous btd left are halted, too, so that their clean-ups run. */
+static void on_going_down(void *userdata) {
+        Daemon *daemon = userdata;
+
+        if (daemon->may_begin && !daemon->begun)
+                (void) begin(daemon);
 }
 
 static void on_autostarted(void *userdata) {
@@ -180,9 +199,9 @@ static void on_named(void *userdata) {
 
         g_clear_pointer(&daemon->wait, systemd_wait_free);
         if (has_supervisor(daemon))
-                daemon->wait = systemd_wait_new(daemon->connection, daemon->timers, begin, daemon);
+                daemon->wait = systemd_wait_new(daemon->connection, daemon->timers, on_systemd_there, daemon);
         else
-                begin(daemon);
+                on_systemd_there(daemon);
 }
 
 static const ServiceCallbacks service_callbacks = {
@@ -326,12 +345,18 @@ static void show_manager(Daemon *daemon) {
 
         manager_observe(daemon->manager, &observer, daemon);
         daemon->notifier = notifier_new(daemon->timers, daemon->manager);
+        daemon->answers = connection_again(daemon->connection);
+        connection_pace(daemon->answers, PATIENCE_USEC);
         daemon->shutdown = shutdown_new(&(ShutdownOptions){
                 .timers = daemon->timers,
                 .timeout = options->stop_timeout,
                 .connection = daemon->connection,
-                .supervised = daemon->services.stored,
+                .questions = daemon->answers,
+                .user = options->user,
+                .supervised = g_getenv("NOTIFY_SOCKET"),
+                .stored = daemon->services.stored,
                 .manager = daemon->manager,
+                .going_down = on_going_down,
                 .over = on_over,
                 .userdata = daemon,
         });
@@ -340,8 +365,6 @@ static void show_manager(Daemon *daemon) {
                 .mode = options->user ? "user" : "system",
                 .tree_path = (const char *const *) options->trees,
         };
-        daemon->answers = connection_again(daemon->connection);
-        connection_pace(daemon->answers, PATIENCE_USEC);
         daemon->service = service_new(daemon->context, daemon->timers, daemon->answers, daemon->manager, &daemon->info,
                                       &service_callbacks, daemon);
 }
@@ -361,8 +384,8 @@ static void daemon_clear(Daemon *daemon) {
         listener_free(daemon->stored);
         spawn_sweep_free(daemon->sweep);
         service_free(daemon->service);
-        connection_free(daemon->answers);
         shutdown_free(daemon->shutdown);
+        connection_free(daemon->answers);
         notifier_free(daemon->notifier);
         timer_free(daemon->trim);
         if (daemon->manager)

@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Stops btd: waits until the manager is idle or the timeout expires. */
+/*
+ * Stops btd: waits until the manager is idle or the timeout expires. Before that, asks systemd whether the machine goes
+ * down, because systemd stops what runs watch and use beside btd, and sometimes before it.
+ */
 
 #include <signal.h>
-#include <stdlib.h>
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "leaf-types/unit.h"
 #include "leaves/unit/systemd.h"
+#include "run/waiters.h"
 #include "shutdown.h"
+
+/* How long runs in doubt wait for the answer of systemd, which may be busy; and how long the answer counts that the
+ * machine goes down, until the signal comes. */
+#define PATIENCE_USEC (5 * UINT64_C(1000) * 1000)
+#define ASK_AGAIN_USEC (UINT64_C(1000) * 1000)
 
 struct Shutdown {
         ShutdownOptions options;
-        Timer *timeout;     /* runs since the request */
-        Call *system_state; /* asks for the state of systemd, before stopping and at the end */
+        char *unit;          /* of btd; NULL: it is not part of one */
+        Timer *timeout;      /* runs since the request to stop */
+        Call *question;      /* to systemd */
+        Timer *patience;     /* until the question is given up, or asked again */
+        bool doubted;        /* again, since the question */
+        bool goes_down;      /* the machine, as far as is known */
+        ShutdownKnown known; /* or NULL */
+        void *known_userdata;
 };
 
 static void give_up(Shutdown *shutdown) {
@@ -42,22 +57,36 @@ static void start_timeout(Shutdown *shutdown) {
 }
 
 static void stop(Shutdown *shutdown, void (*how)(Manager *manager)) {
-        if (manager_is_stopping(shutdown->options.manager))
+        Manager *manager = shutdown->options.manager;
+
+        if (manager_is_stopping(manager))
                 return;
 
         start_timeout(shutdown);
-        how(shutdown->options.manager);
+        how(manager);
+        manager_hold(manager, false);
+        manager_resolve(manager);
+}
+
+static void drop_question(Shutdown *shutdown) {
+        g_clear_pointer(&shutdown->question, call_free);
+        g_clear_pointer(&shutdown->patience, timer_free);
+        shutdown->doubted = false;
 }
 
 /* Does not use systemd_get(), which waits for a systemd that is absent: there may never be one. The bus replies at once
  * if there is none; the state that a stopping systemd reports is good enough. */
-static void get_system_state(Shutdown *shutdown, Connection *connection, CallDone done) {
+static void ask(Shutdown *shutdown, Connection *connection, const char *path, const char *interface,
+                const char *property, CallDone done) {
         g_autoptr(sd_bus_message) message =
-                systemd_message(connection, SYSTEMD_MANAGER_PATH, "org.freedesktop.DBus.Properties", "Get", "ss",
-                                SYSTEMD_MANAGER, "SystemState");
+                systemd_message(connection, path, "org.freedesktop.DBus.Properties", "Get", "ss", interface, property);
 
-        call_free(shutdown->system_state);
-        shutdown->system_state = connection_call(connection, message, done, shutdown);
+        call_free(shutdown->question);
+        shutdown->question = connection_call(connection, message, done, shutdown);
+}
+
+static void ask_state(Shutdown *shutdown, Connection *connection, CallDone done) {
+        ask(shutdown, connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "SystemState", done);
 }
 
 static void on_requests_read(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
@@ -73,37 +102,145 @@ static void on_idle(void *userdata) {
         Connection *connection = shutdown->options.connection;
 
         manager_abandon(shutdown->options.manager);
-        if (shutdown->options.supervised && connection_is_ready(connection))
-                get_system_state(shutdown, connection, on_requests_read);
+        if (shutdown->options.stored && connection_is_ready(connection))
+                ask_state(shutdown, connection, on_requests_read);
         else
                 shutdown->options.over(false, shutdown->options.userdata);
 }
 
-static const ManagerObserver observer = { .idle = on_idle };
+static void ask_in_doubt(Shutdown *shutdown);
 
-/* When the machine shuts down, there is no next btd: halt all runs while this is possible. */
-static void on_system_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+static void on_ask_again(void *userdata) {
+        ask_in_doubt(userdata);
+}
+
+/* While the machine goes down, nothing happens until btd is stopped; but the shutdown can be cancelled. */
+static void answer_doubts(Shutdown *shutdown, bool goes_down) {
+        Manager *manager = shutdown->options.manager;
+        bool doubted = shutdown->doubted;
+        ShutdownKnown known = g_steal_pointer(&shutdown->known);
+
+        drop_question(shutdown);
+        if (goes_down != shutdown->goes_down)
+                log_notice(goes_down ? "the machine goes down: all runs wait until btd is stopped"
+                                     : "the machine does not go down any more: all runs continue");
+        shutdown->goes_down = goes_down;
+        manager_hold(manager, goes_down);
+        if (goes_down)
+                shutdown->patience = timer_new(shutdown->options.timers, ASK_AGAIN_USEC, on_ask_again, shutdown);
+        else if (doubted)
+                ask_in_doubt(shutdown);
+        else
+                manager_resolve(manager);
+
+        if (known)
+                known(shutdown->known_userdata);
+}
+
+/* In rescue mode, btd can be up because an administrator has started it. */
+static void on_own_job(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        uint32_t id = 0;
+
+        if (reply && sd_bus_message_enter_container(reply, SD_BUS_TYPE_VARIANT, "(uo)") >= 0)
+                (void) sd_bus_message_read(reply, "(uo)", &id, NULL);
+
+        answer_doubts(userdata, id > 0);
+}
+
+static const char *read_state(sd_bus_message *reply) {
         const char *state = NULL;
 
         if (reply)
                 (void) sd_bus_message_read(reply, "v", "s", &state);
+        return state ?: "";
+}
 
-        stop(userdata, g_strcmp0(state, "stopping") == 0 ? manager_stop : manager_leave);
+static void on_state_in_doubt(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Shutdown *shutdown = userdata;
+        const char *state = read_state(reply);
+        g_autofree char *path = NULL;
+
+        if (!g_str_equal(state, "maintenance") || !shutdown->unit) {
+                answer_doubts(shutdown, g_str_equal(state, "stopping"));
+                return;
+        }
+
+        path = unit_name_path(shutdown->unit);
+        ask(shutdown, shutdown->options.questions, path, SYSTEMD_UNIT, "Job", on_own_job);
+}
+
+static void on_no_answer(void *userdata) {
+        answer_doubts(userdata, false);
+}
+
+static void ask_in_doubt(Shutdown *shutdown) {
+        drop_question(shutdown);
+        if (!connection_is_ready(shutdown->options.questions)) {
+                answer_doubts(shutdown, false);
+                return;
+        }
+
+        shutdown->patience = timer_new(shutdown->options.timers, PATIENCE_USEC, on_no_answer, shutdown);
+        ask_state(shutdown, shutdown->options.questions, on_state_in_doubt);
+}
+
+/* Once btd stops, its runs end in their own order. What happened before the last question may have happened because of
+ * a shutdown that systemd had not begun yet when it answered. */
+static void on_in_doubt(void *userdata) {
+        Shutdown *shutdown = userdata;
+
+        if (shutdown->timeout)
+                manager_resolve(shutdown->options.manager);
+        else if (shutdown->question)
+                shutdown->doubted = true;
+        else
+                ask_in_doubt(shutdown);
+}
+
+static const ManagerObserver observer = { .in_doubt = on_in_doubt, .idle = on_idle };
+
+/* When the machine shuts down, there is no next btd: halt all runs while this is possible. So it is in rescue mode and
+ * in emergency mode, which stop all services. */
+static void on_system_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        const char *state = read_state(reply);
+        Shutdown *shutdown = userdata;
+
+        shutdown->goes_down = g_str_equal(state, "stopping") || g_str_equal(state, "maintenance");
+        if (!shutdown->goes_down) {
+                stop(shutdown, manager_leave);
+                return;
+        }
+
+        shutdown->options.going_down(shutdown->options.userdata);
+        stop(shutdown, manager_stop);
 }
 
 /* SIGINT, or no service manager: halt all runs. As a service, leave runs that can continue to the next btd. */
 static void begin(Shutdown *shutdown, int number) {
-        if (number == SIGINT || !getenv("NOTIFY_SOCKET")) {
+        if (number == SIGINT || !shutdown->options.supervised) {
                 stop(shutdown, manager_stop);
                 return;
         }
-        if (!connection_is_ready(shutdown->options.connection)) {
+        if (!connection_is_ready(shutdown->options.questions)) {
                 stop(shutdown, manager_leave);
                 return;
         }
 
         start_timeout(shutdown);
-        get_system_state(shutdown, shutdown->options.connection, on_system_state);
+        manager_hold(shutdown->options.manager, true);
+        drop_question(shutdown);
+        ask_state(shutdown, shutdown->options.questions, on_system_state);
+}
+
+void shutdown_find_out(Shutdown *shutdown, ShutdownKnown known, void *userdata) {
+        if (!shutdown->options.supervised) {
+                known(userdata);
+                return;
+        }
+
+        shutdown->known = known;
+        shutdown->known_userdata = userdata;
+        ask_in_doubt(shutdown);
 }
 
 void shutdown_on_signal(Shutdown *shutdown, int number) {
@@ -124,6 +261,10 @@ Shutdown *shutdown_new(const ShutdownOptions *options) {
         Shutdown *shutdown = g_new0(Shutdown, 1);
 
         shutdown->options = *options;
+        if (options->supervised) {
+                shutdown->unit = waiters_unit_of(options->user, 0);
+                manager_expect_doubts(options->manager);
+        }
         manager_observe(options->manager, &observer, shutdown);
         return shutdown;
 }
@@ -133,7 +274,8 @@ void shutdown_free(Shutdown *shutdown) {
                 return;
 
         manager_unobserve(shutdown->options.manager, &observer, shutdown);
-        call_free(shutdown->system_state);
+        drop_question(shutdown);
         timer_free(shutdown->timeout);
+        g_free(shutdown->unit);
         g_free(shutdown);
 }

@@ -3,7 +3,7 @@
 
 /*
  * Stops btd on a signal: halts the runs or leaves them to the next btd, waits until that is done, and limits the time.
- * main.c uses it.
+ * Finds out whether the machine goes down; of a user, the service manager. main.c uses it.
  */
 
 #include "basic/timers.h"
@@ -16,8 +16,13 @@ typedef struct ShutdownOptions {
         Timers *timers;
         uint64_t timeout; /* µs; SPAN_INFINITY: no limit */
         Connection *connection;
-        bool supervised; /* a service manager may start the next btd */
+        Connection *questions; /* to the same bus: its calls wait for no others */
+        bool user;
+        bool supervised; /* a service manager has started btd */
+        bool stored;     /* and may start the next btd */
         Manager *manager;
+        /* btd was asked to stop, because the machine goes down: recover the runs now if that was not done. */
+        void (*going_down)(void *userdata);
         /* btd can exit. given_up: something did not end in time. */
         void (*over)(bool given_up, void *userdata);
         void *userdata;
@@ -26,6 +31,11 @@ typedef struct ShutdownOptions {
 /* Borrows all arguments, and observes the manager. */
 Shutdown *shutdown_new(const ShutdownOptions *options);
 void shutdown_free(Shutdown *shutdown);
+
+/* Finds out whether the machine goes down. Then all runs wait until btd is stopped. Calls known() when systemd has
+ * answered, perhaps during the call; not if btd is asked to stop before. */
+typedef void (*ShutdownKnown)(void *userdata);
+void shutdown_find_out(Shutdown *shutdown, ShutdownKnown known, void *userdata);
 
 /* Call it on SIGTERM or SIGINT. The second call stops waiting. */
 void shutdown_on_signal(Shutdown *shutdown, int number);

@@ -46,17 +46,23 @@ void live_run_give_end(Run *run, NodeId node) {
         if (!activity || activity_status(activity) == STATUS_RUNNING)
                 return;
 
+        if (activity_status(activity) == STATUS_FAILURE && !run->halting)
+                run->in_doubt = true;
         input_leaf_ended(run, node, activity_status(activity), activity_cause(activity), live_run_clock(run));
         activity_free(activity);
 }
 
-/* Gives one kept input to the run. The run caused it itself, so check it again: the leaf may have ended, and the lock
- * may have been released since, or the node may have been halted and have taken it anew. */
+/* Gives one input to the run. If it was kept, the run caused it itself, so check it again: the leaf may have ended, and
+ * the lock may have been released since, or the node may have been halted and have taken it anew. When the machine goes
+ * down, units, services and processes end, and that is no failure: so a leaf that fails and a condition that changes
+ * are in doubt. */
 static void give(Run *run, const Kept *input, bool kept) {
         switch (input->kind) {
         case INPUT_CONDITION:
                 if (!run_leaf(run, input->node))
                         break;
+                if (!(definition_tree(run->definition)->nodes[input->node].type->flags & TYPE_INWARD) && !run->halting)
+                        run->in_doubt = true;
                 if (kept)
                         input_condition_turned(run, input->node, live_run_clock(run));
                 else
@@ -90,13 +96,18 @@ static void on_later(void *userdata) {
 void live_run_settle(Run *run) {
         const Tree *tree = definition_tree(run->definition);
 
-        if (run->kept && run->unprompted++ < UNPROMPTED_MAX)
+        if (run->kept && run->unprompted < UNPROMPTED_MAX) {
+                run->unprompted++;
                 give_kept(run);
-        else if (run->kept && !run->later)
+        } else if (run->kept && !run->later) {
                 run->later = timer_new(run->services->leaves->timers, tree->interval, on_later, run);
+        }
 
-        if (run_wants_tick(run))
+        if (run_wants_tick(run) && run->in_doubt)
+                ticker_queue_in_doubt(run->services->ticker, &run->turn);
+        else if (run_wants_tick(run))
                 ticker_queue(run->services->ticker, &run->turn);
+        run->in_doubt = false;
 }
 
 static void give_or_keep(Run *run, KeptKind kind, NodeId node) {
@@ -415,7 +426,10 @@ static void tick(void *userdata) {
 
 /* A unit that is started waits until the run is ready; one that is stopped, until the halt of the run completes. */
 bool run_is_awaited_by(const Run *run, const char *unit, bool stop) {
-        return run->services->waiters && (stop ? run_halting(run) : run_ready(run) == 0) &&
+        if (!run->services->waiters || !(stop ? run_halting(run) : run_ready(run) == 0))
+                return false;
+
+        return (stop && run->ends_with_btd && waiters_are_in(run->services->waiters, unit)) ||
                waiters_has(run->services->waiters, run->tree, run->instance, stop, unit);
 }
 
@@ -423,6 +437,11 @@ void run_tell_awaited(Run *run) {
         for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
                 if (leaf->activity)
                         activity_tell_awaited(leaf->activity);
+}
+
+void run_end_with_btd(Run *run) {
+        run->ends_with_btd = true;
+        run_tell_awaited(run);
 }
 
 void live_run_begin(Run *run, const RunServices *services, const RunCallbacks *callbacks, void *userdata) {

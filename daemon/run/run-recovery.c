@@ -29,7 +29,7 @@ static void on_read(void *userdata) {
                         activity_tell_end(activity);
                 else if (events[i].limit && run_deadline(run, events[i].node) == events[i].time)
                         live_run_timer_expired(run, events[i].node);
-                if (!run_wants_tick(run))
+                if (!run_wants_tick(run) || ticker_is_held(run->services->ticker))
                         continue;
 
                 ticker_remove(run->services->ticker, &run->turn);

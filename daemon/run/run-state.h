@@ -80,7 +80,9 @@ struct Run {
          * live-record.c and run_recover() in run-recovery.c. */
         bool ready_reported;
         bool durable;                /* it has a run record */
-        unsigned unprompted;         /* number of kept inputs since the last input from outside */
+        bool ends_with_btd;          /* btd stops, and waits for its end */
+        bool in_doubt;               /* an input may be a part of the shutdown of the machine */
+        uint16_t unprompted;         /* number of kept inputs since the last input from outside */
         uint32_t caller;             /* UID of the owner */
         const RunServices *services; /* NULL: the run is not live */
         TickerEntry turn;

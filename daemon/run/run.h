@@ -85,6 +85,8 @@ void run_halt(Run *run, Cause *why);
 
 /* Another unit waits for the run, see waiters.h. */
 void run_tell_awaited(Run *run);
+/* btd stops, and waits until the halt of the run completes. So does its own unit. */
+void run_end_with_btd(Run *run);
 
 /* Leaves all that the run has started to the next btd. After this, the run can only be freed. */
 void run_abandon(Run *run);

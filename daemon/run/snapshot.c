@@ -729,6 +729,8 @@ static bool restore_machine(const Reading *reading, void *member, json_object *j
         NOT(writer)                                                                                                    \
         NOT(ready_reported)                                                                                            \
         NOT(durable)                                                                                                   \
+        NOT(ends_with_btd)                                                                                             \
+        NOT(in_doubt)                                                                                                  \
         NOT(unprompted)                                                                                                \
         NOT(services)                                                                                                  \
         NOT(turn)                                                                                                      \

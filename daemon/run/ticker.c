@@ -2,6 +2,8 @@
 
 /* Implements the queue as a GSource. */
 
+#include <stddef.h>
+
 #include "run/ticker.h"
 
 #define TURN_TICKS_MAX 64u
@@ -10,25 +12,33 @@
 struct Ticker {
         GSource source; /* must be the first member; GLib keeps it alive until the last dispatch has returned */
         GQueue queue;
+        GQueue in_doubt; /* of entries that are not ticked yet */
+        bool held;
+        void (*doubted)(void *userdata);
+        void *userdata;
 };
+
+static bool ticker_has_work(const Ticker *ticker) {
+        return ticker->queue.length > 0 && !ticker->held;
+}
 
 static gboolean ticker_prepare(GSource *source, int *ret_timeout) {
         *ret_timeout = -1;
-        return !g_queue_is_empty(&((Ticker *) source)->queue);
+        return ticker_has_work((Ticker *) source);
 }
 
 static gboolean ticker_check(GSource *source) {
-        return !g_queue_is_empty(&((Ticker *) source)->queue);
+        return ticker_has_work((Ticker *) source);
 }
 
 bool ticker_tick(Ticker *ticker) {
         TickerEntry *entry;
 
-        if (ticker->queue.length == 0)
+        if (!ticker_has_work(ticker))
                 return false;
 
-        entry = g_queue_pop_head_link(&ticker->queue)->data;
-        entry->link.data = NULL;
+        entry = (TickerEntry *) ((char *) ticker->queue.head - offsetof(TickerEntry, link));
+        ticker_remove(ticker, entry);
         entry->tick(entry->userdata);
         return true;
 }
@@ -38,7 +48,7 @@ static gboolean ticker_dispatch(GSource *source, GSourceFunc callback, void *use
         Ticker *ticker = (Ticker *) source;
         int64_t until = g_get_monotonic_time() + TURN_USEC_MAX;
 
-        for (unsigned left = MIN(ticker->queue.length, TURN_TICKS_MAX); left > 0 && ticker->queue.length > 0; left--) {
+        for (unsigned left = MIN(ticker->queue.length, TURN_TICKS_MAX); left > 0 && ticker_has_work(ticker); left--) {
                 ticker_tick(ticker);
                 if (g_source_is_destroyed(source))
                         return G_SOURCE_REMOVE;
@@ -72,18 +82,53 @@ void ticker_free(Ticker *ticker) {
         g_source_unref(&ticker->source);
 }
 
-void ticker_queue(Ticker *ticker, TickerEntry *entry) {
-        if (entry->link.data)
-                return;
+static void enter(TickerEntry *entry, GQueue *queue) {
+        entry->link.data = queue;
+        g_queue_push_tail_link(queue, &entry->link);
+}
 
-        entry->link = (GList){ .data = entry };
-        g_queue_push_tail_link(&ticker->queue, &entry->link);
+void ticker_queue(Ticker *ticker, TickerEntry *entry) {
+        if (!entry->link.data)
+                enter(entry, &ticker->queue);
 }
 
 void ticker_remove(Ticker *ticker, TickerEntry *entry) {
         if (!entry->link.data)
                 return;
 
-        g_queue_unlink(&ticker->queue, &entry->link);
+        g_queue_unlink(entry->link.data, &entry->link);
         entry->link.data = NULL;
+}
+
+void ticker_hold(Ticker *ticker, bool held) {
+        ticker->held = held;
+}
+
+bool ticker_is_held(const Ticker *ticker) {
+        return ticker->held;
+}
+
+void ticker_set_doubted(Ticker *ticker, void (*doubted)(void *userdata), void *userdata) {
+        ticker->doubted = doubted;
+        ticker->userdata = userdata;
+}
+
+void ticker_queue_in_doubt(Ticker *ticker, TickerEntry *entry) {
+        if (!ticker->doubted) {
+                ticker_queue(ticker, entry);
+                return;
+        }
+
+        ticker_remove(ticker, entry);
+        enter(entry, &ticker->in_doubt);
+        ticker->doubted(ticker->userdata);
+}
+
+void ticker_resolve(Ticker *ticker) {
+        GList *link;
+
+        while ((link = g_queue_pop_head_link(&ticker->in_doubt))) {
+                link->data = &ticker->queue;
+                g_queue_push_tail_link(&ticker->queue, link);
+        }
 }

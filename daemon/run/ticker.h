@@ -15,7 +15,7 @@ typedef struct Ticker Ticker;
 typedef struct TickerEntry {
         void (*tick)(void *userdata);
         void *userdata;
-        GList link; /* private; with data if it is queued */
+        GList link; /* private; its data is the queue that it is in, or NULL */
 } TickerEntry;
 
 Ticker *ticker_new(GMainContext *context);
@@ -24,6 +24,16 @@ void ticker_free(Ticker *ticker);
 /* Queues the entry for one tick; does nothing if it is already queued. */
 void ticker_queue(Ticker *ticker, TickerEntry *entry);
 void ticker_remove(Ticker *ticker, TickerEntry *entry);
+
+/* Nothing is ticked while the ticker is held. */
+void ticker_hold(Ticker *ticker, bool held);
+bool ticker_is_held(const Ticker *ticker);
+
+/* Queues an entry whose input may be a part of the shutdown of the machine. It is not ticked before all doubts are
+ * resolved; this is requested from doubted(). Without that, there are no doubts. */
+void ticker_queue_in_doubt(Ticker *ticker, TickerEntry *entry);
+void ticker_set_doubted(Ticker *ticker, void (*doubted)(void *userdata), void *userdata);
+void ticker_resolve(Ticker *ticker);
 
 /* For simulations, which have no main loop: ticks the first entry. False: the queue is empty. */
 bool ticker_tick(Ticker *ticker);

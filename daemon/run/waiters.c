@@ -21,6 +21,7 @@ typedef struct Waiter {
 struct Waiters {
         bool user;
         char *directory;
+        char *own;   /* the unit of btd, or NULL */
         GArray *all; /* Waiter */
 };
 
@@ -32,10 +33,9 @@ static void on_dropped(void *data) {
         g_free(waiter->unit);
 }
 
-/* NULL: the process is not part of a unit. */
-static char *unit_of(const Waiters *waiters, uint32_t pid) {
+char *waiters_unit_of(bool user, uint32_t pid) {
         char *unit = NULL;
-        int r = waiters->user ? sd_pid_get_user_unit((pid_t) pid, &unit) : sd_pid_get_unit((pid_t) pid, &unit);
+        int r = user ? sd_pid_get_user_unit((pid_t) pid, &unit) : sd_pid_get_unit((pid_t) pid, &unit);
 
         return r >= 0 ? unit : NULL;
 }
@@ -55,7 +55,7 @@ static void add(Waiters *waiters, const char *tree, const char *instance, const 
 static void forget_gone(Waiters *waiters) {
         for (unsigned i = waiters->all->len; i-- > 0;) {
                 const Waiter *waiter = &g_array_index(waiters->all, Waiter, i);
-                g_autofree char *now = unit_of(waiters, waiter->pid);
+                g_autofree char *now = waiters_unit_of(waiters->user, waiter->pid);
 
                 if (g_strcmp0(now, waiter->unit) != 0)
                         g_array_remove_index_fast(waiters->all, i);
@@ -100,6 +100,7 @@ Waiters *waiters_new(bool user, const char *directory) {
                 .directory = g_strdup(directory),
                 .all = g_array_new(FALSE, FALSE, sizeof(Waiter)),
         };
+        waiters->own = waiters_unit_of(user, 0);
         g_array_set_clear_func(waiters->all, on_dropped);
         for (size_t i = 0; json_object_is_type(all, json_type_array) && i < json_object_array_length(all); i++)
                 recover(waiters, json_object_array_get_idx(all, i));
@@ -113,6 +114,7 @@ void waiters_free(Waiters *waiters) {
 
         g_array_unref(waiters->all);
         g_free(waiters->directory);
+        g_free(waiters->own);
         g_free(waiters);
 }
 
@@ -133,7 +135,7 @@ static bool is_listed(const Waiters *waiters, const char *tree, const char *inst
 
 /* A client repeats its request after each restart of btd. */
 void waiters_add(Waiters *waiters, const char *tree, const char *instance, bool stop, uint32_t pid) {
-        g_autofree char *unit = pid > 0 ? unit_of(waiters, pid) : NULL;
+        g_autofree char *unit = pid > 0 ? waiters_unit_of(waiters->user, pid) : NULL;
 
         forget_gone(waiters);
         if (!unit || is_listed(waiters, tree, instance, stop, pid))
@@ -141,6 +143,10 @@ void waiters_add(Waiters *waiters, const char *tree, const char *instance, bool 
 
         add(waiters, tree, instance, unit, stop, pid);
         save(waiters);
+}
+
+bool waiters_are_in(const Waiters *waiters, const char *unit) {
+        return waiters->own && (!unit || g_str_equal(waiters->own, unit));
 }
 
 bool waiters_has(Waiters *waiters, const char *tree, const char *instance, bool stop, const char *unit) {

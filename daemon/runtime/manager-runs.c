@@ -194,6 +194,9 @@ int manager_check_order(const Manager *manager, const Order *order, char **ret_e
                 return MANAGER_STOPPING;
         }
 
+        if (ticker_is_held(manager->ticker))
+                return manager_not_yet("btd asks systemd whether the machine goes down; try again", ret_error);
+
         return run_check_start(order->instance, order->variables, ret_error);
 }
 
@@ -380,6 +383,11 @@ void manager_halt(Manager *manager, Run *run, Cause *why) {
         TELL(manager, run_halting, run);
 }
 
+void manager_end(Manager *manager, Run *run, Cause *why) {
+        manager_halt(manager, run, why);
+        run_end_with_btd(run);
+}
+
 static bool cancel_restart(Manager *manager, Run *run, const Cause *why) {
         if (!restarts_cancel(manager->restarts, run_tree(run), run_instance(run)))
                 return false;
@@ -510,7 +518,7 @@ void manager_halt_all(Manager *manager, Cause *why) {
                 Run *run = runs->pdata[i];
 
                 if (run_status(run) == STATUS_RUNNING)
-                        manager_halt(manager, run, why);
+                        manager_end(manager, run, why);
                 else
                         (void) cancel_restart(manager, run, why);
         }

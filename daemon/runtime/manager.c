@@ -59,7 +59,7 @@ static void on_run_removed(Run *run, void *userdata) {
 }
 
 static void continue_autostart(Manager *manager) {
-        if (manager->stopping || manager->abandoned)
+        if (manager->stopping || manager->abandoned || ticker_is_held(manager->ticker))
                 return;
 
         autostarts_continue(manager->autostarts);
@@ -444,7 +444,7 @@ static void halt_not_left(Manager *manager) {
 
         for (unsigned i = 0; i < runs->len; i++)
                 if (run_status(runs->pdata[i]) == STATUS_RUNNING && !is_left(manager, runs->pdata[i]))
-                        manager_halt(manager, runs->pdata[i], why);
+                        manager_end(manager, runs->pdata[i], why);
 }
 
 void manager_leave(Manager *manager) {
@@ -457,6 +457,29 @@ void manager_leave(Manager *manager) {
         restarts_leave(manager->restarts);
         halt_not_left(manager);
         manager_check_idle(manager);
+}
+
+static void on_doubted(void *userdata) {
+        Manager *manager = userdata;
+
+        TELL(manager, in_doubt);
+}
+
+void manager_expect_doubts(Manager *manager) {
+        ticker_set_doubted(manager->ticker, on_doubted, manager);
+}
+
+void manager_resolve(Manager *manager) {
+        ticker_resolve(manager->ticker);
+}
+
+void manager_hold(Manager *manager, bool held) {
+        if (ticker_is_held(manager->ticker) == held)
+                return;
+
+        ticker_hold(manager->ticker, held);
+        if (!held)
+                manager_retry_starts(manager);
 }
 
 bool manager_is_stopping(const Manager *manager) {
