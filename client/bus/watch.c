@@ -90,11 +90,11 @@ static int on_events(sd_bus_message *message, void *userdata, sd_bus_error *ret_
 }
 
 static int on_restart_dropped(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        const char *tree, *instance;
+        const char *run, *tree;
         Watch *watch = userdata;
 
-        if (sd_bus_message_read(message, "ss", &tree, &instance) >= 0)
-                watch->callbacks.restart_dropped(tree, instance, watch->userdata);
+        if (sd_bus_message_read(message, "ss", &run, &tree) >= 0)
+                watch->callbacks.restart_dropped(tree, watch->userdata);
 
         return 0;
 }

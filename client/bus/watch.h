@@ -21,7 +21,7 @@ typedef struct WatchCallbacks {
         /* Only after a call of SubscribeEvents, to each btd. */
         void (*events)(sd_bus_message *signal, void *userdata);
         void (*reloaded)(char **errors, void *userdata);
-        void (*restart_dropped)(const char *tree, const char *instance, void *userdata);
+        void (*restart_dropped)(const char *tree, void *userdata);
         void (*away)(void *userdata); /* see watch_wait_for_restart() */
         void (*back)(const char *how, void *userdata);
 } WatchCallbacks;

@@ -341,7 +341,7 @@ static void on_run_new(const char *id, const char *path, void *userdata) {
         check_finished(userdata, tree);
 }
 
-static void on_restart_dropped(const char *tree, const char *instance, void *userdata) {
+static void on_restart_dropped(const char *tree, void *userdata) {
         check_finished(userdata, tree);
 }
 

@@ -34,8 +34,10 @@ void run_begin_record(Run *run, RecordStore *store, const char *starter) {
         RecordWriter *writer;
 
         run->starter = g_strdup(starter);
-        if (!record_store_are_kept(store))
+        if (!record_store_are_kept(store)) {
+                run->not_durable = g_strdup("btd has no runtime directory");
                 return;
+        }
 
         header = header_of(run, boot_id(), starter);
         header.files_text = definition_take_files(run_definition(run));

@@ -173,7 +173,7 @@ static void make_run(Manager *manager, Left *left) {
         if (run_status(left->run) == STATUS_RUNNING && restart)
                 restarts_begun(manager->restarts, header->tree, header->instance);
         else if (run_status(left->run) == STATUS_RUNNING)
-                (void) restarts_cancel(manager->restarts, header->tree, header->instance);
+                restarts_replace(manager->restarts, header->tree, header->instance);
         runs_add(manager->runs, left->run);
         statistics_recover(manager->statistics, left->run);
         TELL(manager, run_added, left->run);

@@ -301,12 +301,13 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
         if (order->token && (order->starter || has_token(manager, run)))
                 note_token(manager, run);
         if (order->starter)
-                restarts_cancel(manager->restarts, tree, order->instance);
+                restarts_replace(manager->restarts, tree, order->instance);
         if (*order->instance == '\0')
                 (void) autostarts_begun(manager->autostarts, tree, run_id(run));
         log_message(LOG_INFO, &(LogSubject){ .tree = tree, .run = run_id(run) }, "%s%s%s",
                     order->starter ? "started" : "restarted", *order->instance ? " as instance " : "", order->instance);
         TELL(manager, run_added, run);
+        TELL(manager, run_new, run);
         *ret_run = run;
         return 0;
 }
@@ -360,12 +361,11 @@ static void on_restart_changed(const char *tree, const char *instance, void *use
                 TELL(manager, waiting_changed, tree);
 }
 
-static void on_restart_dropped(const char *tree, const char *instance, void *userdata) {
+static void on_restart_dropped(const char *run, const char *tree, const char *instance, void *userdata) {
         Manager *manager = userdata;
 
-        if (*instance == '\0')
-                TELL(manager, waiting_changed, tree);
-        TELL(manager, restart_dropped, tree, instance);
+        on_restart_changed(tree, instance, manager);
+        TELL(manager, restart_dropped, run, tree, instance);
 }
 
 const RestartsCallbacks manager_restarts_callbacks = {
@@ -383,21 +383,6 @@ void manager_halt(Manager *manager, Run *run, Cause *why) {
         TELL(manager, run_halting, run);
 }
 
-void manager_end(Manager *manager, Run *run, Cause *why) {
-        manager_halt(manager, run, why);
-        run_end_with_btd(run);
-}
-
-static bool cancel_restart(Manager *manager, Run *run, const Cause *why) {
-        if (!restarts_cancel(manager->restarts, run_tree(run), run_instance(run)))
-                return false;
-
-        log_message(LOG_NOTICE, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) }, "not restarted: %s",
-                    why->text);
-        TELL(manager, restart_changed, run);
-        return true;
-}
-
 int manager_check_there(const Manager *manager, char **ret_error) {
         if (!manager->abandoned)
                 return 0;
@@ -411,13 +396,15 @@ int manager_halt_run(Manager *manager, const char *id, const Caller *who, char *
         Run *run;
         int r = manager_check_there(manager, ret_error);
 
-        if (r >= 0)
-                r = manager_find_run(manager, id, &run, ret_error);
         if (r < 0)
                 return r;
-
-        if (run_status(run) != STATUS_RUNNING && cancel_restart(manager, run, why))
+        /* The run that a restart follows may not be listed any more. */
+        if (restarts_cancel(manager->restarts, &(RestartChoice){ .run = id }, why->text) > 0)
                 return 0;
+
+        r = manager_find_run(manager, id, &run, ret_error);
+        if (r < 0)
+                return r;
 
         if (run_status(run) != STATUS_RUNNING) {
                 *ret_error = g_strdup_printf("run '%s' is not running any more: %s", run_id(run),
@@ -435,24 +422,13 @@ static bool is_meant(const Run *run, const TreeHalt *halt) {
                (!halt->token || g_str_equal(run_token(run), halt->token));
 }
 
-/* Restarts can be pending of runs that are not listed any more, and an autostart can wait. */
-static unsigned cancel_restarts(Manager *manager, const TreeHalt *halt) {
-        unsigned cancelled = halt->instance || halt->token
-                                     ? restarts_cancel_some(manager->restarts, halt->tree, halt->instance, halt->token)
-                                     : restarts_cancel_all(manager->restarts, halt->tree);
-
-        if (!halt->token && (!halt->instance || *halt->instance == '\0'))
-                cancelled += autostarts_drop(manager->autostarts, halt->tree);
-        return cancelled;
-}
-
 int manager_halt_tree(Manager *manager, const TreeHalt *halt, const Caller *who, GPtrArray **ret_halted,
                       unsigned *ret_cancelled, char **ret_error) {
         g_autoptr(GPtrArray) halted = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(Cause) why = caller_cause(who, CAUSE_HALTED);
         const GPtrArray *runs = runs_list(manager->runs);
         const LibraryEntry *entry;
-        unsigned cancelled = 0;
+        unsigned cancelled;
         int r;
 
         r = manager_check_there(manager, ret_error);
@@ -466,12 +442,8 @@ int manager_halt_tree(Manager *manager, const TreeHalt *halt, const Caller *who,
         for (unsigned i = 0; i < runs->len; i++) {
                 Run *run = runs->pdata[i];
 
-                if (!is_meant(run, halt))
+                if (run_status(run) != STATUS_RUNNING || !is_meant(run, halt))
                         continue;
-                if (run_status(run) != STATUS_RUNNING) {
-                        cancelled += cancel_restart(manager, run, why);
-                        continue;
-                }
 
                 manager_halt(manager, run, why);
                 if (halt->wait) {
@@ -480,7 +452,11 @@ int manager_halt_tree(Manager *manager, const TreeHalt *halt, const Caller *who,
                 }
                 g_ptr_array_add(halted, g_strdup(run_id(run)));
         }
-        cancelled += cancel_restarts(manager, halt);
+        cancelled = restarts_cancel(
+                manager->restarts,
+                &(RestartChoice){ .tree = halt->tree, .instance = halt->instance, .token = halt->token }, why->text);
+        if (!halt->token && (!halt->instance || *halt->instance == '\0'))
+                cancelled += autostarts_drop(manager->autostarts, halt->tree);
 
         /* A removed tree can still have runs. */
         r = halted->len + cancelled > 0 || halt->token ? 0 : manager_find_tree(manager, halt->tree, &entry, ret_error);
@@ -508,19 +484,6 @@ void manager_halt_requested(Manager *manager, const char *meanwhile) {
                 if (manager_halt_tree(manager, &halt, &who, &halted, &cancelled, &error) < 0)
                         log_warning("%s: %s", request->path, error);
                 g_unlink(request->path);
-        }
-}
-
-void manager_halt_all(Manager *manager, Cause *why) {
-        const GPtrArray *runs = runs_list(manager->runs);
-
-        for (unsigned i = 0; i < runs->len; i++) {
-                Run *run = runs->pdata[i];
-
-                if (run_status(run) == STATUS_RUNNING)
-                        manager_end(manager, run, why);
-                else
-                        (void) cancel_restart(manager, run, why);
         }
 }
 

@@ -110,8 +110,4 @@ extern const RunCallbacks manager_run_callbacks;
 /* MANAGER_STOPPING: after manager_abandon() runs cannot be changed. */
 int manager_check_there(const Manager *manager, char **ret_error);
 void manager_halt(Manager *manager, Run *run, Cause *why);
-/* Halts the run because btd stops, which waits for its end. */
-void manager_end(Manager *manager, Run *run, Cause *why);
-/* The same for all runs. */
-void manager_halt_all(Manager *manager, Cause *why);
 extern const RestartsCallbacks manager_restarts_callbacks;

@@ -417,34 +417,35 @@ int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret
         return MANAGER_NO_SUCH_RUN;
 }
 
-/* The cause of runs that are halted because btd stops: see is_for_next() in manager-runs.c. */
-static Cause *stopping_cause(void) {
-        return cause_new(CAUSE_HALTED, facts_new("stopping", json_object_new_boolean(true), NULL), "btd is stopping");
+/* Runs that are left continue with the next btd, which does not start their trees again. */
+static void halt_all(Manager *manager) {
+        /* The fact says why to is_for_next() in manager-runs.c. */
+        g_autoptr(Cause) why =
+                cause_new(CAUSE_HALTED, facts_new("stopping", json_object_new_boolean(true), NULL), "btd is stopping");
+        const GPtrArray *runs = runs_list(manager->runs);
+
+        for (unsigned i = 0; i < runs->len; i++) {
+                Run *run = runs->pdata[i];
+
+                if (run_status(run) != STATUS_RUNNING || is_left(manager, run))
+                        continue;
+
+                manager_halt(manager, run, why);
+                run_end_with_btd(run); /* btd waits for its end */
+        }
+        manager_check_idle(manager);
 }
 
 void manager_stop(Manager *manager) {
-        g_autoptr(Cause) why = stopping_cause();
-
         if (manager->stopping)
                 return;
 
         manager->stopping = true;
         TELL(manager, stopping);
         manager_stop_loading(manager);
-        restarts_cancel_all(manager->restarts, NULL);
+        restarts_cancel(manager->restarts, &(RestartChoice){}, NULL);
         autostarts_begin_anew(manager->autostarts);
-        manager_halt_all(manager, why);
-        manager_check_idle(manager);
-}
-
-/* The other runs continue with the next btd, which does not start their trees again. */
-static void halt_not_left(Manager *manager) {
-        g_autoptr(Cause) why = stopping_cause();
-        const GPtrArray *runs = runs_list(manager->runs);
-
-        for (unsigned i = 0; i < runs->len; i++)
-                if (run_status(runs->pdata[i]) == STATUS_RUNNING && !is_left(manager, runs->pdata[i]))
-                        manager_end(manager, runs->pdata[i], why);
+        halt_all(manager);
 }
 
 void manager_leave(Manager *manager) {
@@ -455,8 +456,7 @@ void manager_leave(Manager *manager) {
         TELL(manager, stopping);
         manager_stop_loading(manager);
         restarts_leave(manager->restarts);
-        halt_not_left(manager);
-        manager_check_idle(manager);
+        halt_all(manager);
 }
 
 static void on_doubted(void *userdata) {

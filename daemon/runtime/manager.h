@@ -22,14 +22,15 @@ typedef struct ManagerObserver {
         void (*tree_removed)(const LibraryEntry *entry, void *userdata); /* before it is freed */
         void (*run_starting)(Run *run, void *userdata);                  /* before its first input; run_added follows */
         void (*run_added)(Run *run, void *userdata);
+        void (*run_new)(Run *run, void *userdata);           /* after run_added, but not if it was recovered */
         void (*run_changed)(Run *run, void *userdata);       /* nodes may have changed */
         void (*run_state_changed)(Run *run, void *userdata); /* paused, resumed, breakpoints */
         void (*run_ready)(Run *run, void *userdata);         /* a node has set the run to ready */
         void (*run_halting)(Run *run, void *userdata);
         void (*run_finished)(Run *run, void *userdata);
         void (*restart_changed)(Run *run, void *userdata); /* manager_describe_restart() gives another text now */
-        /* The same, also if the finished run is no longer listed. */
-        void (*restart_dropped)(const char *tree, const char *instance, void *userdata);
+        /* A pending restart was cancelled, and no run follows the given one, which may not be listed any more. */
+        void (*restart_dropped)(const char *run, const char *tree, const char *instance, void *userdata);
         void (*run_removed)(Run *run, void *userdata); /* before it is freed */
         /* manager_describe_waiting() gives another text now. It can also change with run_removed(). */
         void (*waiting_changed)(const char *tree, void *userdata);

@@ -246,6 +246,14 @@ void restarts_begun(Restarts *restarts, const char *tree, const char *instance) 
                 forget_pending(restart);
 }
 
+void restarts_replace(Restarts *restarts, const char *tree, const char *instance) {
+        bool pending = restarts_find_due(restarts, tree, instance, NULL);
+
+        drop(restarts, tree, instance);
+        if (pending)
+                restarts->callbacks->changed(tree, instance, restarts->userdata);
+}
+
 void restarts_leave(Restarts *restarts) {
         restarts->leaving = true;
 }
@@ -312,77 +320,51 @@ void restarts_consider(Restarts *restarts, const Run *run) {
         save(restarts);
 }
 
-bool restarts_cancel(Restarts *restarts, const char *tree, const char *instance) {
-        const Restart *restart = find(restarts, tree, instance);
-        bool due = restart && restart->timer;
-
-        drop(restarts, tree, instance);
-        if (due)
-                restarts->callbacks->dropped(tree, instance, restarts->userdata);
-        return due;
+static bool is_chosen(const Restart *restart, const RestartChoice *choice) {
+        return (!choice->run || g_strcmp0(restart->run, choice->run) == 0) &&
+               (!choice->tree || g_str_equal(restart->tree, choice->tree)) &&
+               (!choice->instance || g_str_equal(restart->instance, choice->instance)) &&
+               (!choice->token || g_strcmp0(restart->token, choice->token) == 0) &&
+               (restart->timer || !(choice->run || choice->token));
 }
 
-/* token NULL: any. */
-static bool is_due(const Restart *restart, const char *token) {
-        return restart->timer && (!token || g_strcmp0(restart->token, token) == 0);
+unsigned restarts_cancel(Restarts *restarts, const RestartChoice *choice, const char *why) {
+        g_autoptr(GPtrArray) chosen = g_ptr_array_new_with_free_func((GDestroyNotify) restart_free);
+        GHashTableIter iter;
+        void *key, *value;
+        unsigned n = 0;
+
+        g_hash_table_iter_init(&iter, restarts->by_key);
+        while (g_hash_table_iter_next(&iter, &key, &value)) {
+                if (!is_chosen(value, choice))
+                        continue;
+
+                g_hash_table_iter_steal(&iter);
+                g_free(key);
+                g_ptr_array_add(chosen, value);
+        }
+
+        if (chosen->len > 0)
+                save(restarts);
+        for (unsigned i = 0; i < chosen->len; i++) {
+                const Restart *restart = chosen->pdata[i];
+
+                if (!restart->timer)
+                        continue;
+
+                n++;
+                if (why)
+                        log_message(LOG_NOTICE, &(LogSubject){ .tree = restart->tree, .run = restart->run },
+                                    "not restarted: %s", why);
+                restarts->callbacks->dropped(restart->run, restart->tree, restart->instance, restarts->userdata);
+        }
+        return n;
 }
 
 const char *restarts_find_due(const Restarts *restarts, const char *tree, const char *instance, const char *token) {
         const Restart *restart = find(restarts, tree, instance);
 
-        return restart && is_due(restart, token) ? restart->run : NULL;
-}
-
-/* For the case that the previous run is not listed any more, after a restart of btd. */
-unsigned restarts_cancel_some(Restarts *restarts, const char *tree, const char *instance, const char *token) {
-        g_autoptr(GPtrArray) instances = g_ptr_array_new_with_free_func(g_free);
-        GHashTableIter iter;
-        void *value;
-
-        g_hash_table_iter_init(&iter, restarts->by_key);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                const Restart *restart = value;
-
-                if (g_str_equal(restart->tree, tree) && (!instance || g_str_equal(restart->instance, instance)) &&
-                    is_due(restart, token))
-                        g_ptr_array_add(instances, g_strdup(restart->instance));
-        }
-
-        for (unsigned i = 0; i < instances->len; i++)
-                restarts_cancel(restarts, tree, instances->pdata[i]);
-        return instances->len;
-}
-
-unsigned restarts_cancel_all(Restarts *restarts, const char *tree) {
-        g_autoptr(GPtrArray) due = g_ptr_array_new_with_free_func((GDestroyNotify) restart_free);
-        bool dropped = false;
-        GHashTableIter iter;
-        void *key, *value;
-
-        g_hash_table_iter_init(&iter, restarts->by_key);
-        while (g_hash_table_iter_next(&iter, &key, &value)) {
-                Restart *restart = value;
-
-                if (tree && !g_str_equal(restart->tree, tree))
-                        continue;
-
-                dropped = true;
-                g_hash_table_iter_steal(&iter);
-                g_free(key);
-                if (restart->timer)
-                        g_ptr_array_add(due, restart);
-                else
-                        restart_free(restart);
-        }
-
-        if (dropped)
-                save(restarts);
-        for (unsigned i = 0; i < due->len; i++) {
-                const Restart *restart = due->pdata[i];
-
-                restarts->callbacks->dropped(restart->tree, restart->instance, restarts->userdata);
-        }
-        return due->len;
+        return restart && restart->timer && (!token || g_strcmp0(restart->token, token) == 0) ? restart->run : NULL;
 }
 
 void restarts_forget(Restarts *restarts, const char *tree, const char *instance) {

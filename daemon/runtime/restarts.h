@@ -25,8 +25,8 @@ typedef struct RestartsCallbacks {
         bool (*due)(const RestartOrder *order, char **ret_why, void *userdata);
         /* restarts_describe() gives another text now. */
         void (*changed)(const char *tree, const char *instance, void *userdata);
-        /* A pending restart was cancelled. */
-        void (*dropped)(const char *tree, const char *instance, void *userdata);
+        /* A pending restart was cancelled: no run follows the given one. */
+        void (*dropped)(const char *run, const char *tree, const char *instance, void *userdata);
 } RestartsCallbacks;
 
 /* directory: where pending restarts are stored for the next btd, or NULL. */
@@ -47,14 +47,19 @@ void restarts_leave(Restarts *restarts);
 /* The run has ended: schedules a restart, see restarts_describe(). A run that was halted is not restarted. */
 void restarts_consider(Restarts *restarts, const Run *run);
 
-/* Cancels the pending restart and resets the counter. True: a restart was pending. */
-bool restarts_cancel(Restarts *restarts, const char *tree, const char *instance);
-/* The same for all instances of the tree; tree NULL: of all trees. Returns how many were pending. */
-unsigned restarts_cancel_all(Restarts *restarts, const char *tree);
+/* A user has started the tree: like restarts_begun(), and resets the counter. */
+void restarts_replace(Restarts *restarts, const char *tree, const char *instance);
+/* Which restarts are meant; NULL: any. */
+typedef struct RestartChoice {
+        const char *run; /* the previous one */
+        const char *tree, *instance, *token;
+} RestartChoice;
+
+/* Cancels the pending restarts that are meant, and logs why, if it is given. Also resets the counters of those that are
+ * not pending, unless a run or a token is given. Returns how many were pending. */
+unsigned restarts_cancel(Restarts *restarts, const RestartChoice *choice, const char *why);
 /* Is a restart with this token pending? Returns the id of the previous run; else NULL. */
 const char *restarts_find_due(const Restarts *restarts, const char *tree, const char *instance, const char *token);
-/* Like restarts_cancel(), for runs with this token. instance NULL: any. */
-unsigned restarts_cancel_some(Restarts *restarts, const char *tree, const char *instance, const char *token);
 /* Resets the counter, unless a restart is pending. */
 void restarts_forget(Restarts *restarts, const char *tree, const char *instance);
 

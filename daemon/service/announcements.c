@@ -211,8 +211,11 @@ static void on_run_added(Run *run, void *userdata) {
         if (announcements->events && !g_hash_table_contains(announcements->pending, run))
                 observe(announcements, run);
         (void) sd_bus_emit_object_added(announcements->bus, path);
-        manager_bus_emit_run_new(announcements->bus, run);
         touch_above(announcements, run, ON_RUN_ADDED);
+}
+
+static void on_run_new(Run *run, void *userdata) {
+        manager_bus_emit_run_new(((const Announcements *) userdata)->bus, run);
 }
 
 /* Properties do not change with the nodes: NodesChanged tells subscribers of those. */
@@ -258,14 +261,8 @@ static void on_run_finished(Run *run, void *userdata) {
         manager_bus_emit_run_finished(announcements->bus, run);
 }
 
-static void on_restart_dropped(const char *tree, const char *instance, void *userdata) {
-        Announcements *announcements = userdata;
-        const GPtrArray *runs = manager_runs(announcements->manager);
-
-        for (unsigned i = 0; i < runs->len; i++)
-                if (g_str_equal(run_tree(runs->pdata[i]), tree) && g_str_equal(run_instance(runs->pdata[i]), instance))
-                        touch_run(announcements, runs->pdata[i], ON_RESTART);
-        manager_bus_emit_restart_dropped(announcements->bus, tree, instance);
+static void on_restart_dropped(const char *run, const char *tree, const char *instance, void *userdata) {
+        manager_bus_emit_restart_dropped(((const Announcements *) userdata)->bus, run, tree, instance);
 }
 
 static void on_run_removed(Run *run, void *userdata) {
@@ -311,6 +308,7 @@ static const ManagerObserver observer = {
         .tree_removed = on_tree_removed,
         .run_starting = on_run_starting,
         .run_added = on_run_added,
+        .run_new = on_run_new,
         .run_changed = on_run_changed,
         .run_state_changed = on_run_state_changed,
         .run_ready = on_run_ready,

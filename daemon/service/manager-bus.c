@@ -482,7 +482,7 @@ static const sd_bus_vtable methods[] = {
         SD_BUS_SIGNAL_WITH_ARGS("RunNew", SD_BUS_ARGS("s", id, "o", run), 0),
         SD_BUS_SIGNAL_WITH_ARGS("RunReady", SD_BUS_ARGS("s", id, "o", run), 0),
         SD_BUS_SIGNAL_WITH_ARGS("RunFinished", SD_BUS_ARGS("s", id, "o", run, "s", status, "s", cause), 0),
-        SD_BUS_SIGNAL_WITH_ARGS("RestartDropped", SD_BUS_ARGS("s", tree, "s", instance), 0),
+        SD_BUS_SIGNAL_WITH_ARGS("RestartDropped", SD_BUS_ARGS("s", id, "s", tree, "s", instance), 0),
         SD_BUS_SIGNAL_WITH_ARGS("Reloaded", SD_BUS_ARGS("as", errors), 0),
 
         SD_BUS_VTABLE_END,
@@ -520,9 +520,9 @@ void manager_bus_emit_run_finished(sd_bus *bus, const Run *run) {
                                                         run_id(run), path, run_status_text(run), run_cause(run)));
 }
 
-void manager_bus_emit_restart_dropped(sd_bus *bus, const char *tree, const char *instance) {
-        check_emitted("RestartDropped",
-                      sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RestartDropped", "ss", tree, instance));
+void manager_bus_emit_restart_dropped(sd_bus *bus, const char *run, const char *tree, const char *instance) {
+        check_emitted("RestartDropped", sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RestartDropped",
+                                                           "sss", run, tree, instance));
 }
 
 static int emit_reloaded(sd_bus *bus, const GPtrArray *messages) {

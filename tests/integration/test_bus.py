@@ -45,7 +45,7 @@ INTERFACES = {
         "signal RunNew(s id, o run)",
         "signal RunReady(s id, o run)",
         "signal RunFinished(s id, o run, s status, s cause)",
-        "signal RestartDropped(s tree, s instance)",
+        "signal RestartDropped(s id, s tree, s instance)",
         "signal Reloaded(as errors)",
         "property Version s const",
         "property Mode s const",

@@ -87,7 +87,16 @@ def test_size_of_a_record(btd, tmp_path):
     btd.start("--limit=journal-kib=1", f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
     _, path = btd.client.start("talks")
     client.look(lambda: not btd.client.run_property(path, "Durable"), "the record to be too large")
+    assert btd.client.run_property(path, "NotDurableReason").endswith("talks.1.journal has become larger than 1 KiB")
     assert "has become larger than 1 KiB" in btd.log()
+
+
+def test_no_place_for_records(btd):
+    btd.tree("nap", SLEEP)
+    btd.start()
+    _, path = btd.client.start("nap")
+    assert btd.client.run_property(path, "Durable") is False
+    assert btd.client.run_property(path, "NotDurableReason") == "btd has no runtime directory"
 
 
 def test_length_of_the_history(btd, tmp_path):

@@ -130,7 +130,7 @@ def test_wait_for_a_restart_that_is_called_off(btd, halt):
     assert status == 1 and output.startswith("✗ boot.1: failure")
     [row] = btd.client.runs()
     assert row.restart == ""
-    assert btd.client.wait_signal("RestartDropped").args == ("boot", "")
+    assert btd.client.wait_signal("RestartDropped").args == ("boot.1", "boot", "")
 
 
 def test_wait_for_a_restart_that_has_to_wait(btd, clock):
@@ -151,3 +151,34 @@ def test_wait_for_a_restart_that_has_to_wait(btd, clock):
     assert btd.btctl("halt", "boot").returncode == 0
     assert end(waiting)[0] == 1
     btd.client.wait_signal("RestartDropped")
+
+
+def test_halt_a_restart_that_the_previous_btd_has_left(btd, tmp_path):
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.tree("boot", FAIL, **LATER)
+    btd.start(*options)
+    btd.client.subscribe()
+    btd.client.start("boot", token="mine")
+    await_run(btd, "boot.1")
+    btd.stop(signal.SIGKILL)
+    btd.start(*options)
+    btd.client.subscribe()
+    assert btd.client.outcome("boot", "mine", instance="")["restarting"]
+    assert btd.btctl("halt", "boot.1") == (0, "", "")
+    assert btd.client.wait_signal("RestartDropped").args == ("boot.1", "boot", "")
+    outcome = btd.client.outcome("boot", "mine", instance="")
+    assert (outcome["id"], outcome["status"], outcome["restarting"]) == ("boot.1", "failure", False)
+    assert re.search(r"boot\.1: not restarted: halted by UID \d+", btd.log())
+
+
+def test_a_run_is_new_once(btd, tmp_path):
+    """Not again when it is recovered."""
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.tree("boot", LONG)
+    btd.start(*options)
+    btd.client.start("boot")
+    btd.client.subscribe("org.btd1.Manager", "RunNew")
+    btd.stop(signal.SIGKILL)
+    btd.start(*options)
+    run, _ = btd.client.start("boot", "other")
+    assert btd.client.wait_signal("RunNew").args[0] == run

@@ -258,7 +258,7 @@ static void test_stop(void) {
         manager_stop(stage->manager);
         assert_restart(stage, "t.1", NULL);
         manager_stage_turn(stage);
-        assert_events(stage, "+t.1 =t.1 +t.2 =t.2 idle ");
+        assert_events(stage, "+t.1 =t.1 +t.2 off:t.1 =t.2 idle ");
         assert_restart(stage, "t.2", NULL);
 }
 
