@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <glib.h>
+#include <inttypes.h>
 #include <json-c/json_tokener.h>
 #include <json-c/linkhash.h>
 #include <limits.h>
@@ -21,6 +22,12 @@
 #define SIGNATURE_LENGTH_MAX 255u
 #define ARRAYS_MAX 32u
 #define STRUCTS_MAX 32u
+
+/* More bytes than an excerpt has. */
+#define TEXT_SHOWN_MAX 400
+
+/* What a byte of an array takes: a number, and its place in the array. */
+#define BYTE_ROOM (sizeof(uint64_t) + 1)
 
 /* The nesting of arrays and structures in a signature. */
 typedef struct Depth {
@@ -155,11 +162,44 @@ int value_check_signature(const char *signature, char **ret_error) {
         return -EINVAL;
 }
 
-char *value_to_text(json_object *value) {
-        const char *text =
-                json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+/* Only as much as a message shows, however large the value is. */
+static void append_text(GString *text, json_object *value) {
+        bool first = true;
 
-        return excerpt(text, strlen(text));
+        if (json_object_is_type(value, json_type_array)) {
+                for (size_t i = 0; i < json_object_array_length(value) && text->len < TEXT_SHOWN_MAX; i++) {
+                        g_string_append(text, i == 0 ? "[" : ",");
+                        append_text(text, json_object_array_get_idx(value, i));
+                }
+                g_string_append(text, json_object_array_length(value) > 0 ? "]" : "[]");
+        } else if (json_object_is_type(value, json_type_object)) {
+                json_object_object_foreach(value, key, member) {
+                        g_autoptr(json_object) name = json_object_new_string(key);
+
+                        if (text->len >= TEXT_SHOWN_MAX)
+                                break;
+                        g_string_append(text, first ? "{" : ",");
+                        first = false;
+                        append_text(text, name);
+                        g_string_append_c(text, ':');
+                        append_text(text, member);
+                }
+                g_string_append(text, first ? "{}" : "}");
+        } else if (json_object_is_type(value, json_type_string) && json_object_get_string_len(value) > TEXT_SHOWN_MAX) {
+                g_autoptr(json_object) start =
+                        json_object_new_string_len(json_object_get_string(value), TEXT_SHOWN_MAX);
+
+                append_text(text, start);
+        } else
+                g_string_append(text, json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN |
+                                                                                    JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+char *value_to_text(json_object *value) {
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        append_text(text, value);
+        return excerpt(text->str, text->len);
 }
 
 static bool is_number(json_object *value) {
@@ -178,6 +218,10 @@ static bool integer_equals(json_object *integer, double number) {
                (uint64_t) number == json_object_get_uint64(integer);
 }
 
+static bool numbers_equal_int(json_object *value, int64_t number) {
+        return json_object_is_type(value, json_type_int) && json_object_get_int64(value) == number;
+}
+
 static bool numbers_equal(json_object *a, json_object *b) {
         bool a_is_integer = json_object_is_type(a, json_type_int), b_is_integer = json_object_is_type(b, json_type_int);
 
@@ -192,39 +236,84 @@ static bool numbers_equal(json_object *a, json_object *b) {
                json_object_get_uint64(a) == json_object_get_uint64(b);
 }
 
-static bool arrays_equal(json_object *a, json_object *b) {
-        size_t length = json_object_array_length(a);
+/* The text, perhaps with a NUL at its end. */
+static bool are_bytes_of(json_object *array, const char *text, size_t length) {
+        size_t n = json_object_array_length(array);
 
-        if (json_object_array_length(b) != length)
+        if (n == length + 1 && numbers_equal_int(json_object_array_get_idx(array, length), 0))
+                n = length;
+        if (n != length)
                 return false;
-        for (size_t i = 0; i < length; i++)
-                if (!value_equal(json_object_array_get_idx(a, i), json_object_array_get_idx(b, i)))
+        for (size_t i = 0; i < n; i++)
+                if (!numbers_equal_int(json_object_array_get_idx(array, i), (unsigned char) text[i]))
                         return false;
         return true;
 }
 
-static bool objects_equal(json_object *a, json_object *b) {
-        if (json_object_object_length(a) != json_object_object_length(b))
-                return false;
-        json_object_object_foreach(a, key, value) {
-                json_object *other;
+/* bytes: a text in a also stands for its bytes in b. */
+static bool values_equal(json_object *a, json_object *b, bool bytes) {
+        json_type type = json_object_get_type(a);
 
-                if (!json_object_object_get_ex(b, key, &other) || !value_equal(value, other))
+        if (is_number(a) && is_number(b))
+                return numbers_equal(a, b);
+        if (bytes && type == json_type_string && json_object_is_type(b, json_type_array))
+                return are_bytes_of(b, json_object_get_string(a), (size_t) json_object_get_string_len(a));
+        if (type != json_object_get_type(b))
+                return false;
+
+        if (type == json_type_array) {
+                size_t length = json_object_array_length(a);
+
+                if (json_object_array_length(b) != length)
                         return false;
+                for (size_t i = 0; i < length; i++)
+                        if (!values_equal(json_object_array_get_idx(a, i), json_object_array_get_idx(b, i), bytes))
+                                return false;
+                return true;
         }
-        return true;
+
+        if (type == json_type_object) {
+                if (json_object_object_length(a) != json_object_object_length(b))
+                        return false;
+                json_object_object_foreach(a, key, value) {
+                        json_object *other;
+
+                        if (!json_object_object_get_ex(b, key, &other) || !values_equal(value, other, bytes))
+                                return false;
+                }
+                return true;
+        }
+
+        return json_object_equal(a, b);
 }
 
 bool value_equal(json_object *a, json_object *b) {
-        if (is_number(a) && is_number(b))
-                return numbers_equal(a, b);
-        if (json_object_get_type(a) != json_object_get_type(b))
-                return false;
-        if (json_object_is_type(a, json_type_array))
-                return arrays_equal(a, b);
-        if (json_object_is_type(a, json_type_object))
-                return objects_equal(a, b);
-        return json_object_equal(a, b);
+        return values_equal(a, b, false);
+}
+
+bool value_is(json_object *value, json_object *wanted) {
+        return values_equal(wanted, value, true);
+}
+
+uint64_t value_room(json_object *wanted) {
+        uint64_t room = 2;
+
+        if (json_object_is_type(wanted, json_type_string))
+                return (uint64_t) (json_object_get_string_len(wanted) + 1) * BYTE_ROOM + 2;
+
+        if (json_object_is_type(wanted, json_type_array)) {
+                for (size_t i = 0; i < json_object_array_length(wanted); i++)
+                        room += value_room(json_object_array_get_idx(wanted, i));
+                return room;
+        }
+
+        if (json_object_is_type(wanted, json_type_object)) {
+                json_object_object_foreach(wanted, key, value) room +=
+                        strlen(key) + sizeof(uint64_t) + value_room(value);
+                return room;
+        }
+
+        return sizeof(uint64_t);
 }
 
 /* Limit of nesting in JSON text; deeper values are refused. */
@@ -232,7 +321,7 @@ bool value_equal(json_object *a, json_object *b) {
 
 typedef struct Reader {
         sd_bus_message *message;
-        bool variables; /* a structure (s) is JSON text, and numbers must be finite: see value_read_variable() */
+        bool variables; /* a structure (s) is JSON text: see value_read_variable() */
         uint64_t *room; /* bytes that are left for values; NULL: no limit */
 } Reader;
 
@@ -256,9 +345,6 @@ static int read_fail(int r, char **ret_error) {
 /* The shortest text that gives the same number again. */
 static json_object *double_to_json(double number) {
         char text[G_ASCII_DTOSTR_BUF_SIZE + 2];
-
-        if (!isfinite(number))
-                return NULL;
 
         for (int digits = 15; digits <= 17; digits++) {
                 char format[8];
@@ -328,7 +414,7 @@ static int read_basic(const Reader *reader, char type, json_object **ret_value, 
         r = sd_bus_message_read_basic(reader->message, type, &basic);
         if (r < 0)
                 return read_fail(r, ret_error);
-        if (reader->variables && type == SD_BUS_TYPE_DOUBLE && !isfinite(basic.d)) {
+        if (type == SD_BUS_TYPE_DOUBLE && !isfinite(basic.d)) {
                 *ret_error = g_strdup("it has a number that is not finite, which JSON cannot hold");
                 return -EINVAL;
         }
@@ -395,21 +481,13 @@ static json_object *bytes_to_array(const uint8_t *bytes, size_t size) {
 
 static int read_bytes(const Reader *reader, json_object **ret_value, char **ret_error) {
         const uint8_t *bytes = NULL;
-        size_t size = 0, length;
+        size_t size = 0;
         int r = sd_bus_message_read_array(reader->message, SD_BUS_TYPE_BYTE, (const void **) &bytes, &size);
 
         if (r < 0)
                 return read_fail(r, ret_error);
 
-        length = size > 0 && bytes[size - 1] == '\0' ? size - 1 : size;
-        if (length == 0 || g_utf8_validate((const char *) bytes, (gssize) length, NULL)) {
-                r = take_room(reader, length + 2);
-                if (r >= 0)
-                        *ret_value = json_object_new_string_len(length > 0 ? (const char *) bytes : "", (int) length);
-                return r;
-        }
-
-        r = take_room(reader, size * (sizeof(uint64_t) + 1));
+        r = take_room(reader, size * BYTE_ROOM);
         if (r >= 0)
                 *ret_value = bytes_to_array(bytes, size);
         return r;
@@ -470,7 +548,7 @@ static int read_entry(const Reader *reader, json_object *object, char **ret_erro
         if (r < 0)
                 return r;
 
-        json_object_object_add(object, key ? json_object_get_string(key) : "nan", value);
+        json_object_object_add(object, json_object_get_string(key), value);
         r = sd_bus_message_exit_container(reader->message);
         return r < 0 ? read_fail(r, ret_error) : 1;
 }
@@ -538,14 +616,40 @@ static int read_one(const Reader *reader, json_object **ret_value, char **ret_er
         return r < 0 ? r : 0;
 }
 
-int value_read_all(sd_bus_message *message, json_object **ret_values, char **ret_error) {
-        return read_rest(&(Reader){ .message = message }, ret_values, ret_error);
+/* Says the limit. */
+static int read_within(int r, uint64_t room, char **ret_error) {
+        if (r == -EFBIG)
+                *ret_error = g_strdup_printf("it is larger than %" PRIu64 " KiB", room / 1024);
+        return r;
 }
 
-int value_read_one(sd_bus_message *message, json_object **ret_value, char **ret_error) {
-        return read_one(&(Reader){ .message = message }, ret_value, ret_error);
+int value_read_all(sd_bus_message *message, uint64_t room, json_object **ret_values, char **ret_error) {
+        uint64_t left = room;
+
+        return read_within(read_rest(&(Reader){ .message = message, .room = &left }, ret_values, ret_error), room,
+                           ret_error);
+}
+
+int value_read_one(sd_bus_message *message, uint64_t room, json_object **ret_value, char **ret_error) {
+        uint64_t left = room;
+
+        return read_within(read_one(&(Reader){ .message = message, .room = &left }, ret_value, ret_error), room,
+                           ret_error);
 }
 
 int value_read_variable(sd_bus_message *message, uint64_t *room, json_object **ret_value, char **ret_error) {
         return read_one(&(Reader){ .message = message, .variables = true, .room = room }, ret_value, ret_error);
+}
+
+int value_skip(sd_bus_message *message) {
+        const char *contents;
+        const void *elements;
+        size_t size;
+        char type;
+        int r = sd_bus_message_peek_type(message, &type, &contents);
+
+        /* sd-bus goes through all elements, but need not for these. */
+        if (r > 0 && type == SD_BUS_TYPE_ARRAY && strchr("ynqiuxtd", contents[0]))
+                return sd_bus_message_read_array(message, contents[0], &elements, &size);
+        return sd_bus_message_skip(message, NULL);
 }

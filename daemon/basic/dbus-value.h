@@ -11,9 +11,8 @@
  *                                                      number d, string s, array av, object a{sv}), or an
  *                                                      object {"signature": "u", "value": 7}
  *
- * Back: ay becomes a string if it is valid UTF-8 without a NUL, except at its end, otherwise an array of numbers; a
- * variant becomes its value; a number that JSON cannot hold (NaN, infinity) becomes null.
- * File descriptors are not supported.
+ * Back: ay becomes an array of numbers, whatever the bytes are; a variant becomes its value. A number that JSON cannot
+ * hold (NaN, infinity) is an error. File descriptors are not supported.
  */
 
 #include <json-c/json_object.h>
@@ -53,16 +52,25 @@ typedef struct ValueCheck {
 /* The same, and reports all values that do not fit. Does not report a wrong signature. */
 void value_check_all(const char *signature, json_object *args, const ValueCheck *check);
 
-/* Reads the rest of the message into an array of values; or one complete value. */
-int value_read_all(sd_bus_message *message, json_object **ret_values, char **ret_error);
-int value_read_one(sd_bus_message *message, json_object **ret_value, char **ret_error);
-/* The same for a variable of a run: a structure (s) is JSON text, and a number that JSON cannot hold is an error. room:
- * how many bytes the values may have, each number 8 and other values as in JSON; decreased; NULL: no limit. -EFBIG
- * without an error message: they have more. */
+/* What btd takes of a message that others have sent, as counted below. Larger values would stall the main loop. */
+#define VALUE_ROOM_MAX (UINT64_C(2) << 20)
+
+/* Reads the rest of the message into an array of values; or one complete value. room: as below. */
+int value_read_all(sd_bus_message *message, uint64_t room, json_object **ret_values, char **ret_error);
+int value_read_one(sd_bus_message *message, uint64_t room, json_object **ret_value, char **ret_error);
+/* The same for a variable of a run: a structure (s) is JSON text. room: how many bytes the values may have, each number
+ * 8 and other values as in JSON; decreased; NULL: no limit. -EFBIG without an error message: they have more. */
 int value_read_variable(sd_bus_message *message, uint64_t *room, json_object **ret_value, char **ret_error);
+
+/* Skips one complete value, faster than sd_bus_message_skip(). */
+int value_skip(sd_bus_message *message);
 
 /* The same JSON; numbers by value, so that 1 and 1.0 are equal. */
 bool value_equal(json_object *a, json_object *b);
+/* The same for a received value; a wanted text also stands for its bytes, with or without a NUL at the end. */
+bool value_is(json_object *value, json_object *wanted);
+/* The most room that a value needs if value_is() is true for it. */
+uint64_t value_room(json_object *wanted);
 
 /* As JSON on one line, shortened if long, for messages. To be freed. */
 char *value_to_text(json_object *value);

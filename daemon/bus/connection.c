@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
@@ -173,6 +174,22 @@ static void call_finish(Call *call, sd_bus_message *reply, const sd_bus_error *e
         g_clear_pointer(&call->message, sd_bus_message_unref);
 
         call->done(reply, error, call->userdata);
+}
+
+/* A longer text is cut before anybody copies it. */
+static void call_finish_failed(Call *call, const sd_bus_error *error) {
+        g_auto(sd_bus_error) cut = SD_BUS_ERROR_NULL;
+        size_t length = error->message ? strnlen(error->message, CONNECTION_ERROR_MAX + 1) : 0;
+
+        if (length <= CONNECTION_ERROR_MAX) {
+                call_finish(call, NULL, error);
+                return;
+        }
+
+        length = (size_t) (g_utf8_find_prev_char(error->message, error->message + CONNECTION_ERROR_MAX + 1) -
+                           error->message);
+        sd_bus_error_setf(&cut, error->name, "%.*s...", (int) length, error->message);
+        call_finish(call, NULL, &cut);
 }
 
 static void call_release(Call *call) {
@@ -463,7 +480,7 @@ static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_err
         }
 
         if (sd_bus_message_is_method_error(reply, NULL) > 0)
-                call_finish(call, NULL, sd_bus_message_get_error(reply));
+                call_finish_failed(call, sd_bus_message_get_error(reply));
         else
                 call_finish(call, reply, NULL);
         calls_send(calls);

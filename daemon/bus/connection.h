@@ -25,6 +25,9 @@ typedef struct Properties Properties;
 /* The maximum for one destination, while there are none to others. */
 #define CONNECTION_SHARE (CONNECTION_WINDOW / 2)
 
+/* The maximum length of the text of an error, in bytes. */
+#define CONNECTION_ERROR_MAX 4096u
+
 /* name: for messages ("system", "session", "unix:path=..."). Connects from the main loop. */
 Connection *connection_new(GMainContext *context, const char *name, const char *address);
 /* Another connection to the same bus. */
@@ -44,8 +47,9 @@ bool connection_is_ready(const Connection *connection);
 char *connection_bus_id(Connection *connection);
 
 /*
- * Exactly one of reply (borrowed) and error is set. The owner must still free the call, now or later. If the bus was
- * lost, the error is org.freedesktop.DBus.Error.NoReply or org.freedesktop.DBus.Error.Disconnected.
+ * Exactly one of reply (borrowed) and error is set; a long text of an error is cut. The owner must still free the call,
+ * now or later. If the bus was lost, the error is org.freedesktop.DBus.Error.NoReply or
+ * org.freedesktop.DBus.Error.Disconnected.
  */
 typedef void (*CallDone)(sd_bus_message *reply, const sd_bus_error *error, void *userdata);
 

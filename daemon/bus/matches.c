@@ -17,6 +17,7 @@
 
 #include "basic/audience.h"
 #include "basic/cleanup.h"
+#include "basic/dbus-value.h"
 #include "basic/log.h"
 #include "bus/bus-source.h"
 #include "bus/matches.h"
@@ -515,7 +516,7 @@ static const char *read_arg(sd_bus_message *signal, unsigned number, bool is_pat
         if (sd_bus_message_rewind(signal, true) < 0)
                 return NULL;
         for (unsigned i = 0; i < number; i++)
-                if (sd_bus_message_skip(signal, NULL) < 0)
+                if (value_skip(signal) < 0)
                         return NULL;
 
         if (sd_bus_message_peek_type(signal, &type, &contents) <= 0 ||

@@ -189,7 +189,7 @@ static void property_lost(Property *property) {
 
 static int read_reply(sd_bus_message *reply, json_object **ret_value, char **ret_problem) {
         if (sd_bus_message_has_signature(reply, "v"))
-                return value_read_one(reply, ret_value, ret_problem);
+                return value_read_one(reply, VALUE_ROOM_MAX, ret_value, ret_problem);
 
         *ret_problem =
                 g_strdup_printf("the reply is of type \"%s\", not \"v\"", sd_bus_message_get_signature(reply, true));
@@ -262,7 +262,7 @@ static void property_invalidate(Property *property) {
 static int property_read(Property *property, sd_bus_message *message) {
         g_autoptr(json_object) value = NULL;
         g_autofree char *problem = NULL;
-        int r = value_read_one(message, &value, &problem);
+        int r = value_read_one(message, VALUE_ROOM_MAX, &value, &problem);
 
         if (r < 0) {
                 property_unreadable(property, problem);

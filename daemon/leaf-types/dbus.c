@@ -358,7 +358,7 @@ static const Param dbus_property_params[] = {
                 .name = "equals",
                 .kind = PARAM_JSON,
                 .offset = offsetof(DBusPropertyParams, matcher.equals),
-                .doc = "The value that it must have; without equals, one_of and test: any value except false, 0 and "
+                .doc = "The value that it must have, also a text for bytes; without equals, one_of and test: any value except false, 0 and "
                        "empty values",
         },
         {

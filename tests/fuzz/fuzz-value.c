@@ -45,7 +45,7 @@ static json_object *carry(const char *signature, json_object *args) {
         g_assert_cmpint(r, ==, 0);
         g_assert_cmpint(sd_bus_message_seal(message, 1, 0), >=, 0);
         g_assert_cmpint(sd_bus_message_rewind(message, true), >=, 0);
-        g_assert_cmpint(value_read_all(message, &received, &error), ==, 0);
+        g_assert_cmpint(value_read_all(message, VALUE_ROOM_MAX, &received, &error), ==, 0);
         return received;
 }
 

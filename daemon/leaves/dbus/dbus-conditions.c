@@ -12,6 +12,9 @@
 #include "leaves/kinds.h"
 #include "leaves/live-test.h"
 
+/* The largest value in a cause; value_room() counts up to 9 bytes for each of a text. */
+#define SEEN_ROOM_MAX (9u * 1024)
+
 typedef struct DBusName {
         Connection *connection;
         NameUse name;
@@ -144,12 +147,12 @@ static bool is_true(json_object *value) {
 
 static bool fits(const ValueMatcher *matcher, json_object *value) {
         if (matcher->equals)
-                return value_equal(value, matcher->equals);
+                return value_is(value, matcher->equals);
         if (!matcher->one_of)
                 return is_true(value);
 
         for (size_t i = 0; i < json_object_array_length(matcher->one_of); i++)
-                if (value_equal(value, json_object_array_get_idx(matcher->one_of, i)))
+                if (value_is(value, json_object_array_get_idx(matcher->one_of, i)))
                         return true;
         return false;
 }
@@ -169,6 +172,17 @@ static char *describe_mismatch(const ValueMatcher *matcher, const char *name, js
         return g_strdup_printf("%s is %s, not %s%s", field, is, wanted && !matcher->equals ? "one of " : "", should);
 }
 
+/* A large value would be copied into the run record and each status. */
+static json_object *seen_fact(json_object *seen) {
+        g_autofree char *text = NULL;
+
+        if (value_room(seen) <= SEEN_ROOM_MAX)
+                return json_object_get(seen);
+
+        text = value_to_text(seen);
+        return fact_text(text);
+}
+
 static void set_cause(Leaf *leaf, const char *kind, json_object *facts, json_object *seen, const char *text) {
         const DBusPropertyParams *params = leaf->params;
         json_object *wanted = params->matcher.equals ?: params->matcher.one_of;
@@ -176,7 +190,7 @@ static void set_cause(Leaf *leaf, const char *kind, json_object *facts, json_obj
         json_object_object_add(facts, "destination", fact_text(params->address.destination));
         json_object_object_add(facts, "path", fact_text(params->address.path));
         json_object_object_add(facts, "property", fact_text(params->property));
-        json_object_object_add(facts, "seen", json_object_get(seen));
+        json_object_object_add(facts, "seen", seen_fact(seen));
         json_object_object_add(facts, "wanted", wanted ? json_object_get(wanted) : json_object_new_boolean(true));
         leaf_set_cause_of(leaf, kind, facts, "%s", text);
 }

@@ -65,7 +65,7 @@ static Status outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *w
         if (!outputs->names && !outputs->expressions)
                 return STATUS_SUCCESS;
 
-        if (sd_bus_message_rewind(message, true) < 0 || value_read_all(message, &values, &error) < 0) {
+        if (sd_bus_message_rewind(message, true) < 0 || value_read_all(message, VALUE_ROOM_MAX, &values, &error) < 0) {
                 leaf_set_cause(leaf, "the %s cannot go to the outputs: %s", what, error);
                 return STATUS_FAILURE;
         }
@@ -172,6 +172,15 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
         const char *text, *why;
         json_object *facts;
         bool named;
+
+        if (!error && strchr(sd_bus_message_get_signature(reply, true), SD_BUS_TYPE_UNIX_FD)) {
+                leaf_set_cause(
+                        leaf,
+                        "the reply has a file descriptor, which btd cannot keep; call the method in a program that "
+                        "keeps it open, with a Command");
+                leaf_end(leaf, STATUS_FAILURE);
+                return;
+        }
 
         if (!error) {
                 leaf_end(leaf, outputs_take(leaf, &params->outputs, "reply", reply));
@@ -386,25 +395,24 @@ static void add_args(const DBusSignalParams *params, SignalPattern *pattern, GSt
         }
 }
 
-/* The bus compares a wanted string only with strings and object paths; so does this function. */
-static bool arg_fits(json_object *wanted, char type, json_object *value) {
-        if (!wanted)
-                return true;
-        if (json_object_is_type(wanted, json_type_string) && type != SD_BUS_TYPE_STRING &&
-            type != SD_BUS_TYPE_OBJECT_PATH)
-                return false;
-        return value_equal(wanted, value);
-}
-
+/* Of the arguments, only as much is read as could match. The bus compares a wanted string only with strings and object
+ * paths; so does this function. */
 static bool args_fit(const DBusSignalParams *params, sd_bus_message *message) {
         const char *signature = sd_bus_message_get_signature(message, true);
 
         for (size_t i = 0; i < count_args(params); i++) {
+                json_object *wanted = json_object_array_get_idx(params->args, i);
                 g_autoptr(json_object) value = NULL;
                 g_autofree char *error = NULL;
 
-                if (*signature == '\0' || value_read_one(message, &value, &error) < 0 ||
-                    !arg_fits(json_object_array_get_idx(params->args, i), *signature, value))
+                if (*signature == '\0')
+                        return false;
+                if (!wanted) {
+                        if (value_skip(message) < 0)
+                                return false;
+                } else if ((json_object_is_type(wanted, json_type_string) && *signature != SD_BUS_TYPE_STRING &&
+                            *signature != SD_BUS_TYPE_OBJECT_PATH) ||
+                           value_read_one(message, value_room(wanted), &value, &error) < 0 || !value_is(value, wanted))
                         return false;
                 signature += signature_first(signature);
         }

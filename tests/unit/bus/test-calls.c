@@ -26,21 +26,25 @@ static void call_made_echo(Connection *connection, uint32_t number, Outcome *out
 }
 
 static void test_call(ConnectionStage *stage) {
-        g_auto(Outcome) echo = { 0 }, fail = { 0 }, limits = { 0 }, nobody = { 0 };
+        g_auto(Outcome) echo = { 0 }, fail = { 0 }, fail_long = { 0 }, limits = { 0 }, nobody = { 0 };
         g_autoptr(sd_bus_message) message = NULL;
 
         call_echo(stage->connection, 7, &echo);
         call(stage->connection, "Fail", &fail);
+        call(stage->connection, "FailLong", &fail_long);
         call(stage->connection, "Limits", &limits);
         g_assert_cmpint(sd_bus_message_new_method_call(connection_bus(stage->connection), &message,
                                                        "org.example.Nobody", "/", NULL, "Call"),
                         >=, 0);
         nobody.call = connection_call(stage->connection, message, outcome_on_done, &nobody);
 
-        wait_until(echo.done && fail.done && limits.done && nobody.done);
+        wait_until(echo.done && fail.done && fail_long.done && limits.done && nobody.done);
         g_assert_cmpuint(echo.number, ==, 7);
         g_assert_cmpstr(echo.error, ==, NULL);
         g_assert_cmpstr(fail.error, ==, "org.example.Error.Busy: the camera is in use");
+        g_assert_true(g_str_has_prefix(fail_long.error, "org.example.Error.Long: a\u00e4ooo") &&
+                      g_str_has_suffix(fail_long.error, "ooo..."));
+        g_assert_cmpuint(strlen(fail_long.error), ==, strlen("org.example.Error.Long: ...") + CONNECTION_ERROR_MAX);
         g_assert_cmpstr(limits.error, ==, "org.freedesktop.DBus.Error.LimitsExceeded: of my own");
         g_assert_true(g_str_has_prefix(nobody.error, "org.freedesktop.DBus.Error.ServiceUnknown: "));
 }

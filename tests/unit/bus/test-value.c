@@ -51,7 +51,7 @@ static void assert_carried(const char *signature, const char *args, const char *
         message_turn_over(message);
         g_assert_cmpstr(sd_bus_message_get_signature(message, true), ==, signature);
 
-        g_assert_cmpint(value_read_all(message, &received, &error), ==, 0);
+        g_assert_cmpint(value_read_all(message, VALUE_ROOM_MAX, &received, &error), ==, 0);
         g_assert_cmpstr(json_object_to_json_string_ext(received, JSON_C_TO_STRING_PLAIN), ==,
                         json_object_to_json_string_ext(wanted, JSON_C_TO_STRING_PLAIN));
         g_assert_true(value_equal(received, wanted));
@@ -162,15 +162,16 @@ static void test_containers(void) {
         assert_round_trip("", "[]");
 }
 
+/* One type, whatever they are. */
 static void test_bytes(void) {
-        assert_round_trip("ay", "[\"text\"]");
-        assert_round_trip("ay", "[\"\"]");
         assert_round_trip("ay", "[[255, 0, 1]]");
-        assert_round_trip("aay", "[[\"a\", [200], \"b\"]]");
-        assert_carried("ay", "[[97, 98, 99]]", "[\"abc\"]");
-        assert_carried("ay", "[[97, 98, 0]]", "[\"ab\"]");
-        assert_carried("ay", "[\"a\\u0000\"]", "[\"a\"]");
-        assert_carried("ay", "[\"a\\u0000b\"]", "[[97, 0, 98]]");
+        assert_round_trip("ay", "[[97, 98, 0]]");
+        assert_round_trip("ay", "[[0]]");
+        assert_round_trip("ay", "[[]]");
+        assert_carried("ay", "[\"abc\"]", "[[97,98,99]]");
+        assert_carried("ay", "[\"\"]", "[[]]");
+        assert_carried("ay", "[\"a\\u0000\"]", "[[97,0]]");
+        assert_carried("aay", "[[\"a\", [200]]]", "[[[97],[200]]]");
         assert_refused("ay", "[[97, 256]]", -ERANGE,
                        "argument 1, element 2: expected a whole number from 0 to 255, not 256");
 }
@@ -209,7 +210,7 @@ static void test_variants(void) {
         assert_round_trip("v", "[{\"a\": {\"b\": [true]}}]");
         assert_round_trip("a{sv}", "[{\"name\": \"x\", \"count\": 3, \"list\": [], \"map\": {}}]");
         assert_carried("v", "[{\"signature\": \"y\", \"value\": 7}]", "[7]");
-        assert_carried("v", "[{\"signature\": \"ay\", \"value\": \"bytes\"}]", "[\"bytes\"]");
+        assert_carried("v", "[{\"signature\": \"ay\", \"value\": \"b\"}]", "[[98]]");
         assert_carried("v", "[{\"signature\": \"v\", \"value\": {\"signature\": \"(uo)\", \"value\": [1, \"/\"]}}]",
                        "[[1, \"/\"]]");
         assert_round_trip("v", "[{\"signature\": \"y\", \"value\": 7, \"more\": 1}]");
@@ -356,14 +357,90 @@ static void test_size(void) {
 }
 
 static void test_not_a_number(void) {
-        g_autoptr(sd_bus_message) message = message_new();
-        g_autoptr(json_object) values = NULL;
-        g_autofree char *error = NULL;
+        const double numbers[] = { (double) NAN, (double) INFINITY, (double) -INFINITY };
 
-        g_assert_cmpint(sd_bus_message_append(message, "ddd", (double) NAN, (double) INFINITY, 1.0), >=, 0);
+        for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+                g_autoptr(sd_bus_message) message = message_new();
+                g_autoptr(json_object) values = NULL;
+                g_autofree char *error = NULL;
+
+                g_assert_cmpint(sd_bus_message_append(message, "dd", 1.0, numbers[i]), >=, 0);
+                message_turn_over(message);
+                g_assert_cmpint(value_read_all(message, VALUE_ROOM_MAX, &values, &error), ==, -EINVAL);
+                g_assert_cmpstr(error, ==, "it has a number that is not finite, which JSON cannot hold");
+        }
+}
+
+static void test_too_large(void) {
+        g_autoptr(sd_bus_message) message = message_new();
+        g_autoptr(json_object) value = NULL;
+        g_autofree char *error = NULL, *bytes = g_malloc0(1 << 20);
+
+        g_assert_cmpint(sd_bus_message_append_array(message, 'y', bytes, 1 << 20), >=, 0);
+        g_assert_cmpint(sd_bus_message_append(message, "u", 7), >=, 0);
         message_turn_over(message);
-        g_assert_cmpint(value_read_all(message, &values, &error), ==, 0);
-        g_assert_cmpstr(json_object_to_json_string_ext(values, JSON_C_TO_STRING_PLAIN), ==, "[null,null,1.0]");
+        g_assert_cmpint(value_read_one(message, VALUE_ROOM_MAX, &value, &error), ==, -EFBIG);
+        g_assert_cmpstr(error, ==, "it is larger than 2048 KiB");
+
+        g_clear_pointer(&error, g_free);
+        g_assert_cmpint(sd_bus_message_rewind(message, true), >=, 0);
+        g_assert_cmpint(value_skip(message), >=, 0);
+        g_assert_cmpint(value_read_one(message, VALUE_ROOM_MAX, &value, &error), ==, 0);
+        g_assert_cmpint(json_object_get_int(value), ==, 7);
+}
+
+/* What is not shown is not made. */
+static void test_text(void) {
+        static const struct {
+                const char *json, *text;
+        } cases[] = {
+                { "[]", "[]" },
+                { "{}", "{}" },
+                { "null", "null" },
+                { "[1, [2.5, \"a/b\"], {\"k\\\"\": true, \"l\": null}]",
+                  "[1,[2.5,\"a/b\"],{\"k\\\"\":true,\"l\":null}]" },
+        };
+        g_autoptr(json_object) many = json_object_new_array();
+        g_autofree char *shown = NULL;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(json_object) value = parse(cases[i].json);
+                g_autofree char *text = value_to_text(value);
+
+                g_assert_cmpstr(text, ==, cases[i].text);
+        }
+
+        for (int i = 0; i < 1000; i++)
+                json_object_array_add(many, json_object_new_int(i));
+        shown = value_to_text(many);
+        g_assert_cmpstr(shown, ==, "[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,...");
+}
+
+/* A text stands for bytes, and no value that is it needs more room. */
+static void test_is(void) {
+        static const struct {
+                const char *value, *wanted;
+                bool is;
+        } cases[] = {
+                { "[97, 98]", "\"ab\"", true },
+                { "[97, 98, 0]", "\"ab\"", true },
+                { "[97, 98, 0, 0]", "\"ab\"", false },
+                { "[97, 99]", "\"ab\"", false },
+                { "[97]", "\"ab\"", false },
+                { "[]", "\"\"", true },
+                { "[195, 164]", "\"\u00e4\"", true },
+                { "[[97], {\"k\": [98]}]", "[\"a\", {\"k\": \"b\"}]", true },
+                { "\"ab\"", "[97, 98]", false },
+                { "\"ab\"", "\"ab\"", true },
+                { "1.0", "1", true },
+                { "[\"a\"]", "\"a\"", false },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(json_object) value = parse(cases[i].value), wanted = parse(cases[i].wanted);
+
+                g_assert_cmpint(value_is(value, wanted), ==, cases[i].is);
+        }
 }
 
 static void test_file_descriptor(void) {
@@ -373,7 +450,7 @@ static void test_file_descriptor(void) {
 
         g_assert_cmpint(sd_bus_message_append(message, "sh", "a", 0), >=, 0);
         message_turn_over(message);
-        g_assert_cmpint(value_read_all(message, &values, &error), ==, -EOPNOTSUPP);
+        g_assert_cmpint(value_read_all(message, VALUE_ROOM_MAX, &values, &error), ==, -EOPNOTSUPP);
         g_assert_cmpstr(error, ==, "it has a file descriptor, which is not supported");
         g_assert_null(values);
 }
@@ -385,11 +462,11 @@ static void test_read_one(void) {
 
         g_assert_cmpint(value_append(message, "aus", args, &error), ==, 0);
         message_turn_over(message);
-        g_assert_cmpint(value_read_one(message, &first, &error), ==, 0);
+        g_assert_cmpint(value_read_one(message, VALUE_ROOM_MAX, &first, &error), ==, 0);
         g_assert_true(value_equal(first, json_object_array_get_idx(args, 0)));
-        g_assert_cmpint(value_read_one(message, &second, &error), ==, 0);
+        g_assert_cmpint(value_read_one(message, VALUE_ROOM_MAX, &second, &error), ==, 0);
         g_assert_cmpstr(json_object_get_string(second), ==, "b");
-        g_assert_cmpint(value_read_one(message, &none, &error), ==, -ENODATA);
+        g_assert_cmpint(value_read_one(message, VALUE_ROOM_MAX, &none, &error), ==, -ENODATA);
         g_assert_cmpstr(error, ==, "there is no value");
 }
 
@@ -443,6 +520,9 @@ int main(int argc, char **argv) {
         g_test_add_func("/value/invalid-utf8", test_invalid_utf8);
         g_test_add_func("/value/containers", test_containers);
         g_test_add_func("/value/bytes", test_bytes);
+        g_test_add_func("/value/too-large", test_too_large);
+        g_test_add_func("/value/text", test_text);
+        g_test_add_func("/value/is", test_is);
         g_test_add_func("/value/dictionary-keys", test_dictionary_keys);
         g_test_add_func("/value/variants", test_variants);
         g_test_add_func("/value/variant-types", test_variant_types);

@@ -17,6 +17,12 @@ static int method_fail(sd_bus_message *message, void *userdata, sd_bus_error *re
         return sd_bus_error_set(ret_error, "org.example.Error.Busy", "the camera is in use");
 }
 
+static int method_fail_long(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *text = g_strnfill(100000, 'o');
+
+        return sd_bus_error_setf(ret_error, "org.example.Error.Long", "a\u00e4%s", text);
+}
+
 static int method_limits(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         return sd_bus_error_set(ret_error, SD_BUS_ERROR_LIMITS_EXCEEDED, "of my own");
 }
@@ -34,6 +40,7 @@ static const sd_bus_vtable service_vtable[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_METHOD("Echo", "u", "u", method_echo, 0),
         SD_BUS_METHOD("Fail", NULL, NULL, method_fail, 0),
+        SD_BUS_METHOD("FailLong", NULL, NULL, method_fail_long, 0),
         SD_BUS_METHOD("Limits", NULL, NULL, method_limits, 0),
         SD_BUS_METHOD("Hang", NULL, NULL, method_hang, 0),
         SD_BUS_SIGNAL("Changed", "u", 0),
