@@ -55,7 +55,7 @@ static const Words unit_result_words[] = {
         { "watchdog", "it did not notify its watchdog in time" },
         { "oom-kill", "memory ran out and it was killed" },
         { "protocol", "it did not report its start as its Type= requires" },
-        { "resources", "a resource that it needs was not available" },
+        { "resources", "a resource that it needs was not available, see its journal" },
         { "exec-condition", "its ExecCondition= was not met" },
         { "start-limit-hit", "it was started too often in a short time" },
         { "trigger-limit-hit", "it was triggered too often in a short time" },

@@ -186,8 +186,8 @@ def test_the_unit_that_failed_is_named(machine):
     for name in ("net", "web"):
         machine.load("requires-" + name, start_unit(name + ".service"))
         assert finish(machine, "requires-" + name)[:2] == (
-            "failure", f"{name}: {name}.service was not started: link.service, which it requires, failed "
-                       "(result 'dependency')")
+            "failure", f"{name}: {name}.service was not started: link.service, which it requires, failed: "
+                       "its main process exited with status 1 (result 'dependency')")
         assert "  Journal: journalctl -u link.service\n" in machine.check("btctl", "status", "requires-" + name)
 
 

@@ -98,48 +98,112 @@ static const struct {
         [UNIT_RELOAD] = { "reload", "reloaded" },
 };
 
-/* Is the result about how a process ended, and was it the main process? */
-static bool main_process_failed(const UnitFacts *facts) {
-        static const char *const results[] = { "exit-code", "signal", "core-dump", NULL };
+/* Finds the command that has led to the result of the unit or, for reload, of its last reload. A main process that
+ * ended before this start of the unit has nothing to do with it. The program in the command is borrowed. */
+static bool command_behind(const UnitFacts *facts, bool reload, UnitCommand *ret_command) {
+        const char *result = reload ? facts->reload_result : facts->result;
+        bool earlier = facts->exec_main_exited > 0 && facts->exec_main_exited < facts->left_inactive;
+        const UnitCommand main = {
+                .code = earlier ? 0 : facts->exec_main_code,
+                .status = facts->exec_main_status,
+                .started = facts->exec_main_started,
+                .ended = facts->exec_main_exited,
+        };
+        const UnitCommand *found =
+                result ? unit_commands_find(&facts->commands, result, &main, g_strcmp0(facts->type, "forking") == 0,
+                                            reload ? "ExecReload" : NULL)
+                       : NULL;
 
-        return facts->result && g_strv_contains(results, facts->result) && facts->exec_main_code != 0 &&
-               (facts->exec_main_code != CLD_EXITED || facts->exec_main_status != 0);
+        if (found)
+                *ret_command = *found;
+        return found;
 }
 
-static char *main_process_describe(const UnitFacts *facts) {
-        g_autofree char *end = NULL;
-        const char *exec;
+static char *command_end_describe(const UnitCommand *command) {
+        const char *exec = command->code == CLD_EXITED ? exit_status_of_exec(command->status) : NULL;
+        g_autofree char *who = unit_command_describe(command), *end = NULL;
 
-        if (!main_process_failed(facts))
-                return NULL;
-
-        exec = facts->exec_main_code == CLD_EXITED ? exit_status_of_exec(facts->exec_main_status) : NULL;
         if (exec)
-                return g_strdup(exec);
+                return command->setting ? g_strdup_printf("%s failed: %s", who, exec) : g_strdup(exec);
 
-        end = exit_status_describe(facts->exec_main_code, facts->exec_main_status);
-        return g_strdup_printf("its main process %s", end);
+        end = exit_status_describe(command->code, command->status);
+        return g_strdup_printf("%s %s", who, end);
 }
 
+/* Only what starts the unit is limited by TimeoutStartSec=, and only until the unit is up. command: NULL if it is not
+ * known. */
+static char *timeout_describe(const UnitFacts *facts, const UnitCommand *command) {
+        bool started = facts->became_active > 0 && facts->became_active >= facts->left_inactive;
+        const char *limit = command ? unit_command_limit(command) : NULL;
+        g_autofree char *who = command ? unit_command_describe(command) : g_strdup("it");
+
+        if (command && !command->setting && !started && facts->left_inactive > 0)
+                limit = "TimeoutStartSec=";
+        return limit ? g_strdup_printf("%s took longer than %s allows", who, limit)
+                     : g_strdup_printf("%s took longer than its time limits allow", who);
+}
+
+/* Why a unit has failed, as a clause about it; NULL: it has not. */
+static char *result_describe(const UnitFacts *facts) {
+        UnitCommand found, *command = command_behind(facts, false, &found) ? &found : NULL;
+        const char *result = facts->result, *text = unit_result_text(result);
+
+        if (!result || strcmp(result, "success") == 0)
+                return NULL;
+        if (strcmp(result, "timeout") == 0)
+                return timeout_describe(facts, command);
+        if (strcmp(result, "protocol") == 0 && facts->type)
+                return g_strdup_printf("it did not report its start as its Type=%s requires", facts->type);
+        if (command && strcmp(result, "exec-condition") == 0) {
+                g_autofree char *end = exit_status_describe(command->code, command->status);
+
+                return g_strdup_printf("its ExecCondition= was not met: %s %s", command->program, end);
+        }
+        if (command)
+                return command_end_describe(command);
+
+        return g_strdup(text);
+}
+
+/* The same with the name of the result, if the clause does not say more. NULL: the unit has not failed. */
 static char *unit_result_describe(const UnitFacts *facts) {
-        g_autofree char *process = NULL;
-        const char *text;
+        g_autofree char *text = result_describe(facts);
+        UnitCommand command;
 
         if (!facts->result || strcmp(facts->result, "success") == 0)
                 return NULL;
+        if (text && strcmp(facts->result, "exit-code") == 0 && command_behind(facts, false, &command))
+                return g_steal_pointer(&text);
 
-        process = main_process_describe(facts);
-        if (process && strcmp(facts->result, "exit-code") == 0)
-                return g_steal_pointer(&process);
-
-        text = process ?: unit_result_text(facts->result);
         return text ? g_strdup_printf("%s (result '%s')", text, facts->result)
                     : g_strdup_printf("result '%s'", facts->result);
 }
 
+char *unit_cause_of_required(const UnitFacts *facts) {
+        g_autofree char *result = result_describe(facts), *state = unit_facts_describe(facts);
+
+        if (facts->id && g_str_has_suffix(facts->id, ".device"))
+                return g_strdup("is not there");
+        if (g_strcmp0(facts->active_state, "inactive") != 0)
+                return result ? g_strdup_printf("failed: %s", result) : g_strdup("failed");
+        if (facts->tested_asserts > 0 && !facts->assert_result)
+                return g_strdup_printf("was not started: %s%s was not met",
+                                       facts->unmet_assert ? "its " : "one of its assertions",
+                                       facts->unmet_assert ?: "");
+
+        return g_strdup_printf("is %s", state);
+}
+
+/* "; b.service, which conflicts with it, was started", if there is one. */
+static char *conflict_describe(const UnitFacts *facts, const char *before) {
+        return facts->conflicting
+                       ? g_strdup_printf("%s%s, which conflicts with it, was started", before, facts->conflicting)
+                       : NULL;
+}
+
 /* The job is done, but the unit is not in the requested state. */
 static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts *facts) {
-        g_autofree char *result = unit_result_describe(facts), *state = unit_facts_describe(facts);
+        g_autofree char *result = unit_result_describe(facts), *state = unit_facts_describe(facts), *conflict = NULL;
         bool again = unit_sub_state_restarts(facts->sub_state);
 
         if (facts->unmet_condition)
@@ -153,14 +217,28 @@ static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts 
                 return g_strdup_printf("%s failed: %s%s", unit, result,
                                        again ? "; its Restart= setting starts it again" : "");
 
-        return g_strdup_printf("%s was %s, but now it is %s", unit, verbs[verb].past, state);
+        conflict = conflict_describe(facts, ": ");
+        return g_strdup_printf("%s was %s, but now it is %s%s", unit, verbs[verb].past, state, conflict ?: "");
 }
 
 static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *facts) {
         g_autofree char *result = unit_result_describe(facts);
 
-        if (verb == UNIT_RELOAD)
-                return g_strdup_printf("%s was not reloaded: its reload command failed (result 'failed')", unit);
+        if (verb == UNIT_RELOAD) {
+                UnitCommand command;
+                g_autofree char *end = command_behind(facts, true, &command) ? command_end_describe(&command) : NULL;
+
+                /* systemd does not wait until a command that took too long has ended. */
+                if (g_strcmp0(facts->reload_result, "timeout") == 0)
+                        return g_strdup_printf(
+                                "%s was not reloaded: its reload took longer than TimeoutStartSec= allows "
+                                "(result 'failed')",
+                                unit);
+                return g_strdup_printf("%s was not reloaded: %s (result 'failed')", unit,
+                                       end ?: "its reload command failed");
+        }
+        if (result && verb == UNIT_STOP)
+                return g_strdup_printf("%s was not stopped: %s", unit, result);
         if (result)
                 return g_strdup_printf("%s failed: %s", unit, result);
 
@@ -191,23 +269,35 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
         if (strcmp(result, "assert") == 0 && facts->unmet_assert)
                 text = known = g_strdup_printf("its %s was not met", facts->unmet_assert);
         else if (strcmp(result, "dependency") == 0 && facts->failed_required)
-                text = known = g_strdup_printf("%s, which it requires, failed", facts->failed_required);
+                text = known = g_strdup_printf("%s, which it requires, %s", facts->failed_required,
+                                               facts->required_reason ?: "failed");
+        else if (strcmp(result, "canceled") == 0 && facts->conflicting)
+                text = known = conflict_describe(facts, "");
+        else if (strcmp(result, "timeout") == 0 && g_str_has_suffix(unit, ".device"))
+                text = "the device did not appear in time";
         else
                 text = job_result_text(result) ?: "its job ended";
 
         return g_strdup_printf("%s was not %s: %s (result '%s')", unit, verbs[verb].past, text, result);
 }
 
-json_object *unit_cause_facts(const char *unit, const char *bus, const char *result, const UnitFacts *facts) {
+json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, const char *result,
+                              const UnitFacts *facts) {
+        UnitCommand command;
         json_object *json = facts_new(
                 "unit", fact_text(unit), "bus", fact_text(bus), "job_result", fact_text(result), "result",
                 fact_text(facts->result), "load_state", fact_text(facts->load_state), "active_state",
                 fact_text(facts->active_state), "sub_state", fact_text(facts->sub_state), "unmet_condition",
                 fact_text(facts->unmet_condition), "unmet_assert", fact_text(facts->unmet_assert), "failed_required",
-                fact_text(facts->failed_required), "invocation_id", fact_text(facts->invocation_id), NULL);
+                fact_text(facts->failed_required), "required_reason", fact_text(facts->required_reason), "conflicting",
+                fact_text(facts->conflicting), "invocation_id", fact_text(facts->invocation_id), NULL);
 
-        if (main_process_failed(facts))
-                exit_status_add_facts(facts->exec_main_code, facts->exec_main_status, json);
+        if (command_behind(facts, verb == UNIT_RELOAD && strcmp(result, "failed") == 0, &command)) {
+                json_object_object_add(json, "command", fact_text(command.setting ?: "ExecStart"));
+                if (command.program)
+                        json_object_object_add(json, "program", fact_text(command.program));
+                exit_status_add_facts(command.code, command.status, json);
+        }
         return json;
 }
 

@@ -28,7 +28,12 @@ const char *unit_verb_method(UnitVerb verb);
 char *unit_cause(const char *unit, UnitVerb verb, const char *result, const UnitFacts *facts, bool user);
 
 /* The same as facts. bus: NULL is the default one. */
-json_object *unit_cause_facts(const char *unit, const char *bus, const char *result, const UnitFacts *facts);
+json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, const char *result,
+                              const UnitFacts *facts);
+
+/* Why a required unit kept another one from being started, as a clause about it: "failed: its main process exited with
+ * status 3". To be freed. */
+char *unit_cause_of_required(const UnitFacts *facts);
 
 /* Describes why systemd refused the job. To be freed. */
 char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *error);

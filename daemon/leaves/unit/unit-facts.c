@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Reads the properties of units by a table, watches a unit, and searches the units that a unit requires. The names of
- * these properties are unique over the interfaces of all types of units, so the interface is not checked.
+ * Reads the properties of units by a table, and watches a unit. The names of these properties are unique over the
+ * interfaces of all types of units, so the interface is not checked.
  */
 
 #include <string.h>
@@ -106,21 +106,6 @@ static int read_asserted(sd_bus_message *message, void *fact) {
         return read_conditions(message, facts, &facts->unmet_assert);
 }
 
-/* Commands: are there any? */
-static int read_exec_conditions(sd_bus_message *message, void *fact) {
-        int r = sd_bus_message_enter_container(message, 'v', "a(sasbttttuii)");
-
-        if (r >= 0)
-                r = sd_bus_message_enter_container(message, 'a', "(sasbttttuii)");
-        while (r >= 0 && (r = sd_bus_message_at_end(message, false)) == 0) {
-                *(bool *) fact = true;
-                r = sd_bus_message_skip(message, "(sasbttttuii)");
-        }
-        if (r >= 0)
-                r = sd_bus_message_exit_container(message);
-        return r < 0 ? r : sd_bus_message_exit_container(message);
-}
-
 static int read_strings(sd_bus_message *message, void *fact) {
         int r = sd_bus_message_enter_container(message, 'v', "as");
 
@@ -139,12 +124,12 @@ static const struct {
         { "ActiveState", read_string, offsetof(UnitFacts, active_state) },
         { "SubState", read_string, offsetof(UnitFacts, sub_state) },
         { "Result", read_string, offsetof(UnitFacts, result) },
+        { "Id", read_string, offsetof(UnitFacts, id) },
         { "Type", read_string, offsetof(UnitFacts, type) },
         { "ConditionResult", read_bool, offsetof(UnitFacts, condition_result) },
         { "AssertResult", read_bool, offsetof(UnitFacts, assert_result) },
         { "Conditions", read_met, offsetof(UnitFacts, unmet_condition) },
         { "Asserts", read_asserted, offsetof(UnitFacts, unmet_assert) },
-        { "ExecCondition", read_exec_conditions, offsetof(UnitFacts, conditional) },
         { "CollectMode", read_string, offsetof(UnitFacts, collect_mode) },
         { "RemainAfterExit", read_bool, offsetof(UnitFacts, remain_after_exit) },
         { "StopWhenUnneeded", read_bool, offsetof(UnitFacts, stop_when_unneeded) },
@@ -158,6 +143,7 @@ static const struct {
         { "ConditionTimestampMonotonic", read_uint64, offsetof(UnitFacts, tested_conditions) },
         { "AssertTimestampMonotonic", read_uint64, offsetof(UnitFacts, tested_asserts) },
         { "ActiveEnterTimestampMonotonic", read_uint64, offsetof(UnitFacts, became_active) },
+        { "ExecMainStartTimestampMonotonic", read_uint64, offsetof(UnitFacts, exec_main_started) },
         { "ExecMainExitTimestampMonotonic", read_uint64, offsetof(UnitFacts, exec_main_exited) },
         { "ExecMainCode", read_int, offsetof(UnitFacts, exec_main_code) },
         { "ExecMainStatus", read_int, offsetof(UnitFacts, exec_main_status) },
@@ -165,11 +151,19 @@ static const struct {
 };
 
 int unit_facts_read_one(UnitFacts *facts, const char *name, sd_bus_message *message) {
+        const char *setting = unit_commands_setting(name);
+        int r;
+
         for (size_t i = 0; i < G_N_ELEMENTS(facts_table); i++)
                 if (strcmp(facts_table[i].name, name) == 0)
                         return facts_table[i].read(message, (char *) facts + facts_table[i].offset);
 
-        return sd_bus_message_skip(message, "v");
+        if (!setting)
+                return sd_bus_message_skip(message, "v");
+
+        r = unit_commands_read(&facts->commands, setting, message);
+        facts->conditional |= r > 0 && strcmp(setting, "ExecCondition") == 0;
+        return r;
 }
 
 int unit_facts_read(UnitFacts *facts, sd_bus_message *message) {
@@ -207,10 +201,14 @@ void unit_facts_clear(UnitFacts *facts) {
         g_free(facts->active_state);
         g_free(facts->sub_state);
         g_free(facts->result);
+        g_free(facts->id);
         g_free(facts->type);
         g_free(facts->unmet_condition);
         g_free(facts->unmet_assert);
         g_free(facts->failed_required);
+        g_free(facts->required_reason);
+        g_free(facts->conflicting);
+        unit_commands_clear(&facts->commands);
         g_free(facts->collect_mode);
         g_free(facts->reload_result);
         g_strfreev(facts->referrers);
@@ -326,155 +324,4 @@ bool unit_watch_is_ready(const UnitWatch *watch) {
 
 UnitFacts *unit_watch_facts(UnitWatch *watch) {
         return &watch->facts;
-}
-
-/* This limit is high enough to find the unit in most cases, and prevents that all units of the system are read. */
-#define READ_MAX 32u
-
-struct UnitRequired {
-        Connection *connection;
-        GPtrArray *paths;  /* of the units to read */
-        unsigned n_read;   /* of these */
-        GHashTable *found; /* names of units */
-        Call *call;
-        UnitRequiredKnown known;
-        void *userdata;
-};
-
-static void read_next(UnitRequired *required);
-
-static bool has_failed(const char *active_state, const char *sub_state) {
-        return strcmp(active_state, "failed") == 0 || unit_sub_state_restarts(sub_state);
-}
-
-/* True: there was one that has failed. */
-static bool read_units(UnitRequired *required, sd_bus_message *reply) {
-        const char *unit, *active_state, *sub_state;
-
-        if (sd_bus_message_enter_container(reply, 'a', "(ssssssouso)") < 0)
-                return false;
-
-        while (sd_bus_message_read(reply, "(ssssssouso)", &unit, NULL, NULL, &active_state, &sub_state, NULL, NULL,
-                                   NULL, NULL, NULL) > 0) {
-                if (has_failed(active_state, sub_state)) {
-                        required->known(unit, required->userdata);
-                        return true;
-                }
-                if (strcmp(active_state, "inactive") == 0 && g_hash_table_add(required->found, g_strdup(unit)))
-                        g_ptr_array_add(required->paths, unit_name_path(unit));
-        }
-
-        return false;
-}
-
-static void on_units(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        UnitRequired *required = userdata;
-
-        if (!reply || !read_units(required, reply))
-                read_next(required);
-}
-
-static bool is_requirement(const char *property) {
-        static const char *const requirements[] = { "Requires", "Requisite", "BindsTo", NULL };
-
-        return g_strv_contains(requirements, property);
-}
-
-static void add_names(GPtrArray *names, sd_bus_message *reply) {
-        const char *name;
-
-        if (sd_bus_message_enter_container(reply, 'v', "as") < 0 || sd_bus_message_enter_container(reply, 'a', "s") < 0)
-                return;
-
-        while (sd_bus_message_read(reply, "s", &name) > 0)
-                g_ptr_array_add(names, (char *) name);
-        (void) sd_bus_message_exit_container(reply);
-        (void) sd_bus_message_exit_container(reply);
-}
-
-/* The names are borrowed. */
-static GPtrArray *read_requirements(sd_bus_message *reply) {
-        GPtrArray *names = g_ptr_array_new();
-        const char *property;
-
-        if (sd_bus_message_enter_container(reply, 'a', "{sv}") < 0)
-                return names;
-
-        while (sd_bus_message_enter_container(reply, 'e', "sv") > 0) {
-                if (sd_bus_message_read(reply, "s", &property) < 0)
-                        break;
-                if (is_requirement(property))
-                        add_names(names, reply);
-                else if (sd_bus_message_skip(reply, "v") < 0)
-                        break;
-                if (sd_bus_message_exit_container(reply) < 0)
-                        break;
-        }
-
-        return names;
-}
-
-/* The units that the unit with these properties requires; NULL: none. */
-static sd_bus_message *units_message(const UnitRequired *required, sd_bus_message *properties) {
-        g_autoptr(sd_bus_message) message = NULL;
-        g_autoptr(GPtrArray) names = read_requirements(properties);
-
-        if (names->len == 0)
-                return NULL;
-
-        g_ptr_array_add(names, NULL);
-        message =
-                systemd_message(required->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ListUnitsByNames", NULL);
-        return sd_bus_message_append_strv(message, (char **) names->pdata) < 0 ? NULL : g_steal_pointer(&message);
-}
-
-static void on_properties(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        UnitRequired *required = userdata;
-        g_autoptr(sd_bus_message) message = reply ? units_message(required, reply) : NULL;
-
-        if (!message) {
-                read_next(required);
-                return;
-        }
-
-        call_free(required->call);
-        required->call = systemd_query(required->connection, message, on_units, required);
-}
-
-static void read_next(UnitRequired *required) {
-        const char *path;
-
-        if (required->n_read >= MIN(required->paths->len, READ_MAX)) {
-                required->known(NULL, required->userdata);
-                return;
-        }
-
-        path = g_ptr_array_index(required->paths, required->n_read++);
-        call_free(required->call);
-        required->call = systemd_get_all(required->connection, path, SYSTEMD_UNIT, on_properties, required);
-}
-
-UnitRequired *unit_required_new(Connection *connection, const char *path, UnitRequiredKnown known, void *userdata) {
-        UnitRequired *required = g_new(UnitRequired, 1);
-
-        *required = (UnitRequired){
-                .connection = connection,
-                .paths = g_ptr_array_new_with_free_func(g_free),
-                .found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-                .known = known,
-                .userdata = userdata,
-        };
-        g_ptr_array_add(required->paths, g_strdup(path));
-        read_next(required);
-        return required;
-}
-
-void unit_required_free(UnitRequired *required) {
-        if (!required)
-                return;
-
-        call_free(required->call);
-        g_ptr_array_unref(required->paths);
-        g_hash_table_unref(required->found);
-        g_free(required);
 }

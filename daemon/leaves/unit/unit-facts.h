@@ -2,8 +2,7 @@
 #pragma once
 
 /*
- * Reads the properties of a unit that leaves use from systemd, follows them by systemd's signals, and searches for the
- * failed unit that kept another one from being started.
+ * Reads the properties of a unit that leaves use from systemd, and follows them by systemd's signals.
  */
 
 #include <glib.h>
@@ -11,6 +10,7 @@
 #include <systemd/sd-bus.h>
 
 #include "bus/connection.h"
+#include "leaves/unit/unit-commands.h"
 
 /* Properties that were not read are NULL or 0. */
 typedef struct UnitFacts {
@@ -18,10 +18,13 @@ typedef struct UnitFacts {
         char *active_state;    /* "active", "inactive", "failed", ... */
         char *sub_state;       /* "running", "exited", "dead", "auto-restart", ... */
         char *result;          /* "success", "exit-code", ...: why it failed */
+        char *id;              /* its name */
         char *type;            /* of a service: "simple", "oneshot", ... */
         char *unmet_condition; /* "ConditionPathExists=/x": what kept it from being started the last time */
         char *unmet_assert;
-        char *failed_required;  /* a unit that it requires, which kept it from being started; not a property */
+        /* These three are no properties: a unit that it requires, which kept it from being started, with the reason,
+         * and one that conflicts with it and was started. */
+        char *failed_required, *required_reason, *conflicting;
         char *invocation_id;    /* of its last start, in hex as the journal has it */
         int condition_result;   /* a bool: its conditions were met the last time */
         int assert_result;      /* the same of its assertions */
@@ -42,8 +45,10 @@ typedef struct UnitFacts {
         uint64_t tested_asserts;
         int exec_main_code; /* how its main process ended, as in siginfo_t; 0: it did not */
         int exec_main_status;
+        uint64_t exec_main_started;
         uint64_t exec_main_exited; /* when; CLOCK_MONOTONIC µs, 0: never */
-        char *status_text;         /* the status that its process sent to the service manager */
+        UnitCommands commands;
+        char *status_text; /* the status that its process sent to the service manager */
 } UnitFacts;
 
 void unit_facts_clear(UnitFacts *facts);
@@ -90,18 +95,5 @@ void unit_watch_read(UnitWatch *watch);
 /* The owner may correct facts that it knows better. */
 UnitFacts *unit_watch_facts(UnitWatch *watch);
 
-/*
- * If a required unit has failed, systemd reports only that there is one. So the units that the unit requires are read
- * and, if these were not started either, those that they require.
- */
-typedef struct UnitRequired UnitRequired;
-
-/* unit: borrowed; NULL: none has failed, or it has recovered. May free the UnitRequired. */
-typedef void (*UnitRequiredKnown)(const char *unit, void *userdata);
-
-UnitRequired *unit_required_new(Connection *connection, const char *path, UnitRequiredKnown known, void *userdata);
-void unit_required_free(UnitRequired *required);
-
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(UnitFacts, unit_facts_clear)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitWatch, unit_watch_free)
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitRequired, unit_required_free)

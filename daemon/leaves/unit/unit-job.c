@@ -26,6 +26,7 @@
 #include "leaves/unit/unit-cause.h"
 #include "leaves/unit/unit-facts.h"
 #include "leaves/unit/unit-recovery.h"
+#include "leaves/unit/unit-search.h"
 #include "run/leaf.h"
 
 /* How long a Type=simple service must last to count as started. */
@@ -43,14 +44,13 @@ static UnitVerb unit_job_verb(const NodeType *type) {
 /* Reads properties of the unit after its job, in steps: each decides or starts the next. */
 typedef struct Verify {
         Call *call, *second;
-        unsigned n_awaited;     /* answers of both */
-        bool good;              /* the job is done */
-        bool dependent;         /* it has failed because a job of another unit has failed */
-        UnitRequired *required; /* which it was */
-        bool end_read;          /* the properties that show that it did its work */
-        bool detailed;          /* all facts have been read */
-        bool afterwards;        /* nobody has seen the job end, so the facts must show that the unit was up */
-        Timer *settling;        /* or it has settled */
+        unsigned n_awaited; /* answers of both */
+        bool good;          /* the job is done */
+        UnitSearch *search; /* of the unit that is behind the failure */
+        bool end_read;      /* the properties that show that it did its work */
+        bool detailed;      /* all facts have been read */
+        bool afterwards;    /* nobody has seen the job end, so the facts must show that the unit was up */
+        Timer *settling;    /* or it has settled */
 } Verify;
 
 typedef struct UnitJob {
@@ -107,8 +107,8 @@ static void unit_job_fail(Leaf *leaf) {
                 unit_facts_set(&op->facts.result, UNIT_RESULT_START_LIMIT);
 
         text = unit_cause(op->unit, op->verb, op->result, &op->facts, user);
-        leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT, unit_cause_facts(op->unit, params->bus, op->result, &op->facts),
-                          "%s", text);
+        leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
+                          unit_cause_facts(op->unit, op->verb, params->bus, op->result, &op->facts), "%s", text);
         leaf_end(leaf, STATUS_FAILURE);
 }
 
@@ -148,7 +148,7 @@ static void unit_job_stop_search(UnitJob *op) {
 }
 
 static void verify_clear(Verify *verify) {
-        unit_required_free(verify->required);
+        unit_search_free(verify->search);
         call_free(verify->call);
         call_free(verify->second);
         timer_free(verify->settling);
@@ -230,11 +230,32 @@ static bool verify_lost(Leaf *leaf, const sd_bus_error *error) {
 
 static void verify_decide(Leaf *leaf);
 
-static void on_required(const char *unit, void *userdata) {
+static void on_found(const char *unit, const UnitFacts *facts, void *userdata) {
         UnitJob *op = ((Leaf *) userdata)->op;
 
-        unit_facts_set(&op->facts.failed_required, unit);
+        if (unit && is(op->result, "dependency")) {
+                unit_facts_set(&op->facts.failed_required, unit);
+                op->facts.required_reason = unit_cause_of_required(facts);
+        } else if (unit) {
+                unit_facts_set(&op->facts.conflicting, unit);
+        }
         verify_fail(userdata, NULL);
+}
+
+/* Another unit can be the reason: one that this unit requires, or one that conflicts with it. */
+static void verify_explain(Leaf *leaf) {
+        UnitJob *op = leaf->op;
+        const UnitFacts *facts = &op->facts;
+        bool dependent = is(op->result, "dependency"),
+             stopped = is_to_be_held(op) &&
+                       (is(op->result, "canceled") ||
+                        (is(op->result, "done") && facts->condition_result && is(facts->result, "success")));
+
+        if (dependent || stopped)
+                op->verify.search = unit_search_new(op->connection, op->path,
+                                                    dependent ? UNIT_REQUIRED : UNIT_CONFLICTING, on_found, leaf);
+        else
+                verify_fail(leaf, NULL);
 }
 
 /* If the details could not be read, the cause is made from what is known. */
@@ -252,10 +273,8 @@ static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *u
 
         if (reply && verify->good)
                 verify_decide(leaf);
-        else if (verify->dependent)
-                verify->required = unit_required_new(op->connection, op->path, on_required, leaf);
         else
-                verify_fail(leaf, NULL);
+                verify_explain(leaf);
 }
 
 static void verify_read_details(Leaf *leaf) {
@@ -374,7 +393,7 @@ static void verify_decide(Leaf *leaf) {
              lasts = is(op->facts.active_state, "active") && g_str_has_suffix(op->unit, ".service");
 
         if (!good && verify->detailed) {
-                verify_fail(leaf, NULL);
+                verify_explain(leaf);
         } else if (ended && !verify->detailed && !verify->end_read) {
                 verify_read_end(leaf);
         } else if (!good) {
@@ -385,14 +404,6 @@ static void verify_decide(Leaf *leaf) {
                 call_free(verify->call);
                 verify->call = systemd_get(op->connection, op->path, SYSTEMD_SERVICE, "Type", on_type, leaf);
         }
-}
-
-/* The job has failed with this result: reads why. */
-static void unit_job_explain(Leaf *leaf, const char *result) {
-        UnitJob *op = leaf->op;
-
-        op->verify.dependent = is(result, "dependency");
-        verify_read_details(leaf);
 }
 
 /* The job is done. */
@@ -514,7 +525,7 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
                 json_object_object_add(op->memo, "heard", json_object_new_boolean(true));
         op->result = g_strdup(result);
         if (!is(result, "done"))
-                unit_job_explain(leaf, result);
+                verify_read_details(leaf);
         else if (is_to_be_held(op))
                 unit_job_verify(leaf);
         else
@@ -650,7 +661,7 @@ static void unit_job_take_result(Leaf *leaf, const char *result, UnitFacts *fact
                         unit_facts_set(&op->result, "canceled");
                 verify_decide(leaf);
         } else if (is(result, "dependency")) {
-                unit_job_explain(leaf, result);
+                verify_read_details(leaf);
         } else {
                 unit_job_fail(leaf);
         }

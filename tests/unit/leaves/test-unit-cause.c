@@ -83,7 +83,7 @@ static const Case cases[] = {
         { UNIT_START, "failed", FAILED("protocol"),
           "cam.service failed: it did not report its start as its Type= requires (result 'protocol')" },
         { UNIT_START, "failed", FAILED("resources"),
-          "cam.service failed: a resource that it needs was not available (result 'resources')" },
+          "cam.service failed: a resource that it needs was not available, see its journal (result 'resources')" },
         { UNIT_START, "failed", FAILED("trigger-limit-hit"),
           "cam.service failed: it was triggered too often in a short time (result 'trigger-limit-hit')" },
         { UNIT_START, "failed", FAILED("service-start-limit-hit"),
@@ -137,6 +137,25 @@ static const Case cases[] = {
           {},
           "cam.service was not started: it was unloaded before its turn came (result 'collected')" },
         { UNIT_START, "once", {}, "cam.service was not started: it can be started only once (result 'once')" },
+        { UNIT_RELOAD,
+          "failed",
+          { .reload_result = WORD("timeout") },
+          "cam.service was not reloaded: its reload took longer than TimeoutStartSec= allows (result 'failed')" },
+        { UNIT_STOP, "failed", FAILED("timeout"),
+          "cam.service was not stopped: it took longer than its time limits allow (result 'timeout')" },
+        { UNIT_START,
+          "canceled",
+          { .conflicting = WORD("other.service") },
+          "cam.service was not started: other.service, which conflicts with it, was started (result 'canceled')" },
+        { UNIT_START,
+          "done",
+          { .active_state = WORD("inactive"),
+            .sub_state = WORD("dead"),
+            .result = WORD("success"),
+            .condition_result = 1,
+            .conflicting = WORD("other.service") },
+          "cam.service was started, but now it is inactive (dead): other.service, which conflicts with it, was "
+          "started" },
         { UNIT_START,
           "frozen",
           {},
@@ -185,6 +204,170 @@ static void test_results(void) {
         }
 }
 
+/* What failed first is behind the result, if it is of that kind. All were started at the time of their index. */
+static void test_commands(void) {
+        static const struct {
+                const char *result, *type;
+                int main_code, main_status;
+                uint64_t main_ended;
+                UnitCommand commands[3];
+                const char *cause;
+        } rows[] = {
+                { "exit-code",
+                  "exec",
+                  CLD_KILLED,
+                  SIGTERM,
+                  9,
+                  { { "ExecStartPost", WORD("/bin/post"), CLD_EXITED, 3, 0, 8 } },
+                  "cam.service failed: its ExecStartPost= command /bin/post exited with status 3" },
+                { "exit-code",
+                  "exec",
+                  CLD_EXITED,
+                  4,
+                  7,
+                  { { "ExecStart", WORD("/bin/cam"), CLD_EXITED, 4, 0, 7 },
+                    { "ExecStopPost", WORD("/bin/stop"), CLD_EXITED, 5, 0, 8 } },
+                  "cam.service failed: its main process exited with status 4" },
+                { "signal",
+                  "exec",
+                  CLD_KILLED,
+                  SIGTERM,
+                  9,
+                  { { "ExecStartPost", WORD("/bin/post"), CLD_KILLED, SIGKILL, 0, 8 } },
+                  "cam.service failed: its ExecStartPost= command /bin/post was killed by SIGKILL (result 'signal')" },
+                { "exit-code",
+                  "forking",
+                  0,
+                  0,
+                  0,
+                  { { "ExecStart", WORD("/bin/cam"), CLD_EXITED, 4, 0, 7 } },
+                  "cam.service failed: its ExecStart= command /bin/cam exited with status 4" },
+                { "exit-code",
+                  "exec",
+                  0,
+                  0,
+                  0,
+                  { { "ExecStartPre", WORD("/bin/pre"), CLD_EXITED, 203, 0, 7 } },
+                  "cam.service failed: its ExecStartPre= command /bin/pre failed: its program could not be executed "
+                  "(status 203/EXEC)" },
+                { "exit-code",
+                  "exec",
+                  0,
+                  0,
+                  0,
+                  { { "ExecReload", WORD("/bin/reload"), CLD_EXITED, 1, 0, 7 } },
+                  "cam.service failed: one of its commands failed (result 'exit-code')" },
+                { "exec-condition",
+                  "exec",
+                  0,
+                  0,
+                  0,
+                  { { "ExecCondition", WORD("/bin/ask"), CLD_EXITED, 7, 0, 7 } },
+                  "cam.service failed: its ExecCondition= was not met: /bin/ask exited with status 7 (result "
+                  "'exec-condition')" },
+                { "timeout",
+                  "exec",
+                  CLD_KILLED,
+                  SIGTERM,
+                  8,
+                  { { "ExecStop", WORD("/bin/stop"), CLD_KILLED, SIGTERM, 0, 9 } },
+                  "cam.service failed: its ExecStop= command /bin/stop took longer than TimeoutStopSec= allows (result "
+                  "'timeout')" },
+                { "timeout",
+                  "notify",
+                  CLD_KILLED,
+                  SIGTERM,
+                  8,
+                  {},
+                  "cam.service failed: its main process took longer than TimeoutStartSec= allows (result 'timeout')" },
+                { "protocol",
+                  "notify",
+                  CLD_EXITED,
+                  0,
+                  8,
+                  {},
+                  "cam.service failed: it did not report its start as its Type=notify requires (result 'protocol')" },
+                { "exit-code",
+                  NULL,
+                  0,
+                  0,
+                  0,
+                  { { "ExecUnmount", WORD("/bin/umount"), CLD_EXITED, 32, 0, 7 } },
+                  "cam.service failed: its unmount command /bin/umount exited with status 32" },
+                { "exit-code",
+                  NULL,
+                  0,
+                  0,
+                  0,
+                  { { "ExecRemount", WORD("/bin/mount"), CLD_EXITED, 32, 0, 7 } },
+                  "cam.service failed: its remount command /bin/mount exited with status 32" },
+                { "exit-code",
+                  NULL,
+                  0,
+                  0,
+                  0,
+                  { { "ExecActivate", WORD("/sbin/swapon"), CLD_EXITED, 1, 0, 7 } },
+                  "cam.service failed: its swapon command /sbin/swapon exited with status 1" },
+                { "timeout",
+                  NULL,
+                  0,
+                  0,
+                  0,
+                  { { "ExecDeactivate", WORD("/sbin/swapoff"), CLD_KILLED, SIGTERM, 0, 7 } },
+                  "cam.service failed: its swapoff command /sbin/swapoff took longer than TimeoutSec= allows (result "
+                  "'timeout')" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                g_autoptr(GArray) ended = g_array_new(FALSE, FALSE, sizeof(UnitCommand));
+                const UnitFacts facts = { .active_state = WORD("failed"),
+                                          .condition_result = 1,
+                                          .result = WORD(rows[i].result),
+                                          .type = WORD(rows[i].type),
+                                          .left_inactive = 5,
+                                          .exec_main_code = rows[i].main_code,
+                                          .exec_main_status = rows[i].main_status,
+                                          .exec_main_exited = rows[i].main_ended,
+                                          .commands = { .ended = ended, .n_start = 1 } };
+                g_autofree char *cause = NULL;
+
+                for (size_t j = 0; j < G_N_ELEMENTS(rows[i].commands) && rows[i].commands[j].setting; j++) {
+                        UnitCommand command = rows[i].commands[j];
+
+                        command.setting = unit_commands_setting(command.setting);
+                        command.started = j + 1;
+                        g_array_append_val(ended, command);
+                }
+                cause = unit_cause("cam.service", UNIT_START, "failed", &facts, false);
+                g_assert_cmpstr(cause, ==, rows[i].cause);
+        }
+}
+
+/* Why a unit that another one requires has kept that from being started. */
+static void test_required(void) {
+        static const struct {
+                UnitFacts facts;
+                const char *clause;
+        } rows[] = {
+                { FAILED("success"), "failed" },
+                { ENDED("signal", CLD_KILLED, SIGKILL), "failed: its main process was killed by SIGKILL" },
+                { { .id = WORD("dev-a.device"), .active_state = WORD("inactive") }, "is not there" },
+                { { .active_state = WORD("inactive"),
+                    .tested_asserts = 1,
+                    .unmet_assert = WORD("AssertPathExists=/x") },
+                  "was not started: its AssertPathExists=/x was not met" },
+                { { .active_state = WORD("inactive"), .tested_asserts = 1 },
+                  "was not started: one of its assertions was not met" },
+                { { .active_state = WORD("inactive"), .sub_state = WORD("dead") }, "is inactive (dead)" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                g_autofree char *clause = unit_cause_of_required(&rows[i].facts);
+
+                g_assert_cmpstr(clause, ==, rows[i].clause);
+        }
+}
+
 static void test_user_manager(void) {
         const UnitFacts facts = FAILED("start-limit-hit");
         g_autofree char *cause = unit_cause("cam.service", UNIT_RESTART, "failed", &facts, true);
@@ -204,9 +387,12 @@ static void test_errors(void) {
         g_autofree char *a = unit_cause_of_error("cam.service", UNIT_START, &missing),
                         *b = unit_cause_of_error("cam.service", UNIT_STOP, &none),
                         *c = unit_cause_of_error("cam.service", UNIT_RELOAD, &silent),
-                        *d = unit_cause_of_error("cam.service", UNIT_START, &down);
+                        *d = unit_cause_of_error("cam.service", UNIT_START, &down),
+                        *device = unit_cause("dev-a.device", UNIT_START, "timeout", &(UnitFacts){}, false);
 
         g_assert_cmpstr(a, ==, "cannot start cam.service: Unit cam.service not found");
+        g_assert_cmpstr(device, ==,
+                        "dev-a.device was not started: the device did not appear in time (result 'timeout')");
         g_assert_cmpstr(b, ==, "cannot stop cam.service: there is no systemd on this bus");
         g_assert_cmpstr(c, ==, "cannot reload cam.service: org.example.Error");
         g_assert_cmpstr(
@@ -241,13 +427,14 @@ static void test_facts(void) {
                                     .exec_main_status = SIGSEGV,
                                     .invocation_id = WORD("0123456789abcdef0123456789abcdef") },
                         earlier = { .result = WORD("timeout"), .exec_main_code = CLD_EXITED, .exec_main_status = 3 };
-        g_autoptr(json_object) first = unit_cause_facts("cam.service", "system", "failed", &crashed),
-                               second = unit_cause_facts("cam.service", NULL, "failed", &earlier);
+        g_autoptr(json_object) first = unit_cause_facts("cam.service", UNIT_START, "system", "failed", &crashed),
+                               second = unit_cause_facts("cam.service", UNIT_START, NULL, "failed", &earlier);
 
         g_assert_cmpstr(json_object_to_json_string_ext(first, JSON_C_TO_STRING_PLAIN), ==,
                         "{\"unit\":\"cam.service\",\"bus\":\"system\",\"job_result\":\"failed\","
                         "\"result\":\"core-dump\",\"active_state\":\"failed\","
-                        "\"invocation_id\":\"0123456789abcdef0123456789abcdef\",\"signal\":\"SIGSEGV\","
+                        "\"invocation_id\":\"0123456789abcdef0123456789abcdef\",\"command\":\"ExecStart\",\"signal\":"
+                        "\"SIGSEGV\","
                         "\"core_dumped\":true}");
         g_assert_cmpstr(json_object_to_json_string_ext(second, JSON_C_TO_STRING_PLAIN), ==,
                         "{\"unit\":\"cam.service\",\"job_result\":\"failed\",\"result\":\"timeout\"}");
@@ -293,6 +480,8 @@ int main(int argc, char **argv) {
 
         g_test_add_func("/unit-cause/results", test_results);
         g_test_add_func("/unit-cause/user-manager", test_user_manager);
+        g_test_add_func("/unit-cause/commands", test_commands);
+        g_test_add_func("/unit-cause/required", test_required);
         g_test_add_func("/unit-cause/errors", test_errors);
         g_test_add_func("/unit-cause/facts", test_facts);
         g_test_add_func("/unit-cause/names", test_names);

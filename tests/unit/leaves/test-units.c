@@ -137,7 +137,7 @@ static void test_start_limit(Scene *scene, const void *data) {
         scene->fake.unit_result = "start-limit-hit";
         assert_failed(scene, limit, "start-limit-hit");
         scene->fake.unit_result = "resources";
-        assert_failed(scene, "cam.service failed: a resource that it needs was not available (result 'resources')",
+        assert_failed(scene, "cam.service failed: a resource that it needs was not available, see its journal (result 'resources')",
                       "resources");
 }
 
