@@ -101,14 +101,6 @@ def test_bad_variables(btd, operand, message):
     assert btd.btctl("get", "boot", "who").stdout == '"eth0"\n'
 
 
-def test_a_variable_that_was_set_is_seen(btd):
-    """A guard is evaluated again as soon as its variable is set."""
-    path = start(btd, {**sleep("Work"), "while": "go"}, blackboard={"go": True})
-    settle(btd, path, Work="running")
-    assert btd.btctl("set", "boot", "go=false").returncode == 0
-    assert btd.client.finish(path)[0] == "skipped"
-
-
 def test_waiting_for_a_tree_of_conditions(btd, tmp_path):
     """The tree is evaluated when one of its conditions changes, or a variable that it is given."""
     path = start(btd, {"type": "WaitFor", "name": "Wait", "child": {
@@ -135,33 +127,6 @@ def test_pause_and_resume(btd):
     assert btd.client.run_property(path, "Status") == "running"
     refuse(btd, "run 'boot.1' is not paused; pause it first", "resume", "boot")
     refuse(btd, "run 'boot.1' is not paused; pause it first", "step", "boot")
-
-
-def test_paused_run_starts_nothing(btd, tmp_path):
-    """The running node continues until it ends; the next one waits for the resume."""
-    release, ended, mark = tmp_path / "release", tmp_path / "ended", tmp_path / "mark"
-    os.mkfifo(release)
-    os.mkfifo(ended)
-    path = start(btd, sequence(
-        {"type": "Spawn", "name": "First", "argv": ["/bin/sh", "-c", f"exec 3> {ended}; read x < {release}"]},
-        {"type": "Spawn", "name": "Second", "argv": ["/bin/touch", str(mark)]}))
-    with open(ended) as end:
-        btd.client.call(path, RUN, "Pause")
-        release.write_text("go\n")
-        assert end.read() == ""  # First is over when nobody can write to it any more
-    assert btd.client.nodes(path)["Second"]["status"] == "idle" and not mark.exists()
-    btd.client.call(path, RUN, "Resume")
-    assert btd.client.finish(path)[0] == "success"
-    assert mark.exists()
-
-
-def test_paused_run_is_halted(btd):
-    path = start(btd, LONG)
-    settle(btd, path, Long="running")
-    btd.client.call(path, RUN, "Pause")
-    assert btd.btctl("halt", "boot", "--wait").returncode == 0
-    assert btd.client.run_property(path, "Status") == "halted"
-    refuse(btd, "boot.1 has finished: halted", "pause", "boot")
 
 
 def test_breakpoint(btd):

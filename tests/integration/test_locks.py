@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests locks that runs share: which run waits for which, and the message about a deadlock."""
 
-import os
-
 import pytest
 
 from btctl_runs import UTF8
@@ -60,18 +58,3 @@ def test_deadlock(crossed):
 
     assert crossed.btctl("halt", "flash", "--wait").returncode == 0
     assert "lock" not in detail(crossed, "boot.1", "Fetch")
-
-
-def test_a_lock_that_is_taken_anew_in_the_tick_that_gave_it(btd, tmp_path):
-    """N is given the lock of M, is halted and started again, and takes the lock, all in one tick."""
-    gate = tmp_path / "gate"
-    os.mkfifo(gate)
-    btd.tree("boot", {"type": "RetryUntilSuccessful", "num_attempts": 2, "child": {"type": "Parallel", "children": [
-        {"type": "Spawn", "name": "M", "argv": ["/bin/sh", "-c", f"read line <{gate}; exit 1"], "as": "child",
-         "lock": "L", "skip_if": "done", "on_failure": "done = true"},
-        {"type": "Sleep", "name": "N", "duration": "10ms", "lock": "L"}]}}, blackboard={"done": False})
-    btd.start()
-    run, path = btd.client.start("boot")
-    await_detail(btd, run, "N")
-    gate.write_text("\n")
-    assert btd.client.finish(path) == ("success", "")

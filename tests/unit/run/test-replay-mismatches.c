@@ -145,13 +145,29 @@ static char *error_of(const char *root, uint32_t engine, const char *const *entr
         return error;
 }
 
-static void test_entries(void) {
-        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-                g_autofree char *error = error_of(ROOT, engine_version(), cases[i].entries);
+static void assert_errors(const char *root, const Case *some, size_t n) {
+        for (size_t i = 0; i < n; i++) {
+                g_autofree char *error = error_of(root, engine_version(), some[i].entries);
 
                 g_test_message("case %zu", i);
-                g_assert_cmpstr(error, ==, cases[i].error);
+                g_assert_cmpstr(error, ==, some[i].error);
         }
+}
+
+static void test_entries(void) {
+        assert_errors(ROOT, cases, G_N_ELEMENTS(cases));
+}
+
+static void test_condition(void) {
+        static const Case starts[] = {
+                { { "1 start {'suspended':0}", "2 tick", "2 begin #1 {'with':{'d':'1h'}}" }, NULL },
+                { { "1 start {'suspended':0}", "2 tick", "2 begin #1 {'with':{'d':'2h'}}" },
+                  "line 4: node #1 is started when 'd' is \"2h\", but with this engine it is \"1h\"" },
+                { { "1 start {'suspended':0}", "2 tick", "2 value #1 {'status':'failure'}" },
+                  "line 3: after this line, the run requests 'begin' of node #1, which is not recorded" },
+        };
+
+        assert_errors("{'type':'WaitFor','child':{'type':'PathExists','path':'{d}'}}", starts, G_N_ELEMENTS(starts));
 }
 
 static void test_engine(void) {
@@ -191,13 +207,7 @@ static const Case results[] = {
 };
 
 static void test_results(void) {
-        for (size_t i = 0; i < G_N_ELEMENTS(results); i++) {
-                g_autofree char *error =
-                        error_of("{'type':'Script','code':'go = true'}", engine_version(), results[i].entries);
-
-                g_test_message("case %zu", i);
-                g_assert_cmpstr(error, ==, results[i].error);
-        }
+        assert_errors("{'type':'Script','code':'go = true'}", results, G_N_ELEMENTS(results));
 }
 
 static void test_tree(void) {
@@ -212,6 +222,7 @@ static void test_tree(void) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/replay-mismatches/entries", test_entries);
+        g_test_add_func("/replay-mismatches/condition", test_condition);
         g_test_add_func("/replay-mismatches/engine", test_engine);
         g_test_add_func("/replay-mismatches/results", test_results);
         g_test_add_func("/replay-mismatches/tree", test_tree);
