@@ -118,7 +118,7 @@ static void test_bad_arguments(CameraStage *stage) {
         leaf_stage_set_variable(stage->leaves, "name", "No Name");
         range = start_call(stage, "\"member\": \"Echo\", \"signature\": \"sy\", \"args\": [\"a\", \"{n}\"]");
         g_assert_cmpint(range->status, ==, STATUS_FAILURE);
-        g_assert_cmpstr(range->cause, ==, "args[1]: expected a whole number from 0 to 255, not 300");
+        g_assert_cmpstr(range->cause, ==, "args[1]: expected a whole number from 0 to 255, not 300 (the value of {n})");
         assert_cause(range->reason, "parameter", "null");
 
         missing = start_call(stage, "\"member\": \"Echo\", \"signature\": \"s\", \"args\": \"{name}\"");
