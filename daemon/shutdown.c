@@ -42,6 +42,8 @@ static void give_up(Shutdown *shutdown) {
                                     "has not ended in time; not waiting for it any longer");
         }
 
+        if (shutdown->goes_down)
+                manager_give_up(shutdown->options.manager);
         manager_abandon(shutdown->options.manager);
         shutdown->options.over(true, shutdown->options.userdata);
 }

@@ -11,9 +11,9 @@
 #include "engine/tree.h"
 
 static const char *const status_names[STATUS_MAX_] = {
-        [STATUS_IDLE] = "idle",       [STATUS_RUNNING] = "running", [STATUS_SUCCESS] = "success",
-        [STATUS_FAILURE] = "failure", [STATUS_SKIPPED] = "skipped", [STATUS_HALTED] = "halted",
-        [STATUS_ERROR] = "error",
+        [STATUS_IDLE] = "idle",       [STATUS_RUNNING] = "running",       [STATUS_SUCCESS] = "success",
+        [STATUS_FAILURE] = "failure", [STATUS_SKIPPED] = "skipped",       [STATUS_HALTED] = "halted",
+        [STATUS_ERROR] = "error",     [STATUS_UNFINISHED] = "unfinished",
 };
 
 const char *status_to_string(Status status) {

@@ -16,7 +16,8 @@
 /*
  * The status of a node or a run. A node is IDLE or RUNNING and answers a tick with RUNNING,
  * SUCCESS, FAILURE or SKIPPED; it never answers IDLE. A run ends as HALTED if it was stopped,
- * and as ERROR if the tree itself is broken; ERROR also travels up through the nodes.
+ * and as ERROR if the tree itself is broken; ERROR also travels up through the nodes. It ends as
+ * UNFINISHED if it has not ended by itself when the machine goes down.
  */
 typedef enum Status {
         STATUS_IDLE,
@@ -26,6 +27,7 @@ typedef enum Status {
         STATUS_SKIPPED,
         STATUS_HALTED,
         STATUS_ERROR,
+        STATUS_UNFINISHED,
         STATUS_MAX_,
 } Status;
 

@@ -397,6 +397,38 @@ void live_run_finish(Run *run) {
         run->callbacks->finished(run, run->callbacks_userdata);
 }
 
+/* What a run was doing when it was given up. Only some leaves are named. */
+#define DOINGS_MAX 5u
+
+static Cause *given_up_cause(const Run *run) {
+        g_autoptr(GString) text = g_string_new("btd stopped before the run had ended");
+        const Tree *tree = definition_tree(run->definition);
+        unsigned n = 0;
+
+        for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1)) {
+                g_autofree char *doing = NULL;
+
+                if (!leaf->activity || activity_status(leaf->activity) != STATUS_RUNNING || n++ >= DOINGS_MAX)
+                        continue;
+
+                doing = activity_describe(leaf->activity);
+                g_string_append_printf(text, "%s%s%s%s", n == 1 ? ": " : ", ", tree_node_name(tree, leaf->node),
+                                       doing ? " " : "", doing ?: "");
+        }
+
+        if (n > DOINGS_MAX)
+                g_string_append_printf(text, " and %u more", n - DOINGS_MAX);
+        return cause_new(CAUSE_HALTED, facts_new("stopping", json_object_new_boolean(true), NULL), text->str);
+}
+
+void run_give_up(Run *run) {
+        Cause *why = given_up_cause(run);
+
+        run_abandon(run);
+        input_give_up(run, why, live_run_clock(run));
+        live_run_finish(run);
+}
+
 /* Tells that the run was paused or resumed, or that a breakpoint was reached. */
 void live_run_tell_moved(Run *run) {
         if (!run->moved)

@@ -500,10 +500,16 @@ static void apply_rerun(Replay *replay, const Entry *entry, uint64_t now) {
                 mismatch(replay, "node #%u is not running", entry->node);
 }
 
+static bool is_given_up(const Entry *entry) {
+        return entry->kind == ENTRY_FINISHED && status_in(entry) == STATUS_UNFINISHED;
+}
+
 static void apply_finished(Replay *replay, const Entry *entry, uint64_t now) {
         Status status = run_status(replay->run);
 
-        if (status_in(entry) != status)
+        if (is_given_up(entry))
+                input_give_up(replay->run, cause_in(replay, entry), now);
+        else if (status_in(entry) != status)
                 mismatch(replay, "the run is %s at this point", status_to_string(status));
 }
 
@@ -580,7 +586,7 @@ static void apply(Replay *replay, const Entry *entry) {
                 mismatch(replay, "no run lasts that long");
         else if (!input->apply)
                 mismatch(replay, "the run has not requested '%s'", kind);
-        else if (over != input->last && entry->kind != ENTRY_RECOVERED)
+        else if (over != (input->last && !is_given_up(entry)) && entry->kind != ENTRY_RECOVERED)
                 mismatch(replay, "'%s' does not happen to a run that is %s", kind,
                          status_to_string(run_status(replay->run)));
         else if (input->waiting && run_halting(replay->run))

@@ -668,6 +668,19 @@ void input_recovered(Run *run, uint64_t now) {
         }
 }
 
+void input_give_up(Run *run, Cause *why, uint64_t now) {
+        begin(run, now);
+        run->status = STATUS_UNFINISHED;
+        cause_unref(run->cause);
+        run->cause = why;
+        run_note_status(run, ENTRY_FINISHED, NODE_NONE, run->status, run->cause);
+        run_tell_result(run);
+        run_clear_machine(run);
+        run->computing = false;
+        run_flush(run);
+        run_end_events(run);
+}
+
 void input_rerun(Run *run, NodeId node, uint64_t now) {
         RunLeaf *leaf = run_leaf(run, node);
 

@@ -118,6 +118,8 @@ Status input_tick(Run *run, uint64_t now);
 bool run_wants_tick(const Run *run);
 /* Takes the cause. At most once. */
 void input_halt(Run *run, Cause *why, uint64_t now);
+/* The machine goes down, and the run has not ended in time. Its leaves have no activities any more. Takes the cause. */
+void input_give_up(Run *run, Cause *why, uint64_t now);
 /* An action has ended, also one that was halted. Its activity belongs to the caller from then on. */
 void input_leaf_ended(Run *run, NodeId node, Status status, Cause *cause, uint64_t now);
 void input_condition_changed(Run *run, NodeId node, uint64_t now);

@@ -88,6 +88,10 @@ void run_tell_awaited(Run *run);
 /* btd stops, and waits until the halt of the run completes. So does its own unit. */
 void run_end_with_btd(Run *run);
 
+/* Ends the run as UNFINISHED: the machine goes down, and it has not ended in time. What it has started is left alone.
+ */
+void run_give_up(Run *run);
+
 /* Leaves all that the run has started to the next btd. After this, the run can only be freed. */
 void run_abandon(Run *run);
 

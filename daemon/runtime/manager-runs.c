@@ -34,6 +34,9 @@ static void log_finished(const Run *run) {
         case STATUS_FAILURE:
                 log_message(LOG_WARNING, &subject, "failed after %s: %s", took, run_cause(run));
                 break;
+        case STATUS_UNFINISHED:
+                log_message(LOG_WARNING, &subject, "unfinished after %s: %s", took, run_cause(run));
+                break;
         case STATUS_ERROR:
                 log_message(LOG_ERR, &subject, "the tree is broken: %s", run_cause(run));
                 break;

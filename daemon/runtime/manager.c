@@ -207,6 +207,17 @@ static void abandon(Manager *manager) {
         manager->abandoned = true;
 }
 
+void manager_give_up(Manager *manager) {
+        const GPtrArray *runs = runs_list(manager->runs);
+        g_autoptr(GPtrArray) left = g_ptr_array_new();
+
+        for (unsigned i = 0; i < runs->len; i++)
+                if (run_status(runs->pdata[i]) == STATUS_RUNNING)
+                        g_ptr_array_add(left, runs->pdata[i]);
+        for (unsigned i = 0; i < left->len; i++)
+                run_give_up(left->pdata[i]);
+}
+
 void manager_abandon(Manager *manager) {
         const GPtrArray *runs = runs_list(manager->runs);
 

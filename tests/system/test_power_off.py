@@ -117,6 +117,12 @@ def history(kept):
     return {run["id"]: run for run in json.loads(result.stdout)}
 
 
+def installed_btd(machine):
+    """Its path in the machine."""
+    [path] = [path for path in ("/usr/bin/btd", "/usr/local/bin/btd") if os.path.exists(f"{machine.installed}{path}")]
+    return path
+
+
 def lines(path):
     return path.read_text(encoding="utf-8").split() if path.exists() else []
 
@@ -140,3 +146,22 @@ def check_power_off(machine):
 def test_nothing_takes_it_for_a_failure(boot):
     for _ in range(POWER_OFFS):
         check_power_off(boot(prepare))
+
+
+def test_what_does_not_end_in_time_is_in_the_history(boot):
+    def prepare_hanging(machine):
+        machine.unit("keep.service", KEEP)
+        machine.unit("btd.service.d/impatient.conf",
+                     f"[Service]\nExecStart=\nExecStart={installed_btd(machine)} --stop-timeout=1s\n")
+        machine.tree("hanging", shell("Hang", "echo >/run/hangs; exec sleep infinity", uninterruptible=True))
+
+    machine = boot(prepare_hanging)
+    machine.check("systemctl", "start", "keep.service")
+    machine.client.start("hanging")
+    client.wait(lambda: machine.path("/run/hangs").exists(), "the process")
+
+    machine.power_off()
+
+    run = history(machine.top / "kept")["hanging.1"]
+    assert run["status"] == "unfinished"
+    assert run["cause"].startswith("btd stopped before the run had ended: Hang waits for ")
