@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the key restart: another run starts when a run has finished; with btctl and on the bus."""
+"""Tests the key restart: another run starts when a run has finished; with btctl and on the bus. What restarts a run, and
+when: tests/unit/runtime/test-restarts.c."""
 
 import json
 import os
@@ -52,20 +53,6 @@ def test_halt_calls_it_off(btd):
     btd.client.wait_signal("PropertiesChanged", lambda signal: signal.args[0] == RUN and "Restart" in signal.args[2])
     assert btd.client.run_property(row.path, "Restart") == ""
     assert without_times(btd.btctl("status", "boot").stdout).splitlines()[0].endswith("failure after T")
-
-
-def test_start_does_not_wait(btd):
-    start(btd, FAIL, **LATER)
-    await_run(btd, "boot.1")
-    assert btd.btctl("start", "boot").returncode == 0
-    await_run(btd, "boot.2")
-
-
-def test_what_was_halted_stays(btd):
-    start(btd, LONG, restart="always", restart_backoff={"initial": "1ms"})
-    assert btd.btctl("halt", "boot", "--wait").returncode == 0
-    [row] = btd.client.runs()
-    assert (row.status, row.restart) == ("halted", "")
 
 
 SOON = {"restart": "on-failure", "restart_backoff": {"initial": "1ms"}}

@@ -317,7 +317,8 @@ static void test_emit_fails(CameraStage *stage) {
                       "\"interface\": \"a.b\", \"member\": \"M\", \"path\": \"/\", "
                       "\"signature\": \"y\", \"args\": [\"{n}\"]");
         g_assert_cmpint(range->status, ==, STATUS_FAILURE);
-        g_assert_cmpstr(range->cause, ==, "args[0]: expected a whole number from 0 to 255, not \"much\"");
+        g_assert_cmpstr(range->cause, ==,
+                        "args[0]: expected a whole number from 0 to 255, not \"much\" (the value of {n})");
 }
 
 static void test_name(CameraStage *stage) {
