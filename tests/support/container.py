@@ -40,9 +40,10 @@ mkdir $top/memory/upper $top/memory/work $top/memory/root
 cp -dR $installed/. $top/files/. $top/memory/upper
 mount -t overlay -o lowerdir=/,upperdir=$top/memory/upper,workdir=$top/memory/work overlay $top/memory/root
 rm -rf $top/memory/root/etc/systemd/system/*.wants $top/memory/root/var/log/journal
+[ ! -e /dev/autofs ] || autofs=--bind=/dev/autofs
 while read unit; do systemctl --quiet --root=$top/memory/root enable $unit; done <$top/enabled
 exec systemd-nspawn --quiet --directory=$top/memory/root --machine=$(basename $top) --boot --register=no --keep-unit \
-    --bind=$top/kept:/kept $NSPAWN_OPTIONS --console=pipe --settings=no --notify-ready=yes --kill-signal=SIGKILL \
+    --bind=$top/kept:/kept $autofs $NSPAWN_OPTIONS --console=pipe --settings=no --notify-ready=yes --kill-signal=SIGKILL \
     systemd.unit=multi-user.target
 """
 

@@ -325,6 +325,32 @@ def test_a_condition_follows_the_unit(machine):
     assert machine.client.finish(path)[0] == "success"
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/autofs"), reason="the kernel has no automounts")
+def test_a_condition_does_not_mount_an_automount(machine):
+    machine.unit("run-auto.automount", "[Automount]\nWhere=/run/auto\n")
+    machine.unit("run-auto.mount", "[Mount]\nWhat=tmpfs\nType=tmpfs\nWhere=/run/auto\n")
+    machine.check("systemctl", "start", "run-auto.automount")
+    is_there = {"type": "PathExists", "name": "Is", "path": "/run/auto/file"}
+    machine.load("auto-once", is_there)
+    machine.load("auto-while", {"type": "ReactiveSequence", "children": [is_there, {"type": "Sleep", "duration": "1h"}]})
+    machine.load("auto-later", {"type": "WaitFor", "child": {"type": "PathExists", "path": "/run/auto-later"}})
+
+    assert finish(machine, "auto-once")[:2] == (
+        "failure", "Is: the state of /run/auto/file is not known: nothing is mounted at the automount point /run/auto")
+    assert machine.property("run-auto.mount", "ActiveState") == "inactive"
+
+    machine.check("touch", "/run/auto/file")
+    assert finish(machine, "auto-once")[0] == "success"
+    _, path = machine.client.start("auto-while")
+    wait(lambda: machine.client.nodes(path)["Sleep"]["status"] == "running", "the state of the path")
+    _, later = machine.client.start("auto-later")
+    machine.check("systemctl", "stop", "run-auto.mount")
+    machine.check("touch", "/run/auto-later")
+    assert machine.client.finish(later)[0] == "success"
+    assert machine.property("run-auto.mount", "ActiveState") == "inactive"
+    assert machine.client.nodes(path)["Sleep"]["status"] == "running"  # the state is the last known one
+
+
 def test_more_jobs_than_systemd_can_tell_of(machine):
     """A dbus-daemon allows systemd 512 match rules, and each unit that is being started takes it two of them."""
     machine.unit("many@.service", "[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nExecStart=/bin/sleep 0.3\n")

@@ -12,6 +12,10 @@
  * The main loop ignores the events of a watch until the lookup that added it has ended. It can also remove a watch that
  * a thread has just added again. So a lookup that has found other watches than the one before is repeated.
  *
+ * A lookup does not cross an automount point where nothing is mounted: the file system would be mounted again after
+ * each time that it was unmounted, because a mount table that changes makes new lookups. The last known state stays
+ * until something else mounts it.
+ *
  * A file that the kernel generates, or that is on another machine, cannot be watched. If such a path does not exist,
  * its state is unknown, since inotify would not report its creation.
  */
@@ -21,10 +25,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdalign.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "basic/audience.h"
@@ -343,6 +349,7 @@ typedef struct Lookup {
         unsigned n_links;
         GArray *steps; /* of Step */
         View view;     /* where it has ended */
+        bool stopped;  /* at an automount point */
 } Lookup;
 
 /* Each of these functions returns false, because there is no further step. */
@@ -371,6 +378,46 @@ static bool is_gone(int error) {
 /* The path could not be read. */
 static bool lookup_end_at_error(Lookup *lookup, const char *here, int error) {
         return is_gone(error) ? lookup_end_missing(lookup, here) : lookup_end_unknown(lookup, here, "examined", error);
+}
+
+static bool lookup_end_at_automount(Lookup *lookup) {
+        lookup->stopped = true;
+        lookup->view.detail = g_strdup_printf("nothing is mounted at the automount point %s", lookup->at->str);
+        return lookup_end(lookup, PATH_UNKNOWN);
+}
+
+/* Is this a mount point? */
+static bool is_mounted(const char *path) {
+        g_autofree char *text = NULL;
+        g_auto(GStrv) lines = NULL;
+
+        if (!g_file_get_contents("/proc/self/mountinfo", &text, NULL, NULL))
+                return false;
+
+        lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line; line++) {
+                g_auto(GStrv) fields = g_strsplit(*line, " ", 6);
+                g_autofree char *point = g_strv_length(fields) == 6 ? g_strcompress(fields[4]) : NULL;
+
+                if (g_strcmp0(point, path) == 0)
+                        return true;
+        }
+
+        return false;
+}
+
+/* Would the kernel mount something for a look at the entry of the directory that the lookup has reached, or at all
+ * entries (NULL)? Neither lstat(2) nor open(2) with O_PATH do that for the directory itself, but statfs(2) and
+ * inotify_add_watch(2) with IN_ONLYDIR do. Below an automount point for many mounts, one may be mounted already. */
+static bool lookup_would_mount(const Lookup *lookup, const char *name) {
+        g_autofree char *entry = g_strdup_printf("%s/%s", lookup->at->str, name ?: "");
+        int fd = open(lookup->at->len > 0 ? lookup->at->str : "/", O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        struct statfs status;
+        bool automount = fd >= 0 && fstatfs(fd, &status) >= 0 && status.f_type == AUTOFS_SUPER_MAGIC;
+
+        if (fd >= 0)
+                close(fd);
+        return automount && !(name && is_mounted(entry));
 }
 
 static int lookup_watch(Lookup *lookup, const char *path, unsigned mask, const char *entry) {
@@ -419,6 +466,8 @@ static bool lookup_end_at_directory(Lookup *lookup) {
 
         if (!lookup->contents)
                 return lookup_end(lookup, PATH_DIRECTORY);
+        if (lookup_would_mount(lookup, NULL))
+                return lookup_end_at_automount(lookup);
 
         r = watch_entry(lookup, NULL);
         if (r < 0 && !is_gone(-r))
@@ -468,6 +517,9 @@ static bool lookup_enter(Lookup *lookup, const char *name) {
         g_autofree char *here = g_strdup_printf("%s/%s", lookup->at->str, name);
         struct stat status;
         int r;
+
+        if (lookup_would_mount(lookup, name))
+                return lookup_end_at_automount(lookup);
 
         r = watch_entry(lookup, name);
         if (r < 0 && !is_gone(-r) && (r != -EACCES || watch_file(lookup, here) < 0))
@@ -646,7 +698,13 @@ static bool path_take_steps(Path *path, const GArray *steps) {
         return same;
 }
 
-static void path_take_view(Path *path, View *view) {
+/* An unmounted file system is taken to be as it was. */
+static void path_take_view(Path *path, View *view, bool stopped) {
+        if (stopped && path->view.state != PATH_PENDING && path->view.state != PATH_UNKNOWN) {
+                path->changed = false;
+                return;
+        }
+
         path->changed = path->view.state != view->state || g_strcmp0(path->view.detail, view->detail) != 0;
         g_free(path->view.detail);
         path->view.state = view->state;
@@ -658,7 +716,7 @@ static void on_looked_up(void *data, void *userdata) {
         Path *path = userdata;
         bool same = path_take_steps(path, lookup->steps);
 
-        path_take_view(path, &lookup->view);
+        path_take_view(path, &lookup->view, lookup->stopped);
         path->running = false;
         path->n_done = path->n_begun;
         if (path->outdated || (!same && path->n_repeats++ < REPEATS_MAX))
