@@ -426,7 +426,8 @@ static void recover_condition(Activity *activity, const RunLeaf *past) {
         Status status;
 
         activity->held = true;
-        status = kind_of(activity)->start(&activity->leaf);
+        status = past->has_memo && kind_of(activity)->recover ? kind_of(activity)->recover(&activity->leaf)
+                                                              : kind_of(activity)->start(&activity->leaf);
         activity->status = status == STATUS_RUNNING ? past->status : status;
 }
 

@@ -81,7 +81,9 @@ struct LeafKind {
         /* Called instead of start for an action that the previous daemon started, and whose end is not recorded:
          * continues it. IDLE, or leaf_lost() later: it cannot be continued, and its result cannot be known. Then the
          * parameter "on_recover" decides if the type has one and the leaf has called leaf_set_memo(); other leaves are
-         * started again. NULL: like IDLE. */
+         * started again. NULL: like IDLE.
+         * A condition is started again; if it has called leaf_set_memo(), and its kind has this, this is called
+         * instead, and returns what start would. */
         Status (*recover)(Leaf *leaf);
         /* recover() reads what became of the leaf, and leaf_read(), leaf_end() or leaf_lost() follow. Until then, no
          * time limit counts. After the end, the leaf can live on until all leaves of the run have been read; what it

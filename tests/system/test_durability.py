@@ -17,6 +17,7 @@ import re
 
 import pytest
 
+import client
 import mixed
 
 FULL = os.environ.get("BTD_DURABILITY") == "full"
@@ -169,3 +170,28 @@ def test_stop_loses_what_systemd_forgets(machine):
     assert ends == dict.fromkeys(HELD, "failure")
     assert causes and causes <= {FAILED.format("failed", verb, 4),
                                  *(UNKNOWN.format(name, verb) for name in HELD if name != "failed")}
+
+
+def test_a_command_ends_with_its_run(machine):
+    """Its process is ended by the next btd, also if the node is not in use any more; then the program runs again."""
+    def processes():
+        rows = machine.systemd("ListUnitsByPatterns", "asas", [], ["btd-probe.*"])
+        return [row[0] for row in rows]
+
+    def lines():
+        return machine.read("/run/probe").split() if machine.path("/run/probe").exists() else []
+    machine.load("probe", {"type": "ReactiveSequence", "children": [
+        {"type": "Command", "name": "Probe", "argv": ["/bin/sh", "-c", "echo $$ >>/run/probe; exec sleep infinity"],
+         "kill_timeout": "1h"},
+        {"type": "Sleep", "duration": "infinity"}]})
+    machine.client.start("probe")
+    client.wait(lambda: len(lines()) == 1, "the process")
+
+    machine.check("systemctl", "kill", "--kill-who=main", "--signal=KILL", "btd.service")
+    client.wait(lambda: len(lines()) == 2, "the next process")
+    assert not machine.path(f"/proc/{lines()[0]}").exists()
+    assert len(processes()) == 1
+
+    machine.reconnect()
+    machine.check("btctl", "halt", "probe", "--wait")
+    client.wait(lambda: not processes(), "the end of the process")

@@ -15,10 +15,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -280,4 +283,17 @@ void process_user_clear(ProcessUser *user) {
         g_free(user->home);
         g_free(user->shell);
         *user = (ProcessUser){};
+}
+
+/* The name of the program is in parentheses, and can contain any characters. */
+int process_find_start(pid_t pid, uint64_t *ret_ticks) {
+        g_autofree char *path = g_strdup_printf("/proc/%i/stat", (int) pid), *text = NULL;
+        const char *end;
+
+        if (!g_file_get_contents(path, &text, NULL, NULL) || !(end = strrchr(text, ')')) ||
+            sscanf(end + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64,
+                   ret_ticks) != 1)
+                return -ESRCH;
+
+        return 0;
 }

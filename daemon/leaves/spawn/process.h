@@ -36,4 +36,7 @@ typedef struct ProcessSpec {
  * A negative errno, with a message that names the failed step. */
 int process_start(const ProcessSpec *spec, pid_t *ret_pid, int *ret_pidfd, char **ret_error);
 
+/* Since the boot, in clock ticks: with the PID, it identifies a process. -ESRCH: there is no such process. */
+int process_find_start(pid_t pid, uint64_t *ret_ticks);
+
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ProcessUser, process_user_clear)

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <systemd/sd-journal.h>
@@ -50,6 +51,7 @@ struct SpawnChild {
         uint64_t kill_timeout;
         Timer *killing;
         bool stopping;
+        SpawnConfirmed confirmed;
         SpawnEnded ended;
         void *userdata;
 };
@@ -87,6 +89,9 @@ static void child_ask_to_end(SpawnChild *child) {
 
 /* If the process is still being started, it is asked to end as soon as it has started. */
 void spawn_child_stop(SpawnChild *child) {
+        if (child->stopping)
+                return;
+
         child->stopping = true;
         if (!child->work)
                 child_ask_to_end(child);
@@ -235,9 +240,13 @@ static void start_done(void *data, void *userdata) {
                 r = fd_watch_new(child->fd_watches, child->pidfd, on_ended, child, &child->watch);
         if (r < 0)
                 start->error = g_strdup_printf("cannot watch the process: %s", g_strerror(-r));
-        if (start->error)
+        if (start->error) {
                 child->ended(&(SpawnEnd){ .error = start->error }, child->userdata);
-        else if (child->stopping)
+                return;
+        }
+
+        child->confirmed(child->userdata);
+        if (child->stopping)
                 child_ask_to_end(child);
 }
 
@@ -248,9 +257,25 @@ static const WorkKind start_kind = {
         .free = start_free,
 };
 
-SpawnChild *spawn_child_new(const SpawnRequest *request, SpawnEnded ended, void *userdata) {
+static SpawnChild *child_new(const SpawnRequest *request, SpawnEnded ended, void *userdata) {
+        SpawnChild *child = g_new(SpawnChild, 1);
+
+        *child = (SpawnChild){
+                .pidfd = -1,
+                .program = g_strdup(request->params->argv[0]),
+                .timers = request->leaf->services->timers,
+                .fd_watches = request->leaf->services->fd_watches,
+                .kill_signal = request->kill_signal,
+                .kill_timeout = request->params->kill_timeout,
+                .ended = ended,
+                .userdata = userdata,
+        };
+        return child;
+}
+
+SpawnChild *spawn_child_new(const SpawnRequest *request, SpawnConfirmed confirmed, SpawnEnded ended, void *userdata) {
         const SpawnParams *params = request->params;
-        SpawnChild *child = g_new0(SpawnChild, 1);
+        SpawnChild *child = child_new(request, ended, userdata);
         Start *start = g_new(Start, 1);
 
         *start = (Start){
@@ -267,16 +292,40 @@ SpawnChild *spawn_child_new(const SpawnRequest *request, SpawnEnded ended, void 
                 start->identifier = g_strconcat(SPAWN_UNIT_PREFIX, name, NULL);
         }
         memcpy(start->fds, request->fds, sizeof(request->fds));
-        child->pidfd = -1;
-        child->program = g_strdup(params->argv[0]);
-        child->timers = request->leaf->services->timers;
-        child->fd_watches = request->leaf->services->fd_watches;
-        child->kill_signal = request->kill_signal;
-        child->kill_timeout = request->params->kill_timeout;
-        child->ended = ended;
-        child->userdata = userdata;
+        child->confirmed = confirmed;
         child->work = workers_start(request->leaf->services->workers, &start_kind, start, child);
         return child;
+}
+
+int spawn_child_find(const SpawnRequest *request, json_object *memo, SpawnEnded ended, void *userdata,
+                     SpawnChild **ret_child) {
+        g_autoptr(SpawnChild) child = child_new(request, ended, userdata);
+        pid_t pid = json_object_get_int(json_object_object_get(memo, "pid"));
+        uint64_t ticks;
+
+        if (pid <= 0)
+                return -ESRCH;
+
+        /* What has this PID now may be another process, so it is opened first, and then compared. */
+        child->pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
+        if (child->pidfd < 0 || process_find_start(pid, &ticks) < 0 ||
+            ticks != json_object_get_uint64(json_object_object_get(memo, "ticks")) ||
+            fd_watch_new(child->fd_watches, child->pidfd, on_ended, child, &child->watch) < 0)
+                return -ESRCH;
+
+        child->pid = pid;
+        *ret_child = g_steal_pointer(&child);
+        return 0;
+}
+
+void spawn_child_note(const SpawnChild *child, json_object *memo) {
+        uint64_t ticks;
+
+        if (process_find_start(child->pid, &ticks) < 0)
+                return;
+
+        json_object_object_add(memo, "pid", json_object_new_int(child->pid));
+        json_object_object_add(memo, "ticks", json_object_new_uint64(ticks));
 }
 
 void spawn_child_free(SpawnChild *child) {

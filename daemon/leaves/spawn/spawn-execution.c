@@ -532,17 +532,17 @@ static int open_fds(Execution *execution, bool outlives, int fds[static 3]) {
         return r;
 }
 
-/* The memo for the next daemon: whether to look for a unit or a child, and whether the unit must have been there. */
+/* The memo for the next daemon: whether to look for a unit or a child, and whether it must have been there. */
 static void record_memo(const Execution *execution, bool as_unit) {
-        json_object *memo;
+        json_object *memo = json_object_new_object();
 
-        if (execution->leaf->type->class != NODE_ACTION)
-                return;
-
-        memo = json_object_new_object();
         json_object_object_add(memo, as_unit ? "unit" : "child", json_object_new_boolean(true));
+        if (execution->repetition > 0)
+                json_object_object_add(memo, "repetition", json_object_new_int64(execution->repetition));
         if (execution->confirmed)
                 json_object_object_add(memo, "confirmed", json_object_new_boolean(true));
+        if (execution->confirmed && execution->child)
+                spawn_child_note(execution->child, memo);
         leaf_set_memo(execution->leaf, memo);
 }
 
@@ -554,11 +554,11 @@ static void on_confirmed(void *userdata) {
                 return;
 
         execution->confirmed = true;
-        record_memo(execution, true);
+        record_memo(execution, !execution->child);
 }
 
-static int begin_with(Execution *execution, Connection *connection, int fds[static 3], char **ret_error) {
-        const SpawnRequest request = {
+static SpawnRequest request_of(const Execution *execution, const int fds[static 3]) {
+        return (SpawnRequest){
                 .leaf = execution->leaf,
                 .params = execution->params,
                 .repetition = execution->repetition,
@@ -567,12 +567,16 @@ static int begin_with(Execution *execution, Connection *connection, int fds[stat
                 .kill_signal = spawn_params_signal(execution->params),
                 .fds = { fds[0], fds[1], fds[2] },
         };
+}
+
+static int begin_with(Execution *execution, Connection *connection, int fds[static 3], char **ret_error) {
+        const SpawnRequest request = request_of(execution, fds);
 
         if (connection)
                 return spawn_unit_new(&request, connection, on_confirmed, on_ended, execution, &execution->unit,
                                       ret_error);
 
-        execution->child = spawn_child_new(&request, on_ended, execution);
+        execution->child = spawn_child_new(&request, on_confirmed, on_ended, execution);
         fds[0] = fds[1] = fds[2] = -1;
         return 0;
 }
@@ -695,6 +699,43 @@ int execution_recover(Leaf *leaf, const SpawnParams *params, ExecutionEnded ende
                 leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
         else
                 r = begin(execution, connection);
+        if (r < 0)
+                return r;
+
+        *ret_execution = g_steal_pointer(&execution);
+        return 0;
+}
+
+int execution_end_left(Leaf *leaf, const SpawnParams *params, ExecutionEnded ended, Execution **ret_execution) {
+        static const int no_fds[] = { -1, -1, -1 };
+        g_autoptr(Execution) execution = g_new(Execution, 1);
+        g_autofree char *error = NULL;
+        Connection *connection;
+        SpawnRequest request;
+        int r;
+
+        *execution = (Execution){
+                .leaf = leaf,
+                .params = params,
+                .repetition = (unsigned) json_object_get_int64(json_object_object_get(leaf->memo, "repetition")),
+                .ended = ended,
+                .recovering = true,
+                .stopping = true,
+        };
+        request = request_of(execution, no_fds);
+
+        if (json_object_object_get(leaf->memo, "unit")) {
+                r = buses_get(leaf->services->buses, NULL, NULL, &connection, &error);
+                if (r >= 0)
+                        r = spawn_unit_new(&request, connection, on_confirmed, on_ended, execution, &execution->unit,
+                                           &error);
+                if (r >= 0 && spawn_unit_stop(execution->unit))
+                        r = -ESRCH;
+        } else {
+                r = spawn_child_find(&request, leaf->memo, on_ended, execution, &execution->child);
+                if (r >= 0)
+                        spawn_child_stop(execution->child);
+        }
         if (r < 0)
                 return r;
 

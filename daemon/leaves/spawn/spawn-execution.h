@@ -21,6 +21,9 @@ int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, Ex
                   Execution **ret_execution);
 /* Continues a unit that the previous daemon started, whatever its state is now. */
 int execution_recover(Leaf *leaf, const SpawnParams *params, ExecutionEnded ended, Execution **ret_execution);
+/* Ends what the previous daemon has started for the leaf, by its memo, whatever its state is now; then ended is called.
+ * A negative errno: nothing of it runs any more. */
+int execution_end_left(Leaf *leaf, const SpawnParams *params, ExecutionEnded ended, Execution **ret_execution);
 /* Ends all its processes within the grace time; if the leaf is abandoned, a unit keeps running. */
 void execution_free(Execution *execution);
 

@@ -31,6 +31,6 @@ typedef struct SpawnEnd {
 
 /* Called once, from the main loop, when no process of the request is running any more. */
 typedef void (*SpawnEnded)(const SpawnEnd *end, void *userdata);
-/* Called when systemd has confirmed that it has the unit: before that, it may never have got the request. After a
- * recovery, called if the process still runs. */
+/* Called when systemd has confirmed that it has the unit: before that, it may never have got the request; or when the
+ * child was started. After a recovery, called if the process still runs. */
 typedef void (*SpawnConfirmed)(void *userdata);

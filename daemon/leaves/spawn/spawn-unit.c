@@ -624,28 +624,25 @@ int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnCon
         return 0;
 }
 
-static void unit_clean_up(SpawnUnit *unit) {
-        const char *state = unit_watch_facts(unit->watch)->active_state;
-        g_autoptr(sd_bus_message) message = NULL;
+/* Ends its processes, too. */
+static void unit_remove(Connection *connection, const char *unit, bool failed) {
+        g_autoptr(sd_bus_message) message = failed ? systemd_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
+                                                                     "ResetFailedUnit", "s", unit)
+                                                   : systemd_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
+                                                                     "StopUnit", "ss", unit, "replace");
 
-        if (is(state, "inactive"))
-                return;
-
-        if (is(state, "failed"))
-                message = systemd_message(unit->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ResetFailedUnit",
-                                          "s", unit->name);
-        else
-                message = systemd_message(unit->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "StopUnit", "ss",
-                                          unit->name, "replace");
-        systemd_send(unit->connection, message);
+        systemd_send(connection, message);
 }
 
 void spawn_unit_free(SpawnUnit *unit) {
+        const char *state;
+
         if (!unit)
                 return;
 
-        if (unit->phase != PHASE_WAITING || unit->asked)
-                unit_clean_up(unit);
+        state = unit_watch_facts(unit->watch)->active_state;
+        if ((unit->phase != PHASE_WAITING || unit->asked) && !is(state, "inactive"))
+                unit_remove(unit->connection, unit->name, is(state, "failed"));
         spawn_unit_abandon(unit);
 }
 
@@ -736,7 +733,8 @@ void spawn_name_clear(SpawnName *name) {
 }
 
 /*
- * Finds and removes the units that remain of ended processes. Such a unit stays active, or failed, until it is stopped
+ * Finds and removes the units that remain of ended processes, and the processes of Command that nobody waits for. The
+ * unit of an ended process stays active, or failed, until it is stopped
  * or reset. That request is lost if systemd re-executes at that moment, or the bus is lost: so this is done each time
  * that systemd is back.
  */
@@ -748,13 +746,13 @@ struct SpawnSweep {
         Call *call;
 };
 
-/* If a leaf repeats its program, it waits only for the last process, which is watched. */
-static bool is_left(const SpawnSweep *sweep, const char *text, const char *prefix, const char *suffix) {
+/* A leaf that repeats its program waits only for the last process, which is watched; no other may run. */
+static bool is_left(const SpawnSweep *sweep, const char *text, const char *prefix, const char *suffix, bool runs) {
         g_auto(SpawnName) name = {};
 
         return spawn_name_parse(text, prefix, suffix, &name) &&
                !g_hash_table_contains(names_in_use(sweep->connection), text) &&
-               (name.repetition > 0 || !sweep->awaited(&name, sweep->userdata));
+               (name.repetition > 0 || (!runs && !sweep->awaited(&name, sweep->userdata)));
 }
 
 static void sweep_outputs(const SpawnSweep *sweep, const char *outputs) {
@@ -762,22 +760,11 @@ static void sweep_outputs(const SpawnSweep *sweep, const char *outputs) {
         const char *file;
 
         while (directory && (file = g_dir_read_name(directory)))
-                if (is_left(sweep, file, "", ".stdout") || is_left(sweep, file, "", ".stderr")) {
+                if (is_left(sweep, file, "", ".stdout", false) || is_left(sweep, file, "", ".stderr", false)) {
                         g_autofree char *path = g_build_filename(outputs, file, NULL);
 
                         g_unlink(path);
                 }
-}
-
-static void sweep_unit(const SpawnSweep *sweep, const char *unit, bool failed) {
-        g_autoptr(sd_bus_message) message =
-                failed ? systemd_message(sweep->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ResetFailedUnit",
-                                         "s", unit)
-                       : systemd_message(sweep->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "StopUnit", "ss",
-                                         unit, "replace");
-
-        if (is_left(sweep, unit, SPAWN_UNIT_PREFIX, SPAWN_UNIT_SUFFIX))
-                systemd_send(sweep->connection, message);
 }
 
 static void on_listed(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
@@ -789,10 +776,10 @@ static void on_listed(sd_bus_message *reply, const sd_bus_error *error, void *us
 
         while (sd_bus_message_read(reply, "(ssssssouso)", &unit, NULL, NULL, &active, &sub, NULL, NULL, NULL, NULL,
                                    NULL) > 0) {
-                bool failed = g_str_equal(active, "failed");
+                bool failed = is(active, "failed");
 
-                if (failed || g_str_equal(sub, "exited"))
-                        sweep_unit(sweep, unit, failed);
+                if (is_left(sweep, unit, SPAWN_UNIT_PREFIX, SPAWN_UNIT_SUFFIX, !failed && !is(sub, "exited")))
+                        unit_remove(sweep->connection, unit, failed);
         }
 }
 

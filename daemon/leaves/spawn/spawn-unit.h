@@ -48,8 +48,8 @@ void spawn_name_clear(SpawnName *name);
 
 /*
  * Cleans up after processes of Spawn that no leaf waits for any more, because the previous daemon was killed before it
- * could, or a run was lost: removes the units of processes that have ended, and their output files. Processes that
- * still run are left alone. main.c uses it.
+ * could, or a run was lost: removes the units of processes that have ended, and their output files. Of processes
+ * that still run, it ends those of Command, and leaves the others alone. main.c uses it.
  */
 typedef struct SpawnSweep SpawnSweep;
 

@@ -26,13 +26,18 @@ static Status spawn_start(Leaf *leaf) {
                                                                                         : STATUS_RUNNING;
 }
 
-/* A unit outlives the daemon, a child does not. */
+static void on_left_ended(Status status, Leaf *leaf) {
+        leaf_lost(leaf);
+}
+
+/* A unit outlives the daemon. A child ends with it; if it was left alone, only its parent could have learned its exit
+ * status. */
 static Status spawn_recover(Leaf *leaf) {
-        json_object *unit = NULL;
         Spawn *op = leaf->op;
 
-        if (!json_object_object_get_ex(leaf->memo, "unit", &unit))
-                return STATUS_IDLE;
+        if (!json_object_object_get(leaf->memo, "unit"))
+                return execution_end_left(leaf, leaf->params, on_left_ended, &op->execution) < 0 ? STATUS_IDLE
+                                                                                                 : STATUS_RUNNING;
 
         return execution_recover(leaf, leaf->params, on_spawn_ended, &op->execution) < 0 ? STATUS_FAILURE
                                                                                          : STATUS_RUNNING;
@@ -80,7 +85,7 @@ typedef struct Command {
         bool timed_out;
 } Command;
 
-static void wait_for_next(Leaf *leaf);
+static void on_due(void *userdata);
 
 static void set_timer(Leaf *leaf, uint64_t usec, TimerCallback callback) {
         Command *op = leaf->op;
@@ -105,16 +110,16 @@ static void on_command_ended(Status status, Leaf *leaf) {
         const SpawnParams *params = leaf->params;
         Command *op = leaf->op;
 
-        if (op->timed_out)
-                set_timeout_cause(leaf);
-        else if (status == STATUS_FAILURE && !execution_has_run(op->execution))
+        if (status == STATUS_FAILURE && !execution_has_run(op->execution))
                 status = unknown_status(params->unknown);
         g_clear_pointer(&op->execution, execution_free);
+        set_timer(leaf, params->interval, on_due);
 
-        wait_for_next(leaf);
-        leaf_set_value(leaf, status);
+        if (!op->timed_out)
+                leaf_set_value(leaf, status);
 }
 
+/* The value does not wait until the process has ended. May free the leaf. */
 static void on_timeout(void *userdata) {
         Leaf *leaf = userdata;
         Command *op = leaf->op;
@@ -122,6 +127,8 @@ static void on_timeout(void *userdata) {
         op->timed_out = true;
         if (execution_stop(op->execution))
                 on_command_ended(STATUS_FAILURE, leaf);
+        set_timeout_cause(leaf);
+        leaf_set_value(leaf, STATUS_FAILURE);
 }
 
 static Status execute(Leaf *leaf) {
@@ -130,7 +137,7 @@ static Status execute(Leaf *leaf) {
 
         op->timed_out = false;
         if (execution_new(leaf, params, ++op->n_executions, on_command_ended, &op->execution) < 0) {
-                wait_for_next(leaf);
+                set_timer(leaf, params->interval, on_due);
                 return unknown_status(params->unknown);
         }
 
@@ -146,10 +153,20 @@ static void on_due(void *userdata) {
                 leaf_set_value(leaf, status);
 }
 
-static void wait_for_next(Leaf *leaf) {
-        const SpawnParams *params = leaf->params;
+static void on_left_command_ended(Status status, Leaf *leaf) {
+        Command *op = leaf->op;
 
-        set_timer(leaf, params->interval, on_due);
+        g_clear_pointer(&op->execution, execution_free);
+        on_due(leaf);
+}
+
+/* The program runs again, but not beside the process that a killed daemon has left. */
+static Status command_recover(Leaf *leaf) {
+        Command *op = leaf->op;
+
+        op->n_executions = (unsigned) json_object_get_int64(json_object_object_get(leaf->memo, "repetition"));
+        return execution_end_left(leaf, leaf->params, on_left_command_ended, &op->execution) < 0 ? execute(leaf)
+                                                                                                 : STATUS_RUNNING;
 }
 
 static void command_release(Leaf *leaf) {
@@ -169,6 +186,7 @@ static void command_describe(Leaf *leaf, GString *text) {
 const LeafKind command_kind = {
         .op_size = sizeof(Command),
         .start = execute,
+        .recover = command_recover,
         .acts = true,
         .release = command_release,
         .describe = command_describe,

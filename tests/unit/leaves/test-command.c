@@ -132,6 +132,37 @@ static void test_timeout_first(void) {
         g_assert_cmpstr(leaf->cause, ==, "timed out after 10ms");
 }
 
+/* The process ignores the signal, so its stop lasts; the value does not wait for that. */
+static void test_timeout_without_the_stop(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(TestLeaf) leaf = command(stage, "\"argv\": [\"sleep\", \"100\"], \"timeout\": \"1s\", "
+                                                  "\"kill_signal\": \"SIGWINCH\", \"kill_timeout\": \"1h\"");
+        g_autofree char *text = NULL;
+
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "timed out after 1s");
+        text = test_leaf_describe(leaf);
+        g_assert_true(g_str_has_prefix(text, "process ") && g_str_has_suffix(text, " to end"));
+}
+
+/* The process of a daemon that was killed is ended before the program runs again. */
+static void test_left_behind(void) {
+        static const char again[] = "{ \"type\": \"Command\", \"as\": \"child\", \"argv\": [\"true\"] }";
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(TestLeaf) left = command(stage, "\"argv\": [\"sleep\", \"100\"]"), next = NULL, last = NULL;
+
+        while (!json_object_object_get(left->memo, "pid"))
+                g_main_context_iteration(NULL, true);
+        next = leaf_stage_recover(stage, types, again, json_object_get(left->memo));
+        g_assert_cmpint(next->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(test_leaf_wait(next), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(left), !=, STATUS_SUCCESS);
+
+        /* Nothing is left then. */
+        last = leaf_stage_recover(stage, types, again, json_object_get(left->memo));
+        g_assert_cmpint(test_leaf_wait(last), ==, STATUS_SUCCESS);
+}
+
 static void test_cannot_execute(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autofree char *file = make_file();
@@ -243,6 +274,8 @@ int main(int argc, char **argv) {
         g_test_add_func("/command/slow", test_slow);
         g_test_add_func("/command/timeout", test_timeout);
         g_test_add_func("/command/timeout-first", test_timeout_first);
+        g_test_add_func("/command/timeout-without-the-stop", test_timeout_without_the_stop);
+        g_test_add_func("/command/left-behind", test_left_behind);
         g_test_add_func("/command/cannot-execute", test_cannot_execute);
         g_test_add_func("/command/unknown", test_unknown);
         g_test_add_func("/command/output", test_output);

@@ -153,6 +153,25 @@ static void test_drop_before_start(void) {
         g_assert_cmpint(rmdir(directory), ==, 0);
 }
 
+/* The process of a daemon that was killed is ended, and only then the leaf is lost. */
+static void test_left_by_a_daemon(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(TestLeaf) left = spawn(stage, "\"argv\": [\"/bin/sleep\", \"1000\"]"), next = NULL, last = NULL;
+
+        while (!json_object_object_get(left->memo, "pid"))
+                g_main_context_iteration(NULL, true);
+        next = leaf_stage_recover(stage, types, "{ \"type\": \"Spawn\", \"argv\": [\"/bin/true\"] }",
+                                  json_object_get(left->memo));
+        g_assert_cmpint(next->status, ==, STATUS_RUNNING);
+        test_leaf_wait(next);
+        g_assert_true(next->lost);
+        g_assert_cmpint(test_leaf_wait(left), ==, STATUS_FAILURE);
+
+        last = leaf_stage_recover(stage, types, "{ \"type\": \"Spawn\", \"argv\": [\"/bin/true\"] }",
+                                  json_object_get(left->memo));
+        g_assert_cmpint(last->status, ==, STATUS_IDLE);
+}
+
 static void test_search_path(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autoptr(TestLeaf) leaf = spawn(stage, "\"argv\": [\"true\"]");
@@ -548,6 +567,7 @@ static void test_names(void) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
+        g_test_add_func("/spawn/left-by-a-daemon", test_left_by_a_daemon);
         g_test_add_func("/spawn/success", test_success);
         g_test_add_func("/spawn/search-path", test_search_path);
         g_test_add_func("/spawn/exit-status", test_exit_status);
