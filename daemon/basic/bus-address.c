@@ -167,18 +167,26 @@ static bool can_enter_containers(void) {
                data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective & CAP_TO_MASK(CAP_SYS_ADMIN);
 }
 
+static bool is_of_user(const char *bus) {
+        return g_str_has_prefix(bus, "unix:path=/run/user/") ||
+               (g_str_equal(bus, "session") && !g_getenv("DBUS_SESSION_BUS_ADDRESS") && !g_getenv("XDG_RUNTIME_DIR"));
+}
+
 bool bus_address_is_denied(const char *bus, char **ret_reason) {
-        const char *reason = NULL;
+        const char *reason = NULL, *instead = "run a Spawn of busctl(1) in its place";
 
         if ((g_str_has_prefix(bus, "host:") || g_str_has_prefix(bus, "tcp:")) && !has_network())
                 reason = "its service may not use the network (RestrictAddressFamilies=)";
         else if ((g_str_has_prefix(bus, "machine:") || g_str_has_prefix(bus, "x-machine-unix:")) &&
                  !can_enter_containers())
                 reason = "it may not enter containers, which takes CAP_SYS_ADMIN";
+        else if (is_of_user(bus) && geteuid() == 0 && !can_enter_containers()) {
+                reason = "the bus of a user accepts only this user";
+                instead = "put the tree into ~/.config/btd/trees of the user, for 'btd --user'";
+        }
         if (!reason)
                 return false;
 
-        *ret_reason =
-                g_strdup_printf("this btd cannot reach '%s': %s; run a Spawn of busctl(1) in its place", bus, reason);
+        *ret_reason = g_strdup_printf("this btd cannot reach '%s': %s; %s", bus, reason, instead);
         return true;
 }

@@ -13,6 +13,6 @@ int bus_address_of(const char *name, char **ret_address, char **ret_error);
 /* -EINVAL: not the name of a bus, with an error message. */
 int bus_address_check(const char *name, char **ret_error);
 
-/* True: this process cannot reach the bus, since a service that is confined cannot reach other machines or containers;
- * with an error message. */
+/* True: this process cannot reach the bus, since a service that is confined cannot reach other machines, containers or
+ * the buses of users; with an error message. */
 bool bus_address_is_denied(const char *name, char **ret_reason);

@@ -617,6 +617,14 @@ void call_free(Call *call) {
                 call_release(call);
 }
 
+unsigned call_unanswered(const Call *call) {
+        const Receiver *receiver = call->receiver;
+
+        return receiver && call->queue == &receiver->waiting && receiver->silent && receiver->warned
+                       ? receiver->n_given_up
+                       : 0;
+}
+
 void call_undo(Call *call, sd_bus_message *undo) {
         if (call->queue == &call->calls->in_flight) {
                 (void) sd_bus_message_set_expect_reply(undo, false);
@@ -634,6 +642,9 @@ struct Connection {
         sd_bus *bus;
         GSource *source; /* of the bus, while it is open */
         GSource *retry;  /* while it is not */
+        GSource *tell;   /* while a listener must still be told that it is not */
+        int error;       /* why it is not; 0: not known yet */
+        bool was_ready;  /* when that happened */
         unsigned retry_msec;
         uint64_t patience; /* see connection_pace(); 0: it is not paced */
         bool ready;        /* the bus has replied to Hello */
@@ -650,17 +661,23 @@ struct Connection {
         bool untold;          /* some listener must still be called */
 };
 
+typedef enum Told {
+        TOLD_NOTHING,
+        TOLD_CONNECTED,
+        TOLD_LOST,
+} Told;
+
 struct Listener {
         Connection *connection;
         GList link;
         const ListenerCallbacks *callbacks;
         void *userdata;
-        bool connected; /* as of the last callback */
+        Told told; /* by the last callback */
 };
 
 /* Calls the listeners that do not know the present state yet. */
 static void listeners_tell(Connection *connection) {
-        bool connected = connection->ready;
+        Told state = connection->ready ? TOLD_CONNECTED : connection->error ? TOLD_LOST : TOLD_NOTHING;
 
         connection->untold = false;
         connection->next_listener = connection->listeners.head;
@@ -669,11 +686,11 @@ static void listeners_tell(Connection *connection) {
                 void (*tell)(Connection *, void *);
 
                 connection->next_listener = connection->next_listener->next;
-                if (listener->connected == connected)
+                if (listener->told == state || state == TOLD_NOTHING)
                         continue;
 
-                listener->connected = connected;
-                tell = connected ? listener->callbacks->connected : listener->callbacks->lost;
+                listener->told = state;
+                tell = state == TOLD_CONNECTED ? listener->callbacks->connected : listener->callbacks->lost;
                 if (tell)
                         tell(connection, listener->userdata);
         }
@@ -685,6 +702,7 @@ static void connection_came(Connection *connection) {
                 log_notice("connected to bus '%s'", connection->name);
         connection->warned = false;
         connection->ready = true;
+        connection->error = 0;
         connection->retry_msec = RETRY_MSEC_MIN;
 
         matches_attach(connection->matches, connection->source);
@@ -704,7 +722,36 @@ static gboolean on_retry(void *userdata) {
         return G_SOURCE_REMOVE;
 }
 
+static void source_drop(GSource **source) {
+        if (!*source)
+                return;
+
+        g_source_destroy(*source);
+        g_clear_pointer(source, g_source_unref);
+}
+
+static gboolean on_tell(void *userdata) {
+        Connection *connection = userdata;
+
+        source_drop(&connection->tell);
+        listeners_tell(connection);
+        return G_SOURCE_REMOVE;
+}
+
+/* Listeners are called from the main loop. */
+static void listeners_tell_later(Connection *connection) {
+        if (connection->tell)
+                return;
+
+        connection->tell = g_idle_source_new();
+        g_source_set_priority(connection->tell, G_PRIORITY_DEFAULT);
+        g_source_set_callback(connection->tell, on_tell, connection, NULL);
+        g_source_attach(connection->tell, connection->context);
+}
+
 static void connection_retry_later(Connection *connection, int error) {
+        connection->error = error;
+        connection->was_ready = connection->ready;
         if (!connection->warned)
                 log_warning("%s bus '%s', trying again until it is there: %s",
                             connection->ready ? "lost the connection to" : "cannot connect to", connection->name,
@@ -715,14 +762,7 @@ static void connection_retry_later(Connection *connection, int error) {
         g_source_set_callback(connection->retry, on_retry, connection, NULL);
         g_source_attach(connection->retry, connection->context);
         connection->retry_msec = MIN(connection->retry_msec * 2, RETRY_MSEC_MAX);
-}
-
-static void source_drop(GSource **source) {
-        if (!*source)
-                return;
-
-        g_source_destroy(*source);
-        g_clear_pointer(source, g_source_unref);
+        listeners_tell_later(connection);
 }
 
 static void connection_lost(Connection *connection) {
@@ -850,6 +890,7 @@ void connection_free(Connection *connection) {
         rules_free(connection->rules);
         calls_free(connection->calls);
 
+        source_drop(&connection->tell);
         source_drop(&connection->retry);
         source_drop(&connection->source);
         sd_bus_close_unref(connection->bus);
@@ -868,6 +909,18 @@ sd_bus *connection_bus(Connection *connection) {
 
 bool connection_is_ready(const Connection *connection) {
         return connection->ready;
+}
+
+int connection_error(const Connection *connection) {
+        return connection->error;
+}
+
+char *connection_problem(const Connection *connection) {
+        if (connection->error == 0)
+                return NULL;
+        if (connection->was_ready)
+                return g_strdup_printf("the connection to the bus '%s' was lost", connection->name);
+        return g_strdup_printf("cannot connect to the bus '%s': %s", connection->name, g_strerror(-connection->error));
 }
 
 char *connection_bus_id(Connection *connection) {
@@ -955,6 +1008,8 @@ Listener *connection_listen(Connection *connection, const ListenerCallbacks *cal
         connection->untold = true;
         if (connection->ready)
                 bus_source_wake(connection->source, 0);
+        else if (connection->error)
+                listeners_tell_later(connection);
         return listener;
 }
 

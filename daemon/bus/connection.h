@@ -43,6 +43,10 @@ const char *connection_name(const Connection *connection);
 /* The current sd_bus: never NULL, but it may be closed. Messages can be created on it at any time. Do not keep it. */
 sd_bus *connection_bus(Connection *connection);
 bool connection_is_ready(const Connection *connection);
+/* The reason why it is not, a negative errno; 0: it is, or the first attempt has not ended. */
+int connection_error(const Connection *connection);
+/* The same as a message that names the bus; NULL: no reason. To be freed. */
+char *connection_problem(const Connection *connection);
 /* The id of the bus; a bus that was restarted at the same address has another one. "": not connected. */
 char *connection_bus_id(Connection *connection);
 
@@ -74,6 +78,9 @@ typedef int (*CallMake)(sd_bus *bus, sd_bus_message **ret_message, void *userdat
 Call *connection_call_made(Connection *connection, const char *destination, CallMake make, CallDone done,
                            void *userdata);
 void call_free(Call *call);
+/* Why the call was not sent yet, although the bus is connected: its receiver has not answered so many calls that were
+ * given up, and calls to it wait until it does. 0: for no such reason. */
+unsigned call_unanswered(const Call *call);
 
 /* Frees a call that may have been sent, and whose effect must be undone: if it succeeds, the message is sent to the
  * same destination, without a reply. */
@@ -99,12 +106,13 @@ Match *connection_match(Connection *connection, const SignalPattern *pattern, Ma
 Names *connection_names(Connection *connection);
 Properties *connection_properties(Connection *connection);
 
-/* Called each time that the connection is established (to publish objects, request names, read values again) and when
- * it is lost. If it is already established, called from the main loop. */
+/* Called each time that the connection is established (to publish objects, request names, read values again), and when
+ * it is lost, or an attempt to establish it has failed for the first time. If that is already so, called from the main
+ * loop. */
 typedef struct Listener Listener;
 typedef struct ListenerCallbacks {
         void (*connected)(Connection *connection, void *userdata); /* the bus has replied to Hello */
-        void (*lost)(Connection *connection, void *userdata);
+        void (*lost)(Connection *connection, void *userdata);      /* see connection_problem() */
 } ListenerCallbacks;
 Listener *connection_listen(Connection *connection, const ListenerCallbacks *callbacks, void *userdata);
 void listener_free(Listener *listener);

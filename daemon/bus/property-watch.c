@@ -180,9 +180,7 @@ static void property_gone(Property *property) {
 }
 
 static void property_lost(Property *property) {
-        const char *bus = connection_name(property->interface->all->connection);
-        PropertyProblem problem = { .text = g_strdup_printf("the connection to the bus '%s' was lost", bus),
-                                    .lost = true };
+        PropertyProblem problem = { .text = connection_problem(property->interface->all->connection), .lost = true };
 
         property_forget(property, problem);
 }
@@ -565,6 +563,11 @@ PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress 
         property->may_start = true;
         if (interface_is_ready(interface))
                 property_ask(property);
+        else if (connection_error(connection)) {
+                problem_clear(&property->problem);
+                property->problem = (PropertyProblem){ .text = connection_problem(connection), .lost = true };
+                property->state = PROPERTY_UNKNOWN;
+        }
         return watch;
 }
 

@@ -132,10 +132,16 @@ static uint64_t timeout_of(const Activity *activity) {
         return *(const uint64_t *) ((const char *) activity->leaf.params + type->timeout_offset);
 }
 
+static char *obstacle_of(const Activity *activity) {
+        return activity->held && kind_of(activity)->obstacle ? kind_of(activity)->obstacle(&activity->leaf) : NULL;
+}
+
 static void fail_for_timeout(Activity *activity) {
+        g_autofree char *obstacle = obstacle_of(activity);
+
         leaf_give_cause(&activity->leaf,
                         reason_of_timeout(definition_tree(activity->run->definition), activity->leaf.node,
-                                          activity->leaf.type->timeout_offset, timeout_of(activity)));
+                                          activity->leaf.type->timeout_offset, timeout_of(activity), obstacle));
         activity->failed = true;
 }
 
@@ -338,7 +344,11 @@ char *activity_describe(Activity *activity) {
         g_autofree char *hidden = NULL;
 
         if (activity->status == STATUS_RUNNING) {
-                if (kind_of(activity)->describe)
+                g_autofree char *obstacle = obstacle_of(activity);
+
+                if (obstacle)
+                        g_string_append(text, obstacle);
+                else if (kind_of(activity)->describe)
                         kind_of(activity)->describe(&activity->leaf, text);
                 if (text->len > 0)
                         g_string_prepend(text, "waits for ");

@@ -256,11 +256,13 @@ Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit) {
         while (param->kind != PARAM_SPAN)
                 param++;
 
-        return reason_of_timeout(tree, node, param->offset, limit);
+        return reason_of_timeout(tree, node, param->offset, limit, NULL);
 }
 
-Cause *reason_of_timeout(const Tree *tree, NodeId node, size_t offset, uint64_t limit) {
-        g_autofree char *span = span_format(limit), *text = g_strdup_printf("timed out after %s", span);
+Cause *reason_of_timeout(const Tree *tree, NodeId node, size_t offset, uint64_t limit, const char *obstacle) {
+        g_autofree char *span = span_format(limit),
+                        *text = g_strdup_printf("timed out after %s%s%s", span, obstacle ? "; it waited for " : "",
+                                                obstacle ?: "");
         g_autofree char *path = tree_node_path(tree, node), *where = NULL;
         const Param *param = tree->nodes[node].type->params;
 

@@ -53,7 +53,7 @@ Cause *reason_of_element(const Definition *definition, const Variables *variable
 Cause *reason_of_failed_elements(const Machine *machine, NodeId for_each);
 
 /* The time limit of the node has passed. limit: in microseconds; offset: of the parameter's field. */
-Cause *reason_of_timeout(const Tree *tree, NodeId node, size_t offset, uint64_t limit);
+Cause *reason_of_timeout(const Tree *tree, NodeId node, size_t offset, uint64_t limit, const char *obstacle);
 /* An action was halted, and given up after its halt_timeout. before: the reason of the halt, or NULL. */
 Cause *reason_of_halt_timeout(const Definition *definition, NodeId node, const Cause *before);
 bool cause_is_halt_timeout(const Cause *cause);

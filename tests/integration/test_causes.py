@@ -4,6 +4,10 @@ has: tests/unit/run/test-run-details.c."""
 
 import json
 import os
+import re
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -40,6 +44,62 @@ def test_a_leaf_says_where_its_timeout_was_set(btd):
     path = finished(btd, "slow", {"type": "Spawn", "name": "Slow", "argv": ["/bin/sleep", "1000"],
                                   "timeout": "10ms"})
     assert chain_of(btd, path)[-1]["facts"]["where"] == "timeout of Slow"
+
+
+NOWHERE = "unix:path=/run/nowhere/bus"
+UNREACHABLE = f"cannot connect to the bus '{NOWHERE}': No such file or directory"
+WAITED = f"connection to the bus '{NOWHERE}': No such file or directory"
+OBJECT = {"destination": "org.example.A", "path": "/", "interface": "org.example.A"}
+
+
+@pytest.mark.parametrize("node, text", [
+    ({"type": "StartUnit", "unit": "a.service", "timeout": "100ms"}, f"timed out after 100ms; it waited for {WAITED}"),
+    ({"type": "DBusCall", **OBJECT, "member": "A", "timeout": "100ms"}, f"timed out after 100ms; it waited for {WAITED}"),
+    ({"type": "DBusSignal", "member": "A", "timeout": "100ms"}, f"timed out after 100ms; it waited for {WAITED}"),
+    ({"type": "DBusName", "name": "org.example.A"}, UNREACHABLE),
+    ({"type": "DBusProperty", **OBJECT, "property": "A"}, UNREACHABLE),
+    ({"type": "UnitState", "unit": "a.service"}, f"the state of a.service is not known: {UNREACHABLE}")])
+def test_a_bus_that_cannot_be_reached(btd, node, text):
+    btd.tree("far", {**node, "bus": NOWHERE})
+    btd.start()
+    _, path = btd.client.start("far")
+    btd.client.finish(path)
+    assert chain_of(btd, path)[-1]["text"] == text
+    # The next one finds the bus as the first one has left it.
+    _, path = btd.client.start("far")
+    btd.client.finish(path)
+    assert chain_of(btd, path)[-1]["text"] == text
+
+
+FROZEN = """
+import sys
+from gi.repository import Gio
+flags = Gio.DBusConnectionFlags
+bus = Gio.DBusConnection.new_for_address_sync(sys.argv[1], flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION)
+bus.call_sync("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "RequestName", GLib.Variant("(su)", ("org.example.A", 4)),
+              None, 0, -1)
+print("ready", flush=True)
+sys.stdin.read()
+""".replace("import Gio", "import Gio, GLib")
+
+
+def test_a_service_that_is_frozen(btd):
+    """It delays nobody else, and both the log and the causes name it."""
+    call = {"type": "DBusCall", **OBJECT, "member": "A", "timeout": "10ms"}
+    btd.tree("other", {"type": "DBusCall", "destination": "org.freedesktop.DBus", "path": "/", "member": "GetId"})
+    with subprocess.Popen([sys.executable, "-c", FROZEN, btd.bus.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as service:
+        try:
+            assert service.stdout.readline() == "ready\n"
+            service.send_signal(signal.SIGSTOP)
+            path = finished(btd, "frozen", {"type": "RetryUntilSuccessful", "num_attempts": 60, "child": call})
+            assert re.fullmatch(r"timed out after 10ms; it waited for org\.example\.A to answer \d+ earlier calls",
+                                chain_of(btd, path)[-1]["text"])
+            path = btd.client.start("other")[1]
+            assert btd.client.finish(path)[0] == "success"
+        finally:
+            service.kill()
+    assert btd.log().count("org.example.A on bus") == 1
 
 
 def for_each(items, **keys):

@@ -88,11 +88,14 @@ def test_its_processes_are_not(machine):
     {"type": "StartUnit", "unit": "a.service"}, {"type": "UnitState", "unit": "a.service"}])
 def test_buses_that_it_cannot_reach(machine, node):
     """A run would wait for ever; a btd without that sandbox may try."""
-    for bus, reason in ("host:me@pi", "its service may not use the network (RestrictAddressFamilies=)"), \
-            ("machine:box", "it may not enter containers, which takes CAP_SYS_ADMIN"):
+    user = "the bus of a user accepts only this user; put the tree into ~/.config/btd/trees of the user, for 'btd --user'"
+    for bus, reason in ("host:me@pi", "its service may not use the network (RestrictAddressFamilies=); run a Spawn of "
+                        "busctl(1) in its place"), \
+            ("machine:box", "it may not enter containers, which takes CAP_SYS_ADMIN; run a Spawn of busctl(1) in its "
+             "place"), ("session", user), ("unix:path=/run/user/1000/bus", user):
         machine.tree("far", {**node, "bus": bus})
         result = machine.btctl("reload")
-        assert f"bus: this btd cannot reach '{bus}': {reason}; run a Spawn of busctl(1) in its place" in result.stderr, result
+        assert f"bus: this btd cannot reach '{bus}': {reason}" in result.stderr, result
         assert machine.run("btctl", "validate", "/etc/btd/trees/far.json").returncode == 0
     machine.load("far", {**node, "bus": "{where}"}, blackboard={"where": "host:me@pi"})
     _, path = machine.client.start("far")

@@ -18,6 +18,7 @@
 typedef struct DBusName {
         Connection *connection;
         NameUse name;
+        Listener *listener;
 } DBusName;
 
 static json_object *name_facts(Leaf *leaf, json_object *seen) {
@@ -32,6 +33,7 @@ static json_object *name_facts(Leaf *leaf, json_object *seen) {
 static Status evaluate_name(Leaf *leaf) {
         const DBusNameParams *params = leaf->params;
         const DBusName *op = leaf->op;
+        g_autofree char *problem = NULL;
 
         switch (name_state(&op->name)) {
         case NAME_OWNED:
@@ -41,8 +43,8 @@ static Status evaluate_name(Leaf *leaf) {
                                   "%s is not on the bus", params->address.destination);
                 return STATUS_FAILURE;
         default:
-                leaf_set_cause_of(leaf, CAUSE_CONNECTION_LOST, name_facts(leaf, NULL),
-                                  "the connection to the bus '%s' was lost", connection_name(op->connection));
+                problem = connection_problem(op->connection);
+                leaf_set_cause_of(leaf, CAUSE_CONNECTION_LOST, name_facts(leaf, NULL), "%s", problem);
                 return unknown_status(params->unknown);
         }
 }
@@ -52,7 +54,13 @@ static void on_owner_changed(void *userdata) {
         leaf_set_value(userdata, evaluate_name(userdata));
 }
 
+/* It is lost, or cannot be reached. May free the leaf. */
+static void on_bus_lost(Connection *connection, void *userdata) {
+        on_owner_changed(userdata);
+}
+
 static Status dbus_name_start(Leaf *leaf) {
+        static const ListenerCallbacks callbacks = { .lost = on_bus_lost };
         const DBusNameParams *params = leaf->params;
         DBusName *op = leaf->op;
 
@@ -62,6 +70,7 @@ static Status dbus_name_start(Leaf *leaf) {
 
         op->name.follower = (Follower){ .changed = on_owner_changed, .userdata = leaf };
         name_use(connection_names(op->connection), &op->name, params->address.destination);
+        op->listener = connection_listen(op->connection, &callbacks, leaf);
         return name_state(&op->name) == NAME_UNKNOWN ? STATUS_RUNNING : evaluate_name(leaf);
 }
 
@@ -69,20 +78,26 @@ static void dbus_name_release(Leaf *leaf) {
         DBusName *op = leaf->op;
 
         name_leave(&op->name);
+        g_clear_pointer(&op->listener, listener_free);
+}
+
+static char *dbus_name_obstacle(const Leaf *leaf) {
+        const DBusName *op = leaf->op;
+
+        return dbus_obstacle(op->connection);
 }
 
 static void dbus_name_describe(Leaf *leaf, GString *text) {
         const DBusNameParams *params = leaf->params;
-        DBusName *op = leaf->op;
 
-        if (!dbus_describe_connection(op->connection, text))
-                g_string_append_printf(text, "owner of %s", params->address.destination);
+        g_string_append_printf(text, "owner of %s", params->address.destination);
 }
 
 const LeafKind dbus_name_kind = {
         .op_size = sizeof(DBusName),
         .start = dbus_name_start,
         .release = dbus_name_release,
+        .obstacle = dbus_name_obstacle,
         .describe = dbus_name_describe,
 };
 
@@ -297,13 +312,17 @@ static void dbus_property_release(Leaf *leaf) {
         g_clear_pointer(&op->test, live_test_free);
 }
 
+static char *dbus_property_obstacle(const Leaf *leaf) {
+        const DBusProperty *op = leaf->op;
+
+        return dbus_obstacle(op->connection);
+}
+
 static void dbus_property_describe(Leaf *leaf, GString *text) {
         const DBusPropertyParams *params = leaf->params;
-        DBusProperty *op = leaf->op;
 
-        if (!dbus_describe_connection(op->connection, text))
-                g_string_append_printf(text, "value of %s.%s from %s", params->address.interface, params->property,
-                                       params->address.destination);
+        g_string_append_printf(text, "value of %s.%s from %s", params->address.interface, params->property,
+                               params->address.destination);
 }
 
 const LeafKind dbus_property_kind = {
@@ -311,5 +330,6 @@ const LeafKind dbus_property_kind = {
         .start = dbus_property_start,
         .evaluate = dbus_property_evaluate,
         .release = dbus_property_release,
+        .obstacle = dbus_property_obstacle,
         .describe = dbus_property_describe,
 };

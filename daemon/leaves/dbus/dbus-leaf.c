@@ -21,12 +21,14 @@ Connection *dbus_connection_get(Leaf *leaf, const DBusAddress *address) {
         return connection;
 }
 
-bool dbus_describe_connection(Connection *connection, GString *text) {
-        if (connection_is_ready(connection))
-                return false;
+char *dbus_obstacle(const Connection *connection) {
+        int error = connection_error(connection);
 
-        g_string_append_printf(text, "connection to the bus '%s'", connection_name(connection));
-        return true;
+        if (connection_is_ready(connection))
+                return NULL;
+
+        return g_strdup_printf("connection to the bus '%s'%s%s", connection_name(connection), error ? ": " : "",
+                               error ? g_strerror(-error) : "");
 }
 
 const char *dbus_error_kind(const sd_bus_error *error) {

@@ -17,8 +17,8 @@ int dbus_bus_get(Leaf *leaf, const char *name, Connection **ret_connection, char
 /* The connection for an address from the parameters. NULL: there is none, and the cause is set. */
 Connection *dbus_connection_get(Leaf *leaf, const DBusAddress *address);
 
-/* Appends "connection to the bus 'system'" and returns true if the bus is not connected. */
-bool dbus_describe_connection(Connection *connection, GString *text);
+/* For LeafKind.obstacle: "connection to the bus 'system'", with the reason if there is one; NULL: it is connected. */
+char *dbus_obstacle(const Connection *connection);
 
 /* The kind of cause: "dbus-error", or "connection-lost" if the connection caused the error. */
 const char *dbus_error_kind(const sd_bus_error *error);

@@ -253,14 +253,24 @@ static void dbus_call_release(Leaf *leaf) {
         g_clear_pointer(&op->call, call_free);
 }
 
+static char *dbus_call_obstacle(const Leaf *leaf) {
+        const DBusCallParams *params = leaf->params;
+        const DBusCall *op = leaf->op;
+        unsigned n = op->call ? call_unanswered(op->call) : 0;
+
+        if (n == 0)
+                return dbus_obstacle(op->connection);
+
+        return g_strdup_printf("%s to answer %u earlier call%s", params->message.address.destination, n,
+                               n == 1 ? "" : "s");
+}
+
 static void dbus_call_describe(Leaf *leaf, GString *text) {
         const DBusCallParams *params = leaf->params;
         const DBusAddress *address = &params->message.address;
-        DBusCall *op = leaf->op;
 
-        if (!dbus_describe_connection(op->connection, text))
-                g_string_append_printf(text, "reply of %s%s%s from %s", address->interface ? address->interface : "",
-                                       address->interface ? "." : "", params->message.member, address->destination);
+        g_string_append_printf(text, "reply of %s%s%s from %s", address->interface ? address->interface : "",
+                               address->interface ? "." : "", params->message.member, address->destination);
 }
 
 const LeafKind dbus_call_kind = {
@@ -268,6 +278,7 @@ const LeafKind dbus_call_kind = {
         .start = dbus_call_start,
         .release = dbus_call_release,
         .recover = dbus_call_recover,
+        .obstacle = dbus_call_obstacle,
         .describe = dbus_call_describe,
 };
 
@@ -349,10 +360,16 @@ static void dbus_emit_release(Leaf *leaf) {
         g_clear_pointer(&op->question, call_free);
 }
 
+static char *dbus_emit_obstacle(const Leaf *leaf) {
+        const DBusEmit *op = leaf->op;
+
+        return dbus_obstacle(op->connection);
+}
+
 static void dbus_emit_describe(Leaf *leaf, GString *text) {
         DBusEmit *op = leaf->op;
 
-        if (!dbus_describe_connection(op->connection, text) && op->question)
+        if (op->question)
                 g_string_append(text, "the bus to take the signal");
 }
 
@@ -361,6 +378,7 @@ const LeafKind dbus_emit_kind = {
         .start = dbus_emit_start,
         .release = dbus_emit_release,
         .recover = dbus_emit_recover,
+        .obstacle = dbus_emit_obstacle,
         .describe = dbus_emit_describe,
 };
 
@@ -454,13 +472,15 @@ static void dbus_signal_release(Leaf *leaf) {
         g_clear_pointer(&op->match, match_free);
 }
 
+static char *dbus_signal_obstacle(const Leaf *leaf) {
+        const DBusSignal *op = leaf->op;
+
+        return dbus_obstacle(op->connection);
+}
+
 static void dbus_signal_describe(Leaf *leaf, GString *text) {
         const DBusSignalParams *params = leaf->params;
         const DBusAddress *address = &params->address;
-        DBusSignal *op = leaf->op;
-
-        if (dbus_describe_connection(op->connection, text))
-                return;
 
         g_string_append_printf(text, "signal %s%s%s", address->interface ? address->interface : "",
                                address->interface ? "." : "", params->member);
@@ -473,5 +493,6 @@ const LeafKind dbus_signal_kind = {
         .start = dbus_signal_start,
         .recover = dbus_signal_start,
         .release = dbus_signal_release,
+        .obstacle = dbus_signal_obstacle,
         .describe = dbus_signal_describe,
 };

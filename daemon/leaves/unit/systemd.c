@@ -218,14 +218,14 @@ static void systemd_subscribe(Systemd *systemd) {
 }
 
 static void on_lost(Connection *connection, void *userdata) {
+        g_autofree char *problem = connection_problem(connection);
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
         Systemd *systemd = userdata;
 
         systemd_set_trust(systemd, TRUST_FULL);
         g_clear_pointer(&systemd->call, call_free);
         g_clear_pointer(&systemd->subscribed, g_free);
-        sd_bus_error_setf(&error, SD_BUS_ERROR_DISCONNECTED, "the connection to the bus '%s' was lost",
-                          connection_name(connection));
+        sd_bus_error_set(&error, SD_BUS_ERROR_DISCONNECTED, problem);
         systemd_tell(systemd, &error);
 }
 

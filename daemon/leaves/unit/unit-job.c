@@ -842,6 +842,12 @@ static void unit_job_release(Leaf *leaf) {
         g_free(op->path);
 }
 
+static char *unit_job_obstacle(const Leaf *leaf) {
+        const UnitJob *op = leaf->op;
+
+        return dbus_obstacle(op->connection);
+}
+
 static void unit_job_describe(Leaf *leaf, GString *text) {
         UnitJob *op = leaf->op;
 
@@ -858,6 +864,7 @@ const LeafKind unit_job_kind = {
         .halts_at_once = unit_job_halts_at_once,
         .release = unit_job_release,
         .awaited = unit_job_awaited,
+        .obstacle = unit_job_obstacle,
         .describe = unit_job_describe,
         .recover = unit_job_recover,
         .reads = true,

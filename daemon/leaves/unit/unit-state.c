@@ -219,6 +219,8 @@ static Unit *unit_get(Connection *connection, const char *name) {
         unit->subscription = subscription_new(connection, &callbacks, unit);
         if (subscription_is_active(unit->subscription))
                 unit_load(unit);
+        else
+                unit->problem = connection_problem(connection);
 
         g_hash_table_insert(units, unit->name, unit);
         return unit;
@@ -387,6 +389,12 @@ static void unit_state_release(Leaf *leaf) {
         unit_drop_unused(op->unit);
 }
 
+static char *unit_state_obstacle(const Leaf *leaf) {
+        const UnitState *op = leaf->op;
+
+        return dbus_obstacle(op->unit->connection);
+}
+
 static void unit_state_describe(Leaf *leaf, GString *text) {
         const UnitState *op = leaf->op;
         const char *problem = op->unit->problem;
@@ -399,5 +407,6 @@ const LeafKind unit_state_kind = {
         .start = unit_state_start,
         .evaluate = unit_state_evaluate,
         .release = unit_state_release,
+        .obstacle = unit_state_obstacle,
         .describe = unit_state_describe,
 };
