@@ -215,7 +215,7 @@ static void append_count(GString *text, unsigned n, const char *what) {
 char **plot_held(const Timeline *timeline, const uint32_t *places) {
         const Node *nodes = timeline->tree->nodes;
         NodeId n_nodes = timeline->tree->n_nodes;
-        unsigned(*counts)[STATUS_MAX_] = g_malloc0_n(n_nodes, sizeof(*counts));
+        unsigned(*counts)[STATUS_NODE_MAX_] = g_malloc0_n(n_nodes, sizeof(*counts));
         char **held = g_new0(char *, n_nodes + 1);
 
         for (NodeId node = n_nodes; node-- > 1;) {
@@ -224,7 +224,7 @@ char **plot_held(const Timeline *timeline, const uint32_t *places) {
                 if (!last_bar(timeline, node) || holder == node || holder == UINT32_MAX)
                         continue;
                 counts[holder][last_bar(timeline, node)->status]++;
-                for (Status status = 0; !places && status < STATUS_MAX_; status++)
+                for (Status status = 0; !places && status < STATUS_NODE_MAX_; status++)
                         counts[holder][status] += counts[node][status];
         }
 
@@ -232,7 +232,7 @@ char **plot_held(const Timeline *timeline, const uint32_t *places) {
                 GString *text = g_string_new(NULL);
                 unsigned n = 0;
 
-                for (Status status = 0; status < STATUS_MAX_; status++)
+                for (Status status = 0; status < STATUS_NODE_MAX_; status++)
                         n += counts[node][status];
                 if (n > 0)
                         g_string_append_printf(text, "+%u", n);

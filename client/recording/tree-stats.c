@@ -270,7 +270,7 @@ void tree_stats_finish(TreeStats *stats) {
 uint64_t node_stats_executions(const NodeStats *node) {
         uint64_t n = 0;
 
-        for (Status status = STATUS_IDLE; status < STATUS_MAX_; status++)
+        for (Status status = STATUS_IDLE; status < STATUS_NODE_MAX_; status++)
                 n += node->results[status];
         return n;
 }

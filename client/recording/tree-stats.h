@@ -9,16 +9,16 @@
 #include "client/recording/recording.h"
 
 typedef struct NodeStats {
-        char *path;                    /* "Boot/Load"; "Boot/Load (2)" for the second node with that path */
-        char *name;                    /* the last part of the path, with the title of the node */
-        unsigned depth, order;         /* in the newest tree that has it */
-        unsigned runs;                 /* in which it was executed */
-        uint64_t results[STATUS_MAX_]; /* executions by outcome */
-        uint64_t retries;              /* executions that followed a failure in the same run */
-        GArray *durations;             /* uint64_t, microseconds: of executions that ended by themselves; in order */
-        uint64_t failures;             /* failures that began at this node, rather than below it */
-        GHashTable *causes;            /* of these failures: text -> number */
-        unsigned run;                  /* number of the last run that executed it */
+        char *path;                         /* "Boot/Load"; "Boot/Load (2)" for the second node with that path */
+        char *name;                         /* the last part of the path, with the title of the node */
+        unsigned depth, order;              /* in the newest tree that has it */
+        unsigned runs;                      /* in which it was executed */
+        uint64_t results[STATUS_NODE_MAX_]; /* executions by outcome */
+        uint64_t retries;                   /* executions that followed a failure in the same run */
+        GArray *durations;  /* uint64_t, microseconds: of executions that ended by themselves; in order */
+        uint64_t failures;  /* failures that began at this node, rather than below it */
+        GHashTable *causes; /* of these failures: text -> number */
+        unsigned run;       /* number of the last run that executed it */
 } NodeStats;
 
 typedef struct TreeStats {

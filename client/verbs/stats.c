@@ -429,7 +429,7 @@ static json_object *node_to_json(const NodeStats *node) {
         add_text(json, "path", node->path);
         add_number(json, "runs", node->runs);
         add_number(json, "executions", node_stats_executions(node));
-        for (Status status = STATUS_SUCCESS; status < STATUS_MAX_; status++)
+        for (Status status = STATUS_SUCCESS; status < STATUS_NODE_MAX_; status++)
                 add_number(json, status_to_string(status), node->results[status]);
         add_number(json, "retries", node->retries);
         add_durations(json, node->durations);

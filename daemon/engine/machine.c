@@ -526,7 +526,7 @@ static bool position_fits(const Machine *machine, NodeId node, const NodeImage *
                 return false;
         if (flags & TYPE_AT_CHILD_ALWAYS && !at_child && (at_work || image->position != 0))
                 return false;
-        if (flags & TYPE_AT_STATUS && image->position >= STATUS_MAX_)
+        if (flags & TYPE_AT_STATUS && image->position >= STATUS_NODE_MAX_)
                 return false;
 
         return !(flags & TYPE_AT_LAST_CHILD && at_work) || is_child(machine, node, image->counts[1]);
@@ -549,9 +549,9 @@ bool machine_restore_node(Machine *machine, NodeId node, const NodeImage *image)
         NodeState *state = node_state(machine, node);
         bool attributed = image->attributes != 0 || image->forced != 0 || image->outcome != 0;
 
-        if (image->status > STATUS_RUNNING || image->flags > UINT8_MAX || image->phase >= STATUS_MAX_ ||
-            image->sets >= 1u << N_SETS || image->attributes > UINT16_MAX || image->forced >= STATUS_MAX_ ||
-            image->outcome >= STATUS_MAX_ || (attributed && !machine->attributes) || !result_fits(image) ||
+        if (image->status > STATUS_RUNNING || image->flags > UINT8_MAX || image->phase >= STATUS_NODE_MAX_ ||
+            image->sets >= 1u << N_SETS || image->attributes > UINT16_MAX || image->forced >= STATUS_NODE_MAX_ ||
+            image->outcome >= STATUS_NODE_MAX_ || (attributed && !machine->attributes) || !result_fits(image) ||
             !position_fits(machine, node, image))
                 return false;
 

@@ -31,7 +31,7 @@ typedef struct NodeState {
                 uint16_t in_use; /* both at once: 0 if a tick has nothing to check */
         };
         uint8_t result;    /* with STATE_ENDED; with STATE_HELD, the reason in the upper half */
-        uint8_t phase;     /* the type's, 0 at first; less than STATUS_MAX_ */
+        uint8_t phase;     /* the type's, 0 at first; less than STATUS_NODE_MAX_ */
         uint32_t position; /* the type's: the child that is running, or a count */
         union {
                 struct {

@@ -27,7 +27,8 @@ typedef enum Status {
         STATUS_SKIPPED,
         STATUS_HALTED,
         STATUS_ERROR,
-        STATUS_UNFINISHED,
+        STATUS_NODE_MAX_, /* what follows is only of runs */
+        STATUS_UNFINISHED = STATUS_NODE_MAX_,
         STATUS_MAX_,
 } Status;
 

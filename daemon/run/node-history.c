@@ -451,7 +451,7 @@ bool node_history_image(const NodeHistory *history, NodeId node, NodeHistoryImag
 }
 
 bool node_history_restore(NodeHistory *history, NodeId node, const NodeHistoryImage *image) {
-        if (image->since > TIME_MAX || image->duration > TIME_MAX || image->status >= STATUS_MAX_ ||
+        if (image->since > TIME_MAX || image->duration > TIME_MAX || image->status >= STATUS_NODE_MAX_ ||
             image->count > UINT16_MAX)
                 return false;
 

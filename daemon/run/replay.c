@@ -225,7 +225,7 @@ static Status outcome_in(Replay *replay, const Entry *entry, Cause **ret_cause) 
         Status status = status_in(entry);
         Cause *cause = cause_in(replay, entry);
 
-        if (status == STATUS_IDLE || status == STATUS_HALTED) {
+        if (status == STATUS_IDLE || status == STATUS_HALTED || status == STATUS_UNFINISHED) {
                 mismatch(replay, "it has no status");
                 status = STATUS_FAILURE;
         }

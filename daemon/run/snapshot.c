@@ -529,7 +529,7 @@ static bool restore_locks(const Reading *reading, void *member, json_object *jso
 static Status get_status(json_object *json) {
         const char *text = json_object_get_string(member_of(json, "status", json_type_string));
 
-        for (Status status = STATUS_RUNNING; text && status < STATUS_MAX_; status++)
+        for (Status status = STATUS_RUNNING; text && status < STATUS_NODE_MAX_; status++)
                 if (g_str_equal(status_to_string(status), text))
                         return status;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests the order in which the ticker lets runs tick, and its budget per turn. */
+/* Tests the order in which the ticker lets runs tick, its budget per turn, and what it holds back. */
 
 #include "run/run.h"
 
@@ -119,6 +119,70 @@ static void test_remove(void) {
         ticker_free(NULL);
 }
 
+static void run_all(GMainContext *context) {
+        while (g_main_context_iteration(context, FALSE))
+                ;
+}
+
+static void test_hold(void) {
+        g_autoptr(GMainContext) context = g_main_context_new();
+        g_autoptr(Ticker) ticker = ticker_new(context);
+        Ticked ticked[2] = { 0 };
+
+        ticker_hold(ticker, true);
+        g_assert_true(ticker_is_held(ticker));
+        queue_all(ticker, ticked, 2);
+        run_all(context);
+        g_assert_false(ticker_tick(ticker));
+        ticker_remove(ticker, &ticked[1].entry);
+        g_assert_cmpuint(total(ticked, 2), ==, 0);
+
+        ticker_hold(ticker, false);
+        run_all(context);
+        g_assert_cmpuint(ticked[0].count, ==, 1);
+        g_assert_cmpuint(ticked[1].count, ==, 0);
+}
+
+static void on_doubted(void *userdata) {
+        ++*(unsigned *) userdata;
+}
+
+/* An entry in doubt waits, also if it was queued before; the others do not. */
+static void test_doubt(void) {
+        g_autoptr(GMainContext) context = g_main_context_new();
+        g_autoptr(Ticker) ticker = ticker_new(context);
+        Ticked ticked[3] = { 0 };
+        unsigned n_doubts = 0;
+
+        ticker_set_doubted(ticker, on_doubted, &n_doubts);
+        queue_all(ticker, ticked, 3);
+        ticker_queue_in_doubt(ticker, &ticked[0].entry);
+        ticker_queue_in_doubt(ticker, &ticked[1].entry);
+        ticker_queue(ticker, &ticked[1].entry);
+        g_assert_cmpuint(n_doubts, ==, 2);
+        run_all(context);
+        g_assert_cmpuint(total(ticked, 3), ==, 1);
+        g_assert_cmpuint(ticked[2].count, ==, 1);
+
+        ticker_remove(ticker, &ticked[1].entry);
+        ticker_resolve(ticker);
+        run_all(context);
+        g_assert_cmpuint(ticked[0].count, ==, 1);
+        g_assert_cmpuint(ticked[1].count, ==, 0);
+}
+
+/* Nobody would resolve it. */
+static void test_no_doubt(void) {
+        g_autoptr(GMainContext) context = g_main_context_new();
+        g_autoptr(Ticker) ticker = ticker_new(context);
+        Ticked ticked[1] = { 0 };
+
+        queue_all(ticker, ticked, 1);
+        ticker_queue_in_doubt(ticker, &ticked[0].entry);
+        run_all(context);
+        g_assert_cmpuint(ticked[0].count, ==, 1);
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/ticker/once", test_once);
@@ -126,5 +190,8 @@ int main(int argc, char **argv) {
         g_test_add_func("/ticker/budget-of-ticks", test_budget_of_ticks);
         g_test_add_func("/ticker/budget-of-time", test_budget_of_time);
         g_test_add_func("/ticker/remove", test_remove);
+        g_test_add_func("/ticker/hold", test_hold);
+        g_test_add_func("/ticker/doubt", test_doubt);
+        g_test_add_func("/ticker/no-doubt", test_no_doubt);
         return g_test_run();
 }
