@@ -84,21 +84,22 @@ static void unit_job_check(const Tree *tree, NodeId node, Findings *findings) {
 const NodeType start_unit_type = UNIT_JOB_TYPE(
         "StartUnit", "Starts a systemd unit and waits until it is up",
         "Fails when the unit fails, when a condition of the unit is not met, or when a unit that it requires fails. "
-        "systemd does not report whether the program of a Type=simple service could be executed, so such a service "
-        "must run for 100ms to count as started. Type=exec and Type=notify need no such wait. " HALT_DOC);
+        "A service must stay up for 100ms after its start; only a service of Type=oneshot may be inactive "
+        "then. " HALT_DOC);
 
 const NodeType stop_unit_type = UNIT_JOB_TYPE(
         "StopUnit", "Stops a systemd unit and waits until it is down",
-        "Succeeds also when the unit is not running; fails when there is no such unit. When the node is halted, "
+        "Succeeds also when the unit is not running; fails when there is no such unit, or when the unit is up again "
+        "within 100ms. If an active unit can start it again, the status names this unit. When the node is halted, "
         "the unit is stopped nevertheless.");
 
 const NodeType restart_unit_type =
         UNIT_JOB_TYPE("RestartUnit", "Stops a systemd unit if it is running, starts it, and waits until it is up",
                       "Fails as StartUnit does. " HALT_DOC);
 
-const NodeType reload_unit_type =
-        UNIT_JOB_TYPE("ReloadUnit", "Makes a running systemd unit read its configuration again, and waits until it has",
-                      "Fails when the unit is not running, or cannot reload. " HALT_DOC);
+const NodeType reload_unit_type = UNIT_JOB_TYPE(
+        "ReloadUnit", "Makes a running systemd unit read its configuration again, and waits until it has",
+        "Fails when the unit is not running, cannot reload, or ends within 100ms after the reload. " HALT_DOC);
 
 /* The members of value in the test of UnitState. */
 const char *const unit_state_test_names[] = { "value", NULL };

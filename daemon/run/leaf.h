@@ -153,7 +153,8 @@ void leaf_set_value(Leaf *leaf, Status value);
 void leaf_value_changed(Leaf *leaf);
 
 /* The reason why the leaf fails, as a message: "org.example.Error.Busy: the camera is in use". Call it before the
- * FAILURE is reported. For a condition, it has the actual value, too ("is \"inactive\", not \"active\""). */
+ * FAILURE is reported. An action that succeeds can give its SUCCESS a note in the same way. For a condition, it has the
+ * actual value, too ("is \"inactive\", not \"active\""). */
 void leaf_set_cause(Leaf *leaf, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* The same with a kind of basic/cause.h and facts (taken, may be NULL), for programs and for retry_on. */
 void leaf_set_cause_of(Leaf *leaf, const char *kind, json_object *facts, const char *format, ...) G_GNUC_PRINTF(4, 5);

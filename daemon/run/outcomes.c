@@ -65,7 +65,7 @@ static Cause *own_cause(Run *run, NodeId node, Status status, Reason reason, Cau
 
         switch (reason) {
         case REASON_NONE:
-                if (status == STATUS_SUCCESS)
+                if (status == STATUS_SUCCESS && !leaf_cause)
                         return reason_of_failed_elements(run->machine, node);
                 return leaf_cause ? cause_ref(leaf_cause) : refusal_of(run, node) ?: element_cause(run, node, status);
         case REASON_THRESHOLD:
@@ -80,12 +80,18 @@ static Cause *own_cause(Run *run, NodeId node, Status status, Reason reason, Cau
         }
 }
 
-/* True for outcomes that need a cause. A success needs one if a guard or a user decided it, or if it is that of a
- * ForEach of which elements failed. */
-static bool is_explained(const Run *run, NodeId node, Status status, Reason reason) {
+/* Has an action succeeded with a note? */
+static bool has_note(const Run *run, NodeId node, const Cause *leaf_cause) {
+        return leaf_cause && definition_tree(run->definition)->nodes[node].type->class == NODE_ACTION;
+}
+
+/* True for outcomes that need a cause. A success needs one if a guard or a user decided it, if it is that of a ForEach
+ * of which elements failed, or if the action gave it a note. */
+static bool is_explained(const Run *run, NodeId node, Status status, Reason reason, const Cause *leaf_cause) {
         return status == STATUS_FAILURE || status == STATUS_SKIPPED ||
-               (status == STATUS_SUCCESS && (reason_is_answer(reason) || reason == REASON_FORCED ||
-                                             (reason == REASON_NONE && failed_elements(run, node) > 0)));
+               (status == STATUS_SUCCESS &&
+                (reason_is_answer(reason) || reason == REASON_FORCED ||
+                 (reason == REASON_NONE && (failed_elements(run, node) > 0 || has_note(run, node, leaf_cause)))));
 }
 
 void run_tell_node(Run *run, NodeId node, Status before, uint64_t waited) {
@@ -126,7 +132,7 @@ void run_record_outcome(Run *run, NodeId node, Status status, Reason reason, Cau
         if (status_before == STATUS_ERROR)
                 return;
 
-        if (is_explained(run, node, status, reason))
+        if (is_explained(run, node, status, reason, leaf_cause))
                 cause = own_cause(run, node, status, reason, leaf_cause);
         if (node_history_phase(run->history, node) == PHASE_WAITING)
                 waited = run->now - node_history_since(run->history, node);

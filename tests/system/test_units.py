@@ -155,23 +155,107 @@ def test_a_retry_chooses_by_the_result_of_a_unit(machine):
     assert finish(machine, "choose-for-good")[1].startswith("Retry/for-good: ")
 
 
+def service(command, service="", unit=""):
+    return f"[Unit]\nStartLimitIntervalSec=0\n{unit}[Service]\nExecStart={command}\n{service}"
+
+
+SLEEP = "/bin/sleep 1000"
+READY = '/bin/sh -c "systemd-notify --ready; '
+
+
 @pytest.mark.parametrize("name, text, told", [
-    ("unmet", "[Unit]\nConditionPathExists=/nowhere\n[Service]\nType=oneshot\nExecStart=/bin/true\n", "condition"),
-    ("no-binary", "[Service]\nType=simple\nExecStart=/nowhere/binary\n", "exec"),
-    ("killed", oneshot("kill -KILL $$$$"), "signal"),
-    ("slow", oneshot("sleep 1000", "TimeoutStartSec=200ms\n"), "timeout"),
-    ("nowhere", None, "not"),
+    ("unmet", service("/bin/true", "Type=oneshot\n", "ConditionPathExists=/nowhere\n"),
+     "was not started: its ConditionPathExists=/nowhere was not met"),
+    ("no-binary", service("/nowhere/binary"), "failed: its program could not be executed (status 203/EXEC)"),
+    ("killed", oneshot("kill -KILL $$$$"), "failed: its main process was killed by SIGKILL (result 'signal')"),
+    ("slow", oneshot("sleep 1000", "TimeoutStartSec=200ms\n"),
+     "failed: it took longer than its time limits allow (result 'timeout')"),
+    ("nowhere", None, "Unit behind-nowhere.service not found"),
+    ("forks", service('/bin/sh -c "sleep 1000 & exit 0"', "KillMode=none\n"),
+     "was started, but now it is inactive (dead)"),
+    ("ends", service("/bin/sleep 0.02", "Type=exec\n"), "was started, but now it is inactive (dead)"),
+    ("unneeded", service(SLEEP, unit="StopWhenUnneeded=yes\n"), ": its StopWhenUnneeded= setting stops it"),
+    ("unneeded-oneshot", "[Unit]\nStopWhenUnneeded=yes\n" + oneshot("true"),
+     "was started, but now it is inactive (dead): its StopWhenUnneeded= setting stops it"),
+    ("was-ready", service(READY + 'exit 3"', "Type=notify\nNotifyAccess=all\n"),
+     "failed: its main process exited with status 3"),
+    ("again", service("/bin/false", "Restart=always\nRestartSec=1h\n"),
+     "failed: its main process exited with status 1; its Restart= setting starts it again"),
+    ("quick", service("/bin/sleep 0.02", "Restart=always\nRestartSec=1ms\n"), "; its Restart= setting starts it again"),
 ])
 def test_a_job_that_is_done_is_looked_behind(machine, name, text, told):
-    """systemd says "done" for a unit whose condition is not met, and for a binary that is not there."""
+    """systemd says "done" as soon as a process was forked, or has said that it is ready, and for unmet conditions."""
     if text:
-        machine.unit(name + ".service", text)
-    machine.load("behind-" + name, start_unit(name + ".service"))
+        machine.unit(f"behind-{name}.service", text)
+    machine.load("behind-" + name, start_unit(f"behind-{name}.service"))
 
     status, cause, _ = finish(machine, "behind-" + name)
+    machine.run("systemctl", "stop", f"behind-{name}.service")
 
     assert status == "failure"
-    assert told in cause.lower(), cause
+    assert cause.endswith(told), cause
+
+
+@pytest.mark.parametrize("name, text", [
+    ("oneshot", service("/bin/true", "Type=oneshot\n")),
+    ("remains", oneshot("true")),
+    ("notify", service(READY + 'exec sleep 1000"', "Type=notify\nNotifyAccess=all\n")),
+    ("forking", service('/bin/sh -c "sleep 1000 & exit 0"', "Type=forking\n")),
+    ("instance@", service(SLEEP)),
+])
+def test_a_unit_that_is_up_is_started(machine, name, text):
+    """Whatever its type; only a oneshot may have ended."""
+    machine.unit(f"up-{name}.service", text)
+    unit = f"up-{name}.service".replace("@", "@one")
+    machine.load("up", start_unit(unit))
+    for _ in range(2):
+        assert finish(machine, "up")[:2] == ("success", "")
+        assert machine.property(unit, "ActiveState") == ("inactive" if name == "oneshot" else "active")
+
+
+@pytest.mark.parametrize("starter, text", [
+    ("again.path", "[Path]\nPathExists=/etc/passwd\nTriggerLimitIntervalSec=0\n"),
+    ("again.target", "[Unit]\nUpholds=again.service\n"),
+])
+def test_a_stopped_unit_that_is_up_again_is_not_stopped(machine, starter, text):
+    machine.unit("again.service", service(SLEEP))
+    machine.unit(starter, text)
+    machine.check("systemctl", "start", "again.service", starter)
+    machine.load("stop", {"type": "StopUnit", "name": "Stop", "unit": "again.service"})
+    _, path = machine.client.start("stop")
+    assert machine.client.finish(path) == (
+        "failure", f"Stop: again.service was stopped, but now it is active (running): {starter} can start it again")
+    assert chain_of(machine, path)[-1]["facts"]["starters"] == [starter]
+    machine.check("systemctl", "stop", starter, "again.service")
+
+
+def test_a_unit_that_can_start_a_stopped_one_is_named(machine):
+    """As systemctl does. It is a note of the success, also in the history."""
+    machine.unit("noted.service", service(SLEEP))
+    machine.unit("noted.socket", "[Socket]\nListenStream=/run/noted\n")
+    machine.check("systemctl", "start", "noted.socket", "noted.service")
+    machine.load("noted", {"type": "StopUnit", "name": "Stop", "unit": "noted.service"})
+    note = "noted.service is stopped, but noted.socket can start it again"
+    status, cause, nodes = finish(machine, "noted")
+    assert (status, cause, nodes["Stop"]["status"], nodes["Stop"]["detail"]) == ("success", "", "success", note)
+    assert note in machine.check("btctl", "show", "noted")
+    assert note in machine.log()
+    machine.check("systemctl", "stop", "noted.socket")
+    assert finish(machine, "noted")[2]["Stop"]["detail"] == ""
+
+
+@pytest.mark.parametrize("name, reload, settings, told", [
+    ("killed", "/bin/kill -HUP $MAINPID", "", "was reloaded, but now it is inactive (dead)"),
+    ("started-again", "/bin/kill -HUP $MAINPID", "Restart=always\nRestartSec=1ms\n",
+     "; its Restart= setting starts it again"),
+])
+def test_a_reload_that_ends_the_service_has_failed(machine, name, reload, settings, told):
+    machine.unit("reloaded.service", service(SLEEP, f"ExecReload={reload}\n{settings}"))
+    machine.check("systemctl", "start", "reloaded.service")
+    machine.load("reloaded", {"type": "ReloadUnit", "unit": "reloaded.service"})
+    status, cause, _ = finish(machine, "reloaded")
+    assert status == "failure"
+    assert cause.endswith(told), cause
 
 
 def test_the_unit_that_failed_is_named(machine):

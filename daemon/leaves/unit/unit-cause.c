@@ -201,24 +201,48 @@ static char *conflict_describe(const UnitFacts *facts, const char *before) {
                        : NULL;
 }
 
+/* Will systemd start the unit again, or has it begun to? Then whatever replaces the unit would run beside it. */
+static const char *restart_describe(const UnitFacts *facts) {
+        return unit_facts_are_restarting(facts) ? "; its Restart= setting starts it again" : "";
+}
+
+static char *starters_describe(const UnitFacts *facts) {
+        return facts->starters ? g_strjoinv(" and ", facts->starters) : NULL;
+}
+
+static char *cause_behind_stop(const char *unit, const UnitFacts *facts) {
+        g_autofree char *state = unit_facts_describe(facts), *starters = starters_describe(facts);
+
+        return g_strdup_printf("%s was stopped, but now it is %s%s%s%s", unit, state, starters ? ": " : "",
+                               starters ?: "", starters ? " can start it again" : "");
+}
+
 /* The job is done, but the unit is not in the requested state. */
 static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts *facts) {
         g_autofree char *result = unit_result_describe(facts), *state = unit_facts_describe(facts), *conflict = NULL;
-        bool again = unit_sub_state_restarts(facts->sub_state);
+        bool starts = verb == UNIT_START || verb == UNIT_RESTART;
 
-        if (facts->unmet_condition)
+        if (verb == UNIT_STOP)
+                return cause_behind_stop(unit, facts);
+        if (starts && facts->unmet_condition)
                 return g_strdup_printf("%s was not %s: its %s was not met", unit, verbs[verb].past,
                                        facts->unmet_condition);
-        if (g_strcmp0(facts->result, "exec-condition") == 0)
+        if (starts && g_strcmp0(facts->result, "exec-condition") == 0)
                 return g_strdup_printf("%s was not %s: %s", unit, verbs[verb].past, result);
-        if (!facts->condition_result)
+        if (starts && !facts->condition_result)
                 return g_strdup_printf("%s was not %s: one of its conditions was not met", unit, verbs[verb].past);
+        if (facts->ended_since)
+                return g_strdup_printf("%s was %s, but it has ended since%s", unit, verbs[verb].past,
+                                       restart_describe(facts));
         if (result)
-                return g_strdup_printf("%s failed: %s%s", unit, result,
-                                       again ? "; its Restart= setting starts it again" : "");
+                return g_strdup_printf("%s failed: %s%s", unit, result, restart_describe(facts));
 
         conflict = conflict_describe(facts, ": ");
-        return g_strdup_printf("%s was %s, but now it is %s%s", unit, verbs[verb].past, state, conflict ?: "");
+        return g_strdup_printf("%s was %s, but now it is %s%s%s", unit, verbs[verb].past, state,
+                               conflict                    ? conflict
+                               : facts->stop_when_unneeded ? ": its StopWhenUnneeded= setting stops it"
+                                                           : "",
+                               restart_describe(facts));
 }
 
 static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *facts) {
@@ -240,10 +264,10 @@ static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *f
         if (result && verb == UNIT_STOP)
                 return g_strdup_printf("%s was not stopped: %s", unit, result);
         if (result)
-                return g_strdup_printf("%s failed: %s", unit, result);
+                return g_strdup_printf("%s failed: %s%s", unit, result, restart_describe(facts));
 
-        return g_strdup_printf("%s was not %s: it failed, its journal may say why (result 'failed')", unit,
-                               verbs[verb].past);
+        return g_strdup_printf("%s was not %s: it failed, its journal may say why (result 'failed')%s", unit,
+                               verbs[verb].past, restart_describe(facts));
 }
 
 /* Takes the cause. Says what to do if the unit cannot be started for a while. */
@@ -281,6 +305,20 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
         return g_strdup_printf("%s was not %s: %s (result '%s')", unit, verbs[verb].past, text, result);
 }
 
+char *unit_note_of_starters(const char *unit, const UnitFacts *facts) {
+        g_autofree char *starters = starters_describe(facts);
+
+        return g_strdup_printf("%s is stopped, but %s can start it again", unit, starters);
+}
+
+static json_object *strings_to_json(char **strings) {
+        json_object *array = json_object_new_array();
+
+        for (; *strings; strings++)
+                json_object_array_add(array, fact_text(*strings));
+        return array;
+}
+
 json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, const char *result,
                               const UnitFacts *facts) {
         UnitCommand command;
@@ -298,6 +336,8 @@ json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, 
                         json_object_object_add(json, "program", fact_text(command.program));
                 exit_status_add_facts(command.code, command.status, json);
         }
+        if (facts->starters)
+                json_object_object_add(json, "starters", strings_to_json(facts->starters));
         return json;
 }
 

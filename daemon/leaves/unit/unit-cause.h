@@ -27,6 +27,9 @@ const char *unit_verb_method(UnitVerb verb);
  * manager of a user. To be freed. */
 char *unit_cause(const char *unit, UnitVerb verb, const char *result, const UnitFacts *facts, bool user);
 
+/* The unit is stopped, but there are facts.starters. To be freed. */
+char *unit_note_of_starters(const char *unit, const UnitFacts *facts);
+
 /* The same as facts. bus: NULL is the default one. */
 json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, const char *result,
                               const UnitFacts *facts);

@@ -34,6 +34,10 @@ static int read_int(sd_bus_message *message, void *fact) {
         return sd_bus_message_read(message, "v", "i", fact);
 }
 
+static int read_uint32(sd_bus_message *message, void *fact) {
+        return sd_bus_message_read(message, "v", "u", fact);
+}
+
 static int read_uint64(sd_bus_message *message, void *fact) {
         return sd_bus_message_read(message, "v", "t", fact);
 }
@@ -134,6 +138,10 @@ static const struct {
         { "RemainAfterExit", read_bool, offsetof(UnitFacts, remain_after_exit) },
         { "StopWhenUnneeded", read_bool, offsetof(UnitFacts, stop_when_unneeded) },
         { "ReloadResult", read_string, offsetof(UnitFacts, reload_result) },
+        { "Restart", read_string, offsetof(UnitFacts, restart) },
+        { "NRestarts", read_uint32, offsetof(UnitFacts, n_restarts) },
+        { "TriggeredBy", read_strings, offsetof(UnitFacts, triggered_by) },
+        { "UpheldBy", read_strings, offsetof(UnitFacts, upheld_by) },
         { "Refs", read_strings, offsetof(UnitFacts, referrers) },
         { "InvocationID", read_id, offsetof(UnitFacts, invocation_id) },
         { "Job", read_job, offsetof(UnitFacts, job) },
@@ -191,6 +199,18 @@ bool unit_facts_are_up(const UnitFacts *facts) {
         return unit_state_is_up(facts->active_state);
 }
 
+bool unit_facts_are_down(const UnitFacts *facts) {
+        return g_strcmp0(facts->active_state, "inactive") == 0 || g_strcmp0(facts->active_state, "failed") == 0;
+}
+
+/* The sub-state shows it until systemd begins to start the unit. */
+bool unit_facts_are_restarting(const UnitFacts *facts) {
+        bool restarts = facts->restart && strcmp(facts->restart, "no") != 0;
+
+        return (facts->sub_state && unit_sub_state_restarts(facts->sub_state)) ||
+               (restarts && (g_strcmp0(facts->active_state, "activating") == 0 || unit_facts_are_up(facts)));
+}
+
 void unit_facts_set(char **fact, const char *value) {
         g_free(*fact);
         *fact = g_strdup(value);
@@ -211,6 +231,10 @@ void unit_facts_clear(UnitFacts *facts) {
         unit_commands_clear(&facts->commands);
         g_free(facts->collect_mode);
         g_free(facts->reload_result);
+        g_free(facts->restart);
+        g_strfreev(facts->starters);
+        g_strfreev(facts->triggered_by);
+        g_strfreev(facts->upheld_by);
         g_strfreev(facts->referrers);
         g_free(facts->invocation_id);
         g_free(facts->job_path);

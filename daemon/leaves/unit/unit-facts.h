@@ -25,6 +25,8 @@ typedef struct UnitFacts {
         /* These three are no properties: a unit that it requires, which kept it from being started, with the reason,
          * and one that conflicts with it and was started. */
         char *failed_required, *required_reason, *conflicting;
+        char **starters;        /* the active units that start it when it is stopped; not a property */
+        bool ended_since;       /* it was up after the job, has ended, and was started again; not a property */
         char *invocation_id;    /* of its last start, in hex as the journal has it */
         int condition_result;   /* a bool: its conditions were met the last time */
         int assert_result;      /* the same of its assertions */
@@ -33,6 +35,10 @@ typedef struct UnitFacts {
         int remain_after_exit;  /* a bool, of a service: it is active until it is stopped or fails */
         int stop_when_unneeded; /* a bool: systemd stops it when no other unit needs it */
         char *reload_result;    /* of a service: "success", ... */
+        char *restart;          /* of a service: "no", "always", ...: when systemd starts it again */
+        uint32_t n_restarts;    /* how often systemd has done that */
+        char **triggered_by;    /* units that can start it: sockets, paths, timers, automounts */
+        char **upheld_by;       /* units that start it whenever it is down */
         char **referrers;       /* unique names of the clients with a reference to it */
         uint32_t job;           /* in the queue, 0: none */
         char *job_path;         /* of that */
@@ -61,6 +67,12 @@ int unit_facts_read_one(UnitFacts *facts, const char *name, sd_bus_message *mess
 
 /* Is the unit up, see unit_state_is_up()? */
 bool unit_facts_are_up(const UnitFacts *facts);
+
+/* Is it down: inactive, or failed? */
+bool unit_facts_are_down(const UnitFacts *facts);
+
+/* Has it ended, and will systemd start it again, or does so already, because of its Restart=? */
+bool unit_facts_are_restarting(const UnitFacts *facts);
 
 /* Takes a copy of what is known of one string. */
 void unit_facts_set(char **fact, const char *value);

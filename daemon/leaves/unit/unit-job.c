@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * StartUnit, StopUnit, RestartUnit and ReloadUnit: actions that request a job for a unit and, when it has ended, verify
- * that the unit is in the requested state, or read why not.
- *
- * A job that starts a unit is "done" also when a condition of the unit was not met, and as soon as the process of a
- * Type=simple service was forked. So the state of the unit is read, and if systemd cannot know whether the program of a
- * service could be executed, the service must stay up for a moment.
+ * StartUnit, StopUnit, RestartUnit and ReloadUnit: actions that request a job for a unit and, when it has ended, check
+ * that the unit is in the requested state (unit-check.h), or read why not.
  *
  * systemd forgets a unit that nobody needs as soon as it has ended, and its result, too. A reference prevents that. It
  * is taken before the job and held until the end of the leaf. The connection that holds it outlives btd, so the next
@@ -24,13 +20,11 @@
 #include "leaves/unit/systemd-job.h"
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-cause.h"
+#include "leaves/unit/unit-check.h"
 #include "leaves/unit/unit-facts.h"
 #include "leaves/unit/unit-recovery.h"
 #include "leaves/unit/unit-search.h"
 #include "run/leaf.h"
-
-/* How long a Type=simple service must last to count as started. */
-#define SETTLE_USEC (100 * 1000u)
 
 static UnitVerb unit_job_verb(const NodeType *type) {
         if (type == &start_unit_type)
@@ -40,18 +34,6 @@ static UnitVerb unit_job_verb(const NodeType *type) {
 
         return type == &restart_unit_type ? UNIT_RESTART : UNIT_RELOAD;
 }
-
-/* Reads properties of the unit after its job, in steps: each decides or starts the next. */
-typedef struct Verify {
-        Call *call, *second;
-        unsigned n_awaited; /* answers of both */
-        bool good;          /* the job is done */
-        UnitSearch *search; /* of the unit that is behind the failure */
-        bool end_read;      /* the properties that show that it did its work */
-        bool detailed;      /* all facts have been read */
-        bool afterwards;    /* nobody has seen the job end, so the facts must show that the unit was up */
-        Timer *settling;    /* or it has settled */
-} Verify;
 
 typedef struct UnitJob {
         UnitVerb verb;
@@ -74,8 +56,10 @@ typedef struct UnitJob {
         Timer *order_timer;  /* searches the order again; NULL: not due */
         unsigned n_searches; /* so far; the time between them grows */
         Cause *deadlock;     /* it waits for the run itself, so it is being cancelled */
-        Verify verify;
-        char *result; /* of the job, once it has ended */
+        char *result;        /* of the job, once it has ended */
+        UnitCheck *check;    /* of the state of the unit after that */
+        Call *details;       /* why the job failed */
+        UnitSearch *search;  /* of another unit that is the reason */
         UnitFacts facts;
 } UnitJob;
 
@@ -147,12 +131,10 @@ static void unit_job_stop_search(UnitJob *op) {
         g_clear_pointer(&op->order_timer, timer_free);
 }
 
-static void verify_clear(Verify *verify) {
-        unit_search_free(verify->search);
-        call_free(verify->call);
-        call_free(verify->second);
-        timer_free(verify->settling);
-        *verify = (Verify){};
+static void unit_job_stop_reading(UnitJob *op) {
+        g_clear_pointer(&op->check, unit_check_free);
+        g_clear_pointer(&op->details, call_free);
+        g_clear_pointer(&op->search, unit_search_free);
 }
 
 /* Records the memo of the request, if there is one. */
@@ -162,7 +144,7 @@ static void unit_job_begin_again(Leaf *leaf) {
         op->away = true;
         unit_job_stop_search(op);
         g_clear_pointer(&op->job, job_free);
-        verify_clear(&op->verify);
+        unit_job_stop_reading(op);
         g_clear_pointer(&op->result, g_free);
         unit_job_hold(leaf);
 }
@@ -195,40 +177,43 @@ static void unit_job_lose(Leaf *leaf, char *how) {
         leaf_end(leaf, STATUS_FAILURE);
 }
 
-/* If systemd has forgotten whether the conditions of the unit were met, the unit may not have been started. */
-static void verify_succeed(Leaf *leaf) {
+/* A stopped unit that another unit can start again is down only until that happens. */
+static void unit_job_note_starters(Leaf *leaf) {
+        const UnitJobParams *params = leaf->params;
         const UnitJob *op = leaf->op;
+        const LogSubject subject = leaf_log_subject(leaf);
+        g_autofree char *text = op->facts.starters ? unit_note_of_starters(op->unit, &op->facts) : NULL;
 
-        if (!op->holder && op->facts.conditional && op->facts.tested_conditions == 0)
-                unit_job_lose(leaf,
-                              g_strdup_printf("systemd refused btd a reference to %s and has forgotten it", op->unit));
-        else
-                leaf_end(leaf, STATUS_SUCCESS);
+        if (!text)
+                return;
+
+        leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
+                          unit_cause_facts(op->unit, op->verb, params->bus, op->result, &op->facts), "%s", text);
+        log_message(LOG_NOTICE, &subject, "%s", text);
 }
 
-/* The facts have the reason; with an error: the unit could not be read. A job that was dropped left no other trace. */
-static void verify_fail(Leaf *leaf, const sd_bus_error *error) {
+/* If systemd has forgotten whether the conditions of the unit were met, the unit may not have been started. */
+static void unit_job_succeed(Leaf *leaf) {
+        const UnitJob *op = leaf->op;
+
+        if (is_to_be_held(op) && !op->holder && op->facts.conditional && op->facts.tested_conditions == 0) {
+                unit_job_lose(leaf,
+                              g_strdup_printf("systemd refused btd a reference to %s and has forgotten it", op->unit));
+                return;
+        }
+
+        unit_job_note_starters(leaf);
+        leaf_end(leaf, STATUS_SUCCESS);
+}
+
+/* A job that was dropped left no other trace. */
+static void unit_job_fail_by_facts(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
         if (op->dropped && !op->facts.failed_required)
                 unit_facts_set(&op->result, "canceled");
-        if (error)
-                unit_job_fail_with(leaf, error);
-        else
-                unit_job_fail(leaf);
+        unit_job_fail(leaf);
 }
-
-/* True: the query got no answer, and the leaf begins again. */
-static bool verify_lost(Leaf *leaf, const sd_bus_error *error) {
-        bool lost = error && reply_is_lost(leaf, error);
-
-        if (lost)
-                unit_job_begin_again(leaf);
-
-        return lost;
-}
-
-static void verify_decide(Leaf *leaf);
 
 static void on_found(const char *unit, const UnitFacts *facts, void *userdata) {
         UnitJob *op = ((Leaf *) userdata)->op;
@@ -239,11 +224,11 @@ static void on_found(const char *unit, const UnitFacts *facts, void *userdata) {
         } else if (unit) {
                 unit_facts_set(&op->facts.conflicting, unit);
         }
-        verify_fail(userdata, NULL);
+        unit_job_fail_by_facts(userdata);
 }
 
 /* Another unit can be the reason: one that this unit requires, or one that conflicts with it. */
-static void verify_explain(Leaf *leaf) {
+static void unit_job_explain(Leaf *leaf) {
         UnitJob *op = leaf->op;
         const UnitFacts *facts = &op->facts;
         bool dependent = is(op->result, "dependency"),
@@ -252,166 +237,65 @@ static void verify_explain(Leaf *leaf) {
                         (is(op->result, "done") && facts->condition_result && is(facts->result, "success")));
 
         if (dependent || stopped)
-                op->verify.search = unit_search_new(op->connection, op->path,
-                                                    dependent ? UNIT_REQUIRED : UNIT_CONFLICTING, on_found, leaf);
+                op->search = unit_search_new(op->connection, op->path, dependent ? UNIT_REQUIRED : UNIT_CONFLICTING,
+                                             on_found, leaf);
         else
-                verify_fail(leaf, NULL);
+                unit_job_fail_by_facts(leaf);
+}
+
+static void on_check_known(bool good, void *userdata) {
+        if (good)
+                unit_job_succeed(userdata);
+        else
+                unit_job_explain(userdata);
+}
+
+/* If the query got no answer, the leaf begins again. */
+static void on_check_failed(const sd_bus_error *error, void *userdata) {
+        if (reply_is_lost(userdata, error))
+                unit_job_begin_again(userdata);
+        else
+                unit_job_fail_with(userdata, error);
+}
+
+/* The job is done: is the unit as it was requested? complete: its facts are known, see unit_check_new(). */
+static void unit_job_check(Leaf *leaf, bool complete) {
+        static const UnitCheckCallbacks callbacks = { .known = on_check_known, .failed = on_check_failed };
+        const UnitJobParams *params = leaf->params;
+        UnitJob *op = leaf->op;
+        UnitOrder order = {
+                .connection = op->connection,
+                .timers = leaf->services->timers,
+                .unit = op->unit,
+                .path = op->path,
+                .verb = op->verb,
+                .since = params->bus ? 0 : leaf->started,
+        };
+
+        op->check = unit_check_new(&order, &op->facts, complete, &callbacks, leaf);
 }
 
 /* If the details could not be read, the cause is made from what is known. */
 static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
-        Verify *verify = &op->verify;
 
-        if (verify_lost(leaf, error))
+        if (error && reply_is_lost(leaf, error)) {
+                unit_job_begin_again(leaf);
                 return;
+        }
 
-        verify->detailed = true;
         if (reply)
                 (void) unit_facts_read(&op->facts, reply);
-
-        if (reply && verify->good)
-                verify_decide(leaf);
-        else
-                verify_explain(leaf);
+        unit_job_explain(leaf);
 }
 
-static void verify_read_details(Leaf *leaf) {
+/* The job has failed: reads why. */
+static void unit_job_read_details(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
-        call_free(op->verify.call);
-        op->verify.call = systemd_get_all(op->connection, op->path, "", on_details, leaf);
-}
-
-static void on_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
-        const char *state;
-
-        if (verify_lost(leaf, error))
-                return;
-        if (error) {
-                verify_fail(leaf, error);
-                return;
-        }
-
-        if (sd_bus_message_read(reply, "v", "s", &state) >= 0)
-                unit_facts_set(&op->facts.active_state, state);
-        verify_decide(leaf);
-}
-
-static void verify_read_state(void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
-
-        call_free(op->verify.call);
-        op->verify.call = systemd_get(op->connection, op->path, SYSTEMD_UNIT, "ActiveState", on_state, leaf);
-}
-
-static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
-        const char *type;
-
-        if (verify_lost(leaf, error))
-                return;
-
-        if (error)
-                verify_fail(leaf, error);
-        else if (sd_bus_message_read(reply, "v", "s", &type) >= 0 && (is(type, "simple") || is(type, "idle")))
-                op->verify.settling = timer_new(leaf->services->timers, SETTLE_USEC, verify_read_state, leaf);
-        else
-                verify_succeed(leaf);
-}
-
-/* Was the unit up since the request, or did its program, a oneshot's, do its work? A unit that was stopped in the
- * middle of its start looks like one that has ended otherwise, and so does one whose failure was reset. */
-static bool was_up(const Leaf *leaf) {
-        const UnitFacts *facts = &((const UnitJob *) leaf->op)->facts;
-        bool worked = is(facts->type, "oneshot") && facts->exec_main_exited > leaf->started &&
-                      facts->exec_main_code == CLD_EXITED && facts->exec_main_status == 0;
-
-        return facts->became_active > leaf->started || worked;
-}
-
-/* A oneshot service is inactive when it has done its work, and another service can be, if it has nothing more to do. If
- * nobody holds a reference to it, systemd may have forgotten its results; then it reports that no conditions were
- * tested. Afterwards, others may have begun to stop it or to start it again. */
-static bool is_good(const Leaf *leaf) {
-        const UnitJob *op = leaf->op;
-        const UnitFacts *facts = &op->facts;
-        bool met = facts->condition_result || (op->verify.detailed && facts->tested_conditions == 0),
-             worked = op->verify.afterwards ? !is(facts->active_state, "failed") && was_up(leaf)
-                                            : is(facts->active_state, "inactive");
-
-        return unit_facts_are_up(facts) || (worked && met && !is(facts->result, "exec-condition"));
-}
-
-static void on_end(Leaf *leaf, const char *property, sd_bus_message *reply, const sd_bus_error *error) {
-        UnitJob *op = leaf->op;
-
-        if (verify_lost(leaf, error))
-                return;
-        if (error) {
-                verify_fail(leaf, error);
-                return;
-        }
-
-        (void) unit_facts_read_one(&op->facts, property, reply);
-        if (--op->verify.n_awaited == 0)
-                verify_decide(leaf);
-}
-
-static void on_condition_result(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        on_end(userdata, "ConditionResult", reply, error);
-}
-
-static void on_result(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        on_end(userdata, "Result", reply, error);
-}
-
-/* Reads only what shows that the unit did its work, because systemd takes long to send all details of many units. */
-static void verify_read_end(Leaf *leaf) {
-        UnitJob *op = leaf->op;
-        Verify *verify = &op->verify;
-        bool service = g_str_has_suffix(op->unit, ".service");
-
-        call_free(verify->call);
-        verify->end_read = true;
-        verify->n_awaited = service ? 2 : 1;
-        verify->call =
-                systemd_get(op->connection, op->path, SYSTEMD_UNIT, "ConditionResult", on_condition_result, leaf);
-        if (service)
-                verify->second = systemd_get(op->connection, op->path, SYSTEMD_SERVICE, "Result", on_result, leaf);
-}
-
-static void verify_decide(Leaf *leaf) {
-        UnitJob *op = leaf->op;
-        Verify *verify = &op->verify;
-        bool good = is_good(leaf), ended = is(op->facts.active_state, "inactive"),
-             lasts = is(op->facts.active_state, "active") && g_str_has_suffix(op->unit, ".service");
-
-        if (!good && verify->detailed) {
-                verify_explain(leaf);
-        } else if (ended && !verify->detailed && !verify->end_read) {
-                verify_read_end(leaf);
-        } else if (!good) {
-                verify_read_details(leaf);
-        } else if (!lasts || verify->settling) {
-                verify_succeed(leaf);
-        } else {
-                call_free(verify->call);
-                verify->call = systemd_get(op->connection, op->path, SYSTEMD_SERVICE, "Type", on_type, leaf);
-        }
-}
-
-/* The job is done. */
-static void unit_job_verify(Leaf *leaf) {
-        UnitJob *op = leaf->op;
-
-        op->verify.good = true;
-        verify_read_state(leaf);
+        call_free(op->details);
+        op->details = systemd_get_all(op->connection, op->path, "", on_details, leaf);
 }
 
 /* systemd replies as soon as it has read a request. So if it has left the bus without a reply, it has not read the
@@ -524,12 +408,10 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
         if (op->memo)
                 json_object_object_add(op->memo, "heard", json_object_new_boolean(true));
         op->result = g_strdup(result);
-        if (!is(result, "done"))
-                verify_read_details(leaf);
-        else if (is_to_be_held(op))
-                unit_job_verify(leaf);
+        if (is(result, "done"))
+                unit_job_check(leaf, false);
         else
-                leaf_end(leaf, STATUS_SUCCESS);
+                unit_job_read_details(leaf);
 }
 
 /* Called when the new holder of the unit is recorded. */
@@ -655,13 +537,12 @@ static void unit_job_take_result(Leaf *leaf, const char *result, UnitFacts *fact
         op->facts = *facts;
         *facts = (UnitFacts){};
         if (is(result, "done")) {
-                op->verify.good = op->verify.detailed = op->verify.afterwards = true;
                 if ((op->facts.job > 0 ? !unit_facts_are_up(&op->facts) : is(op->facts.active_state, "inactive")) &&
-                    !was_up(leaf))
+                    !unit_was_up_since(&op->facts, leaf->started))
                         unit_facts_set(&op->result, "canceled");
-                verify_decide(leaf);
+                unit_job_check(leaf, true);
         } else if (is(result, "dependency")) {
-                verify_read_details(leaf);
+                unit_job_read_details(leaf);
         } else {
                 unit_job_fail(leaf);
         }
@@ -833,7 +714,7 @@ static void unit_job_release(Leaf *leaf) {
         cause_unref(op->deadlock);
         job_interest_drop(&op->interest);
         unit_recovery_free(op->recovery);
-        verify_clear(&op->verify);
+        unit_job_stop_reading(op);
         unit_facts_clear(&op->facts);
         json_object_put(op->memo);
         g_free(op->holder);
@@ -854,7 +735,8 @@ static void unit_job_describe(Leaf *leaf, GString *text) {
         if (!op->result)
                 g_string_append_printf(text, "job for %s", op->unit);
         else
-                g_string_append_printf(text, "%s to show that it is up", op->unit);
+                g_string_append_printf(text, "%s to show that it is %s", op->unit,
+                                       op->verb == UNIT_STOP ? "down" : "up");
 }
 
 const LeafKind unit_job_kind = {

@@ -82,10 +82,6 @@ static bool is(const char *fact, const char *value) {
         return g_strcmp0(fact, value) == 0;
 }
 
-static bool is_down(const UnitFacts *facts) {
-        return is(facts->active_state, "inactive") || is(facts->active_state, "failed");
-}
-
 /* Anything that the leaf requested happened after its start. A time that is equal to the start belongs to an earlier
  * request. */
 static bool is_since(const UnitRecovery *recovery, uint64_t time) {
@@ -143,7 +139,7 @@ static UnitRecoveryVerdict judge_start(const UnitRecovery *recovery, const UnitF
 static UnitRecoveryVerdict judge_stop(const UnitRecovery *recovery, const UnitFacts *facts) {
         bool there = recovery->heard || is(facts->load_state, "loaded");
 
-        if ((is_down(facts) && there) || is_since(recovery, facts->became_inactive) ||
+        if ((unit_facts_are_down(facts) && there) || is_since(recovery, facts->became_inactive) ||
             is_since(recovery, facts->left_inactive))
                 return UNIT_RECOVERY_SUCCEEDED;
 

@@ -30,10 +30,18 @@ static int reply_property(Fake *fake, sd_bus_message *message, const char *name)
                 return sd_bus_reply_method_return(message, "v", "b", !fake->unmet);
         if (strcmp(name, "Job") == 0 && fake->replaced)
                 return sd_bus_reply_method_return(message, "v", "(uo)", 6, MANAGER_PATH "/job/6");
-        if (strcmp(name, "Job") == 0 && (fake->joined || fake->n_started > 0))
+        if (strcmp(name, "Job") == 0 && (fake->joined || (fake->n_started > 0 && !fake->signal_first)))
                 return sd_bus_reply_method_return(message, "v", "(uo)", 7, JOB_PATH);
         if (strcmp(name, "Job") == 0)
                 return sd_bus_reply_method_return(message, "v", "(uo)", 0, "/");
+        if (strcmp(name, "ActiveEnterTimestampMonotonic") == 0)
+                return sd_bus_reply_method_return(message, "v", "t", fake->became_active);
+        if (strcmp(name, "StopWhenUnneeded") == 0 || strcmp(name, "RemainAfterExit") == 0)
+                return sd_bus_reply_method_return(message, "v", "b", false);
+        if (strcmp(name, "TriggeredBy") == 0)
+                return sd_bus_reply_method_return(message, "v", "as", fake->trigger ? 1 : 0, fake->trigger);
+        if (strcmp(name, "UpheldBy") == 0)
+                return sd_bus_reply_method_errorf(message, SD_BUS_ERROR_UNKNOWN_PROPERTY, "Unknown property UpheldBy.");
         if (strcmp(name, "Result") == 0)
                 return sd_bus_reply_method_return(message, "v", "s", "success");
         if (strcmp(name, "JobType") == 0)
@@ -115,15 +123,16 @@ static int reply_all(Fake *fake, sd_bus_message *message) {
                                                   0);
 
         return sd_bus_reply_method_return(
-                message, "a{sv}", 10, "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 255,
-                "LoadState", "s", fake->load_state, "ActiveState", "s", fake->active_state, "SubState", "s", "exited",
-                "Result", "s", fake->unit_result, "ConditionResult", "b", !fake->unmet, "ConditionTimestampMonotonic",
-                "t", now, "InactiveExitTimestampMonotonic", "t", left, "InactiveEnterTimestampMonotonic", "t", became,
-                "Conditions", "a(sbbsi)", 1, "ConditionPathExists", false, true, "/x", fake->unmet ? -1 : 1);
+                message, "a{sv}", fake->trigger ? 11 : 10, "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+                12, 13, 14, 15, 255, "LoadState", "s", fake->load_state, "ActiveState", "s", fake->active_state,
+                "SubState", "s", "exited", "Result", "s", fake->unit_result, "ConditionResult", "b", !fake->unmet,
+                "ConditionTimestampMonotonic", "t", now, "InactiveExitTimestampMonotonic", "t", left,
+                "InactiveEnterTimestampMonotonic", "t", became, "Conditions", "a(sbbsi)", 1, "ConditionPathExists",
+                false, true, "/x", fake->unmet ? -1 : 1, "TriggeredBy", "as", 1, fake->trigger);
 }
 
 static int reply_start(Fake *fake, sd_bus_message *message) {
-        g_assert_true(fake->n_referenced > 0 || fake->grudging);
+        g_assert_true(fake->n_referenced > 0 || fake->grudging || fake->trigger);
         fake->n_started++;
         if (fake->mute)
                 return 1;
@@ -142,7 +151,7 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
         if (sd_bus_message_is_method_call(message, NULL, NULL) <= 0)
                 return 0;
 
-        if (strcmp(member, "StartUnit") == 0)
+        if (strcmp(member, "StartUnit") == 0 || strcmp(member, "StopUnit") == 0)
                 return reply_start(fake, message);
         if (strcmp(member, "Get") == 0) {
                 g_assert_cmpint(sd_bus_message_read(message, "ss", NULL, &name), >, 0);

@@ -27,6 +27,8 @@ typedef struct Fake {
         const char *active_state, *type, *load_state;
         const char *result; /* of the job, with signal_first */
         const char *unit_result;
+        const char *trigger;    /* an active unit that can start it, or NULL */
+        uint64_t became_active; /* when it was last up */
         const char *requires;   /* a unit that it requires, or NULL */
         const FakeUnit *others; /* other units, up to one without a name */
         bool conditional;       /* while it is fresh */

@@ -25,6 +25,8 @@ typedef struct Case {
                 .exec_main_status = (s)                                                                                \
         }
 
+#define STARTERS ((char *[]){ WORD("cam.socket"), WORD("cam.timer"), NULL })
+
 static const Case cases[] = {
         { UNIT_START, "failed", ENDED("exit-code", CLD_EXITED, 3),
           "cam.service failed: its main process exited with status 3" },
@@ -193,6 +195,34 @@ static const Case cases[] = {
             .result = WORD("success"),
             .condition_result = 1 },
           "cam.service was started, but now it is deactivating (stop-sigterm)" },
+        { UNIT_START,
+          "done",
+          { .active_state = WORD("inactive"),
+            .sub_state = WORD("dead"),
+            .condition_result = 1,
+            .stop_when_unneeded = 1 },
+          "cam.service was started, but now it is inactive (dead): its StopWhenUnneeded= setting stops it" },
+        { UNIT_RELOAD,
+          "done",
+          { .active_state = WORD("inactive"), .sub_state = WORD("dead") },
+          "cam.service was reloaded, but now it is inactive (dead)" },
+        { UNIT_RELOAD,
+          "done",
+          { .active_state = WORD("active"), .restart = WORD("always"), .ended_since = true },
+          "cam.service was reloaded, but it has ended since; its Restart= setting starts it again" },
+        { UNIT_START,
+          "failed",
+          { .active_state = WORD("activating"), .restart = WORD("on-failure"), .result = WORD("success") },
+          "cam.service was not started: it failed, its journal may say why (result 'failed'); its Restart= setting "
+          "starts it again" },
+        { UNIT_STOP,
+          "done",
+          { .active_state = WORD("active"), .sub_state = WORD("running") },
+          "cam.service was stopped, but now it is active (running)" },
+        { UNIT_STOP,
+          "done",
+          { .active_state = WORD("active"), .sub_state = WORD("running"), .starters = STARTERS },
+          "cam.service was stopped, but now it is active (running): cam.socket and cam.timer can start it again" },
 };
 
 static void test_results(void) {
@@ -202,6 +232,13 @@ static void test_results(void) {
 
                 g_assert_cmpstr(cause, ==, cases[i].cause);
         }
+}
+
+static void test_note(void) {
+        const UnitFacts facts = { .active_state = WORD("inactive"), .starters = STARTERS };
+        g_autofree char *note = unit_note_of_starters("cam.service", &facts);
+
+        g_assert_cmpstr(note, ==, "cam.service is stopped, but cam.socket and cam.timer can start it again");
 }
 
 /* What failed first is behind the result, if it is of that kind. All were started at the time of their index. */
@@ -479,6 +516,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         g_test_add_func("/unit-cause/results", test_results);
+        g_test_add_func("/unit-cause/note", test_note);
         g_test_add_func("/unit-cause/user-manager", test_user_manager);
         g_test_add_func("/unit-cause/commands", test_commands);
         g_test_add_func("/unit-cause/required", test_required);

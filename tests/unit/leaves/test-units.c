@@ -191,6 +191,37 @@ static void test_simple_settles(Scene *scene, const void *data) {
         g_assert_cmpint(g_get_monotonic_time() - before, >=, 100 * 1000);
 }
 
+#define STOP_CAM "{ \"type\": \"StopUnit\", \"unit\": \"cam.service\" }"
+
+/* What can start it again is named, whether it has done so or not. */
+static void test_stopped_with_a_trigger(Scene *scene, const void *data) {
+        static const FakeUnit socket[] = { { "cam.socket", "active", "listening", NULL }, {} };
+        g_autoptr(TestLeaf) leaf = NULL;
+        g_autofree char *text = NULL;
+
+        fake_come(scene);
+        scene->fake.signal_first = true;
+        scene->fake.trigger = "cam.socket";
+        scene->fake.others = socket;
+        scene->fake.active_state = "inactive";
+        leaf = scene_start(scene, STOP_CAM);
+        while (!text || g_str_equal(text, "job for cam.service")) {
+                g_main_context_iteration(NULL, true);
+                g_free(text);
+                text = test_leaf_describe(leaf);
+        }
+        g_assert_cmpstr(text, ==, "cam.service to show that it is down");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(leaf->cause, ==, "cam.service is stopped, but cam.socket can start it again");
+        test_leaf_free(leaf);
+
+        scene->fake.active_state = "activating";
+        leaf = scene_start(scene, STOP_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "cam.service was stopped, but now it is activating (exited): cam.socket can start it again");
+}
+
 /* Halts a leaf whose job is in the queue. */
 static void assert_halt(Scene *scene, unsigned n_cancelled) {
         g_autoptr(TestLeaf) leaf = NULL;
@@ -476,6 +507,7 @@ int main(int argc, char **argv) {
         add("start-limit", test_start_limit);
         add("dependency", test_dependency);
         add("simple-settles", test_simple_settles);
+        add("stopped-with-a-trigger", test_stopped_with_a_trigger);
         add("not-held", test_not_held);
         add("halt", test_halt);
         add("halt-of-a-job-of-others", test_halt_of_a_job_of_others);

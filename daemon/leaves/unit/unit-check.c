@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Reads properties of the unit in steps: each step decides, or starts the next. It reads only what it needs, because
+ * systemd takes long to send all details of many units.
+ *
+ * A job that starts a unit is "done" also when a condition of the unit was not met, and as soon as the process of a
+ * Type=simple service was forked. A service can end right after it has reported that it is up, or was reloaded; systemd
+ * can stop a unit that no other unit needs. So a service must stay up for a moment. Only a oneshot service may be
+ * inactive after its start: it has done its work.
+ *
+ * A job that stops a unit is "done" also when a socket, path or timer, or a unit with Upholds=, starts it again at
+ * once. So if there is such a unit, the stopped one must stay down for a moment.
+ */
+
+#include "leaves/unit/unit-check.h"
+
+#include <assert.h>
+#include <signal.h>
+
+#include "basic/cleanup.h"
+#include "leaves/unit/systemd.h"
+
+/* How long a service must stay up to count as started, or down to count as stopped. */
+#define SETTLE_USEC (100 * 1000u)
+
+#define READ_MAX 3u
+
+typedef struct Property {
+        const char *interface, *name;
+} Property;
+
+typedef struct Reading {
+        UnitCheck *check;
+        const char *property;
+        Call *call;
+} Reading;
+
+typedef void (*UnitCheckStep)(UnitCheck *check);
+
+struct UnitCheck {
+        UnitOrder order;
+        UnitFacts *facts;
+        Reading readings[READ_MAX];
+        unsigned n_awaited; /* of these */
+        Call *details;      /* all facts, or the states of the units that can start it */
+        UnitCheckStep next;
+        Timer *settling;
+        uint64_t up_since; /* when it was up first, as far as is known */
+        bool complete;     /* all facts were read */
+        const UnitCheckCallbacks *callbacks;
+        void *userdata;
+};
+
+static bool is(const char *fact, const char *value) {
+        return g_strcmp0(fact, value) == 0;
+}
+
+static void on_property(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        const Reading *reading = userdata;
+        UnitCheck *check = reading->check;
+
+        /* An older systemd does not have each of them. */
+        if (error && !sd_bus_error_has_name(error, SD_BUS_ERROR_UNKNOWN_PROPERTY)) {
+                check->callbacks->failed(error, check->userdata);
+                return;
+        }
+
+        if (reply)
+                (void) unit_facts_read_one(check->facts, reading->property, reply);
+        if (--check->n_awaited == 0)
+                check->next(check);
+}
+
+/* Reads the properties of the list, up to one without a name, then does the next step. */
+static void check_read(UnitCheck *check, const Property *properties, UnitCheckStep next) {
+        check->next = next;
+        for (; properties->name; properties++) {
+                Reading *reading = &check->readings[check->n_awaited++];
+
+                assert(check->n_awaited <= READ_MAX);
+                call_free(reading->call);
+                *reading = (Reading){ .check = check, .property = properties->name };
+                reading->call = systemd_get(check->order.connection, check->order.path, properties->interface,
+                                            properties->name, on_property, reading);
+        }
+}
+
+static void on_settled(void *userdata) {
+        UnitCheck *check = userdata;
+
+        g_clear_pointer(&check->settling, timer_free);
+        check->next(check);
+}
+
+static void check_settle(UnitCheck *check, uint64_t usec, UnitCheckStep next) {
+        check->next = next;
+        check->settling = timer_new(check->order.timers, usec, on_settled, check);
+}
+
+static void check_tell(UnitCheck *check, bool good) {
+        check->callbacks->known(good, check->userdata);
+}
+
+/* The states of the units that can start it again. */
+static void on_starters(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        UnitCheck *check = userdata;
+        g_autoptr(GPtrArray) active = g_ptr_array_new();
+        const char *unit, *state;
+
+        if (reply && sd_bus_message_enter_container(reply, 'a', "(ssssssouso)") > 0)
+                while (sd_bus_message_read(reply, "(ssssssouso)", &unit, NULL, NULL, &state, NULL, NULL, NULL, NULL,
+                                           NULL, NULL) > 0)
+                        if (is(state, "active") || is(state, "activating") || is(state, "reloading"))
+                                g_ptr_array_add(active, g_strdup(unit));
+        if (active->len > 0) {
+                g_ptr_array_add(active, NULL);
+                g_strfreev(check->facts->starters);
+                check->facts->starters = (char **) g_ptr_array_steal(active, NULL);
+        }
+        check_tell(check, unit_facts_are_down(check->facts) && check->facts->job == 0);
+}
+
+static bool has_starters(const UnitFacts *facts) {
+        return (facts->triggered_by && *facts->triggered_by) || (facts->upheld_by && *facts->upheld_by);
+}
+
+static void check_read_starters(UnitCheck *check) {
+        const UnitFacts *facts = check->facts;
+        g_autoptr(sd_bus_message) message = NULL;
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+        for (char **name = facts->triggered_by; name && *name; name++)
+                g_ptr_array_add(names, *name);
+        for (char **name = facts->upheld_by; name && *name; name++)
+                g_ptr_array_add(names, *name);
+        g_ptr_array_add(names, NULL);
+
+        message = systemd_message(check->order.connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ListUnitsByNames",
+                                  NULL);
+        (void) sd_bus_message_append_strv(message, (char **) names->pdata);
+        call_free(check->details);
+        check->details = systemd_query(check->order.connection, message, on_starters, check);
+}
+
+static bool oneshot_worked(const UnitCheck *check);
+
+/* If the details cannot be read, what is known decides. */
+static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        UnitCheck *check = userdata;
+
+        if (error && !check->facts->active_state) {
+                check->callbacks->failed(error, check->userdata);
+                return;
+        }
+
+        if (reply)
+                (void) unit_facts_read(check->facts, reply);
+        check->complete = true;
+        if (check->order.verb == UNIT_STOP)
+                check_read_starters(check);
+        else
+                check_tell(check, oneshot_worked(check));
+}
+
+/* The unit is not in the requested state: reads why. */
+static void check_read_details(UnitCheck *check) {
+        if (check->complete) {
+                check_tell(check, false);
+                return;
+        }
+
+        call_free(check->details);
+        check->details = systemd_get_all(check->order.connection, check->order.path, "", on_details, check);
+}
+
+static void unit_is_stopped(UnitCheck *check) {
+        if (unit_facts_are_down(check->facts) && check->facts->job == 0)
+                check_read_starters(check);
+        else
+                check_read_details(check);
+}
+
+static void unit_stays_stopped(UnitCheck *check) {
+        static const Property properties[] = { { SYSTEMD_UNIT, "ActiveState" }, { SYSTEMD_UNIT, "Job" }, {} };
+
+        check_read(check, properties, unit_is_stopped);
+}
+
+static void unit_stops(UnitCheck *check) {
+        if (!unit_facts_are_down(check->facts))
+                check_read_details(check);
+        else if (has_starters(check->facts))
+                check_settle(check, SETTLE_USEC, unit_stays_stopped);
+        else
+                check_tell(check, true);
+}
+
+/* Has a oneshot service done its work, so that it may be inactive? If nobody holds a reference to it, systemd may have
+ * forgotten its results; then it reports that no conditions were tested. */
+static bool oneshot_worked(const UnitCheck *check) {
+        const UnitFacts *facts = check->facts;
+        bool met = facts->condition_result || (check->complete && facts->tested_conditions == 0);
+
+        return (check->order.verb == UNIT_START || check->order.verb == UNIT_RESTART) &&
+               is(facts->active_state, "inactive") && is(facts->type, "oneshot") && !facts->remain_after_exit &&
+               is(facts->result, "success") && met;
+}
+
+static void oneshot_ended(UnitCheck *check) {
+        if (oneshot_worked(check))
+                check_tell(check, true);
+        else
+                check_read_details(check);
+}
+
+static void unit_is_up(UnitCheck *check) {
+        UnitFacts *facts = check->facts;
+
+        facts->ended_since = unit_facts_are_up(facts) && facts->became_active != check->up_since;
+        if (unit_facts_are_up(facts) && !facts->ended_since)
+                check_tell(check, true);
+        else
+                check_read_details(check);
+}
+
+static void unit_stays_up(UnitCheck *check) {
+        static const Property properties[] = { { SYSTEMD_UNIT, "ActiveState" },
+                                               { SYSTEMD_UNIT, "ActiveEnterTimestampMonotonic" },
+                                               {} };
+
+        check_read(check, properties, unit_is_up);
+}
+
+/* A unit that was up for long enough before the request needs not show anything, unless it was reloaded. */
+static void service_is_up(UnitCheck *check) {
+        UnitFacts *facts = check->facts;
+        const UnitOrder *order = &check->order;
+        uint64_t now = timers_now(order->timers, TIMER_MONOTONIC), lasts = 0;
+
+        if (order->since > 0 && order->verb != UNIT_RELOAD && facts->became_active > 0 && now > facts->became_active)
+                lasts = now - facts->became_active;
+        check->up_since = facts->became_active;
+        facts->ended_since = order->verb == UNIT_RELOAD && order->since > 0 && facts->became_active > order->since;
+        if (facts->ended_since)
+                check_read_details(check);
+        else if (lasts >= SETTLE_USEC)
+                check_tell(check, true);
+        else
+                check_settle(check, SETTLE_USEC - lasts, unit_stays_up);
+}
+
+/* No process has to stay, but systemd stops the unit if no other unit needs it. */
+static void lasting_is_up(UnitCheck *check) {
+        check->up_since = check->facts->became_active;
+        if (check->facts->stop_when_unneeded)
+                check_settle(check, SETTLE_USEC, unit_stays_up);
+        else
+                check_tell(check, true);
+}
+
+static void unit_starts(UnitCheck *check) {
+        static const Property of_service[] = { { SYSTEMD_UNIT, "ActiveEnterTimestampMonotonic" }, {} },
+                              of_lasting[] = { { SYSTEMD_UNIT, "ActiveEnterTimestampMonotonic" },
+                                               { SYSTEMD_UNIT, "StopWhenUnneeded" },
+                                               {} },
+                              of_oneshot[] = { { SYSTEMD_UNIT, "ConditionResult" },
+                                               { SYSTEMD_SERVICE, "Result" },
+                                               { SYSTEMD_SERVICE, "RemainAfterExit" },
+                                               {} };
+        const UnitFacts *facts = check->facts;
+        bool oneshot = is(facts->type, "oneshot");
+
+        if (!unit_facts_are_up(facts)) {
+                if (oneshot && is(facts->active_state, "inactive"))
+                        check_read(check, of_oneshot, oneshot_ended);
+                else
+                        check_read_details(check);
+        } else if (facts->type && !oneshot) {
+                check_read(check, of_service, service_is_up);
+        } else {
+                check_read(check, of_lasting, lasting_is_up);
+        }
+}
+
+bool unit_was_up_since(const UnitFacts *facts, uint64_t since) {
+        bool worked = is(facts->type, "oneshot") && facts->exec_main_exited > since &&
+                      facts->exec_main_code == CLD_EXITED && facts->exec_main_status == 0;
+
+        return facts->became_active > since || worked;
+}
+
+/* Others may have begun to stop the unit or to start it again. */
+static void judge_facts(UnitCheck *check) {
+        const UnitFacts *facts = check->facts;
+        bool met = facts->condition_result || facts->tested_conditions == 0;
+
+        if (unit_facts_are_up(facts) && facts->type && !is(facts->type, "oneshot"))
+                service_is_up(check);
+        else
+                check_tell(check, unit_facts_are_up(facts) || (met && !is(facts->active_state, "failed") &&
+                                                               !is(facts->result, "exec-condition") &&
+                                                               unit_was_up_since(facts, check->order.since)));
+}
+
+UnitCheck *unit_check_new(const UnitOrder *order, UnitFacts *facts, bool complete, const UnitCheckCallbacks *callbacks,
+                          void *userdata) {
+        static const Property state[] = { { SYSTEMD_UNIT, "ActiveState" }, {} },
+                              state_of_service[] = { { SYSTEMD_UNIT, "ActiveState" }, { SYSTEMD_SERVICE, "Type" }, {} },
+                              stopped[] = { { SYSTEMD_UNIT, "ActiveState" },
+                                            { SYSTEMD_UNIT, "TriggeredBy" },
+                                            { SYSTEMD_UNIT, "UpheldBy" },
+                                            {} };
+        UnitCheck *check = g_new(UnitCheck, 1);
+
+        *check = (UnitCheck){
+                .order = *order,
+                .facts = facts,
+                .complete = complete,
+                .callbacks = callbacks,
+                .userdata = userdata,
+        };
+        if (complete)
+                check_settle(check, 0, judge_facts);
+        else if (order->verb == UNIT_STOP)
+                check_read(check, stopped, unit_stops);
+        else
+                check_read(check, g_str_has_suffix(order->unit, ".service") ? state_of_service : state, unit_starts);
+        return check;
+}
+
+void unit_check_free(UnitCheck *check) {
+        if (!check)
+                return;
+
+        for (unsigned i = 0; i < READ_MAX; i++)
+                call_free(check->readings[i].call);
+        call_free(check->details);
+        timer_free(check->settling);
+        g_free(check);
+}
