@@ -18,38 +18,46 @@ const char *const unit_job_modes[] = {
         "replace", "fail", "isolate", "ignore-dependencies", "ignore-requirements", "replace-irreversibly", NULL,
 };
 
-static const Param unit_job_params[] = {
+#define UNIT_PARAM                                                                                                     \
+        {                                                                                                              \
+                .name = "unit", .kind = PARAM_STRING, .offset = offsetof(UnitJobParams, unit), .required = true,       \
+                .title = true, .format = &unit_format,                                                                 \
+                .doc = "The name of the unit, with its suffix, such as .service"                                       \
+        }
+
+#define MODE_PARAM                                                                                                     \
+        {                                                                                                              \
+                .name = "mode", .kind = PARAM_ENUM, .offset = offsetof(UnitJobParams, mode),                           \
+                .fallback = "\"replace\"", .values = unit_job_modes,                                                   \
+                .doc = "How to handle conflicting jobs, see --job-mode= in systemctl(1)"                               \
+        }
+
+#define TIMEOUT_PARAM                                                                                                  \
+        {                                                                                                              \
+                .name = "timeout", .kind = PARAM_SPAN, .offset = offsetof(UnitJobParams, timeout),                     \
+                .fallback = "\"infinity\"", .doc = "How long it may take; then the node is halted and fails"           \
+        }
+
+#define BUS_PARAM                                                                                                      \
+        {                                                                                                              \
+                .name = "bus", .kind = PARAM_STRING, .offset = offsetof(UnitJobParams, bus), .format = &bus_format,    \
+                .doc = "The bus of the service manager; by default that of btd"                                        \
+        }
+
+static const Param unit_job_params[] = { UNIT_PARAM, MODE_PARAM, TIMEOUT_PARAM, BUS_PARAM, {} };
+
+static const Param unit_start_params[] = {
+        UNIT_PARAM,
+        MODE_PARAM,
         {
-                .name = "unit",
-                .kind = PARAM_STRING,
-                .offset = offsetof(UnitJobParams, unit),
-                .required = true,
-                .title = true,
-                .format = &unit_format,
-                .doc = "The name of the unit, with its suffix, such as .service",
+                .name = "wait_for_restarts",
+                .kind = PARAM_BOOL,
+                .offset = offsetof(UnitJobParams, wait_for_restarts),
+                .fallback = "false",
+                .doc = "When the unit fails, wait as long as systemd starts it again because of its Restart=",
         },
-        {
-                .name = "mode",
-                .kind = PARAM_ENUM,
-                .offset = offsetof(UnitJobParams, mode),
-                .fallback = "\"replace\"",
-                .values = unit_job_modes,
-                .doc = "How to handle conflicting jobs, see --job-mode= in systemctl(1)",
-        },
-        {
-                .name = "timeout",
-                .kind = PARAM_SPAN,
-                .offset = offsetof(UnitJobParams, timeout),
-                .fallback = "\"infinity\"",
-                .doc = "How long it may take; then the node is halted and fails",
-        },
-        {
-                .name = "bus",
-                .kind = PARAM_STRING,
-                .offset = offsetof(UnitJobParams, bus),
-                .format = &bus_format,
-                .doc = "The bus of the service manager; by default that of btd",
-        },
+        TIMEOUT_PARAM,
+        BUS_PARAM,
         {},
 };
 
@@ -70,35 +78,36 @@ static void unit_job_check(const Tree *tree, NodeId node, Findings *findings) {
                               "trees have started; Conflicts= in the unit stops only the units that it names");
 }
 
-#define UNIT_JOB_TYPE(n, s, d)                                                                                         \
+#define UNIT_JOB_TYPE(n, p, s, d)                                                                                      \
         {                                                                                                              \
-                .name = n, .class = NODE_ACTION, .params = unit_job_params, .params_size = sizeof(UnitJobParams),      \
-                .summary = s, .doc = d, .check = unit_job_check, .has_timeout = true,                                  \
+                .name = n, .class = NODE_ACTION, .params = p, .params_size = sizeof(UnitJobParams), .summary = s,      \
+                .doc = d, .check = unit_job_check, .has_timeout = true,                                                \
                 .timeout_offset = offsetof(UnitJobParams, timeout)                                                     \
         }
 
 #define HALT_DOC                                                                                                       \
-        "When the node is halted, a job that has not finished is cancelled, unless others need it. The unit "          \
-        "continues what it has begun; a unit that was started stays."
+        "When the node is halted, a job that has not begun is cancelled, unless others need it. The unit continues "   \
+        "what it has begun; a unit that was started stays."
 
 const NodeType start_unit_type = UNIT_JOB_TYPE(
-        "StartUnit", "Starts a systemd unit and waits until it is up",
+        "StartUnit", unit_start_params, "Starts a systemd unit and waits until it is up",
         "Fails when the unit fails, when a condition of the unit is not met, or when a unit that it requires fails. "
         "A service must stay up for 100ms after its start; only a service of Type=oneshot may be inactive "
         "then. " HALT_DOC);
 
 const NodeType stop_unit_type = UNIT_JOB_TYPE(
-        "StopUnit", "Stops a systemd unit and waits until it is down",
+        "StopUnit", unit_job_params, "Stops a systemd unit and waits until it is down",
         "Succeeds also when the unit is not running; fails when there is no such unit, or when the unit is up again "
         "within 100ms. If an active unit can start it again, the status names this unit. When the node is halted, "
         "the unit is stopped nevertheless.");
 
-const NodeType restart_unit_type =
-        UNIT_JOB_TYPE("RestartUnit", "Stops a systemd unit if it is running, starts it, and waits until it is up",
-                      "Fails as StartUnit does. " HALT_DOC);
+const NodeType restart_unit_type = UNIT_JOB_TYPE(
+        "RestartUnit", unit_start_params, "Stops a systemd unit if it is running, starts it, and waits until it is up",
+        "Fails as StartUnit does. " HALT_DOC);
 
 const NodeType reload_unit_type = UNIT_JOB_TYPE(
-        "ReloadUnit", "Makes a running systemd unit read its configuration again, and waits until it has",
+        "ReloadUnit", unit_job_params,
+        "Makes a running systemd unit read its configuration again, and waits until it has",
         "Fails when the unit is not running, cannot reload, or ends within 100ms after the reload. " HALT_DOC);
 
 /* The members of value in the test of UnitState. */

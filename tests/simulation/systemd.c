@@ -679,7 +679,7 @@ static void on_cancel(Link *link, sd_bus_message *call) {
         reply_empty(link, call);
 }
 
-static void on_get_type(Link *link, sd_bus_message *call) {
+static void on_get_of_job(Link *link, sd_bus_message *call, const char *property) {
         const LoadedUnit *unit = unit_of_job(call);
         sd_bus_message *reply;
 
@@ -689,7 +689,10 @@ static void on_get_type(Link *link, sd_bus_message *call) {
         }
 
         reply = bus_reply_new(call);
-        (void) sd_bus_message_append(reply, "v", "s", unit->job->type);
+        (void) sd_bus_message_append(reply, "v", "s",
+                                     g_str_equal(property, "JobType") ? unit->job->type
+                                     : unit->job->running             ? "running"
+                                                                      : "waiting");
         bus_reply(link, reply);
 }
 
@@ -699,8 +702,8 @@ static void on_get(Link *link, sd_bus_message *call) {
         const char *property;
 
         (void) sd_bus_message_read(call, "ss", NULL, &property);
-        if (g_str_equal(property, "JobType")) {
-                on_get_type(link, call);
+        if (g_str_equal(property, "JobType") || g_str_equal(property, "State")) {
+                on_get_of_job(link, call, property);
                 return;
         }
 

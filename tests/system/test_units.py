@@ -163,13 +163,13 @@ SLEEP = "/bin/sleep 1000"
 READY = '/bin/sh -c "systemd-notify --ready; '
 
 
-@pytest.mark.parametrize("name, text, told", [
+BEHIND = [
     ("unmet", service("/bin/true", "Type=oneshot\n", "ConditionPathExists=/nowhere\n"),
      "was not started: its ConditionPathExists=/nowhere was not met"),
     ("no-binary", service("/nowhere/binary"), "failed: its program could not be executed (status 203/EXEC)"),
     ("killed", oneshot("kill -KILL $$$$"), "failed: its main process was killed by SIGKILL (result 'signal')"),
     ("slow", oneshot("sleep 1000", "TimeoutStartSec=200ms\n"),
-     "failed: it took longer than its time limits allow (result 'timeout')"),
+     "failed: its main process took longer than TimeoutStartSec= allows (result 'timeout')"),
     ("nowhere", None, "Unit behind-nowhere.service not found"),
     ("forks", service('/bin/sh -c "sleep 1000 & exit 0"', "KillMode=none\n"),
      "was started, but now it is inactive (dead)"),
@@ -182,7 +182,10 @@ READY = '/bin/sh -c "systemd-notify --ready; '
     ("again", service("/bin/false", "Restart=always\nRestartSec=1h\n"),
      "failed: its main process exited with status 1; its Restart= setting starts it again"),
     ("quick", service("/bin/sleep 0.02", "Restart=always\nRestartSec=1ms\n"), "; its Restart= setting starts it again"),
-])
+]
+
+
+@pytest.mark.parametrize("name, text, told", BEHIND, ids=[row[0] for row in BEHIND])
 def test_a_job_that_is_done_is_looked_behind(machine, name, text, told):
     """systemd says "done" as soon as a process was forked, or has said that it is ready, and for unmet conditions."""
     if text:
@@ -196,13 +199,16 @@ def test_a_job_that_is_done_is_looked_behind(machine, name, text, told):
     assert cause.endswith(told), cause
 
 
-@pytest.mark.parametrize("name, text", [
+UP = [
     ("oneshot", service("/bin/true", "Type=oneshot\n")),
     ("remains", oneshot("true")),
     ("notify", service(READY + 'exec sleep 1000"', "Type=notify\nNotifyAccess=all\n")),
     ("forking", service('/bin/sh -c "sleep 1000 & exit 0"', "Type=forking\n")),
     ("instance@", service(SLEEP)),
-])
+]
+
+
+@pytest.mark.parametrize("name, text", UP, ids=[row[0] for row in UP])
 def test_a_unit_that_is_up_is_started(machine, name, text):
     """Whatever its type; only a oneshot may have ended."""
     machine.unit(f"up-{name}.service", text)
@@ -216,7 +222,7 @@ def test_a_unit_that_is_up_is_started(machine, name, text):
 @pytest.mark.parametrize("starter, text", [
     ("again.path", "[Path]\nPathExists=/etc/passwd\nTriggerLimitIntervalSec=0\n"),
     ("again.target", "[Unit]\nUpholds=again.service\n"),
-])
+], ids=["path", "upholds"])
 def test_a_stopped_unit_that_is_up_again_is_not_stopped(machine, starter, text):
     machine.unit("again.service", service(SLEEP))
     machine.unit(starter, text)
@@ -244,13 +250,68 @@ def test_a_unit_that_can_start_a_stopped_one_is_named(machine):
     assert finish(machine, "noted")[2]["Stop"]["detail"] == ""
 
 
-@pytest.mark.parametrize("name, reload, settings, told", [
-    ("killed", "/bin/kill -HUP $MAINPID", "", "was reloaded, but now it is inactive (dead)"),
-    ("started-again", "/bin/kill -HUP $MAINPID", "Restart=always\nRestartSec=1ms\n",
-     "; its Restart= setting starts it again"),
-])
-def test_a_reload_that_ends_the_service_has_failed(machine, name, reload, settings, told):
-    machine.unit("reloaded.service", service(SLEEP, f"ExecReload={reload}\n{settings}"))
+# Fails until it was started so many times.
+FLAKY = '/bin/sh -c "echo x >>/run/%n.starts; [ $$(wc -l </run/%n.starts) -ge {} ] || exit 3; {}"'
+
+
+def waiting_start(unit):
+    return start_unit(unit, wait_for_restarts=True)
+
+
+FLAKY_UNITS = [
+    ("flaky", service(FLAKY.format(3, "exec sleep 1000"), "Restart=on-failure\nRestartSec=20ms\n"), "active"),
+    ("flaky-notify", service(FLAKY.format(3, "systemd-notify --ready; exec sleep 1000"), "Type=notify\nNotifyAccess=all\n"
+                             "Restart=always\nRestartSec=20ms\n"), "active"),
+    ("flaky-oneshot", service(FLAKY.format(3, "true"), "Type=oneshot\nRestart=on-failure\nRestartSec=20ms\n"),
+     "inactive"),
+]
+
+
+@pytest.mark.parametrize("name, text, state", FLAKY_UNITS, ids=[row[0] for row in FLAKY_UNITS])
+def test_a_start_waits_while_systemd_restarts_the_unit(machine, name, text, state):
+    """Also by the name of an alias, whose object sends no signals."""
+    machine.unit(name + ".service", text + f"[Install]\nAlias=other-{name}.service\n")
+    machine.check("systemctl", "enable", name + ".service")
+    machine.load(name, waiting_start(f"other-{name}.service"))
+    status, cause, nodes = finish(machine, name)
+    assert (status, cause) == ("success", "")
+    assert nodes["other-" + name]["detail"] == f"other-{name}.service was started; systemd has restarted it 2 times"
+    assert machine.property(name + ".service", "ActiveState") == state
+
+
+def test_a_start_fails_when_systemd_gives_up(machine):
+    machine.unit("hopeless.service", "[Unit]\nStartLimitBurst=3\nStartLimitIntervalSec=1h\n"
+                                     "[Service]\nExecStart=/bin/false\nRestart=always\nRestartSec=20ms\n")
+    machine.load("hopeless", waiting_start("hopeless.service"))
+    status, cause, _ = finish(machine, "hopeless")
+    assert status == "failure"
+    assert re.fullmatch("hopeless: hopeless.service failed: its main process exited with status 1; "
+                        "systemd has restarted it [23] times", cause), cause
+
+
+def test_the_next_daemon_waits_for_restarts(machine):
+    """The unit is down when btd is killed, and up when the next one is there, or not yet."""
+    machine.check("mkfifo", "/run/late-restart")
+    machine.unit("later.service", service(FLAKY.format(2, "read line </run/late-restart; systemd-notify --ready; "
+                                                       "exec sleep 1000"),
+                                          "Type=notify\nNotifyAccess=all\nRestart=always\nRestartSec=20ms\n"))
+    machine.load("later", waiting_start("later.service"))
+    run, path = machine.client.start("later")
+    wait(lambda: "restarted it 1 time" in machine.check("btctl", "status", run), "the restart")
+    before = machine.property("btd.service", "MainPID")
+    machine.check("systemctl", "kill", "--signal=KILL", "btd.service")
+    wait(lambda: machine.property("btd.service", "MainPID") not in (before, "0"), "the next btd")
+    wait(lambda: "later.service" in machine.run("btctl", "status", run).stdout, "the run")
+    machine.check("sh", "-c", "echo >/run/late-restart")
+    assert machine.client.finish(path)[0] == "success"
+
+
+@pytest.mark.parametrize("settings, told", [
+    ("", "was reloaded, but now it is inactive (dead)"),
+    ("Restart=always\nRestartSec=1ms\n", "; its Restart= setting starts it again"),
+], ids=["ended", "restarted"])
+def test_a_reload_that_ends_the_service_has_failed(machine, settings, told):
+    machine.unit("reloaded.service", service(SLEEP, f"ExecReload=/bin/kill -HUP $MAINPID\n{settings}"))
     machine.check("systemctl", "start", "reloaded.service")
     machine.load("reloaded", {"type": "ReloadUnit", "unit": "reloaded.service"})
     status, cause, _ = finish(machine, "reloaded")
@@ -345,6 +406,20 @@ def test_a_queued_job_is_cancelled_by_a_halt(machine):
 
     assert machine.client.finish(path)[0] == "halted"
     assert "queued.service" not in machine.check("systemctl", "list-jobs")
+
+
+def test_a_restart_that_has_begun_is_completed(machine):
+    """A halt leaves no service stopped that should only be restarted."""
+    machine.check("mkfifo", "/run/slow-stop")
+    machine.unit("restarted.service", service(SLEEP, "ExecStop=/bin/sh -c 'read line </run/slow-stop'\n"))
+    machine.check("systemctl", "start", "restarted.service")
+    machine.load("restarted", {"type": "RestartUnit", "unit": "restarted.service"})
+    _, path = machine.client.start("restarted")
+    machine.check("sh", "-c", "until systemctl is-active restarted.service | grep -q deactivating; do :; done")
+    machine.client.halt(path)
+    assert machine.client.finish(path)[0] == "halted"
+    machine.check("sh", "-c", "echo >/run/slow-stop")
+    machine.check("sh", "-c", "until systemctl is-active -q restarted.service; do :; done")
 
 
 def test_a_tree_of_somebody_else_is_refused(machine):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Asks for the jobs that are ordered after a job first, and if there is none, for its type. */
+/* Asks, in this order, for the state of the system, the jobs that are ordered after the job, its state, and its type.
+ */
 
 #include "leaves/unit/job-need.h"
 #include "basic/cleanup.h"
@@ -32,6 +33,21 @@ static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *user
         need->known(!plain, need->userdata);
 }
 
+/* A job that runs ends by itself, and cancelling it stops nothing that it has begun: a restart would be left half done.
+ */
+static void on_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        JobNeed *need = userdata;
+        const char *state;
+
+        if (!reply || sd_bus_message_read(reply, "v", "s", &state) < 0 || g_str_equal(state, "running")) {
+                need->known(true, need->userdata);
+                return;
+        }
+
+        call_free(need->call);
+        need->call = systemd_get(need->connection, need->path, SYSTEMD_JOB, "JobType", on_type, need);
+}
+
 static void on_followers(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         JobNeed *need = userdata;
 
@@ -42,13 +58,28 @@ static void on_followers(sd_bus_message *reply, const sd_bus_error *error, void 
         }
 
         call_free(need->call);
-        need->call = systemd_get(need->connection, need->path, SYSTEMD_JOB, "JobType", on_type, need);
+        need->call = systemd_get(need->connection, need->path, SYSTEMD_JOB, "State", on_state, need);
+}
+
+/* All jobs are those of the shutdown then, or have given way to them. */
+static void on_system_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        JobNeed *need = userdata;
+        g_autoptr(sd_bus_message) message = NULL;
+        const char *state;
+
+        if (!reply || sd_bus_message_read(reply, "v", "s", &state) < 0 || g_str_equal(state, "stopping")) {
+                need->known(true, need->userdata);
+                return;
+        }
+
+        message = systemd_message(need->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "GetJobAfter", "u",
+                                  job_id(need->path));
+        call_free(need->call);
+        need->call = systemd_query(need->connection, message, on_followers, need);
 }
 
 JobNeed *job_need_new(Connection *connection, const char *path, const char *method, JobNeedKnown known,
                       void *userdata) {
-        g_autoptr(sd_bus_message) message =
-                systemd_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "GetJobAfter", "u", job_id(path));
         JobNeed *need = g_new(JobNeed, 1);
 
         *need = (JobNeed){
@@ -58,7 +89,8 @@ JobNeed *job_need_new(Connection *connection, const char *path, const char *meth
                 .known = known,
                 .userdata = userdata,
         };
-        need->call = systemd_query(connection, message, on_followers, need);
+        need->call =
+                systemd_get(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "SystemState", on_system_state, need);
         return need;
 }
 

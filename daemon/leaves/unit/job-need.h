@@ -2,16 +2,16 @@
 #pragma once
 
 /*
- * Asks the service manager whether others need a job that btd has created: then it may not be cancelled. Other jobs can
- * be ordered after it; and others can have requested one for the same unit, which systemd merges into the job. It does
- * not tell this, unless the job has changed its type.
+ * Asks the service manager whether a job that btd has created must be left alone: because it runs already, because the
+ * machine goes down, or because others need it. Other jobs can be ordered after it; and others can have requested one
+ * for the same unit, which systemd merges into the job. It does not tell this, unless the job has changed its type.
  */
 
 #include "bus/connection.h"
 
 typedef struct JobNeed JobNeed;
 
-/* May free the JobNeed. needed: also if it cannot be found out. */
+/* May free the JobNeed. needed: it must be left alone; also if that cannot be found out. */
 typedef void (*JobNeedKnown)(bool needed, void *userdata);
 
 /* path: of the job. method: with which it was requested, "StartUnit"; it stays. */

@@ -6,6 +6,7 @@
  * JobRemoved(). The exit statuses above 200 are systemd's, see systemd.exec(5), "Process Exit Codes".
  */
 
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 
@@ -99,10 +100,12 @@ static const struct {
 };
 
 /* Finds the command that has led to the result of the unit or, for reload, of its last reload. A main process that
- * ended before this start of the unit has nothing to do with it. The program in the command is borrowed. */
+ * ended before this start of the unit has nothing to do with it; but a unit that systemd restarts leaves "inactive"
+ * after that, too. The program in the command is borrowed. */
 static bool command_behind(const UnitFacts *facts, bool reload, UnitCommand *ret_command) {
         const char *result = reload ? facts->reload_result : facts->result;
-        bool earlier = facts->exec_main_exited > 0 && facts->exec_main_exited < facts->left_inactive;
+        bool restarts = facts->n_restarts > 0 || unit_sub_state_restarts(facts->sub_state),
+             earlier = facts->exec_main_exited > 0 && facts->exec_main_exited < facts->left_inactive && !restarts;
         const UnitCommand main = {
                 .code = earlier ? 0 : facts->exec_main_code,
                 .status = facts->exec_main_status,
@@ -202,8 +205,13 @@ static char *conflict_describe(const UnitFacts *facts, const char *before) {
 }
 
 /* Will systemd start the unit again, or has it begun to? Then whatever replaces the unit would run beside it. */
-static const char *restart_describe(const UnitFacts *facts) {
-        return unit_facts_are_restarting(facts) ? "; its Restart= setting starts it again" : "";
+static char *restarts_describe(const UnitFacts *facts) {
+        if (unit_facts_are_restarting(facts))
+                return g_strdup("; its Restart= setting starts it again");
+
+        return facts->n_restarts > 0 ? g_strdup_printf("; systemd has restarted it %" PRIu32 " time%s",
+                                                       facts->n_restarts, facts->n_restarts == 1 ? "" : "s")
+                                     : g_strdup("");
 }
 
 static char *starters_describe(const UnitFacts *facts) {
@@ -219,7 +227,8 @@ static char *cause_behind_stop(const char *unit, const UnitFacts *facts) {
 
 /* The job is done, but the unit is not in the requested state. */
 static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts *facts) {
-        g_autofree char *result = unit_result_describe(facts), *state = unit_facts_describe(facts), *conflict = NULL;
+        g_autofree char *result = unit_result_describe(facts), *state = unit_facts_describe(facts),
+                        *restarts = restarts_describe(facts), *conflict = NULL;
         bool starts = verb == UNIT_START || verb == UNIT_RESTART;
 
         if (verb == UNIT_STOP)
@@ -232,21 +241,20 @@ static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts 
         if (starts && !facts->condition_result)
                 return g_strdup_printf("%s was not %s: one of its conditions was not met", unit, verbs[verb].past);
         if (facts->ended_since)
-                return g_strdup_printf("%s was %s, but it has ended since%s", unit, verbs[verb].past,
-                                       restart_describe(facts));
+                return g_strdup_printf("%s was %s, but it has ended since%s", unit, verbs[verb].past, restarts);
         if (result)
-                return g_strdup_printf("%s failed: %s%s", unit, result, restart_describe(facts));
+                return g_strdup_printf("%s failed: %s%s", unit, result, restarts);
 
         conflict = conflict_describe(facts, ": ");
         return g_strdup_printf("%s was %s, but now it is %s%s%s", unit, verbs[verb].past, state,
                                conflict                    ? conflict
                                : facts->stop_when_unneeded ? ": its StopWhenUnneeded= setting stops it"
                                                            : "",
-                               restart_describe(facts));
+                               restarts);
 }
 
 static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *facts) {
-        g_autofree char *result = unit_result_describe(facts);
+        g_autofree char *result = unit_result_describe(facts), *restarts = restarts_describe(facts);
 
         if (verb == UNIT_RELOAD) {
                 UnitCommand command;
@@ -264,10 +272,10 @@ static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *f
         if (result && verb == UNIT_STOP)
                 return g_strdup_printf("%s was not stopped: %s", unit, result);
         if (result)
-                return g_strdup_printf("%s failed: %s%s", unit, result, restart_describe(facts));
+                return g_strdup_printf("%s failed: %s%s", unit, result, restarts);
 
         return g_strdup_printf("%s was not %s: it failed, its journal may say why (result 'failed')%s", unit,
-                               verbs[verb].past, restart_describe(facts));
+                               verbs[verb].past, restarts);
 }
 
 /* Takes the cause. Says what to do if the unit cannot be started for a while. */
@@ -311,6 +319,11 @@ char *unit_note_of_starters(const char *unit, const UnitFacts *facts) {
         return g_strdup_printf("%s is stopped, but %s can start it again", unit, starters);
 }
 
+char *unit_note_of_restarts(const char *unit, const UnitFacts *facts) {
+        return g_strdup_printf("%s was started; systemd has restarted it %" PRIu32 " time%s", unit, facts->n_restarts,
+                               facts->n_restarts == 1 ? "" : "s");
+}
+
 static json_object *strings_to_json(char **strings) {
         json_object *array = json_object_new_array();
 
@@ -336,6 +349,8 @@ json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, 
                         json_object_object_add(json, "program", fact_text(command.program));
                 exit_status_add_facts(command.code, command.status, json);
         }
+        if (facts->n_restarts > 0)
+                json_object_object_add(json, "restarts", json_object_new_int64(facts->n_restarts));
         if (facts->starters)
                 json_object_object_add(json, "starters", strings_to_json(facts->starters));
         return json;

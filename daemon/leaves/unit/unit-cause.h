@@ -29,6 +29,8 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
 
 /* The unit is stopped, but there are facts.starters. To be freed. */
 char *unit_note_of_starters(const char *unit, const UnitFacts *facts);
+/* The unit was started, after facts.n_restarts. To be freed. */
+char *unit_note_of_restarts(const char *unit, const UnitFacts *facts);
 
 /* The same as facts. bus: NULL is the default one. */
 json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, const char *result,

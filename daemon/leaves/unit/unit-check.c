@@ -157,7 +157,7 @@ static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *u
         if (reply)
                 (void) unit_facts_read(check->facts, reply);
         check->complete = true;
-        if (check->order.verb == UNIT_STOP)
+        if (check->order.verb == UNIT_STOP && has_starters(check->facts))
                 check_read_starters(check);
         else
                 check_tell(check, oneshot_worked(check));

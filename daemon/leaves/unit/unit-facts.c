@@ -295,24 +295,45 @@ static void on_properties_changed(sd_bus_message *message, void *userdata) {
                 watch->callbacks->changed(watch->userdata);
 }
 
+static void watch_match(UnitWatch *watch) {
+        SignalPattern pattern = {
+                .sender = SYSTEMD_NAME,
+                .path = watch->path,
+                .interface = "org.freedesktop.DBus.Properties",
+                .member = "PropertiesChanged",
+        };
+
+        match_free(watch->match);
+        watch->matched = false;
+        watch->match = connection_match(watch->connection, &pattern, on_properties_changed, on_matched, watch);
+}
+
+/* The object of an alias has the properties of the unit, but no signals. True: the other object is watched now, and the
+ * watch will be ready again. */
+static bool watch_leave_alias(UnitWatch *watch) {
+        g_autofree char *path = watch->facts.id ? unit_name_path(watch->facts.id) : NULL;
+
+        if (!path || g_str_equal(path, watch->path))
+                return false;
+
+        g_free(watch->path);
+        watch->path = g_steal_pointer(&path);
+        watch_match(watch);
+        return true;
+}
+
 static void on_read(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         UnitWatch *watch = userdata;
 
         if (error)
                 watch->callbacks->failed(error, watch->userdata);
-        else if (unit_facts_read(&watch->facts, reply) >= 0)
+        else if (unit_facts_read(&watch->facts, reply) >= 0 && !watch_leave_alias(watch))
                 watch->callbacks->changed(watch->userdata);
 }
 
 UnitWatch *unit_watch_new(Connection *connection, const char *path, const UnitWatchCallbacks *callbacks,
                           void *userdata) {
         static const SubscriptionCallbacks subscription_callbacks = { .subscribed = on_subscribed, .lost = on_lost };
-        SignalPattern pattern = {
-                .sender = SYSTEMD_NAME,
-                .path = path,
-                .interface = "org.freedesktop.DBus.Properties",
-                .member = "PropertiesChanged",
-        };
         UnitWatch *watch = g_new0(UnitWatch, 1);
 
         watch->connection = connection;
@@ -321,7 +342,7 @@ UnitWatch *unit_watch_new(Connection *connection, const char *path, const UnitWa
         watch->userdata = userdata;
 
         watch->subscription = subscription_new(connection, &subscription_callbacks, watch);
-        watch->match = connection_match(connection, &pattern, on_properties_changed, on_matched, watch);
+        watch_match(watch);
         return watch;
 }
 

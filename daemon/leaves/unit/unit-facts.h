@@ -14,11 +14,11 @@
 
 /* Properties that were not read are NULL or 0. */
 typedef struct UnitFacts {
+        char *id;              /* its name; others are aliases */
         char *load_state;      /* "loaded", "not-found", "masked", ... */
         char *active_state;    /* "active", "inactive", "failed", ... */
         char *sub_state;       /* "running", "exited", "dead", "auto-restart", ... */
         char *result;          /* "success", "exit-code", ...: why it failed */
-        char *id;              /* its name */
         char *type;            /* of a service: "simple", "oneshot", ... */
         char *unmet_condition; /* "ConditionPathExists=/x": what kept it from being started the last time */
         char *unmet_assert;
@@ -93,7 +93,7 @@ typedef struct UnitWatchCallbacks {
         void (*failed)(const sd_bus_error *error, void *userdata);
 } UnitWatchCallbacks;
 
-/* path: the object of the unit, which need not exist yet. */
+/* path: the object of the unit, which need not exist yet; or that of an alias. */
 UnitWatch *unit_watch_new(Connection *connection, const char *path, const UnitWatchCallbacks *callbacks,
                           void *userdata);
 void unit_watch_free(UnitWatch *watch);

@@ -10,7 +10,7 @@
  * that start a unit need a reference: systemd forgets no unit that is up, and a unit that it has forgotten is stopped.
  */
 
-#include <signal.h>
+#include <inttypes.h>
 
 #include "basic/cleanup.h"
 #include "leaf-types/leaf-types.h"
@@ -59,6 +59,7 @@ typedef struct UnitJob {
         char *result;        /* of the job, once it has ended */
         UnitCheck *check;    /* of the state of the unit after that */
         Call *details;       /* why the job failed */
+        UnitWatch *restarts; /* systemd starts it again, and the leaf waits for that */
         UnitSearch *search;  /* of another unit that is the reason */
         UnitFacts facts;
 } UnitJob;
@@ -135,6 +136,7 @@ static void unit_job_stop_reading(UnitJob *op) {
         g_clear_pointer(&op->check, unit_check_free);
         g_clear_pointer(&op->details, call_free);
         g_clear_pointer(&op->search, unit_search_free);
+        g_clear_pointer(&op->restarts, unit_watch_free);
 }
 
 /* Records the memo of the request, if there is one. */
@@ -177,12 +179,14 @@ static void unit_job_lose(Leaf *leaf, char *how) {
         leaf_end(leaf, STATUS_FAILURE);
 }
 
-/* A stopped unit that another unit can start again is down only until that happens. */
-static void unit_job_note_starters(Leaf *leaf) {
+/* Its facts have what it says: systemd has restarted the unit, or can do so. */
+static void unit_job_give_note(Leaf *leaf) {
         const UnitJobParams *params = leaf->params;
         const UnitJob *op = leaf->op;
         const LogSubject subject = leaf_log_subject(leaf);
-        g_autofree char *text = op->facts.starters ? unit_note_of_starters(op->unit, &op->facts) : NULL;
+        g_autofree char *text = op->facts.starters ? unit_note_of_starters(op->unit, &op->facts)
+                                : op->restarts     ? unit_note_of_restarts(op->unit, &op->facts)
+                                                   : NULL;
 
         if (!text)
                 return;
@@ -202,14 +206,69 @@ static void unit_job_succeed(Leaf *leaf) {
                 return;
         }
 
-        unit_job_note_starters(leaf);
+        unit_job_give_note(leaf);
         leaf_end(leaf, STATUS_SUCCESS);
+}
+
+static void unit_job_check(Leaf *leaf, bool complete);
+
+/* Is systemd about to start the unit again, and does the leaf wait for that? */
+static bool unit_job_awaits_restart(const Leaf *leaf, const UnitFacts *facts) {
+        const UnitJobParams *params = leaf->params;
+        const UnitJob *op = leaf->op;
+
+        return is_to_be_held(op) && params->wait_for_restarts && !op->dropped && unit_facts_are_restarting(facts);
+}
+
+static void on_restarts_ready(void *userdata) {
+        UnitJob *op = ((Leaf *) userdata)->op;
+
+        unit_watch_read(op->restarts);
+}
+
+/* When the unit is up, or down for good, the state is checked as after any job. */
+static void on_restarts_changed(void *userdata) {
+        UnitJob *op = ((Leaf *) userdata)->op;
+        const UnitFacts *facts = unit_watch_facts(op->restarts);
+
+        if (!facts->load_state || op->check)
+                return;
+
+        op->facts.n_restarts = facts->n_restarts;
+        if (unit_facts_are_up(facts) || (unit_facts_are_down(facts) && facts->job == 0))
+                unit_job_check(userdata, false);
+}
+
+static void on_restarts_failed(const sd_bus_error *error, void *userdata) {
+        if (!reply_is_lost(userdata, error))
+                unit_job_fail_with(userdata, error);
+}
+
+/* Waits until systemd does not start the unit again any more. The watch reads the unit, so no change is missed. */
+static void unit_job_await_restart(Leaf *leaf) {
+        static const UnitWatchCallbacks callbacks = {
+                .ready = on_restarts_ready,
+                .changed = on_restarts_changed,
+                .failed = on_restarts_failed,
+        };
+        UnitJob *op = leaf->op;
+
+        g_clear_pointer(&op->check, unit_check_free);
+        unit_facts_set(&op->result, "done");
+        if (!op->restarts)
+                op->restarts = unit_watch_new(op->connection, op->path, &callbacks, leaf);
+        else if (unit_watch_is_ready(op->restarts))
+                unit_watch_read(op->restarts);
 }
 
 /* A job that was dropped left no other trace. */
 static void unit_job_fail_by_facts(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
+        if (unit_job_awaits_restart(leaf, &op->facts)) {
+                unit_job_await_restart(leaf);
+                return;
+        }
         if (op->dropped && !op->facts.failed_required)
                 unit_facts_set(&op->result, "canceled");
         unit_job_fail(leaf);
@@ -544,7 +603,7 @@ static void unit_job_take_result(Leaf *leaf, const char *result, UnitFacts *fact
         } else if (is(result, "dependency")) {
                 unit_job_read_details(leaf);
         } else {
-                unit_job_fail(leaf);
+                unit_job_fail_by_facts(leaf);
         }
 }
 
@@ -587,6 +646,7 @@ static void on_recovery_known(UnitRecoveryVerdict verdict, const char *result, U
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
         g_autoptr(UnitRecovery) recovery G_GNUC_UNUSED = g_steal_pointer(&op->recovery);
+        bool awaits;
 
         unit_job_stop_search(op);
         if (op->deadlock) {
@@ -599,7 +659,8 @@ static void on_recovery_known(UnitRecoveryVerdict verdict, const char *result, U
                 return;
         }
 
-        leaf_read(leaf, verdict == UNIT_RECOVERY_TO_DO ? 0 : time_of_end(leaf, facts));
+        awaits = verdict == UNIT_RECOVERY_ENDED && !unit_facts_are_up(facts) && unit_job_awaits_restart(leaf, facts);
+        leaf_read(leaf, verdict == UNIT_RECOVERY_TO_DO || awaits ? 0 : time_of_end(leaf, facts));
         switch (verdict) {
         case UNIT_RECOVERY_TO_DO:
                 op->away = false;
@@ -734,6 +795,9 @@ static void unit_job_describe(Leaf *leaf, GString *text) {
 
         if (!op->result)
                 g_string_append_printf(text, "job for %s", op->unit);
+        else if (op->restarts && !op->check)
+                g_string_append_printf(text, "%s to be up; systemd has restarted it %" PRIu32 " time%s", op->unit,
+                                       op->facts.n_restarts, op->facts.n_restarts == 1 ? "" : "s");
         else
                 g_string_append_printf(text, "%s to show that it is %s", op->unit,
                                        op->verb == UNIT_STOP ? "down" : "up");

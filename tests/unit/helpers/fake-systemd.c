@@ -44,6 +44,10 @@ static int reply_property(Fake *fake, sd_bus_message *message, const char *name)
                 return sd_bus_reply_method_errorf(message, SD_BUS_ERROR_UNKNOWN_PROPERTY, "Unknown property UpheldBy.");
         if (strcmp(name, "Result") == 0)
                 return sd_bus_reply_method_return(message, "v", "s", "success");
+        if (strcmp(name, "SystemState") == 0)
+                return sd_bus_reply_method_return(message, "v", "s", fake->stopping ? "stopping" : "degraded");
+        if (strcmp(name, "State") == 0)
+                return sd_bus_reply_method_return(message, "v", "s", fake->running ? "running" : "waiting");
         if (strcmp(name, "JobType") == 0)
                 return sd_bus_reply_method_return(message, "v", "s", fake->merged ? "restart" : "start");
 

@@ -43,6 +43,8 @@ typedef struct Fake {
         bool replaced;     /* the unit has another job before, which conflicts with it */
         bool merged;       /* somebody has requested a restart meanwhile */
         bool followed;     /* another job is ordered after it */
+        bool running;      /* the job runs already */
+        bool stopping;     /* the machine goes down */
         bool limited;      /* the unit was down before, and its job has not begun to start it */
         unsigned n_started, n_cancelled, n_referenced, n_unreferenced, n_subscribed, n_loaded, n_read;
 } Fake;

@@ -215,6 +215,10 @@ static const Case cases[] = {
           { .active_state = WORD("activating"), .restart = WORD("on-failure"), .result = WORD("success") },
           "cam.service was not started: it failed, its journal may say why (result 'failed'); its Restart= setting "
           "starts it again" },
+        { UNIT_START,
+          "done",
+          { .active_state = WORD("failed"), .condition_result = 1, .result = WORD("exit-code"), .n_restarts = 1 },
+          "cam.service failed: one of its commands failed (result 'exit-code'); systemd has restarted it 1 time" },
         { UNIT_STOP,
           "done",
           { .active_state = WORD("active"), .sub_state = WORD("running") },
@@ -235,9 +239,11 @@ static void test_results(void) {
 }
 
 static void test_note(void) {
-        const UnitFacts facts = { .active_state = WORD("inactive"), .starters = STARTERS };
-        g_autofree char *note = unit_note_of_starters("cam.service", &facts);
+        const UnitFacts facts = { .active_state = WORD("inactive"), .starters = STARTERS, .n_restarts = 2 };
+        g_autofree char *note = unit_note_of_starters("cam.service", &facts),
+                        *other = unit_note_of_restarts("cam.service", &facts);
 
+        g_assert_cmpstr(other, ==, "cam.service was started; systemd has restarted it 2 times");
         g_assert_cmpstr(note, ==, "cam.service is stopped, but cam.socket and cam.timer can start it again");
 }
 

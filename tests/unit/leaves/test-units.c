@@ -137,8 +137,10 @@ static void test_start_limit(Scene *scene, const void *data) {
         scene->fake.unit_result = "start-limit-hit";
         assert_failed(scene, limit, "start-limit-hit");
         scene->fake.unit_result = "resources";
-        assert_failed(scene, "cam.service failed: a resource that it needs was not available, see its journal (result 'resources')",
-                      "resources");
+        assert_failed(
+                scene,
+                "cam.service failed: a resource that it needs was not available, see its journal (result 'resources')",
+                "resources");
 }
 
 static void assert_dependency(Scene *scene, const FakeUnit *others, const char *cause, const char *required) {
@@ -255,6 +257,17 @@ static void test_halt_of_a_job_that_replaced_another(Scene *scene, const void *d
 /* Another unit waits for it. */
 static void test_halt_of_a_job_that_others_need(Scene *scene, const void *data) {
         scene->fake.followed = true;
+        assert_halt(scene, 0);
+}
+
+/* It ends by itself, and cancelling it would stop nothing. */
+static void test_halt_of_a_job_that_runs(Scene *scene, const void *data) {
+        scene->fake.running = true;
+        assert_halt(scene, 0);
+}
+
+static void test_halt_while_the_machine_goes_down(Scene *scene, const void *data) {
+        scene->fake.stopping = true;
         assert_halt(scene, 0);
 }
 
@@ -513,6 +526,8 @@ int main(int argc, char **argv) {
         add("halt-of-a-job-of-others", test_halt_of_a_job_of_others);
         add("halt-of-a-job-that-replaced-another", test_halt_of_a_job_that_replaced_another);
         add("halt-of-a-job-that-others-need", test_halt_of_a_job_that_others_need);
+        add("halt-of-a-job-that-runs", test_halt_of_a_job_that_runs);
+        add("halt-while-the-machine-goes-down", test_halt_while_the_machine_goes_down);
         add("halt-of-a-job-that-is-a-restart-now", test_halt_of_a_job_that_is_a_restart_now);
         add("halt-of-a-job-that-is-requested-again", test_halt_of_a_job_that_is_requested_again);
         add("halt-while-it-is-asked", test_halt_while_it_is_asked);
