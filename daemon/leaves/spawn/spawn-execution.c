@@ -215,16 +215,6 @@ static int open_new(const char *path, size_t limit, int *ret_fd) {
         return 0;
 }
 
-static int open_again(const char *path, int *ret_fd) {
-        int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-
-        if (fd < 0)
-                return -errno;
-
-        *ret_fd = fd;
-        return 0;
-}
-
 /* The same in a file. fresh: the file is created or emptied, and -ENOSPC is also returned if the file system is nearly
  * full; otherwise the file must exist. */
 static int output_new_file(const Leaf *leaf, const char *what, size_t limit, const char *path, bool fresh,
@@ -233,9 +223,15 @@ static int output_new_file(const Leaf *leaf, const char *what, size_t limit, con
         g_auto(AutoFd) other = -1;
         int r;
 
-        r = fresh ? open_new(path, limit, &other) : open_again(path, &other);
-        if (r < 0)
-                return r;
+        if (fresh) {
+                r = open_new(path, limit, &other);
+                if (r < 0)
+                        return r;
+        } else {
+                other = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+                if (other < 0)
+                        return -errno;
+        }
 
         output->path = g_strdup(path);
         output->directory = g_path_get_dirname(path);
@@ -279,12 +275,6 @@ static void output_finish(Output *output) {
         for (size_t n = 0; n < PIPE_SIZE_MAX / READ_SIZE && output_read(output); n++)
                 ;
         output_close(output);
-}
-
-/* A directory whose file system was full, so that the process may not have been able to write; borrowed. NULL: there
- * was room. */
-static const char *output_lacked_room(const Output *output) {
-        return output->was_full ? output->directory : NULL;
 }
 
 /* Has the process written to the file, also for a previous daemon? */
@@ -348,14 +338,15 @@ static bool is_success(const SpawnParams *params, const SpawnEnd *end) {
 /* Describes which of its outputs the process may not have been able to write because the file system was full, and
  * where. The process has then got an error from write(). */
 static char *describe_lack_of_room(const Execution *execution) {
-        const char *output = execution->output ? output_lacked_room(execution->output) : NULL,
-                   *error = execution->error ? output_lacked_room(execution->error) : NULL;
+        Output *const outputs[] = { execution->output, execution->error };
 
-        if (!output && !error)
-                return NULL;
+        for (size_t i = 0; i < G_N_ELEMENTS(outputs); i++)
+                if (outputs[i] && outputs[i]->was_full)
+                        return g_strdup_printf("the file system of %s was full, so it may not have been able to write "
+                                               "its %s",
+                                               outputs[i]->directory, outputs[i]->what);
 
-        return g_strdup_printf("the file system of %s was full, so it may not have been able to write its %s",
-                               output ?: error, output ? "stdout" : "stderr");
+        return NULL;
 }
 
 static char *end_describe(const Execution *execution, const SpawnEnd *end) {
@@ -402,19 +393,6 @@ static void set_output(Leaf *leaf, const char *key, Output *output) {
         leaf_set_output(leaf, key, output_to_json(output));
 }
 
-static void execution_end(Execution *execution, Status status) {
-        execution->ended(status, execution->leaf);
-}
-
-/* The process has succeeded, but its output may be incomplete. */
-static void warn_of_lack_of_room(const Execution *execution) {
-        const LogSubject subject = leaf_log_subject(execution->leaf);
-        g_autofree char *room = describe_lack_of_room(execution);
-
-        if (room)
-                log_message(LOG_WARNING, &subject, "succeeded, but %s", room);
-}
-
 static void on_ended(const SpawnEnd *end, void *userdata) {
         Execution *execution = userdata;
         const SpawnParams *params = execution->params;
@@ -423,7 +401,7 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
 
         /* Ignore the exit status of a halted node. */
         if (execution->stopping) {
-                execution_end(execution, STATUS_FAILURE);
+                execution->ended(STATUS_FAILURE, execution->leaf);
                 return;
         }
         if (end->gone) {
@@ -440,15 +418,19 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
 
         if (!is_success(params, end)) {
                 set_cause(execution, end);
-                execution_end(execution, STATUS_FAILURE);
+                execution->ended(STATUS_FAILURE, execution->leaf);
         } else if (execution->lost) {
                 leaf_set_cause_of(execution->leaf, CAUSE_LOST, NULL,
                                   "it succeeded, but btd was restarted meanwhile, and its %s was not kept",
                                   execution->lost);
-                execution_end(execution, STATUS_FAILURE);
+                execution->ended(STATUS_FAILURE, execution->leaf);
         } else {
-                warn_of_lack_of_room(execution);
-                execution_end(execution, STATUS_SUCCESS);
+                const LogSubject subject = leaf_log_subject(execution->leaf);
+                g_autofree char *room = describe_lack_of_room(execution);
+
+                if (room)
+                        log_message(LOG_WARNING, &subject, "succeeded, but %s", room);
+                execution->ended(STATUS_SUCCESS, execution->leaf);
         }
 }
 
@@ -487,24 +469,20 @@ static bool outlives_daemon(const Execution *execution, bool as_unit) {
         return as_unit && leaf->durable && leaf->type->class == NODE_ACTION;
 }
 
-static char *output_path(const Execution *execution, const char *what) {
-        g_autofree char *name = spawn_name_format(execution->leaf, 0), *file = g_strconcat(name, ".", what, NULL);
-
-        return g_build_filename(execution->leaf->services->outputs, file, NULL);
-}
-
 /* If there can be no file, a pipe is used. */
 static int open_output(Execution *execution, const char *what, bool outlives, Output **ret_output, int *ret_fd) {
         const Leaf *leaf = execution->leaf;
         const LogSubject subject = leaf_log_subject(leaf);
         size_t limit = (size_t) execution->params->output_limit;
-        g_autofree char *path = NULL;
+        g_autofree char *name = NULL, *file = NULL, *path = NULL;
         int r;
 
         if (!leaf->services->outputs || !(outlives || execution->recovering))
                 return output_new_pipe(leaf, what, limit, ret_output, ret_fd);
 
-        path = output_path(execution, what);
+        name = spawn_name_format(leaf, 0);
+        file = g_strconcat(name, ".", what, NULL);
+        path = g_build_filename(leaf->services->outputs, file, NULL);
         r = output_new_file(leaf, what, limit, path, !execution->recovering, ret_output, ret_fd);
         if (r >= 0)
                 return r;
@@ -569,22 +547,11 @@ static SpawnRequest request_of(const Execution *execution, const int fds[static 
         };
 }
 
-static int begin_with(Execution *execution, Connection *connection, int fds[static 3], char **ret_error) {
-        const SpawnRequest request = request_of(execution, fds);
-
-        if (connection)
-                return spawn_unit_new(&request, connection, on_confirmed, on_ended, execution, &execution->unit,
-                                      ret_error);
-
-        execution->child = spawn_child_new(&request, on_confirmed, on_ended, execution);
-        fds[0] = fds[1] = fds[2] = -1;
-        return 0;
-}
-
 /* connection NULL: as a child. */
 static int begin(Execution *execution, Connection *connection) {
         g_autofree char *error = NULL;
         int fds[3] = { -1, -1, -1 }, r;
+        SpawnRequest request;
 
         r = open_fds(execution, outlives_daemon(execution, connection), fds);
         if (r < 0) {
@@ -594,7 +561,14 @@ static int begin(Execution *execution, Connection *connection) {
                 execution->confirmed |= execution->recovering &&
                                         (output_was_used(execution->output) || output_was_used(execution->error));
                 record_memo(execution, connection);
-                r = begin_with(execution, connection, fds, &error);
+                request = request_of(execution, fds);
+                if (connection) {
+                        r = spawn_unit_new(&request, connection, on_confirmed, on_ended, execution, &execution->unit,
+                                           &error);
+                } else {
+                        execution->child = spawn_child_new(&request, on_confirmed, on_ended, execution);
+                        fds[0] = fds[1] = fds[2] = -1;
+                }
         }
 
         for (size_t i = 0; i < G_N_ELEMENTS(fds); i++)
@@ -626,13 +600,13 @@ static void on_systemd_known(sd_bus_message *reply, const sd_bus_error *error, v
                 leaf_set_cause_of(execution->leaf, error ? dbus_error_kind(error) : CAUSE_FAILED,
                                   error ? dbus_error_facts(error) : NULL, "cannot create a unit: %s",
                                   error ? error->message : "there is no systemd on this bus");
-                execution_end(execution, STATUS_FAILURE);
+                execution->ended(STATUS_FAILURE, execution->leaf);
                 return;
         }
 
         g_clear_pointer(&execution->query, call_free);
         if (begin(execution, connection) < 0)
-                execution_end(execution, STATUS_FAILURE);
+                execution->ended(STATUS_FAILURE, execution->leaf);
 }
 
 static int begin_by_systemd(Execution *execution) {

@@ -160,27 +160,6 @@ static int append_success(sd_bus_message *message, json_object *success) {
         return r;
 }
 
-/* systemd logs four lines for a process that succeeds, with the level info. What the process writes gets a level that
- * is kept. */
-static int append_log_levels(sd_bus_message *message, json_object *properties) {
-        if (json_object_object_get_ex(properties, "LogLevelMax", NULL) ||
-            json_object_object_get_ex(properties, "SyslogLevel", NULL))
-                return 0;
-
-        return sd_bus_message_append(message, "(sv)(sv)", "LogLevelMax", "i", LOG_NOTICE, "SyslogLevel", "i",
-                                     LOG_NOTICE);
-}
-
-/* btd ends its processes, in the order of their trees, and systemd must not do so beside it when the machine goes down.
- * And nothing of a new unit may conflict with the shutdown, or no clean-up could start a process: for a user, neither
- * may the slice that it would be in by default. */
-static int append_shutdown(sd_bus_message *message, bool user) {
-        int r = sd_bus_message_append(message, "(sv)(sv)", "DefaultDependencies", "b", false, "IgnoreOnIsolate", "b",
-                                      true);
-
-        return r >= 0 && user ? append_string(message, "Slice", "-.slice") : r;
-}
-
 /* The properties that make a unit suitable for Spawn. */
 static int append_nature(sd_bus_message *message, const SpawnRequest *request) {
         const SpawnParams *params = request->params;
@@ -198,10 +177,22 @@ static int append_nature(sd_bus_message *message, const SpawnRequest *request) {
                                           request->kill_signal, "TimeoutStopUSec", "t", kill_timeout);
         if (r >= 0)
                 r = append_success(message, params->success_exit);
+
+        /* btd ends its processes, in the order of their trees, and systemd must not do so beside it when the machine
+         * goes down. And nothing of a new unit may conflict with the shutdown, or no clean-up could start a process:
+         * for a user, neither may the slice that it would be in by default. */
         if (r >= 0)
-                r = append_shutdown(message, leaf->services->user);
-        if (r >= 0)
-                r = append_log_levels(message, params->properties);
+                r = sd_bus_message_append(message, "(sv)(sv)", "DefaultDependencies", "b", false, "IgnoreOnIsolate",
+                                          "b", true);
+        if (r >= 0 && leaf->services->user)
+                r = append_string(message, "Slice", "-.slice");
+
+        /* systemd logs four lines for a process that succeeds, with the level info. What the process writes gets a
+         * level that is kept. */
+        if (r >= 0 && !json_object_object_get(params->properties, "LogLevelMax") &&
+            !json_object_object_get(params->properties, "SyslogLevel"))
+                r = sd_bus_message_append(message, "(sv)(sv)", "LogLevelMax", "i", LOG_NOTICE, "SyslogLevel", "i",
+                                          LOG_NOTICE);
 
         return r < 0 ? r : append_log_fields(message, leaf);
 }
@@ -330,12 +321,8 @@ static bool will_come_again(const sd_bus_error *error) {
                sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER);
 }
 
-static void unit_end(SpawnUnit *unit, const SpawnEnd *end) {
-        unit->ended(end, unit->userdata);
-}
-
 static void unit_end_with(SpawnUnit *unit, const char *error) {
-        unit_end(unit, &(SpawnEnd){ .error = error, .unit = unit->name });
+        unit->ended(&(SpawnEnd){ .error = error, .unit = unit->name }, unit->userdata);
 }
 
 /* systemd has exit statuses for what it could not do before it executed the program; btd-exec uses the same ones. */
@@ -403,16 +390,16 @@ static void unit_check_end(SpawnUnit *unit) {
         }
 
         if (end.code != 0 && !unit_failed_to_start(unit, facts)) {
-                unit_end(unit, &end);
+                unit->ended(&end, unit->userdata);
         } else if (unit->there && !is(facts->load_state, "loaded")) {
-                unit_end(unit, &(SpawnEnd){ .gone = true, .unit = unit->name });
+                unit->ended(&(SpawnEnd){ .gone = true, .unit = unit->name }, unit->userdata);
         } else if (end.code == 0 && is(unit->result, "done")) {
                 unit_end_with(unit, "its unit was removed, so its exit status is not known");
         } else {
                 g_autofree char *error = describe_failed_start(unit, facts);
 
                 end.error = error;
-                unit_end(unit, &end);
+                unit->ended(&end, unit->userdata);
         }
 }
 
@@ -570,12 +557,6 @@ static void on_failed(const sd_bus_error *error, void *userdata) {
         unit_end_with(unit, text);
 }
 
-static char *unit_name(const SpawnRequest *request) {
-        g_autofree char *name = spawn_name_format(request->leaf, request->repetition);
-
-        return g_strconcat(SPAWN_UNIT_PREFIX, name, SPAWN_UNIT_SUFFIX, NULL);
-}
-
 static GHashTable *names_in_use(Connection *connection) {
         GHashTable *names = connection_data(connection, KEPT);
 
@@ -595,7 +576,8 @@ int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnCon
                 .failed = on_failed,
         };
         g_autoptr(sd_bus_message) message = NULL;
-        g_autofree char *name = unit_name(request), *path = NULL;
+        g_autofree char *process = spawn_name_format(request->leaf, request->repetition), *path = NULL,
+                        *name = g_strconcat(SPAWN_UNIT_PREFIX, process, SPAWN_UNIT_SUFFIX, NULL);
         SpawnUnit *unit;
         int r;
 
@@ -604,19 +586,21 @@ int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnCon
                 return r;
 
         path = unit_name_path(name);
-        unit = g_new0(SpawnUnit, 1);
-        unit->params = request->params;
-        unit->asked = request->recovering;
-        unit->recovering = request->recovering;
-        unit->there = request->recovering && request->confirmed;
-        unit->confirmed = confirmed;
+        unit = g_new(SpawnUnit, 1);
+        *unit = (SpawnUnit){
+                .params = request->params,
+                .connection = connection,
+                .name = g_steal_pointer(&name),
+                .start = g_steal_pointer(&message),
+                .asked = request->recovering,
+                .recovering = request->recovering,
+                .there = request->recovering && request->confirmed,
+                .confirmed = confirmed,
+                .ended = ended,
+                .userdata = userdata,
+        };
         if (unit->there)
                 unit_run(unit, "done");
-        unit->connection = connection;
-        unit->name = g_steal_pointer(&name);
-        unit->start = g_steal_pointer(&message);
-        unit->ended = ended;
-        unit->userdata = userdata;
         unit->watch = unit_watch_new(connection, path, &callbacks, unit);
 
         g_hash_table_add(names_in_use(connection), unit->name);

@@ -96,15 +96,6 @@ static void set_timer(Leaf *leaf, uint64_t usec, TimerCallback callback) {
                                          timers_now(leaf->services->timers, leaf->clock) + usec, callback, leaf);
 }
 
-static void set_timeout_cause(Leaf *leaf) {
-        const SpawnParams *params = leaf->params;
-        g_autofree char *span = span_format(params->timeout), *where = g_strdup_printf("timeout of %s", leaf->name);
-        json_object *facts = facts_new("limit", fact_text(span), "limit_usec", json_object_new_uint64(params->timeout),
-                                       "where", fact_text(where), NULL);
-
-        leaf_set_cause_of(leaf, CAUSE_TIMEOUT, facts, "timed out after %s", span);
-}
-
 /* May free the leaf. */
 static void on_command_ended(Status status, Leaf *leaf) {
         const SpawnParams *params = leaf->params;
@@ -122,12 +113,18 @@ static void on_command_ended(Status status, Leaf *leaf) {
 /* The value does not wait until the process has ended. May free the leaf. */
 static void on_timeout(void *userdata) {
         Leaf *leaf = userdata;
+        const SpawnParams *params = leaf->params;
         Command *op = leaf->op;
+        g_autofree char *span = span_format(params->timeout), *where = g_strdup_printf("timeout of %s", leaf->name);
 
         op->timed_out = true;
         if (execution_stop(op->execution))
                 on_command_ended(STATUS_FAILURE, leaf);
-        set_timeout_cause(leaf);
+
+        leaf_set_cause_of(leaf, CAUSE_TIMEOUT,
+                          facts_new("limit", fact_text(span), "limit_usec", json_object_new_uint64(params->timeout),
+                                    "where", fact_text(where), NULL),
+                          "timed out after %s", span);
         leaf_set_value(leaf, STATUS_FAILURE);
 }
 
