@@ -28,6 +28,8 @@ typedef struct ManagerObserver {
         void (*run_ready)(Run *run, void *userdata);         /* a node has set the run to ready */
         void (*run_halting)(Run *run, void *userdata);
         void (*run_finished)(Run *run, void *userdata);
+        /* Its run record cannot be recovered, so nobody knows how it ends. */
+        void (*run_lost)(const char *id, const char *cause, void *userdata);
         void (*restart_changed)(Run *run, void *userdata); /* manager_describe_restart() gives another text now */
         /* A pending restart was cancelled, and no run follows the given one, which may not be listed any more. */
         void (*restart_dropped)(const char *run, const char *tree, const char *instance, void *userdata);

@@ -23,6 +23,7 @@ struct Announcements {
         Manager *manager;
         Subscribers *subscribers;
         ObjectChanges *changes;
+        FinishedRuns *finished;
         GMainContext *context;
         bool nodes, events;  /* what is watched for subscribers */
         GHashTable *pending; /* run -> Pending: events that are not sent yet */
@@ -258,7 +259,7 @@ static void on_run_finished(Run *run, void *userdata) {
                 send_events(announcements, pending);
         touch_run(announcements, run, ON_RUN_FINISHED);
         run_bus_emit_finished(announcements->bus, run);
-        manager_bus_emit_run_finished(announcements->bus, run);
+        finished_runs_send(announcements->finished);
 }
 
 static void on_restart_dropped(const char *run, const char *tree, const char *instance, void *userdata) {
@@ -323,7 +324,8 @@ static const ManagerObserver observer = {
         .stopping = on_stopping,
 };
 
-Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *manager, Subscribers *subscribers) {
+Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *manager, Subscribers *subscribers,
+                                 FinishedRuns *finished) {
         Announcements *announcements = g_new(Announcements, 1);
 
         *announcements = (Announcements){
@@ -331,6 +333,7 @@ Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *ma
                 .manager = manager,
                 .subscribers = subscribers,
                 .changes = object_changes_new(context, bus, SERVICE_PATH),
+                .finished = finished,
                 .context = context,
                 .pending = g_hash_table_new_full(NULL, NULL, NULL, pending_free),
         };

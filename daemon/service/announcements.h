@@ -7,12 +7,14 @@
  */
 
 #include "runtime/manager.h"
+#include "service/finished-runs.h"
 #include "service/subscribers.h"
 
 typedef struct Announcements Announcements;
 
 /* Borrows all arguments. */
-Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *manager, Subscribers *subscribers);
+Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *manager, Subscribers *subscribers,
+                                 FinishedRuns *finished);
 void announcements_free(Announcements *announcements);
 
 /* Call it when the status of btd has changed. */

@@ -513,11 +513,11 @@ void manager_bus_emit_run_ready(sd_bus *bus, const Run *run) {
                       sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RunReady", "so", run_id(run), path));
 }
 
-void manager_bus_emit_run_finished(sd_bus *bus, const Run *run) {
-        g_autofree char *path = object_path_of_run(run_id(run));
+void manager_bus_emit_run_finished(sd_bus *bus, const char *id, const char *status, const char *cause) {
+        g_autofree char *path = object_path_of_run(id);
 
-        check_emitted("RunFinished", sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RunFinished", "soss",
-                                                        run_id(run), path, run_status_text(run), run_cause(run)));
+        check_emitted("RunFinished", sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RunFinished", "soss", id,
+                                                        path, status, cause));
 }
 
 void manager_bus_emit_restart_dropped(sd_bus *bus, const char *run, const char *tree, const char *instance) {

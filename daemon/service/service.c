@@ -61,6 +61,7 @@ struct Service {
         const ServiceCallbacks *callbacks;
         void *userdata;
         Workers *workers, *replayers;
+        FinishedRuns *finished;
         Publication *publication; /* NULL: not connected */
         bool open;
 };
@@ -226,6 +227,11 @@ static void lose_name(Service *service) {
         service->callbacks->refused(text, service->userdata);
 }
 
+static void take_name(Service *service) {
+        finished_runs_open(service->finished, service->publication->bus);
+        service->callbacks->named(service->userdata);
+}
+
 /* A free name is acquired before the reply to RequestName arrives; the reply then says the same. */
 static void stop_waiting(Service *service) {
         Publication *publication = service->publication;
@@ -235,7 +241,7 @@ static void stop_waiting(Service *service) {
 
         g_clear_pointer(&publication->patience, timer_free);
         g_clear_pointer(&publication->name, sd_bus_slot_unref);
-        service->callbacks->named(service->userdata);
+        take_name(service);
 }
 
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -362,7 +368,7 @@ static int on_name(sd_bus_message *reply, void *userdata, sd_bus_error *unused) 
                 publication->patience =
                         timer_new(service->timers, HOLDER_PATIENCE_SEC * UINT64_C(1000000), on_patience_lost, service);
         } else if (answer == NAME_PRIMARY_OWNER) {
-                service->callbacks->named(service->userdata);
+                take_name(service);
         }
 
         return 0;
@@ -445,8 +451,8 @@ static void on_connected(Connection *connection, void *userdata) {
         published->operations = operations_new(service->context, publication->bus, service->workers,
                                                limits->max[LIMIT_CALLS_OF_A_CALLER], permits, published);
         published->subscribers = subscribers_new(service->context, connection, limits, &subscribers_callbacks, service);
-        publication->announcements =
-                announcements_new(service->context, publication->bus, service->manager, published->subscribers);
+        publication->announcements = announcements_new(service->context, publication->bus, service->manager,
+                                                       published->subscribers, service->finished);
         service->publication = publication;
         if (service->open)
                 open_publication(publication);
@@ -459,6 +465,7 @@ static void on_connected(Connection *connection, void *userdata) {
 static void on_lost(Connection *connection, void *userdata) {
         Service *service = userdata;
 
+        finished_runs_close(service->finished);
         g_clear_pointer(&service->publication, publication_free);
 }
 
@@ -494,6 +501,7 @@ Service *service_new(GMainContext *context, Timers *timers, Connection *connecti
         service->userdata = userdata;
         service->workers = workers_new(context, WORKERS_MAX);
         service->replayers = workers_new(context, REPLAYERS_MAX);
+        service->finished = finished_runs_new(manager);
         service->listener = connection_listen(connection, &listener_callbacks, service);
         manager_observe(manager, &observer, service);
         return service;
@@ -506,6 +514,7 @@ void service_free(Service *service) {
         manager_unobserve(service->manager, &observer, service);
         listener_free(service->listener);
         g_clear_pointer(&service->publication, publication_free);
+        finished_runs_free(service->finished);
         workers_free(service->workers);
         workers_free(service->replayers);
         g_free(service);

@@ -124,7 +124,7 @@ def test_a_property_is_watched(btd, peer_client):
 
 @pytest.mark.both_buses("how pending calls end, and when names return")
 def test_a_bus_that_dies(btd_own_bus):
-    """Calls in flight fail; other runs go on; the daemon is back when the bus is."""
+    """Calls in flight fail; other runs go on; the daemon is back when the bus is, and then tells of what has finished."""
     btd = btd_own_bus
     other_end = client.Client(btd.bus.address)
     peer = camera(other_end)
@@ -136,9 +136,14 @@ def test_a_bus_that_dies(btd_own_bus):
     wait(lambda: peer.calls, "the call")
 
     btd.bus.stop()
+    btd.wait_log("call.1: succeeded")
+    btd.suspend()
     btd.bus.start()
     btd.client = client.Client(btd.bus.address)
+    btd.client.subscribe("org.btd1.Manager", "RunFinished")
+    btd.resume()
     btd.wait_ready()
+    assert btd.client.wait_signal("RunFinished").args == ("call.1", "/org/btd1/run/call_2e1", "success", "")
 
     rows = {row.tree: row for row in btd.client.runs()}
     assert rows["other"].status == "running"

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Implements finished-runs.h. A run is forgotten when the bus has replied to a call that was sent after its signal: the
+ * bus handles messages in order, so it has passed the signal on.
+ */
+
+#include <assert.h>
+
+#include "basic/cleanup.h"
+#include "service/finished-runs.h"
+#include "service/manager-bus.h"
+
+/* The oldest are forgotten if btd is off the bus for so many runs. */
+#define WAITING_MAX 4096u
+
+struct FinishedRuns {
+        Manager *manager;
+        sd_bus *bus;          /* NULL: btd does not have its name */
+        GQueue waiting;       /* FinishedRun: perhaps not received, in the order of their ends */
+        unsigned n_sent;      /* how many of them were sent on this bus */
+        unsigned n_asked;     /* how many of them are received when the reply comes */
+        sd_bus_slot *receipt; /* of the call; NULL: there is none */
+};
+
+typedef struct FinishedRun {
+        char *id, *status, *cause;
+} FinishedRun;
+
+static void finished_run_free(void *data) {
+        FinishedRun *run = data;
+
+        g_free(run->id);
+        g_free(run->status);
+        g_free(run->cause);
+        g_free(run);
+}
+
+static void drop(FinishedRuns *finished, unsigned n) {
+        assert(n <= finished->waiting.length);
+
+        for (unsigned i = 0; i < n; i++)
+                finished_run_free(g_queue_pop_head(&finished->waiting));
+        finished->n_sent -= MIN(n, finished->n_sent);
+        finished->n_asked -= MIN(n, finished->n_asked);
+}
+
+static void add(FinishedRuns *finished, const char *id, const char *status, const char *cause) {
+        FinishedRun *run = g_new(FinishedRun, 1);
+
+        *run = (FinishedRun){ .id = g_strdup(id), .status = g_strdup(status), .cause = g_strdup(cause ?: "") };
+        g_queue_push_tail(&finished->waiting, run);
+        if (finished->waiting.length > WAITING_MAX)
+                drop(finished, 1);
+}
+
+static void on_run_finished(Run *run, void *userdata) {
+        add(userdata, run_id(run), run_status_text(run), run_cause(run));
+}
+
+/* There are no other signals about this run. */
+static void on_run_lost(const char *id, const char *cause, void *userdata) {
+        add(userdata, id, STATUS_LOST, cause);
+        finished_runs_send(userdata);
+}
+
+static const ManagerObserver observer = { .run_finished = on_run_finished, .run_lost = on_run_lost };
+
+FinishedRuns *finished_runs_new(Manager *manager) {
+        FinishedRuns *finished = g_new0(FinishedRuns, 1);
+
+        finished->manager = manager;
+        manager_observe(manager, &observer, finished);
+        return finished;
+}
+
+void finished_runs_free(FinishedRuns *finished) {
+        finished_runs_close(finished);
+        manager_unobserve(finished->manager, &observer, finished);
+        drop(finished, finished->waiting.length);
+        g_free(finished);
+}
+
+static void ask(FinishedRuns *finished);
+
+static int on_receipt(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
+        FinishedRuns *finished = userdata;
+
+        g_clear_pointer(&finished->receipt, sd_bus_slot_unref);
+        /* If the connection is lost, all of them are sent again. */
+        if (sd_bus_message_is_method_error(reply, NULL) > 0)
+                return 0;
+
+        drop(finished, finished->n_asked);
+        if (finished->n_sent > 0)
+                ask(finished);
+        return 0;
+}
+
+static void ask(FinishedRuns *finished) {
+        finished->n_asked = finished->n_sent;
+        (void) sd_bus_call_method_async(finished->bus, &finished->receipt, "org.freedesktop.DBus",
+                                        "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId", on_receipt, finished,
+                                        NULL);
+}
+
+void finished_runs_send(FinishedRuns *finished) {
+        if (!finished->bus)
+                return;
+
+        for (GList *link = g_queue_peek_nth_link(&finished->waiting, finished->n_sent); link; link = link->next) {
+                const FinishedRun *run = link->data;
+
+                manager_bus_emit_run_finished(finished->bus, run->id, run->status, run->cause);
+                finished->n_sent++;
+        }
+        if (!finished->receipt && finished->n_sent > 0)
+                ask(finished);
+}
+
+void finished_runs_open(FinishedRuns *finished, sd_bus *bus) {
+        finished_runs_close(finished);
+        finished->bus = bus;
+        finished_runs_send(finished);
+}
+
+void finished_runs_close(FinishedRuns *finished) {
+        g_clear_pointer(&finished->receipt, sd_bus_slot_unref);
+        finished->n_sent = finished->n_asked = 0;
+        finished->bus = NULL;
+}
