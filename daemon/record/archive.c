@@ -23,7 +23,6 @@
 
 /* Delay before a group is written, so that a run record is on the disk within a second. */
 #define GROUP_USEC UINT64_C(750000)
-#define PIECE (UINT64_C(64) << 10)
 /* A disk that has refused run records is tried again after this time, and after twice as long each time. */
 #define RETRY_USEC_MIN UINT64_C(1000000)
 #define RETRY_USEC_MAX UINT64_C(60000000)
@@ -77,12 +76,6 @@ typedef struct Group {
         char *error;            /* why; NULL: all are */
 } Group;
 
-static void entry_free(Archived *entry) {
-        record_summary_clear(&entry->summary);
-        g_free(entry->run);
-        g_free(entry);
-}
-
 Archive *archive_new(const char *directory, const char *from, const Limits *limits, DiskQueue *disk, Timers *timers,
                      UpClock *clock) {
         Archive *archive = g_new0(Archive, 1);
@@ -110,7 +103,9 @@ static void remove_entry(Archive *archive, Archived *entry) {
         archive->n_pending -= entry->where == WHERE_TMPFS;
         g_hash_table_remove(archive->by_run, entry->run);
         g_queue_unlink(&archive->entries, &entry->link);
-        entry_free(entry);
+        record_summary_clear(&entry->summary);
+        g_free(entry->run);
+        g_free(entry);
 }
 
 void archive_free(Archive *archive) {
@@ -126,12 +121,6 @@ void archive_free(Archive *archive) {
         g_free(archive->directory);
         g_free(archive->from);
         g_free(archive);
-}
-
-static char *path_in(const char *directory, const char *run) {
-        g_autofree char *file = g_strconcat(run, RECORD_SUFFIX, NULL);
-
-        return g_build_filename(directory, file, NULL);
 }
 
 /* Sorts by number. */
@@ -273,7 +262,7 @@ static void drop_oldest(Archive *archive) {
         Archived *entry = g_queue_peek_head(&archive->entries);
 
         if (entry->where == WHERE_TMPFS) {
-                g_autofree char *path = path_in(archive->from, entry->run);
+                g_autofree char *path = record_path(archive->from, entry->run);
 
                 g_unlink(path);
         } else {
@@ -311,57 +300,27 @@ static void group_free(void *data) {
         g_free(group);
 }
 
-static int copy(int from, int to) {
-        g_autofree char *piece = g_malloc(PIECE);
-
-        for (;;) {
-                ssize_t n = read(from, piece, PIECE);
-                int r;
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return -errno;
-
-                r = write_all(to, piece, (size_t) n);
-                /* The file is complete: nobody appends to it any more. */
-                if (r < 0 || (uint64_t) n < PIECE)
-                        return r;
-        }
-}
-
-/* The source file stays until the copy is safe. If btd is killed here, the next btd finds the source file and copies
- * again. */
-static int copy_far(const char *from, const char *to) {
+/* To another file system, the file is copied: it stays until the copy is safe. If btd is killed here, the next btd
+ * finds it and copies it again. */
+static int move(Group *group, const char *from, const char *to) {
         g_auto(AutoFd) in = -1;
         g_auto(AutoFd) out = -1;
         int r;
 
-        in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-        if (in < 0)
-                return -errno;
-        out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-        r = out < 0 ? -errno : copy(in, out);
-        if (r < 0 && out >= 0)
-                (void) unlink(to);
-        return r;
-}
-
-static int move(Group *group, const char *from, const char *to) {
         if (!group->far && rename(from, to) >= 0)
                 return 0;
         if (!group->far && errno != EXDEV)
                 return -errno;
 
         group->far = true;
-        return copy_far(from, to);
-}
-
-/* Sync once for all files: a sync per file would take as long as all of them each time. */
-static int sync_all(const char *directory) {
-        g_auto(AutoFd) fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        return fd < 0 || syncfs(fd) < 0 ? -errno : 0;
+        in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (in < 0)
+                return -errno;
+        out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+        r = out < 0 ? -errno : copy_bytes(in, 0, UINT64_MAX, out);
+        if (r < 0 && out >= 0)
+                (void) unlink(to);
+        return r;
 }
 
 /* The text is that of the first error. */
@@ -376,20 +335,9 @@ static void G_GNUC_PRINTF(2, 3) fail(Group *group, const char *format, ...) {
         va_end(args);
 }
 
-static void move_run(Group *group, char *run) {
-        g_autofree char *from = path_in(group->from, run), *to = path_in(group->directory, run);
-        int r = move(group, from, to);
-
-        /* It was moved before, with others that could not be synced. */
-        if (r >= 0 || (r == -ENOENT && access(to, F_OK) >= 0))
-                return;
-
-        fail(group, "%s cannot be moved to %s: %s", from, to, g_strerror(-r));
-        g_ptr_array_add(group->left, run);
-}
-
 /* The line of a run is written before its record: a line without a record does no harm. False: none is safe. */
 static bool move_runs(Group *group) {
+        g_auto(AutoFd) fd = -1;
         int r;
 
         if (g_mkdir_with_parents(group->directory, 0700) < 0) {
@@ -403,13 +351,29 @@ static bool move_runs(Group *group) {
                 return false;
         }
 
-        for (unsigned i = 0; i < group->runs->len; i++)
-                move_run(group, group->runs->pdata[i]);
+        for (unsigned i = 0; i < group->runs->len; i++) {
+                char *run = group->runs->pdata[i];
+                g_autofree char *from = record_path(group->from, run), *to = record_path(group->directory, run);
 
-        r = group->runs->len > group->left->len ? sync_all(group->directory) : 0;
-        if (r < 0)
-                fail(group, "%s cannot be synced: %s", group->directory, g_strerror(-r));
-        return r >= 0;
+                r = move(group, from, to);
+                /* It was moved before, with others that could not be synced. */
+                if (r >= 0 || (r == -ENOENT && access(to, F_OK) >= 0))
+                        continue;
+
+                fail(group, "%s cannot be moved to %s: %s", from, to, g_strerror(-r));
+                g_ptr_array_add(group->left, run);
+        }
+
+        if (group->runs->len == group->left->len)
+                return true;
+
+        /* Once for all files: a sync per file would take as long as all of them each time. */
+        fd = open(group->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0 && syncfs(fd) >= 0)
+                return true;
+
+        fail(group, "%s cannot be synced: %s", group->directory, g_strerror(errno));
+        return false;
 }
 
 /* Runs on the thread. */
@@ -417,7 +381,7 @@ static void move_group(void *data) {
         Group *group = data;
 
         for (unsigned i = 0; i < group->gone->len; i++) {
-                g_autofree char *path = path_in(group->directory, group->gone->pdata[i]);
+                g_autofree char *path = record_path(group->directory, group->gone->pdata[i]);
 
                 (void) unlink(path);
         }
@@ -430,23 +394,11 @@ static void move_group(void *data) {
         }
 
         for (unsigned i = 0; i < group->runs->len; i++) {
-                g_autofree char *from = path_in(group->from, group->runs->pdata[i]);
+                g_autofree char *from = record_path(group->from, group->runs->pdata[i]);
 
                 if (!g_ptr_array_find(group->left, group->runs->pdata[i], NULL))
                         (void) unlink(from);
         }
-}
-
-/* While no run is on the tmpfs, its file of the order has nothing to say. */
-static void forget_order(Archive *archive) {
-        g_autofree char *path = g_build_filename(archive->from, ARCHIVE_ORDER_FILE, NULL);
-
-        if (archive->n_pending > 0)
-                return;
-
-        close_order(archive);
-        if (g_strcmp0(archive->from, archive->directory) != 0)
-                (void) g_unlink(path);
 }
 
 static void on_group_moved(void *data) {
@@ -470,8 +422,14 @@ static void on_group_moved(void *data) {
                 archive->n_pending += entry->where == WHERE_TMPFS;
         }
 
-        if (!group->error)
-                forget_order(archive);
+        /* While no run is on the tmpfs, its file of the order has nothing to say. */
+        if (!group->error && archive->n_pending == 0) {
+                g_autofree char *path = g_build_filename(archive->from, ARCHIVE_ORDER_FILE, NULL);
+
+                close_order(archive);
+                if (g_strcmp0(archive->from, archive->directory) != 0)
+                        (void) g_unlink(path);
+        }
         schedule(archive);
 }
 
@@ -583,8 +541,8 @@ bool archive_has(Archive *archive, const char *run) {
 }
 
 void archive_paths(const Archive *archive, const char *run, char **ret_paths) {
-        ret_paths[0] = path_in(archive->from, run);
-        ret_paths[1] = path_in(archive->directory, run);
+        ret_paths[0] = record_path(archive->from, run);
+        ret_paths[1] = record_path(archive->directory, run);
 }
 
 GPtrArray *archive_list(Archive *archive) {
@@ -597,11 +555,17 @@ GPtrArray *archive_list(Archive *archive) {
         return runs;
 }
 
-/* Summary of a damaged run record: only the name is known, and when the file was written. */
-static RecordSummary damaged(const char *run, const char *from, const char *path, const char *error) {
+/* Tries both paths, because the file may be moved from the first to the second meanwhile. Of a damaged run record, only
+ * the name is known, and when the file was written. */
+static RecordSummary read_summary(const char *run, const char *from, const char *path) {
+        g_autofree char *lost = NULL, *error = NULL;
         const char *dot = strrchr(run, '.');
+        RecordSummary summary = {};
         struct stat st = {};
         uint64_t time;
+
+        if (record_summary_read(from, &summary, &lost) >= 0 || record_summary_read(path, &summary, &error) >= 0)
+                return summary;
 
         if (stat(from, &st) < 0)
                 (void) stat(path, &st);
@@ -612,30 +576,21 @@ static RecordSummary damaged(const char *run, const char *from, const char *path
                 .instance = g_strdup(""),
                 .token = g_strdup(run),
                 .status = g_strdup("damaged"),
-                .cause = g_strdup(error),
+                .cause = g_steal_pointer(&error),
                 .started = time,
                 .finished = time,
         };
 }
 
-/* Tries both paths, because the file may be moved from the first to the second meanwhile. */
-static int read_summary(const char *from, const char *path, RecordSummary *ret_summary, char **ret_error) {
-        g_autofree char *lost = NULL;
-
-        return record_summary_read(from, ret_summary, &lost) < 0 ? record_summary_read(path, ret_summary, ret_error)
-                                                                 : 0;
-}
-
 static void summarize(const Archive *archive, Archived *entry) {
-        g_autofree char *from = NULL, *path = NULL, *error = NULL;
+        g_autofree char *from = NULL, *path = NULL;
 
         if (entry->known)
                 return;
 
-        from = path_in(archive->from, entry->run);
-        path = path_in(archive->directory, entry->run);
-        if (read_summary(from, path, &entry->summary, &error) < 0)
-                entry->summary = damaged(entry->run, from, path, error);
+        from = record_path(archive->from, entry->run);
+        path = record_path(archive->directory, entry->run);
+        entry->summary = read_summary(entry->run, from, path);
         entry->known = true;
 }
 
@@ -643,7 +598,6 @@ static void summarize(const Archive *archive, Archived *entry) {
 typedef struct Reading {
         char *run, *from, *path;
         RecordSummary summary;
-        char *error; /* NULL: the summary was read */
         bool done;
 } Reading;
 
@@ -658,7 +612,6 @@ static void reading_free(void *data) {
         g_free(reading->run);
         g_free(reading->from);
         g_free(reading->path);
-        g_free(reading->error);
         g_free(reading);
 }
 
@@ -675,8 +628,8 @@ ArchiveReading *archive_reading_new(const Archive *archive) {
 
                 reading = g_new0(Reading, 1);
                 reading->run = g_strdup(entry->run);
-                reading->from = path_in(archive->from, entry->run);
-                reading->path = path_in(archive->directory, entry->run);
+                reading->from = record_path(archive->from, entry->run);
+                reading->path = record_path(archive->directory, entry->run);
                 g_ptr_array_add(it->all, reading);
         }
 
@@ -689,7 +642,7 @@ void archive_reading_run(ArchiveReading *it, Work *work) {
 
                 if (work)
                         work_reads(work, reading->path);
-                (void) read_summary(reading->from, reading->path, &reading->summary, &reading->error);
+                reading->summary = read_summary(reading->run, reading->from, reading->path);
                 reading->done = true;
         }
         if (work)
@@ -704,11 +657,9 @@ void archive_take(Archive *archive, ArchiveReading *it) {
                 if (!entry || entry->known || !reading->done)
                         continue;
 
-                entry->summary = reading->error ? damaged(entry->run, reading->from, reading->path, reading->error)
-                                                : reading->summary;
+                entry->summary = reading->summary;
+                reading->summary = (RecordSummary){};
                 entry->known = true;
-                if (!reading->error)
-                        reading->summary = (RecordSummary){};
         }
 }
 

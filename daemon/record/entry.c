@@ -174,10 +174,6 @@ json_object *entry_parse_object(const char *text, size_t length) {
         return NULL;
 }
 
-static bool parse_details(const char *text, size_t length, json_object **ret_details) {
-        return length == 0 || (*ret_details = entry_parse_object(text, length));
-}
-
 static bool parse_node(const char *word, NodeId *ret_node) {
         guint64 node;
 
@@ -190,41 +186,28 @@ static bool parse_node(const char *word, NodeId *ret_node) {
         return true;
 }
 
-static bool is_snapshot(const char *line, size_t length) {
-        const char *word = memchr(line, ' ', length), *name = kind_names[ENTRY_SNAPSHOT];
-
-        return word && (size_t) (line + length - word) > strlen(name) && memcmp(word + 1, name, strlen(name)) == 0;
-}
-
-/* Checks the line, without its checksum. 0: it follows the line before, or need not; -EBADMSG: it is damaged, or lines
- * before it are missing. */
-static int check(const char *line, size_t length, uint32_t checksum, const EntryChain *chain, char **ret_error) {
-        uint32_t before = is_snapshot(line, length) ? chain->header : chain->last;
-
-        if (checksum == crc32_of(before, line, length))
-                return 0;
-
-        *ret_error = g_strdup("it does not match its checksum, or lines before it are missing");
-        return -EBADMSG;
-}
-
 int entry_parse(const char *line, size_t length, EntryChain *chain, Entry *ret_entry, char **ret_error) {
         g_autofree char *time = NULL, *kind = NULL, *node = NULL;
         g_auto(Entry) entry = { .node = NODE_NONE };
-        const char *p = line, *end;
+        const char *p, *end, *name = kind_names[ENTRY_SNAPSHOT];
         uint32_t checksum;
+        bool snapshot;
         size_t rest;
-        int r;
 
         if (!entry_read_checksum(line, length, &rest, &checksum)) {
                 *ret_error = g_strdup("it does not match its checksum");
                 return -EBADMSG;
         }
-        r = check(line, rest, checksum, chain, ret_error);
-        if (r < 0)
-                return r;
-
+        /* The kind is needed before the checksum is verified: that of a snapshot does not cover the line before. */
         end = line + rest;
+        p = memchr(line, ' ', rest);
+        snapshot = p && (size_t) (end - p) > strlen(name) && memcmp(p + 1, name, strlen(name)) == 0;
+        if (checksum != crc32_of(snapshot ? chain->header : chain->last, line, rest)) {
+                *ret_error = g_strdup("it does not match its checksum, or lines before it are missing");
+                return -EBADMSG;
+        }
+
+        p = line;
         entry.more = rest > strlen(MORE) && memcmp(end - strlen(MORE), MORE, strlen(MORE)) == 0;
         if (entry.more)
                 end -= strlen(MORE);
@@ -233,7 +216,7 @@ int entry_parse(const char *line, size_t length, EntryChain *chain, Entry *ret_e
         node = take_word(&p, end);
         if (!time || !g_ascii_string_to_unsigned(time, 10, 0, UINT64_MAX, &entry.time, NULL) ||
             !parse_kind(kind, &entry.kind) || !parse_node(node, &entry.node) ||
-            !parse_details(p, (size_t) (end - p), &entry.details)) {
+            (p < end && !(entry.details = entry_parse_object(p, (size_t) (end - p))))) {
                 *ret_error = g_strdup_printf("'%.*s' is not known", (int) MIN(rest, 60), line);
                 return -EINVAL;
         }

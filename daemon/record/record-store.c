@@ -14,6 +14,7 @@
 #include "basic/excerpt.h"
 #include "basic/log.h"
 #include "basic/trust.h"
+#include "basic/write-all.h"
 #include "record/record-store.h"
 #include "record/run-record.h"
 
@@ -77,26 +78,18 @@ Tokens *record_store_tokens(const RecordStore *store) {
         return store->tokens;
 }
 
-static char *path_in(const char *directory, const char *run) {
-        g_autofree char *file = g_strconcat(run, RECORD_SUFFIX, NULL);
-
-        return g_build_filename(directory, file, NULL);
-}
-
-/* Removes files that a killed btd left while it created them. */
-static void remove_unfinished(const RecordStore *store) {
-        g_autoptr(GDir) directory = g_dir_open(store->directory, 0, NULL);
+/* Adds the paths of the files in the directory with this suffix. */
+static void list_files(const char *path, const char *suffix, GPtrArray *paths) {
+        g_autoptr(GDir) directory = path ? g_dir_open(path, 0, NULL) : NULL;
         const char *name;
 
         while (directory && (name = g_dir_read_name(directory)))
-                if (g_str_has_suffix(name, RECORD_SUFFIX RECORD_NEW_SUFFIX)) {
-                        g_autofree char *path = g_build_filename(store->directory, name, NULL);
-
-                        g_unlink(path);
-                }
+                if (g_str_has_suffix(name, suffix))
+                        g_ptr_array_add(paths, g_build_filename(path, name, NULL));
 }
 
 static int lock(RecordStore *store, char **ret_error) {
+        g_autoptr(GPtrArray) unfinished = g_ptr_array_new_with_free_func(g_free);
         g_autofree char *path = NULL;
         int r;
 
@@ -107,7 +100,10 @@ static int lock(RecordStore *store, char **ret_error) {
         path = g_build_filename(store->runtime_directory, "lock", NULL);
         store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (store->lock >= 0 && flock(store->lock, LOCK_EX | LOCK_NB) >= 0) {
-                remove_unfinished(store);
+                /* A btd that was killed has left them while it created them. */
+                list_files(store->directory, RECORD_SUFFIX RECORD_NEW_SUFFIX, unfinished);
+                for (unsigned i = 0; i < unfinished->len; i++)
+                        g_unlink(unfinished->pdata[i]);
                 return 0;
         }
 
@@ -163,7 +159,7 @@ bool record_store_have(const RecordStore *store, const char *run) {
 }
 
 int record_store_begin(RecordStore *store, RecordHeader *header, RecordWriter **ret_writer, char **ret_error) {
-        g_autofree char *path = path_in(store->directory, header->run);
+        g_autofree char *path = record_path(store->directory, header->run);
         int r = record_writer_create(path, header, store->limits, ret_writer, ret_error);
 
         if (r != -ENOENT && r != -ENOTDIR)
@@ -182,24 +178,15 @@ int record_store_begin(RecordStore *store, RecordHeader *header, RecordWriter **
 
 GPtrArray *record_store_list(const RecordStore *store) {
         GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
-        g_autoptr(GDir) directory = store->directory ? g_dir_open(store->directory, 0, NULL) : NULL;
-        const char *name;
 
-        while (directory && (name = g_dir_read_name(directory)))
-                if (g_str_has_suffix(name, RECORD_SUFFIX))
-                        g_ptr_array_add(paths, g_build_filename(store->directory, name, NULL));
-
+        list_files(store->directory, RECORD_SUFFIX, paths);
         return paths;
 }
 
 typedef struct Aside {
-        char *path;
+        const char *path;
         struct stat st;
 } Aside;
-
-static void aside_clear(void *data) {
-        g_free(((Aside *) data)->path);
-}
 
 static gint compare_newest_first(gconstpointer a, gconstpointer b) {
         const Aside *x = a, *y = b;
@@ -211,30 +198,23 @@ static gint compare_newest_first(gconstpointer a, gconstpointer b) {
         return later != 0 ? (later > 0) - (later < 0) : strcmp(y->path, x->path);
 }
 
-static void list_aside(const char *path, GArray *all) {
-        g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
-        const char *name;
-
-        while (directory && (name = g_dir_read_name(directory)))
-                if (g_str_has_suffix(name, RECORD_SUFFIX RECORD_BAD_SUFFIX) ||
-                    g_str_has_suffix(name, RECORD_SUFFIX RECORD_OLD_SUFFIX)) {
-                        Aside aside = { .path = g_build_filename(path, name, NULL) };
-
-                        if (lstat(aside.path, &aside.st) >= 0)
-                                g_array_append_val(all, aside);
-                        else
-                                aside_clear(&aside);
-                }
-}
-
 /* The newest file is kept whatever its size. */
 static void remove_oldest_aside(const RecordStore *store) {
+        g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(Aside));
         uint64_t bytes = 0;
 
-        g_array_set_clear_func(all, aside_clear);
-        list_aside(store->aside, all);
-        list_aside(store->directory, all);
+        list_files(store->aside, RECORD_SUFFIX RECORD_BAD_SUFFIX, paths);
+        list_files(store->aside, RECORD_SUFFIX RECORD_OLD_SUFFIX, paths);
+        list_files(store->directory, RECORD_SUFFIX RECORD_BAD_SUFFIX, paths);
+        list_files(store->directory, RECORD_SUFFIX RECORD_OLD_SUFFIX, paths);
+        for (unsigned i = 0; i < paths->len; i++) {
+                Aside aside = { .path = paths->pdata[i] };
+
+                if (lstat(aside.path, &aside.st) >= 0)
+                        g_array_append_val(all, aside);
+        }
+
         g_array_sort(all, compare_newest_first);
         for (unsigned i = 0; i < all->len; i++) {
                 const Aside *aside = &g_array_index(all, Aside, i);
@@ -275,23 +255,17 @@ int record_move(const char *from, const char *to, char **ret_error) {
         return 0;
 }
 
-static char *move_aside(RecordStore *store, const char *path, const char *suffix) {
+char *record_store_set_aside(RecordStore *store, const char *path, const char *suffix) {
         g_autofree char *base = g_path_get_basename(path), *name = g_strconcat(base, suffix, NULL), *error = NULL;
         char *target = g_build_filename(store->aside, name, NULL);
 
         (void) g_mkdir_with_parents(store->aside, 0700);
-        if (record_move(path, target, &error) >= 0)
-                return target;
-
-        /* Rename it in place, so that the next btd does not try to recover it again. */
-        g_free(target);
-        target = g_strconcat(path, suffix, NULL);
-        (void) g_rename(path, target);
-        return target;
-}
-
-char *record_store_set_aside(RecordStore *store, const char *path, const char *suffix) {
-        char *target = move_aside(store, path, suffix);
+        if (record_move(path, target, &error) < 0) {
+                /* Rename it in place, so that the next btd does not try to recover it again. */
+                g_free(target);
+                target = g_strconcat(path, suffix, NULL);
+                (void) g_rename(path, target);
+        }
 
         remove_oldest_aside(store);
         return target;
@@ -300,14 +274,14 @@ char *record_store_set_aside(RecordStore *store, const char *path, const char *s
 /* The run record moves to the directory of finished runs, so that the next btd does not recover the run. If it cannot
  * be moved, the next btd finds that the run has finished. */
 void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes) {
-        g_autofree char *path = path_in(store->directory, summary->run), *to = NULL;
+        g_autofree char *path = record_path(store->directory, summary->run), *to = NULL;
 
         if (!store->archive) {
                 g_unlink(path);
                 return;
         }
 
-        to = path_in(store->finished, summary->run);
+        to = record_path(store->finished, summary->run);
         if (g_rename(path, to) >= 0)
                 archive_add(store->archive, summary, bytes);
         else
@@ -337,7 +311,7 @@ RecordRead *record_read_new(const RecordStore *store, const char *run, uint64_t 
 
         *it = (RecordRead){ .run = g_strdup(run), .offset = offset, .size = size };
         if (!strchr(run, '/') && store->directory)
-                *path++ = path_in(store->directory, run);
+                *path++ = record_path(store->directory, run);
         if (!strchr(run, '/') && store->archive)
                 archive_paths(store->archive, run, path);
         return it;
@@ -401,41 +375,27 @@ int record_read_run(RecordRead *it, Work *work, GByteArray **ret_bytes, char **r
         return 0;
 }
 
-static int read_whole(int fd, GByteArray *bytes) {
-        struct stat status;
-
-        if (fstat(fd, &status) < 0)
-                return -errno;
-        if (status.st_size > INT32_MAX)
-                return -EFBIG;
-
-        g_byte_array_set_size(bytes, (guint) status.st_size);
-        for (guint done = 0; done < bytes->len;) {
-                ssize_t n = pread(fd, bytes->data + done, bytes->len - done, done);
-
-                if (n < 0)
-                        return -errno;
-                if (n == 0)
-                        g_byte_array_set_size(bytes, done);
-                done += (guint) n;
-        }
-
-        return 0;
-}
-
 int record_read_all(RecordRead *it, Work *work, RunRecord **ret_record, char **ret_error) {
         g_autoptr(GByteArray) bytes = g_byte_array_new();
         g_autofree char *error = NULL;
         g_auto(AutoFd) fd = -1;
-        int r = open_record(it, work, &fd);
+        ssize_t n = open_record(it, work, &fd);
+        struct stat st;
 
-        if (r >= 0)
-                r = read_whole(fd, bytes);
+        if (n >= 0 && fstat(fd, &st) < 0)
+                n = -errno;
+        if (n >= 0 && st.st_size > INT32_MAX)
+                n = -EFBIG;
+        if (n >= 0) {
+                g_byte_array_set_size(bytes, (guint) st.st_size);
+                n = read_all(fd, 0, bytes->data, bytes->len);
+        }
         if (work)
                 work_reads(work, NULL);
-        if (r < 0)
-                return read_failed(it->run, r, ret_error);
+        if (n < 0)
+                return read_failed(it->run, (int) n, ret_error);
 
+        g_byte_array_set_size(bytes, (guint) n);
         if (run_record_read_text((const char *) bytes->data, bytes->len, ret_record, &error) >= 0)
                 return 0;
 

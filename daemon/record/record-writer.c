@@ -16,7 +16,6 @@
 #include "record/mapped-end.h"
 #include "record/record-writer.h"
 
-#define PIECE (UINT64_C(64) << 10)
 /* A run record has at most two parts, but large snapshots make parts longer. */
 #define PARTS 16u
 
@@ -147,13 +146,6 @@ static int fail(RecordWriter *writer, int r, const char *why, char **ret_error) 
         return r;
 }
 
-static int fail_for_size(RecordWriter *writer, char **ret_error) {
-        g_autofree char *size = limit_size_text(writer->max_kib);
-        g_autofree char *why = g_strdup_printf("has become larger than %s", size);
-
-        return fail(writer, -EFBIG, why, ret_error);
-}
-
 static RecordWriter *writer_new(const char *path, int fd, uint64_t size, uint32_t max_kib) {
         RecordWriter *writer = g_new0(RecordWriter, 1);
 
@@ -185,14 +177,6 @@ static void plan_part(RecordWriter *writer, uint64_t begin) {
         writer->next_part = begin + part_size(writer);
 }
 
-static uint32_t append_header(RecordWriter *writer, RecordHeader *header) {
-        if (!header->files_text)
-                return record_header_append(pending_of(writer), header);
-
-        writer->files = g_steal_pointer(&header->files_text);
-        return record_header_append_around(pending_of(writer), header, writer->files, &writer->files_at);
-}
-
 int record_writer_create(const char *path, RecordHeader *header, const Limits *limits, RecordWriter **ret_writer,
                          char **ret_error) {
         RecordWriter *writer;
@@ -204,7 +188,11 @@ int record_writer_create(const char *path, RecordHeader *header, const Limits *l
 
         header->record_kib = limits->max[LIMIT_RECORD];
         writer = writer_new(path, fd, 0, header->record_kib);
-        writer->chain.header = writer->chain.last = append_header(writer, header);
+        writer->files = g_steal_pointer(&header->files_text);
+        writer->chain.header = writer->files ? record_header_append_around(pending_of(writer), header, writer->files,
+                                                                           &writer->files_at)
+                                             : record_header_append(pending_of(writer), header);
+        writer->chain.last = writer->chain.header;
         writer->body = pending_size(writer);
         plan_part(writer, writer->body);
         *ret_writer = writer;
@@ -280,8 +268,12 @@ int record_writer_flush(RecordWriter *writer, char **ret_error) {
         if (!writer->pending)
                 return 0;
 
-        if (writer->size + pending_size(writer) > size_max(writer))
-                return fail_for_size(writer, ret_error);
+        if (writer->size + pending_size(writer) > size_max(writer)) {
+                g_autofree char *size = limit_size_text(writer->max_kib),
+                                *why = g_strdup_printf("has become larger than %s", size);
+
+                return fail(writer, -EFBIG, why, ret_error);
+        }
 
         r = write_pending(writer);
         if (r < 0) {
@@ -303,40 +295,6 @@ void record_writer_set_part(uint64_t bytes) {
         part = bytes;
 }
 
-static int copy(int from, uint64_t offset, uint64_t size, int to) {
-        g_autofree char *piece = g_malloc(PIECE);
-
-        while (size > 0) {
-                ssize_t n = pread(from, piece, MIN(size, PIECE), (off_t) offset);
-                int r = n > 0 ? write_all(to, piece, (size_t) n) : 0;
-
-                if (r < 0)
-                        return r;
-                if (n <= 0)
-                        return n < 0 ? -errno : -EIO;
-
-                offset += (uint64_t) n;
-                size -= (uint64_t) n;
-        }
-
-        return 0;
-}
-
-/* Copies everything except the entries between the header and the newest snapshot. */
-static int copy_rest(const RecordWriter *writer, int to) {
-        g_auto(AutoFd) from = open(writer->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-        int r;
-
-        if (from < 0)
-                return -errno;
-
-        r = copy(from, 0, writer->body, to);
-        if (r >= 0)
-                r = copy(from, writer->newest, writer->size - writer->newest, to);
-
-        return r;
-}
-
 /* Removes the entries before the newest snapshot. On failure, the run record stays as it was, only larger. */
 static void cut(RecordWriter *writer) {
         g_autofree char *path = g_strconcat(writer->path, RECORD_NEW_SUFFIX, NULL);
@@ -344,7 +302,9 @@ static void cut(RecordWriter *writer) {
 
         (void) unlink(path);
         fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd < 0 || copy_rest(writer, fd) < 0 || rename(path, writer->path) < 0) {
+        if (fd < 0 || copy_bytes(writer->fd, 0, writer->body, fd) < 0 ||
+            copy_bytes(writer->fd, writer->newest, writer->size - writer->newest, fd) < 0 ||
+            rename(path, writer->path) < 0) {
                 (void) unlink(path);
                 return;
         }

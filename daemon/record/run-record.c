@@ -13,11 +13,18 @@
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
+#include "basic/write-all.h"
 #include "definition/sources.h"
 #include "record/run-record.h"
 
 /* Bytes to read at first. Only a very long cause needs more. */
 #define PIECE 8192u
+
+char *record_path(const char *directory, const char *run) {
+        g_autofree char *file = g_strconcat(run, RECORD_SUFFIX, NULL);
+
+        return g_build_filename(directory, file, NULL);
+}
 
 typedef struct Line {
         const char *text;
@@ -89,21 +96,6 @@ static void end_block(Reader *reader) {
         record->chain = reader->chain;
 }
 
-/* Checks that a snapshot follows the line before it; the lines before the first entry may have been removed. */
-static bool follows(const RunRecord *record, const Entry *entry, uint32_t before) {
-        return entry->kind != ENTRY_SNAPSHOT || record->entries->len == 0 || entry_follows(entry, before);
-}
-
-/* True if the entries end here: a mapped file has NUL bytes after them, or an append without its first byte; see
- * mapped-end.h. */
-static bool is_unwritten(const char *text) {
-        return *text == '\0';
-}
-
-static bool has_only_nul(const char *text, size_t length) {
-        return length == 0 || (text[0] == '\0' && memcmp(text, text + 1, length - 1) == 0);
-}
-
 static int read_line(Reader *reader, const Line *line, char **ret_error) {
         RunRecord *record = reader->record;
         uint32_t before = reader->chain.last;
@@ -111,7 +103,8 @@ static int read_line(Reader *reader, const Line *line, char **ret_error) {
 
         if (entry_parse(line->text, line->length, &reader->chain, &entry, ret_error) < 0)
                 return -EBADMSG;
-        if (!follows(record, &entry, before)) {
+        /* The lines before the first entry may have been removed. */
+        if (entry.kind == ENTRY_SNAPSHOT && record->entries->len > 0 && !entry_follows(&entry, before)) {
                 entry_clear(&entry);
                 *ret_error = g_strdup("lines before it are missing");
                 return -EBADMSG;
@@ -150,15 +143,6 @@ static size_t find_newest(const RunRecord *record, const char *text, size_t leng
         return record->body;
 }
 
-static unsigned count_lines(const char *text, size_t length) {
-        unsigned n = 0;
-
-        for (const char *end = text; (end = memchr(end, '\n', (size_t) (text + length - end))); end++)
-                n++;
-
-        return n;
-}
-
 /* The kernel writes a file from its beginning on, so only the last block can be incomplete. Its effects were not
  * carried out, so it is as if it had not happened. */
 static int read_entries(RunRecord *record, const char *text, size_t length, char **ret_error) {
@@ -169,16 +153,23 @@ static int read_entries(RunRecord *record, const char *text, size_t length, char
                 Line line = line_at(text, length, reader.offset);
                 g_autofree char *error = NULL;
 
-                if (!line.whole || is_unwritten(line.text))
+                /* A mapped file has NUL bytes after its entries, or an append without its first byte, see mapped-end.h.
+                 */
+                if (!line.whole || *line.text == '\0')
                         break;
                 r = read_line(&reader, &line, &error);
-                if (r < 0)
-                        *ret_error = g_strdup_printf("line %u: %s", count_lines(text, (size_t) (line.text - text)) + 1,
-                                                     error);
+                if (r < 0) {
+                        unsigned n = 1;
+
+                        for (const char *p = text; p < line.text; p++)
+                                n += *p == '\n';
+                        *ret_error = g_strdup_printf("line %u: %s", n, error);
+                }
         }
 
-        record->torn = r >= 0 && (reader.n_entries < record->entries->len ||
-                                  !has_only_nul(text + reader.offset, length - reader.offset));
+        while (reader.offset < length && text[reader.offset] == '\0')
+                reader.offset++;
+        record->torn = r >= 0 && (reader.n_entries < record->entries->len || reader.offset < length);
         g_array_set_size(record->entries, reader.n_entries);
         return r;
 }
@@ -348,14 +339,6 @@ static int on_read(const char *path, char **ret_text, size_t *ret_length, char *
         return 0;
 }
 
-static char *first_error(const Diagnostics *diagnostics) {
-        for (size_t i = 0; i < diagnostics_count(diagnostics); i++)
-                if (!diagnostics_get(diagnostics, i)->warning)
-                        return diagnostics_format(diagnostics, i);
-
-        return g_strdup("it has none");
-}
-
 /* A text without a file cannot use files beside it. */
 static int load_files(json_object *files, const NodeType *const *const *tables, const Limits *limits,
                       Diagnostics *diagnostics, Definition **ret_definition) {
@@ -385,9 +368,14 @@ int record_definition_new(const RecordHeader *header, const NodeType *const *con
 
         own.max[LIMIT_VARIABLES] = header->variables_kib;
         if (load_files(header->files, tables, &own, diagnostics, &definition) < 0 || !definition_tree(definition)) {
-                error = first_error(diagnostics);
+                size_t i = 0;
+
+                while (i < diagnostics_count(diagnostics) && diagnostics_get(diagnostics, i)->warning)
+                        i++;
+                error = i < diagnostics_count(diagnostics) ? diagnostics_format(diagnostics, i) : NULL;
                 *ret_error = g_strdup_printf(
-                        "this version of btd refuses its tree, which the btd that started the run accepted: %s", error);
+                        "this version of btd refuses its tree, which the btd that started the run accepted: %s",
+                        error ?: "it has none");
                 return -EBADMSG;
         }
 
@@ -403,21 +391,14 @@ static int fail(const char *path, int r, char **ret_error) {
 }
 
 static int read_piece(int fd, uint64_t offset, size_t size, GString *ret_piece) {
+        ssize_t n;
+
         g_string_set_size(ret_piece, size);
-        for (size_t n = 0; n < size;) {
-                ssize_t got = pread(fd, ret_piece->str + n, size - n, (off_t) (offset + n));
+        n = read_all(fd, offset, ret_piece->str, size);
+        if (n < 0)
+                return (int) n;
 
-                if (got < 0 && errno == EINTR)
-                        continue;
-                if (got < 0)
-                        return -errno;
-                if (got == 0) {
-                        g_string_truncate(ret_piece, n);
-                        return 0;
-                }
-                n += (size_t) got;
-        }
-
+        g_string_truncate(ret_piece, (gsize) n);
         return 0;
 }
 
@@ -445,50 +426,14 @@ static int read_last_line(int fd, uint64_t size, GString *piece, const char **re
         }
 }
 
-static void take_header(RecordSummary *summary, RecordHeader *header) {
-        *summary = (RecordSummary){
-                .run = g_steal_pointer(&header->run),
-                .tree = g_steal_pointer(&header->tree),
-                .instance = g_steal_pointer(&header->instance),
-                .token = g_steal_pointer(&header->token),
-                .status = g_strdup("running"),
-                .cause = g_strdup(""),
-                .started = header->started,
-                .finished = header->started,
-        };
-}
-
-static json_object *detail(const Entry *entry, const char *name) {
-        json_object *value = NULL;
-
-        if (entry->details)
-                json_object_object_get_ex(entry->details, name, &value);
-
-        return value;
-}
-
-static void take_last_entry(RecordSummary *summary, const Entry *entry) {
-        g_autoptr(Cause) cause = NULL;
-        const char *status;
-
-        summary->finished = summary->started + entry->time;
-        if (entry->kind != ENTRY_FINISHED)
-                return;
-
-        status = json_object_get_string(detail(entry, "status"));
-        cause = cause_from_json(detail(entry, "cause"));
-        g_free(summary->status);
-        g_free(summary->cause);
-        summary->status = g_strdup(status ?: "?");
-        summary->cause = g_strdup(cause && cause->text ? cause->text : "");
-}
-
 static int read_summary(int fd, uint64_t size, RecordSummary *summary, char **ret_error) {
         g_autoptr(GString) piece = g_string_new(NULL);
         g_auto(RecordHeader) header = {};
+        g_autoptr(Cause) cause = NULL;
         g_auto(Entry) entry = {};
         EntryChain chain = {};
         g_autofree char *error = NULL;
+        json_object *status = NULL, *chain_of_causes = NULL;
         const char *line;
         size_t length;
         int r;
@@ -499,14 +444,27 @@ static int read_summary(int fd, uint64_t size, RecordSummary *summary, char **re
         r = record_header_parse_start(piece->str, piece->len, &header, ret_error);
         if (r < 0)
                 return r;
-
-        take_header(summary, &header);
         r = read_last_line(fd, size, piece, &line, &length, &chain.last);
         if (r < 0)
                 return r;
-        if (length > 0 && entry_parse(line, length, &chain, &entry, &error) >= 0)
-                take_last_entry(summary, &entry);
 
+        *summary = (RecordSummary){
+                .run = g_steal_pointer(&header.run),
+                .tree = g_steal_pointer(&header.tree),
+                .instance = g_steal_pointer(&header.instance),
+                .token = g_steal_pointer(&header.token),
+                .started = header.started,
+                .finished = header.started,
+        };
+        if (length > 0 && entry_parse(line, length, &chain, &entry, &error) >= 0)
+                summary->finished += entry.time;
+        if (entry.kind == ENTRY_FINISHED && entry.details) {
+                json_object_object_get_ex(entry.details, "status", &status);
+                json_object_object_get_ex(entry.details, "cause", &chain_of_causes);
+                cause = cause_from_json(chain_of_causes);
+        }
+        summary->status = g_strdup(entry.kind != ENTRY_FINISHED ? "running" : json_object_get_string(status) ?: "?");
+        summary->cause = g_strdup(cause && cause->text ? cause->text : "");
         return 0;
 }
 

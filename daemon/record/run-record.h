@@ -58,6 +58,9 @@ typedef struct RecordSummary {
         uint64_t started, finished; /* CLOCK_REALTIME µs; finished: or else the last known time */
 } RecordSummary;
 
+/* The path of the run record of a run. The caller frees it. */
+char *record_path(const char *directory, const char *run);
+
 /* Reads the beginning and the end of the file, and no more, however long it is. Negative: it cannot be read, with an
  * error message. */
 int record_summary_read(const char *path, RecordSummary *ret_summary, char **ret_error);

@@ -81,17 +81,6 @@ static void changed(const Autostarts *autostarts, const char *tree) {
         autostarts->callbacks->changed(tree, autostarts->userdata);
 }
 
-/* Takes why. True: it is another one than before. */
-static bool set_why(Autostarts *autostarts, const char *tree, char *why) {
-        const char *before = g_hash_table_lookup(autostarts->waiting, tree);
-        bool differs = !g_str_equal(why, before ?: "");
-
-        g_hash_table_insert(autostarts->waiting, g_strdup(tree), why);
-        if (differs)
-                changed(autostarts, tree);
-        return differs;
-}
-
 /* True: it has waited. */
 static bool end_wait(Autostarts *autostarts, const char *tree) {
         const char *why = g_hash_table_lookup(autostarts->waiting, tree);
@@ -137,9 +126,20 @@ static void start(Autostarts *autostarts, const char *tree) {
         const char *run;
         char *why = NULL;
 
-        if (autostarts->callbacks->start(tree, &run, &why, autostarts->userdata))
+        if (autostarts->callbacks->start(tree, &run, &why, autostarts->userdata)) {
                 (void) autostarts_begun(autostarts, tree, run);
-        else if (set_why(autostarts, tree, why ?: g_strdup("")) && why)
+                return;
+        }
+
+        why = why ?: g_strdup("");
+        if (g_strcmp0(why, g_hash_table_lookup(autostarts->waiting, tree)) == 0) {
+                g_free(why);
+                return;
+        }
+
+        g_hash_table_insert(autostarts->waiting, g_strdup(tree), why);
+        changed(autostarts, tree);
+        if (*why)
                 log_message(LOG_WARNING, &(LogSubject){ .tree = tree }, "not started yet: %s", why);
 }
 

@@ -7,17 +7,12 @@
 
 #include "runtime/caller.h"
 
-static char *find_command(uint32_t pid) {
+void caller_init(Caller *caller, uint32_t uid, uint32_t pid) {
         g_autofree char *path = g_strdup_printf("/proc/%" PRIu32 "/comm", pid), *name = NULL;
 
-        if (pid == 0 || !g_file_get_contents(path, &name, NULL, NULL))
-                return NULL;
-
-        return g_utf8_make_valid(g_strchomp(name), -1);
-}
-
-void caller_init(Caller *caller, uint32_t uid, uint32_t pid) {
-        *caller = (Caller){ .uid = uid, .pid = pid, .command = find_command(pid) };
+        *caller = (Caller){ .uid = uid, .pid = pid };
+        if (pid > 0 && g_file_get_contents(path, &name, NULL, NULL))
+                caller->command = g_utf8_make_valid(g_strchomp(name), -1);
         caller->text = caller->command ? g_strdup_printf("UID %" PRIu32 " (%s)", uid, caller->command)
                                        : g_strdup_printf("UID %" PRIu32, uid);
 }

@@ -59,21 +59,15 @@ static char *refusal(const char *path, const struct stat *st) {
         return trust_refusal(path, st) ?: trust_refusal(directory, &around) ?: trust_refusal_on_way(path, st);
 }
 
-static File *read_file(const FileContents *contents, const char *path) {
-        File *file = g_new0(File, 1);
-
-        file->r =
-                source_read_checked(path, contents->secure ? refusal : NULL, &file->text, &file->length, &file->error);
-        return file;
-}
-
 int file_contents_read(FileContents *contents, const char *path, char **ret_text, size_t *ret_length,
                        char **ret_error) {
         g_autofree char *canonical = g_canonicalize_filename(path, NULL);
         File *file = g_hash_table_lookup(contents->files, canonical);
 
         if (!file) {
-                file = read_file(contents, path);
+                file = g_new0(File, 1);
+                file->r = source_read_checked(path, contents->secure ? refusal : NULL, &file->text, &file->length,
+                                              &file->error);
                 g_hash_table_insert(contents->files, g_steal_pointer(&canonical), file);
         }
 
@@ -113,10 +107,6 @@ static Change *change_at(const Settling *settling, unsigned i) {
 
 static char *file_at(const Definition *definition, size_t i) {
         return g_canonicalize_filename(definition_file(definition, i), NULL);
-}
-
-static void on_users_dropped(void *users) {
-        g_array_unref(users);
 }
 
 /* Finds files whose text differs from the text that the tree was loaded from. */
@@ -165,7 +155,8 @@ static void follow(Settling *settling, const Definition *definition, const char 
 }
 
 void changes_settle(GArray *changes, const FileContents *contents) {
-        g_autoptr(GHashTable) users = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_users_dropped);
+        g_autoptr(GHashTable) users =
+                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
         g_autoptr(GArray) queue = g_array_new(FALSE, FALSE, sizeof(unsigned));
         Settling settling = { .changes = changes, .contents = contents, .users = users, .queue = queue };
 

@@ -8,8 +8,10 @@
  * result of the scan.
  */
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -199,16 +201,6 @@ typedef struct Reader {
         Work *work;       /* NULL: runs on the main loop */
 } Reader;
 
-static void reader_init(Reader *reader, const SearchPath *search, Work *work) {
-        *reader = (Reader){ .search = search, .contents = file_contents_new(search->secure), .work = work };
-}
-
-static void reader_clear(Reader *reader) {
-        file_contents_free(reader->contents);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reader, reader_clear)
-
 /* Reports the path that is being read. path NULL: reading has ended. */
 static void reader_note(const Reader *reader, const char *path) {
         if (reader->work)
@@ -265,22 +257,15 @@ static bool is_unchanged(Reader *reader, const Found *found, const char *path) {
         return g_strcmp0(file_contents_hash(reader->contents, path), definition_file_hash(found->before, 0)) == 0;
 }
 
-static bool is_mask(const Reader *reader, const char *path) {
-        struct stat st;
-        bool mask;
-
-        reader_note(reader, path);
-        mask = stat(path, &st) >= 0 && search_path_is_mask(&st);
-        reader_note(reader, NULL);
-        return mask;
-}
-
 static void scan_file(Reader *reader, Found *found, const char *path) {
         DefinitionSources sources = sources_of(reader);
+        struct stat st;
 
         found->seen = true;
         found->path = g_strdup(path);
-        found->masked = is_mask(reader, path);
+        reader_note(reader, path);
+        found->masked = stat(path, &st) >= 0 && search_path_is_mask(&st);
+        reader_note(reader, NULL);
         if (found->masked)
                 return;
 
@@ -294,34 +279,15 @@ static void scan_file(Reader *reader, Found *found, const char *path) {
                 (void) definition_hash(found->after);
 }
 
-static void refuse_more(const LibraryScan *scan, const char *path) {
-        g_ptr_array_add(scan->messages, g_strdup_printf("%s: error: not loaded, because the limit 'trees' (%u) is "
-                                                        "reached; see LIMITS in btd(8)",
-                                                        path, scan->search->limits.max[LIMIT_TREES]));
-}
-
-static char *path_of(const char *directory, const char *name) {
-        g_autofree char *file = g_strconcat(name, TREE_SUFFIX, NULL);
-
-        return g_build_filename(directory, file, NULL);
-}
-
-static bool check_name(const char *directory, const char *name, GPtrArray *messages) {
-        g_autofree char *path = NULL;
-
-        if (tree_name_valid(name))
-                return true;
-
-        path = path_of(directory, name);
-        g_ptr_array_add(messages,
-                        g_strdup_printf("%s: error: not loaded, because the name of a tree consists of letters, "
-                                        "digits, '_' and '-', %u at most",
-                                        path, TREE_NAME_MAX));
-        return false;
-}
-
-static int compare_file_names(const void *a, const void *b) {
+/* Of strings, and of structs that begin with a pointer to their name. */
+static int compare_names(const void *a, const void *b) {
         return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static int compare_named(const void *a, const void *b) {
+        static_assert(offsetof(Found, name) == 0 && offsetof(KnownTree, public.name) == 0, "");
+
+        return compare_names(*(const void *const *) a, *(const void *const *) b);
 }
 
 static GPtrArray *file_names(DIR *stream) {
@@ -332,34 +298,18 @@ static GPtrArray *file_names(DIR *stream) {
                 if (file->d_name[0] != '.' && g_str_has_suffix(file->d_name, TREE_SUFFIX))
                         g_ptr_array_add(files, g_strdup(file->d_name));
 
-        g_ptr_array_sort(files, compare_file_names);
+        g_ptr_array_sort(files, compare_names);
         return files;
-}
-
-static GPtrArray *tree_names(const char *directory, DIR *stream, GPtrArray *messages) {
-        g_autoptr(GPtrArray) files = file_names(stream);
-        GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-
-        for (unsigned i = 0; i < files->len; i++) {
-                const char *file = g_ptr_array_index(files, i);
-                g_autofree char *name = g_strndup(file, strlen(file) - strlen(TREE_SUFFIX));
-
-                if (check_name(directory, name, messages))
-                        g_ptr_array_add(names, g_steal_pointer(&name));
-        }
-
-        return names;
 }
 
 static void refuse_directory(const char *directory, const char *reason, GPtrArray *messages) {
         g_ptr_array_add(messages, g_strdup_printf("%s: error: %s", directory, reason));
 }
 
-/* Lists the names of the trees in one directory of the search path, sorted by file name. secure: refuse a directory
- * that others than root and btd's own user can write. Adds problems of the directory and of names to messages. Files
- * that are clearly not trees are skipped silently. -ENOENT: the directory does not exist, which is not an error; other
- * negative values: it was refused. */
-static int list_directory(const char *directory, bool secure, GPtrArray **ret_names, GPtrArray *messages) {
+/* Lists the files of one directory of the search path that look like trees, sorted. secure: refuse a directory that
+ * others than root and btd's own user can write. -ENOENT: the directory does not exist, which is not an error; other
+ * negative values: it was refused, with a message. */
+static int list_directory(const char *directory, bool secure, GPtrArray **ret_files, GPtrArray *messages) {
         DIR *stream = opendir(directory);
         g_autofree char *refusal = NULL;
         struct stat st;
@@ -377,23 +327,31 @@ static int list_directory(const char *directory, bool secure, GPtrArray **ret_na
         if (refusal)
                 refuse_directory(directory, refusal, messages);
         else
-                *ret_names = tree_names(directory, stream, messages);
+                *ret_files = file_names(stream);
         closedir(stream);
 
         return refusal ? -EPERM : 0;
 }
 
-static void scan_trees(LibraryScan *scan, Reader *reader, const char *directory, const GPtrArray *names) {
-        for (unsigned i = 0; i < names->len; i++) {
-                const char *name = g_ptr_array_index(names, i);
-                g_autofree char *path = path_of(directory, name);
+static void scan_trees(LibraryScan *scan, Reader *reader, const char *directory, const GPtrArray *files) {
+        unsigned max = scan->search->limits.max[LIMIT_TREES];
+
+        for (unsigned i = 0; i < files->len && !(reader->work && work_is_dropped(reader->work)); i++) {
+                const char *file = files->pdata[i];
+                g_autofree char *name = g_strndup(file, strlen(file) - strlen(TREE_SUFFIX)),
+                                *path = g_build_filename(directory, file, NULL);
                 Found *found = g_hash_table_lookup(scan->found, name);
 
-                if (reader->work && work_is_dropped(reader->work))
-                        return;
-
-                if (!found && g_hash_table_size(scan->found) >= scan->search->limits.max[LIMIT_TREES])
-                        refuse_more(scan, path);
+                if (!tree_name_valid(name))
+                        g_ptr_array_add(scan->messages,
+                                        g_strdup_printf("%s: error: not loaded, because the name of a tree consists of "
+                                                        "letters, digits, '_' and '-', %u at most",
+                                                        path, TREE_NAME_MAX));
+                else if (!found && g_hash_table_size(scan->found) >= max)
+                        g_ptr_array_add(scan->messages,
+                                        g_strdup_printf("%s: error: not loaded, because the limit 'trees' (%u) is "
+                                                        "reached; see LIMITS in btd(8)",
+                                                        path, max));
                 else if (!found || !found->seen)
                         scan_file(reader, found ?: found_add(scan, name), path);
         }
@@ -415,46 +373,17 @@ static void keep_known(const LibraryScan *scan, const char *directory) {
 }
 
 static void scan_directory(LibraryScan *scan, Reader *reader, const char *directory) {
-        g_autoptr(GPtrArray) names = NULL;
+        g_autoptr(GPtrArray) files = NULL;
         int r;
 
         reader_note(reader, directory);
         tree_watch_add_directory(reader->watch, directory);
-        r = list_directory(directory, reader->search->secure, &names, scan->messages);
+        r = list_directory(directory, reader->search->secure, &files, scan->messages);
         reader_note(reader, NULL);
-        if (names)
-                scan_trees(scan, reader, directory, names);
+        if (files)
+                scan_trees(scan, reader, directory, files);
         else if (r != -ENOENT)
                 keep_known(scan, directory);
-}
-
-static int compare_found(const void *a, const void *b) {
-        const Found *const *x = a, *const *y = b;
-
-        return strcmp((*x)->name, (*y)->name);
-}
-
-static void sort_found(LibraryScan *scan) {
-        GHashTableIter iter;
-        void *value;
-
-        scan->sorted = g_ptr_array_new();
-        g_hash_table_iter_init(&iter, scan->found);
-        while (g_hash_table_iter_next(&iter, NULL, &value))
-                g_ptr_array_add(scan->sorted, value);
-
-        g_ptr_array_sort(scan->sorted, compare_found);
-}
-
-static void hold(Found *found, const char *held_by) {
-        if (!found->after)
-                return;
-
-        diagnostics_add(
-                found->diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL,
-                g_strdup_printf("not replaced, because the tree '%s', which uses a changed file, too, cannot be loaded",
-                                held_by));
-        g_clear_pointer(&found->after, definition_unref);
 }
 
 /* Decides which trees are replaced, see runtime/change.h. */
@@ -476,9 +405,19 @@ static void settle(const LibraryScan *scan, const FileContents *contents) {
         }
 
         changes_settle(changes, contents);
-        for (unsigned i = 0; i < changes->len; i++)
-                if (g_array_index(changes, Change, i).held_by)
-                        hold(g_ptr_array_index(changing, i), g_array_index(changes, Change, i).held_by);
+        for (unsigned i = 0; i < changes->len; i++) {
+                const char *held_by = g_array_index(changes, Change, i).held_by;
+                Found *found = g_ptr_array_index(changing, i);
+
+                if (!held_by || !found->after)
+                        continue;
+
+                diagnostics_add(found->diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL,
+                                g_strdup_printf("not replaced, because the tree '%s', which uses a changed file, too, "
+                                                "cannot be loaded",
+                                                held_by));
+                g_clear_pointer(&found->after, definition_unref);
+        }
 }
 
 /* Skips errors that were already reported: an error in a shared file occurs in each tree that uses it. */
@@ -496,15 +435,20 @@ static void add_messages(const Diagnostics *diagnostics, GHashTable *told, GPtrA
 
 void library_scan_run(LibraryScan *scan, Work *work) {
         g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
-        g_auto(Reader) reader = {};
+        g_autoptr(FileContents) contents = file_contents_new(scan->search->secure);
+        Reader reader = { .search = scan->search, .contents = contents, .watch = scan->search->watch, .work = work };
+        GHashTableIter iter;
+        void *value;
 
-        reader_init(&reader, scan->search, work);
-        reader.watch = scan->search->watch;
         for (char **directory = scan->search->directories; *directory; directory++)
                 scan_directory(scan, &reader, *directory);
 
-        sort_found(scan);
-        settle(scan, reader.contents);
+        scan->sorted = g_ptr_array_new();
+        g_hash_table_iter_init(&iter, scan->found);
+        while (g_hash_table_iter_next(&iter, NULL, &value))
+                g_ptr_array_add(scan->sorted, value);
+        g_ptr_array_sort(scan->sorted, compare_named);
+        settle(scan, contents);
         for (unsigned i = 0; i < scan->sorted->len; i++) {
                 const Found *found = g_ptr_array_index(scan->sorted, i);
 
@@ -519,15 +463,6 @@ static void unlist(Library *library, KnownTree *entry) {
 
         entry->listed = false;
         library->callbacks->removed(&entry->public, library->userdata);
-}
-
-static void list(Library *library, KnownTree *entry, bool changed) {
-        if (!entry->listed)
-                library->callbacks->added(&entry->public, library->userdata);
-        else if (changed)
-                library->callbacks->changed(&entry->public, library->userdata);
-
-        entry->listed = true;
 }
 
 static KnownTree *entry_get(Library *library, const char *name) {
@@ -575,15 +510,16 @@ static void update(Library *library, Found *found) {
         g_free(public->path);
         public->path = g_steal_pointer(&found->path);
         public->masked = false;
-        if (entry->rootless)
+        if (entry->rootless) {
                 unlist(library, entry);
-        else
-                list(library, entry, changed);
-}
+                return;
+        }
 
-static void forget(Library *library, const Found *found) {
-        unlist(library, g_hash_table_lookup(library->entries, found->name));
-        g_hash_table_remove(library->entries, found->name);
+        if (!entry->listed)
+                library->callbacks->added(public, library->userdata);
+        else if (changed)
+                library->callbacks->changed(public, library->userdata);
+        entry->listed = true;
 }
 
 void library_take(Library *library, LibraryScan *scan) {
@@ -597,8 +533,10 @@ void library_take(Library *library, LibraryScan *scan) {
                 if (found[i]->diagnostics)
                         update(library, found[i]);
         for (unsigned i = 0; i < n; i++)
-                if (!found[i]->seen)
-                        forget(library, found[i]);
+                if (!found[i]->seen) {
+                        unlist(library, g_hash_table_lookup(library->entries, found[i]->name));
+                        g_hash_table_remove(library->entries, found[i]->name);
+                }
 }
 
 LibraryText *library_text_new(const Library *library, const char *name, const char *text) {
@@ -612,11 +550,10 @@ LibraryText *library_text_new(const Library *library, const char *name, const ch
 }
 
 void library_text_run(LibraryText *text, Work *work) {
-        g_auto(Reader) reader = {};
-        DefinitionSources sources;
+        g_autoptr(FileContents) contents = file_contents_new(text->search->secure);
+        Reader reader = { .search = text->search, .contents = contents, .work = work };
+        DefinitionSources sources = sources_of(&reader);
 
-        reader_init(&reader, text->search, work);
-        sources = sources_of(&reader);
         (void) definition_load_text(text->text, strlen(text->text), text->search->tables, &sources, text->diagnostics,
                                     &text->definition);
         if (text->definition)
@@ -642,27 +579,6 @@ void library_text_free(LibraryText *text) {
         search_path_unref(text->search);
         g_free(text->text);
         g_free(text);
-}
-
-static int compare_entries(const void *a, const void *b) {
-        const LibraryEntry *const *x = a, *const *y = b;
-
-        return strcmp((*x)->name, (*y)->name);
-}
-
-/* Sorted by name. */
-static GPtrArray *find_entries(const Library *library, bool (*wanted)(const KnownTree *entry)) {
-        GPtrArray *entries = g_ptr_array_new();
-        GHashTableIter iter;
-        void *value;
-
-        g_hash_table_iter_init(&iter, library->entries);
-        while (g_hash_table_iter_next(&iter, NULL, &value))
-                if (wanted(value))
-                        g_ptr_array_add(entries, value);
-
-        g_ptr_array_sort(entries, compare_entries);
-        return entries;
 }
 
 const LibraryEntry *library_get(const Library *library, const char *name) {
@@ -698,12 +614,18 @@ const char *library_nearest(const Library *library, const char *name) {
         return nearest.best;
 }
 
-static bool is_listed(const KnownTree *entry) {
-        return entry->listed;
-}
-
 GPtrArray *library_list(const Library *library) {
-        return find_entries(library, is_listed);
+        GPtrArray *entries = g_ptr_array_new();
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, library->entries);
+        while (g_hash_table_iter_next(&iter, NULL, &value))
+                if (((const KnownTree *) value)->listed)
+                        g_ptr_array_add(entries, value);
+
+        g_ptr_array_sort(entries, compare_named);
+        return entries;
 }
 
 unsigned library_count(const Library *library) {
@@ -713,7 +635,7 @@ unsigned library_count(const Library *library) {
 
         g_hash_table_iter_init(&iter, library->entries);
         while (g_hash_table_iter_next(&iter, NULL, &value))
-                n += is_listed(value);
+                n += ((const KnownTree *) value)->listed;
 
         return n;
 }

@@ -113,22 +113,19 @@ struct ManagerReload {
         void *userdata;
 };
 
-static void log_messages(const GPtrArray *messages) {
+static void take(Manager *manager, LibraryScan *scan) {
+        const GPtrArray *messages = library_scan_messages(scan);
+
+        library_take(manager->library, scan);
         for (unsigned i = 0; i < messages->len; i++)
-                log_error("%s", (const char *) g_ptr_array_index(messages, i));
+                log_error("%s", (const char *) messages->pdata[i]);
 }
 
 void manager_load(Manager *manager) {
         g_autoptr(LibraryScan) scan = library_scan_new(manager->library);
 
         library_scan_run(scan, NULL);
-        library_take(manager->library, scan);
-        log_messages(library_scan_messages(scan));
-}
-
-static void push_reload(GQueue *queue, ManagerReload *reload) {
-        reload->queue = queue;
-        g_queue_push_tail_link(queue, &reload->link);
+        take(manager, scan);
 }
 
 void manager_reload_drop(ManagerReload *reload) {
@@ -174,10 +171,6 @@ static gboolean on_freeing(void *userdata) {
         return G_SOURCE_REMOVE;
 }
 
-static void free_scan(void *scan) {
-        library_scan_free(scan);
-}
-
 /* Frees the replaced trees in pieces, because there can be thousands. */
 static void free_reload(void *data) {
         g_autofree Reload *reload = data;
@@ -208,9 +201,10 @@ static void begin_reload(Manager *manager) {
 
         TELL(manager, reloading);
         while (manager->loading->next_reloads.head) {
-                ManagerReload *reload = g_queue_pop_head_link(&manager->loading->next_reloads)->data;
+                GList *link = g_queue_pop_head_link(&manager->loading->next_reloads);
 
-                push_reload(&manager->loading->reloads, reload);
+                ((ManagerReload *) link->data)->queue = &manager->loading->reloads;
+                g_queue_push_tail_link(&manager->loading->reloads, link);
         }
         *work = (Reload){ .manager = manager, .scan = library_scan_new(manager->library) };
         manager->loading->reload = workers_start(manager->loading->reloaders, &kind, work, manager);
@@ -223,8 +217,7 @@ static void on_reloaded(void *data, void *userdata) {
         Manager *manager = userdata;
 
         manager->loading->reload = NULL;
-        library_take(manager->library, scan);
-        log_messages(messages);
+        take(manager, scan);
         manager_reread_autostarts(manager);
         TELL(manager, reloaded, messages);
         answer_reloads(&manager->loading->reloads, messages);
@@ -239,7 +232,8 @@ ManagerReload *manager_reload(Manager *manager, ManagerReloaded done, void *user
         reload->done = done;
         reload->userdata = userdata;
         reload->link.data = reload;
-        push_reload(&manager->loading->next_reloads, reload);
+        reload->queue = &manager->loading->next_reloads;
+        g_queue_push_tail_link(reload->queue, &reload->link);
         if (!manager->loading->reload)
                 begin_reload(manager);
         return reload;
@@ -299,23 +293,6 @@ static int check_text(const TextStart *start, char **ret_error) {
         return MANAGER_TREE_BROKEN;
 }
 
-static int start_anew(const TextStart *start, const Order *order, Outcome *ret_outcome, char **ret_error) {
-        Run *run;
-        int r;
-
-        r = manager_check_text_name(start->manager, start->name, ret_error);
-        if (r >= 0)
-                r = check_text(start, ret_error);
-        if (r >= 0)
-                r = manager_carry_out(start->manager, start->name, library_text_definition(start->text), order, &run,
-                                      ret_error);
-        if (r < 0)
-                return r;
-
-        *ret_outcome = manager_outcome_of(start->manager, run);
-        return 0;
-}
-
 /* False: try again later. */
 static bool try_start(TextStart *start) {
         Manager *manager = start->manager;
@@ -329,14 +306,22 @@ static bool try_start(TextStart *start) {
         g_auto(Outcome) outcome = {};
         g_autofree char *error = NULL;
         bool begun = false;
+        Run *run;
         int r;
 
         r = start->token ? manager_find_outcome(manager, start->name, "", start->token, &outcome, &error)
                          : MANAGER_NO_SUCH_RUN;
         if (r == MANAGER_NO_SUCH_RUN) {
                 g_clear_pointer(&error, g_free);
-                r = start_anew(start, &order, &outcome, &error);
+                r = manager_check_text_name(manager, start->name, &error);
+                if (r >= 0)
+                        r = check_text(start, &error);
+                if (r >= 0)
+                        r = manager_carry_out(manager, start->name, library_text_definition(start->text), &order, &run,
+                                              &error);
                 begun = r >= 0;
+                if (begun)
+                        outcome = manager_outcome_of(manager, run);
         }
         if (r == MANAGER_NOT_YET)
                 return false;
@@ -424,16 +409,12 @@ static void on_history_read(void *data, void *userdata) {
         manager_retry_starts(manager);
 }
 
-static void free_history(void *data) {
-        archive_reading_free(data);
-}
-
 bool manager_history_is_read(Manager *manager, const char *tree) {
         static const WorkKind kind = {
                 .what = "the history",
                 .run = run_read_history,
                 .done = on_history_read,
-                .free = free_history,
+                .free = (GDestroyNotify) archive_reading_free,
         };
         const Archive *archive = record_store_archive(manager->records);
 
@@ -546,6 +527,6 @@ void loading_free(Loading *loading) {
         workers_free(loading->loaders);
         if (loading->freeing)
                 g_source_destroy(loading->freeing);
-        g_queue_clear_full(&loading->replaced, free_scan);
+        g_queue_clear_full(&loading->replaced, (GDestroyNotify) library_scan_free);
         g_free(loading);
 }

@@ -47,46 +47,29 @@ static void set_aside(Manager *manager, const char *path, int priority, const ch
         log_message(priority, &(LogSubject){ 0 }, "%s: %s; it was kept as %s%s", name, what, aside, next);
 }
 
-static char *describe_start(const RecordHeader *header) {
-        const char *at = *header->instance ? "@" : "";
-
-        return g_strconcat("btctl start ", header->tree, at, header->instance, NULL);
-}
-
 /* Sets aside a run record that cannot be read, that this engine cannot replay, or that is not trusted. The run is not
  * continued from an earlier state. */
 static void set_aside_bad(Manager *manager, const Left *left, const char *error) {
+        const RecordHeader *header = left->record ? &left->record->header : NULL;
+        const char *instance = header ? header->instance : "";
         g_autofree char *what = g_strdup_printf("the run cannot be recovered: %s", error),
-                        *start = left->record ? describe_start(&left->record->header) : g_strdup("btctl start TREE"),
                         *next = g_strdup_printf(". What the run has started is left as it is: check it, then start "
-                                                "the tree again with '%s'",
-                                                start);
+                                                "the tree again with 'btctl start %s%s%s'",
+                                                header ? header->tree : "TREE", *instance ? "@" : "", instance);
 
         set_aside(manager, left->path, LOG_ERR, RECORD_BAD_SUFFIX, what, next);
-}
-
-static bool has_its_name(const Left *left) {
-        g_autofree char *name = g_path_get_basename(left->path),
-                        *own = g_strconcat(left->record->header.run, RECORD_SUFFIX, NULL);
-
-        return g_str_equal(name, own);
-}
-
-/* The run record was never completed, so nobody was told of the run: remove it. It can be started again. */
-static void drop_not_begun(const char *path, const char *error) {
-        g_autofree char *name = g_path_get_basename(path);
-
-        log_message(LOG_NOTICE, &(LogSubject){ 0 }, "%s: btd ended before the run began, so the run is dropped: %s",
-                    name, error);
-        g_unlink(path);
+        if (header)
+                TELL(manager, run_lost, header->run, what);
 }
 
 static bool read_record(Manager *manager, Left *left) {
-        g_autofree char *error = NULL;
+        g_autofree char *name = g_path_get_basename(left->path), *own = NULL, *error = NULL;
         int r = run_record_read_newest(left->path, &left->record, &error);
 
+        /* The run record was never completed, so nobody was told of the run. It can be started again. */
         if (r == -ENODATA) {
-                drop_not_begun(left->path, error);
+                log_notice("%s: btd ended before the run began, so the run is dropped: %s", name, error);
+                g_unlink(left->path);
                 return false;
         }
         if (r < 0) {
@@ -98,20 +81,13 @@ static bool read_record(Manager *manager, Left *left) {
                           "the run has ended, because the machine was restarted", "");
                 return false;
         }
-        if (!has_its_name(left)) {
+        own = g_strconcat(left->record->header.run, RECORD_SUFFIX, NULL);
+        if (!g_str_equal(name, own)) {
                 set_aside_bad(manager, left, "it is the run record of another run");
                 return false;
         }
 
         return true;
-}
-
-static void on_definition_dropped(void *definition) {
-        definition_unref(definition);
-}
-
-static bool has_limits_of(const Definition *definition, const RecordHeader *header) {
-        return definition_limits(definition)->max[LIMIT_VARIABLES] == header->variables_kib;
 }
 
 /* Runs of the same tree with the same limits share a definition: the first one makes it, or the library has it
@@ -124,7 +100,7 @@ static int find_definition(Manager *manager, Left *left, GHashTable *definitions
         int r;
 
         if (!known && entry && entry->definition && g_str_equal(definition_hash(entry->definition), header->hash) &&
-            has_limits_of(entry->definition, header))
+            definition_limits(entry->definition)->max[LIMIT_VARIABLES] == header->variables_kib)
                 known = entry->definition;
         if (known) {
                 left->definition = definition_ref(known);
@@ -239,7 +215,7 @@ static GArray *read_records(Manager *manager) {
 
 static void replay_all(Manager *manager, GArray *all) {
         g_autoptr(GHashTable) definitions =
-                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_definition_dropped);
+                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) definition_unref);
         unsigned n = all->len;
 
         for (unsigned i = 0, n_done = 0; i < all->len; n_done++) {

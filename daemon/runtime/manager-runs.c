@@ -52,20 +52,6 @@ static void on_run_changed(Run *run, void *userdata) {
         TELL(manager, run_changed, run);
 }
 
-static void consider_restart(Manager *manager, const Run *run) {
-        g_autofree char *text = NULL;
-
-        restarts_consider(manager->restarts, run);
-        text = restarts_describe(manager->restarts, run_tree(run), run_instance(run));
-        if (text)
-                log_message(LOG_NOTICE, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) }, "%s", text);
-}
-
-/* If a run ends by itself while btd stops and waits for others to halt, the next btd restarts it. */
-static bool may_be_followed(const Manager *manager, const Run *run) {
-        return !manager->stopping || (manager->leaving && run_status(run) != STATUS_HALTED);
-}
-
 /* Was the run halted because btd stopped, this one or the one before? Then the next one starts its tree again, if that
  * is an autostart tree. */
 static bool is_for_next(const Run *run) {
@@ -105,10 +91,17 @@ void manager_recover_token(const Manager *manager, const Run *run, bool restart)
 static void on_run_finished(Run *run, void *userdata) {
         Manager *manager = userdata;
         bool again = is_for_next(run);
+        g_autofree char *restart = NULL;
 
         log_finished(run);
-        if (may_be_followed(manager, run))
-                consider_restart(manager, run);
+        /* If a run ends by itself while btd stops and waits for others to halt, the next btd restarts it. */
+        if (!manager->stopping || (manager->leaving && run_status(run) != STATUS_HALTED)) {
+                restarts_consider(manager->restarts, run);
+                restart = manager_describe_restart(manager, run);
+                if (restart)
+                        log_message(LOG_NOTICE, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) }, "%s",
+                                    restart);
+        }
         autostarts_finished(manager->autostarts, run, again);
         if (has_token(manager, run))
                 note_token(manager, run);
@@ -419,12 +412,6 @@ int manager_halt_run(Manager *manager, const char *id, const Caller *who, char *
         return 0;
 }
 
-static bool is_meant(const Run *run, const TreeHalt *halt) {
-        return g_str_equal(run_tree(run), halt->tree) &&
-               (!halt->instance || g_str_equal(run_instance(run), halt->instance)) &&
-               (!halt->token || g_str_equal(run_token(run), halt->token));
-}
-
 int manager_halt_tree(Manager *manager, const TreeHalt *halt, const Caller *who, GPtrArray **ret_halted,
                       unsigned *ret_cancelled, char **ret_error) {
         g_autoptr(GPtrArray) halted = g_ptr_array_new_with_free_func(g_free);
@@ -445,7 +432,9 @@ int manager_halt_tree(Manager *manager, const TreeHalt *halt, const Caller *who,
         for (unsigned i = 0; i < runs->len; i++) {
                 Run *run = runs->pdata[i];
 
-                if (run_status(run) != STATUS_RUNNING || !is_meant(run, halt))
+                if (run_status(run) != STATUS_RUNNING || !g_str_equal(run_tree(run), halt->tree) ||
+                    (halt->instance && !g_str_equal(run_instance(run), halt->instance)) ||
+                    (halt->token && !g_str_equal(run_token(run), halt->token)))
                         continue;
 
                 manager_halt(manager, run, why);
@@ -512,16 +501,6 @@ Outcome manager_outcome_of(const Manager *manager, const Run *run) {
         };
 }
 
-static Outcome outcome_of_summary(const RecordSummary *summary) {
-        return (Outcome){
-                .run = g_strdup(summary->run),
-                .token = g_strdup(summary->token),
-                .status = g_strdup(summary->status),
-                .cause = g_strdup(summary->cause),
-                .finished = summary->finished,
-        };
-}
-
 /* Looks in the listed runs, in the index of tokens, in the pending restarts, and in the history: that one is asked
  * about what does not fit the index, and for runs whose token is the name of the first run of their series. -ENOENT:
  * not found. */
@@ -532,8 +511,8 @@ static int find_outcome(Manager *manager, const char *tree, const char *instance
         size_t length = strlen(tree);
         bool known, whole = true, named = strncmp(token, tree, length) == 0 && token[length] == '.';
         Archive *archive = record_store_archive(manager->records);
-        const RecordSummary *past = NULL;
         g_auto(RecordSummary) state = {};
+        const RecordSummary *past = NULL;
 
         if (run && g_str_equal(run_token(run), token)) {
                 *ret_outcome = manager_outcome_of(manager, run);
@@ -547,8 +526,16 @@ static int find_outcome(Manager *manager, const char *tree, const char *instance
                 past = known ? archive_get(archive, state.run) : archive_find_token(archive, tree, instance, token);
         }
 
-        if (past || known)
-                *ret_outcome = outcome_of_summary(past ?: &state);
+        if (known && !past)
+                past = &state;
+        if (past)
+                *ret_outcome = (Outcome){
+                        .run = g_strdup(past->run),
+                        .token = g_strdup(past->token),
+                        .status = g_strdup(past->status),
+                        .cause = g_strdup(past->cause),
+                        .finished = past->finished,
+                };
         else if (due)
                 *ret_outcome = (Outcome){ .run = g_strdup(due), .token = g_strdup(token) };
         else

@@ -64,13 +64,6 @@ static Number *number_of(RunCounter *counter, const char *tree) {
         return number;
 }
 
-static void raise_number(RunCounter *counter, const char *tree, const char *text) {
-        Number *number = number_of(counter, tree);
-
-        number->last = MAX(number->last, g_ascii_strtoull(text, NULL, 10));
-        number->reserved = number->last;
-}
-
 /* An incomplete last line does not end with a newline: ignore it. */
 static void read_file(RunCounter *counter, const char *directory) {
         g_autofree char *path = g_build_filename(directory, FILE_NAME, NULL), *text = NULL;
@@ -81,12 +74,14 @@ static void read_file(RunCounter *counter, const char *directory) {
 
         for (char *line = text; (end = strchr(line, '\n')); line = end + 1) {
                 char *space = memchr(line, ' ', (size_t) (end - line));
+                Number *number;
 
                 if (!space)
                         continue;
 
                 *space = '\0';
-                raise_number(counter, line, space + 1);
+                number = number_of(counter, line);
+                number->last = number->reserved = MAX(number->last, g_ascii_strtoull(space + 1, NULL, 10));
         }
 }
 
@@ -143,13 +138,6 @@ static void do_write(void *data) {
         write->kept = write->fallback && line_file_write(write->fallback, FILE_NAME, write->lines, write->whole) >= 0;
 }
 
-static void warn(RunCounter *counter, const Write *write) {
-        if (!counter->warned)
-                log_warning("numbers of runs may be used again after a %s, because %s",
-                            write->kept ? "reboot" : "restart", write->error);
-        counter->warned = true;
-}
-
 static void reserve(RunCounter *counter);
 
 static void on_written(void *data) {
@@ -160,7 +148,10 @@ static void on_written(void *data) {
 
         counter->writing = false;
         if (write->error) {
-                warn(counter, write);
+                if (!counter->warned)
+                        log_warning("numbers of runs may be used again after a %s, because %s",
+                                    write->kept ? "reboot" : "restart", write->error);
+                counter->warned = true;
                 counter->added = SIZE_MAX;
         } else {
                 counter->added = write->whole ? 0 : counter->added + write->lines->len;

@@ -71,11 +71,6 @@ void tree_watch_free(TreeWatch *watch) {
         g_free(watch);
 }
 
-static void add_path(GPtrArray *paths, const char *path) {
-        if (!g_ptr_array_find_with_equal_func(paths, path, g_str_equal, NULL))
-                g_ptr_array_add(paths, g_strdup(path));
-}
-
 /* name NULL: the directory is listed. False: the directory cannot be watched, for example because there is none. */
 static bool add(TreeWatch *watch, const char *directory, const char *name, const char *path) {
         int wd = inotify_add_watch(watch->fd, directory, MASK);
@@ -101,7 +96,8 @@ static bool add(TreeWatch *watch, const char *directory, const char *name, const
                 paths = g_ptr_array_new_with_free_func(g_free);
                 g_hash_table_insert(place->entries, g_strdup(name), paths);
         }
-        add_path(paths, path);
+        if (!g_ptr_array_find_with_equal_func(paths, path, g_str_equal, NULL))
+                g_ptr_array_add(paths, g_strdup(path));
         return true;
 }
 
@@ -124,21 +120,18 @@ static bool is_tree_file(const char *name) {
         return *name != '.' && g_str_has_suffix(name, TREE_SUFFIX);
 }
 
-/* Is it watched with its directory? */
-static bool is_listed(TreeWatch *watch, const char *path) {
-        g_autofree char *directory = g_path_get_dirname(path), *name = g_path_get_basename(path);
-        g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&watch->lock);
-
-        return is_tree_file(name) && g_hash_table_contains(watch->listed, directory);
-}
-
 void tree_watch_add_file(TreeWatch *watch, const char *path) {
-        g_autofree char *own = g_canonicalize_filename(path, NULL), *real = NULL;
+        g_autofree char *own = g_canonicalize_filename(path, NULL), *directory = g_path_get_dirname(own),
+                        *name = g_path_get_basename(own), *real = NULL;
+        bool listed;
 
         if (!watch)
                 return;
 
-        if (!is_listed(watch, own))
+        g_mutex_lock(&watch->lock);
+        listed = is_tree_file(name) && g_hash_table_contains(watch->listed, directory);
+        g_mutex_unlock(&watch->lock);
+        if (!listed)
                 add_entry(watch, own, own);
         if (g_file_test(own, G_FILE_TEST_IS_SYMLINK) && (real = realpath(own, NULL)))
                 add_entry(watch, real, own);
@@ -166,34 +159,28 @@ static void mark_all(TreeWatch *watch, const GPtrArray *paths) {
                 g_hash_table_add(watch->changed, g_strdup(paths->pdata[i]));
 }
 
-static void take_entry(TreeWatch *watch, const Place *place, const char *name) {
-        const GPtrArray *paths = g_hash_table_lookup(place->entries, name);
-
-        if (paths)
-                mark_all(watch, paths);
-        for (guint i = 0; is_tree_file(name) && i < place->listed_as->len; i++)
-                g_hash_table_add(watch->changed, g_build_filename(place->listed_as->pdata[i], name, NULL));
-}
-
-static void take_place(TreeWatch *watch, const Place *place) {
-        GHashTableIter iter;
-        void *paths;
-
-        g_hash_table_iter_init(&iter, place->entries);
-        while (g_hash_table_iter_next(&iter, NULL, &paths))
-                mark_all(watch, paths);
-        mark_all(watch, place->listed_as);
-}
-
 /* The directory itself was made newer, or has been removed. Other attributes of it do not matter. */
 static void take_event(TreeWatch *watch, const struct inotify_event *event) {
-        Place *place = g_hash_table_lookup(watch->places, GINT_TO_POINTER(event->wd));
+        const Place *place = g_hash_table_lookup(watch->places, GINT_TO_POINTER(event->wd));
 
         watch->overflow |= event->mask & IN_Q_OVERFLOW;
-        if (place && event->len > 0)
-                take_entry(watch, place, event->name);
-        else if (place && event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT))
-                take_place(watch, place);
+        if (place && event->len > 0) {
+                const GPtrArray *paths = g_hash_table_lookup(place->entries, event->name);
+
+                if (paths)
+                        mark_all(watch, paths);
+                for (guint i = 0; is_tree_file(event->name) && i < place->listed_as->len; i++)
+                        g_hash_table_add(watch->changed,
+                                         g_build_filename(place->listed_as->pdata[i], event->name, NULL));
+        } else if (place && event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) {
+                GHashTableIter iter;
+                void *paths;
+
+                g_hash_table_iter_init(&iter, place->entries);
+                while (g_hash_table_iter_next(&iter, NULL, &paths))
+                        mark_all(watch, paths);
+                mark_all(watch, place->listed_as);
+        }
 
         if (event->mask & IN_IGNORED)
                 g_hash_table_remove(watch->places, GINT_TO_POINTER(event->wd));
