@@ -10,9 +10,11 @@ environment. The simulation (tests/simulation) kills at all of them, too, but wi
 
 import collections
 import contextlib
+import functools
 import itertools
 import json
 import os
+import pathlib
 import re
 
 import pytest
@@ -195,3 +197,87 @@ def test_a_command_ends_with_its_run(machine):
     machine.reconnect()
     machine.check("btctl", "halt", "probe", "--wait")
     client.wait(lambda: not processes(), "the end of the process")
+
+
+LOCALE, PEER = "org.freedesktop.locale1", "org.freedesktop.DBus.Peer"
+WAITS = "until [ -e /run/go ]; do sleep 0.02; done"
+AWAY = "/run/btd/runs/away.1.journal"
+
+
+def rows_of_page():
+    """What btd(8) says of leaves while there is no btd: (leaf, what happened): (outcome, kind of cause)."""
+    page = (pathlib.Path(__file__).parents[2] / "daemon" / "btd.8").read_text(encoding="utf-8")
+    table = page.split(".Ss Leaves while btd is away")[1].split(".El")[0]
+    rows = re.findall(r"^\.It (?!Sy)(.*?) Ta (.*?) Ta (.*?) Ta (.*)$", table, re.M)
+    return {(leaf, happened): (outcome, kind.removeprefix("Li ").strip('"')) for leaf, happened, outcome, kind in rows}
+
+
+def leaves_while_away(machine):
+    """For each row of the page, a leaf and what happens to it then, once its unit has done what it does by itself."""
+    oneshot = "[Service]\nType=oneshot\nRemainAfterExit=yes\n"
+    for name, script in ("up", WAITS), ("bad", f"{WAITS}; exit 3"), ("reset", f"{WAITS}; exit 3"), ("stopped", "sleep inf"):
+        machine.unit(f"away-{name}.service", f"{oneshot}ExecStart=/bin/sh -c '{script}'\n")
+    machine.unit("away-down.service", f"{oneshot}ExecStart=/bin/true\nExecStop=/bin/sh -c '{WAITS}'\n")
+    machine.unit("away-state.service", f"{oneshot}ExecStart=/bin/true\n")
+    machine.check("systemctl", "start", "away-down.service")
+
+    def systemctl(verb, unit):
+        return functools.partial(machine.check, "systemctl", verb, unit)
+
+    def process(script, **keys):
+        return {"type": "Spawn", "argv": ["/bin/sh", "-c", script], **keys}
+
+    def wait_for(condition):
+        return {"type": "WaitFor", "child": condition}
+    nothing = bool
+    return {
+        ("StartUnit, RestartUnit", "the unit came up"): (mixed.unit("StartUnit", "away-up"), nothing),
+        ("StartUnit, RestartUnit", "its program failed"): (mixed.unit("RestartUnit", "away-bad"), nothing),
+        ("StartUnit, RestartUnit", "it failed, and the failure was reset"): (
+            mixed.unit("StartUnit", "away-reset"), systemctl("reset-failed", "away-reset.service")),
+        ("StartUnit, RestartUnit", "the unit was stopped"): (
+            mixed.unit("StartUnit", "away-stopped"), systemctl("stop", "away-stopped.service")),
+        ("StopUnit", "the unit stopped"): (mixed.unit("StopUnit", "away-down"), nothing),
+        ("Spawn", "the program succeeded"): (process(WAITS), nothing),
+        ("Spawn", "the program failed"): (process(f"{WAITS}; exit 3"), nothing),
+        ("Spawn", "it failed, and the failure was reset"): (
+            process(f"{WAITS}; exit 3"), systemctl("reset-failed", "btd-away.1-8-1.service")),
+        ("Spawn", "its unit was stopped"): (process("sleep inf"), systemctl("stop", "btd-away.1-9-1.service")),
+        ("Spawn as a child", "anything"): (process("sleep inf", **{"as": "child"}), nothing),
+        ("DBusCall", "anything"): (mixed.call("unanswered"), nothing),
+        ("Sleep", "the time passed"): ({"type": "Sleep", "duration": "2s"}, nothing),
+        ("UnitState", "the value changed"): (
+            wait_for({"type": "UnitState", "unit": "away-state.service", "state": "active"}),
+            systemctl("start", "away-state.service")),
+        ("PathExists", "the value changed"): (wait_for({"type": "PathExists", "path": "/run/away-path"}),
+                                              lambda: machine.write("/run/away-path", "")),
+        ("DBusName", "the value changed"): (wait_for({"type": "DBusName", "name": LOCALE}),
+                                            lambda: machine.check("busctl", "call", LOCALE, "/", PEER, "Ping")),
+    }
+
+
+def test_page_says_what_becomes_of_leaves(machine):
+    rows, leaves, trees = rows_of_page(), leaves_while_away(machine), mixed.Mixed(machine, 1)
+    assert sorted(rows) == sorted(leaves)
+    machine.check("systemctl", "kill", "--signal=STOP", "counter.service")
+    machine.check("rm", "-f", "/run/go", "/run/away-path")
+    machine.load("away", {"type": "ParallelAll", "max_failures": -1, "children": [leaf for leaf, _ in leaves.values()]})
+    machine.client.start("away")
+    trees.wait_for(None, lambda: [machine.read(AWAY).count(text) for text in (
+        '"heard":true', '"confirmed":true', '"child":true', '"sender":', " value #")] == [5, 4, 1, 1, 3])
+    machine.check("systemctl", "kill", "--kill-who=main", "--signal=STOP", "btd")
+    machine.write("/run/go", "")
+    trees.wait_for(None, lambda: not re.search("activating|running", machine.check(
+        "systemctl", "list-units", "--all", "--plain", "--no-legend", "away-[ubrd]*", "btd-away.1-[678]-1.service")))
+    for _, happen in leaves.values():
+        happen()
+    machine.check("systemctl", "kill", "--kill-who=main", "--signal=KILL", "btd")
+    machine.reconnect()
+    history = machine.path("/var/lib/btd/history/away.1.journal")
+    trees.wait_for(None, history.exists)
+    machine.check("systemctl", "kill", "--signal=CONT", "counter.service")
+    ends = {}
+    for node, details in re.findall(r" (?:ended|turned|changed|value) #(\d+) (\{.*\})", history.read_text(encoding="utf-8")):
+        details = json.loads(details)
+        ends[int(node)] = details["status"], details["cause"][0]["kind"] if details["status"] == "failure" else ""
+    assert dict(zip(leaves, [ends[node] for node in [*range(1, 13), 14, 16, 18]])) == rows
