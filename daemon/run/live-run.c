@@ -10,6 +10,7 @@
 
 #include "basic/log.h"
 #include "engine/machine.h"
+#include "engine/types/types.h"
 #include "run/run-state.h"
 
 /* A run takes no input while it computes and while its effects are carried out, but these can change a condition, end
@@ -54,8 +55,8 @@ void live_run_give_end(Run *run, NodeId node) {
 
 /* Gives one input to the run. If it was kept, the run caused it itself, so check it again: the leaf may have ended, and
  * the lock may have been released since, or the node may have been halted and have taken it anew. When the machine goes
- * down, units, services and processes end, and that is no failure: so a leaf that fails and a condition that changes
- * are in doubt. */
+ * down, units, services and processes end, and that is no failure: so a leaf that fails, a condition that changes and
+ * a time limit that expires are in doubt. */
 static void give(Run *run, const Kept *input, bool kept) {
         switch (input->kind) {
         case INPUT_CONDITION:
@@ -124,6 +125,13 @@ static void give_or_keep(Run *run, KeptKind kind, NodeId node) {
         live_run_settle(run);
 }
 
+/* Does the timer limit how long something else may take? */
+static bool is_limit(const Run *run, NodeId node) {
+        const NodeType *type = node == NODE_NONE ? NULL : definition_tree(run->definition)->nodes[node].type;
+
+        return type == &timeout_type || type == &wait_for_type;
+}
+
 void live_run_timer_expired(Run *run, NodeId node) {
         if (run->past && node != NODE_NONE) {
                 past_keep(run->past, &(PastEvent){ .time = run_deadline(run, node), .node = node, .limit = true });
@@ -132,6 +140,8 @@ void live_run_timer_expired(Run *run, NodeId node) {
 
         if (node != NODE_NONE)
                 run->unprompted = 0;
+        if (is_limit(run, node) && !run->halting)
+                run->in_doubt = true;
         input_timer_expired(run, node, live_run_clock(run));
         live_run_settle(run);
 }
@@ -525,6 +535,8 @@ const char *run_token(const Run *run) {
 }
 
 void run_start(Run *run) {
+        /* What has ended the run before this one may have been a part of the shutdown. */
+        run->in_doubt = g_strcmp0(run->starter, RUN_RESTART) == 0;
         input_start(run, live_run_clock(run));
         live_run_settle(run);
 }

@@ -112,6 +112,8 @@ int run_set_values(Run *run, json_object *values, const char *by, char **ret_err
 
 /* The run record of a live run, from its start to its end. */
 
+/* The starter of a run that follows one that has ended. */
+#define RUN_RESTART "restart"
 /* Creates the run record; call it before run_start(). starter: who starts the run, for messages. Logs a warning if the
  * run record cannot be created. */
 void run_begin_record(Run *run, RecordStore *store, const char *starter);

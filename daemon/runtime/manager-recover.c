@@ -131,7 +131,7 @@ static bool replay(Manager *manager, Left *left, GHashTable *definitions) {
 static void make_run(Manager *manager, Left *left) {
         const RecordHeader *header = &left->record->header;
         const LogSubject subject = { .tree = header->tree, .run = header->run };
-        bool restart = g_str_equal(header->starter, "restart");
+        bool restart = g_str_equal(header->starter, RUN_RESTART);
         g_autofree char *error = NULL;
         RecordWriter *writer = NULL;
 

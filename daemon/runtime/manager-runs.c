@@ -257,7 +257,7 @@ static Run *make_run(Manager *manager, const char *id, const char *tree, Definit
         if (order->variables)
                 run_give(run, order->variables);
 
-        run_begin_record(run, manager->records, order->starter ?: "restart");
+        run_begin_record(run, manager->records, order->starter ?: RUN_RESTART);
         runs_add(manager->runs, run);
         return run;
 }
