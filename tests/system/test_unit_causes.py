@@ -87,6 +87,9 @@ START = {
     "resources.service": (
         service("Type=exec", "EnvironmentFile=/absent", HANGS),
         "failed: a resource that it needs was not available, see its journal (result 'resources')"),
+    "again.service": (
+        service("Type=oneshot", "Restart=on-failure", "RestartSec=1h", "ExecStart=" + sh("exit 3")),
+        "failed: its main process exited with status 3; its Restart= setting starts it again"),
     "watchdog.service": (
         service("Type=exec", "WatchdogSec=300ms", HANGS, "ExecStartPost=/bin/sleep infinity",
                 "TimeoutStartSec=infinity"),

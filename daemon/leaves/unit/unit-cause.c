@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "basic/cause.h"
@@ -99,15 +100,12 @@ static const struct {
         [UNIT_RELOAD] = { "reload", "reloaded" },
 };
 
-/* Finds the command that has led to the result of the unit or, for reload, of its last reload. A main process that
- * ended before this start of the unit has nothing to do with it; but a unit that systemd restarts leaves "inactive"
- * after that, too. The program in the command is borrowed. */
+/* Finds the command that has led to the result of the unit or, for reload, of its last reload. The program in the
+ * command is borrowed. */
 static bool command_behind(const UnitFacts *facts, bool reload, UnitCommand *ret_command) {
         const char *result = reload ? facts->reload_result : facts->result;
-        bool restarts = facts->n_restarts > 0 || unit_sub_state_restarts(facts->sub_state),
-             earlier = facts->exec_main_exited > 0 && facts->exec_main_exited < facts->left_inactive && !restarts;
         const UnitCommand main = {
-                .code = earlier ? 0 : facts->exec_main_code,
+                .code = facts->exec_main_code,
                 .status = facts->exec_main_status,
                 .started = facts->exec_main_started,
                 .ended = facts->exec_main_exited,
@@ -359,6 +357,7 @@ json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, 
 char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *error) {
         g_autofree char *text = g_strdup(error->message ?: error->name);
         size_t length = strlen(text);
+        char other[256];
 
         if (sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
             sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
@@ -368,6 +367,14 @@ char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *e
         if (length > 0 && text[length - 1] == '.')
                 text[length - 1] = 0;
 
+        /* "Transaction for UNIT/start is destructive (OTHER has 'start' job queued, but 'stop' is included ...)". When
+         * the machine goes down, it is a target that is started. */
+        if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.TransactionIsDestructive") &&
+            sscanf(text, "%*[^(](%255[^ ] has 'start' job queued", other) == 1 && !g_str_has_suffix(other, ".target"))
+                return g_strdup_printf(
+                        "cannot %s %s: it conflicts with %s, which has a 'start' job; this mode does not "
+                        "replace that",
+                        verbs[verb].bare, unit, other);
         if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.TransactionIsDestructive"))
                 return g_strdup_printf("cannot %s %s: systemd has jobs that must not be replaced, as when the machine "
                                        "goes down (%s)",

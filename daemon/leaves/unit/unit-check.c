@@ -19,6 +19,7 @@
 #include <signal.h>
 
 #include "basic/cleanup.h"
+#include "leaf-types/unit-names.h"
 #include "leaves/unit/systemd.h"
 
 /* How long a service must stay up to count as started, or down to count as stopped. */
@@ -111,7 +112,7 @@ static void on_starters(sd_bus_message *reply, const sd_bus_error *error, void *
         if (reply && sd_bus_message_enter_container(reply, 'a', "(ssssssouso)") > 0)
                 while (sd_bus_message_read(reply, "(ssssssouso)", &unit, NULL, NULL, &state, NULL, NULL, NULL, NULL,
                                            NULL, NULL) > 0)
-                        if (is(state, "active") || is(state, "activating") || is(state, "reloading"))
+                        if (unit_state_is_up(state) || is(state, "activating"))
                                 g_ptr_array_add(active, g_strdup(unit));
         if (active->len > 0) {
                 g_ptr_array_add(active, NULL);

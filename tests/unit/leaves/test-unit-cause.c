@@ -271,6 +271,14 @@ static void test_commands(void) {
                   { { "ExecStart", WORD("/bin/cam"), CLD_EXITED, 4, 0, 7 },
                     { "ExecStopPost", WORD("/bin/stop"), CLD_EXITED, 5, 0, 8 } },
                   "cam.service failed: its main process exited with status 4" },
+                /* It waits to be started again by Restart=. */
+                { "exit-code",
+                  "exec",
+                  CLD_EXITED,
+                  4,
+                  3,
+                  {},
+                  "cam.service failed: its main process exited with status 4" },
                 { "signal",
                   "exec",
                   CLD_KILLED,
@@ -426,11 +434,16 @@ static void test_errors(void) {
                            none = SD_BUS_ERROR_MAKE_CONST(SD_BUS_ERROR_SERVICE_UNKNOWN, "The name is not known"),
                            silent = SD_BUS_ERROR_MAKE_CONST("org.example.Error", NULL),
                            down = SD_BUS_ERROR_MAKE_CONST("org.freedesktop.systemd1.TransactionIsDestructive",
-                                                          "Transaction is destructive.");
+                                                          "Transaction is destructive."),
+                           conflict = SD_BUS_ERROR_MAKE_CONST(
+                                   "org.freedesktop.systemd1.TransactionIsDestructive",
+                                   "Transaction for cam.service/start is destructive (other.service has 'start' job "
+                                   "queued, but 'stop' is included in transaction).");
         g_autofree char *a = unit_cause_of_error("cam.service", UNIT_START, &missing),
                         *b = unit_cause_of_error("cam.service", UNIT_STOP, &none),
                         *c = unit_cause_of_error("cam.service", UNIT_RELOAD, &silent),
                         *d = unit_cause_of_error("cam.service", UNIT_START, &down),
+                        *e = unit_cause_of_error("cam.service", UNIT_START, &conflict),
                         *device = unit_cause("dev-a.device", UNIT_START, "timeout", &(UnitFacts){}, false);
 
         g_assert_cmpstr(a, ==, "cannot start cam.service: Unit cam.service not found");
@@ -442,6 +455,9 @@ static void test_errors(void) {
                 d, ==,
                 "cannot start cam.service: systemd has jobs that must not be replaced, as when the machine goes "
                 "down (Transaction is destructive)");
+        g_assert_cmpstr(e, ==,
+                        "cannot start cam.service: it conflicts with other.service, which has a 'start' job; this mode "
+                        "does not replace that");
 }
 
 static void test_names(void) {
