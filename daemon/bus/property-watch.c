@@ -61,6 +61,16 @@ typedef struct Property {
         bool kept; /* must not be freed yet, even without watches */
 } Property;
 
+struct PropertyWatch {
+        Follower follower;  /* first: a Follower is its PropertyWatch */
+        Property *property; /* NULL: the connection was freed */
+        bool fresh;         /* the property was read, or signalled, since the watch was made */
+};
+
+static PropertyWatch *watch_of(Follower *follower) {
+        return (PropertyWatch *) follower;
+}
+
 static void problem_clear(PropertyProblem *problem) {
         g_free(problem->text);
         sd_bus_error_free(&problem->error);
@@ -108,6 +118,17 @@ static void property_drop_unused(Property *property) {
         interface_drop_unused(interface);
 }
 
+/* All of them know the value from now on. True: some did not. */
+static bool property_refresh(Property *property) {
+        bool news = false;
+
+        for (GList *i = property->audience.followers.head; i; i = i->next) {
+                news |= !watch_of(i->data)->fresh;
+                watch_of(i->data)->fresh = true;
+        }
+        return news;
+}
+
 static void property_notify(Property *property) {
         audience_tell(&property->audience);
         property_drop_unused(property);
@@ -121,7 +142,7 @@ static void property_set(Property *property, json_object *value) {
         property->state = PROPERTY_KNOWN;
         property->value = value;
         property->may_start = false;
-        if (!same)
+        if (property_refresh(property) || !same)
                 property_notify(property);
 }
 
@@ -134,6 +155,7 @@ static void property_set_unknown(Property *property, PropertyProblem problem) {
         property->problem = problem;
         if (!problem.lost)
                 property->may_start = false;
+        (void) property_refresh(property);
         property_notify(property);
 }
 
@@ -273,11 +295,6 @@ static int property_read(Property *property, sd_bus_message *message) {
         return 0;
 }
 
-struct PropertyWatch {
-        Follower follower;  /* first: a Follower is its PropertyWatch */
-        Property *property; /* NULL: the connection was freed */
-};
-
 static bool interface_is_ready(const Interface *interface) {
         return interface->n_ready == N_MATCHES;
 }
@@ -311,7 +328,6 @@ static void property_ask(Property *property) {
                 return;
         }
 
-        property->state = PROPERTY_ASKED;
         property_get(property);
 }
 
@@ -521,10 +537,6 @@ Properties *properties_new(Connection *connection) {
         return properties;
 }
 
-static PropertyWatch *watch_of(Follower *follower) {
-        return (PropertyWatch *) follower;
-}
-
 static void property_disown(void *name, void *p, void *userdata) {
         Property *property = p;
 
@@ -557,16 +569,18 @@ PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress 
         watch->follower = (Follower){ .changed = changed, .userdata = userdata };
         audience_join(&property->audience, &watch->follower);
 
-        if (property->state == PROPERTY_KNOWN || property->get)
+        /* A reply that is still to come is new enough. */
+        if (property->get)
                 return watch;
 
-        property->may_start = true;
+        property->may_start = property->state != PROPERTY_KNOWN;
         if (interface_is_ready(interface))
                 property_ask(property);
         else if (connection_error(connection)) {
                 problem_clear(&property->problem);
                 property->problem = (PropertyProblem){ .text = connection_problem(connection), .lost = true };
                 property->state = PROPERTY_UNKNOWN;
+                watch->fresh = true;
         }
         return watch;
 }
@@ -585,8 +599,13 @@ void property_watch_free(PropertyWatch *watch) {
         g_free(watch);
 }
 
+void property_watch_read(PropertyWatch *watch) {
+        if (interface_is_ready(watch->property->interface))
+                property_get_unless_asked(watch->property);
+}
+
 PropertyState property_watch_state(const PropertyWatch *watch) {
-        return watch->property->state;
+        return watch->fresh ? watch->property->state : PROPERTY_ASKED;
 }
 
 json_object *property_watch_value(const PropertyWatch *watch) {

@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * Follows the value of a property of a D-Bus object by signals, without polling, through restarts of its service and of
- * the bus. Watches of the same property share its value; watches of one interface of an object share its match rules.
+ * Follows the value of a property of a D-Bus object by signals, through restarts of its service and of the bus. Since
+ * some services send none, the property is read for each new watch. Watches of the same property share its value;
+ * watches of one interface of an object share its match rules.
  * The leaf DBusProperty uses it.
  */
 
@@ -36,6 +37,9 @@ typedef struct PropertyProblem {
 PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress *address,
                                   void (*changed)(void *userdata), void *userdata);
 void property_watch_free(PropertyWatch *watch);
+
+/* Reads the property again, without starting its service. */
+void property_watch_read(PropertyWatch *watch);
 
 PropertyState property_watch_state(const PropertyWatch *watch);
 /* Borrowed; only if PROPERTY_KNOWN. JSON null is a known value, too. */

@@ -292,6 +292,9 @@ const NodeType dbus_emit_type = {
         .on_recover_offset = offsetof(DBusEmitParams, on_recover),
 };
 
+/* Reading is a call of the service each time, 10 times per second at most. */
+#define PROPERTY_INTERVAL_MIN (INT64_C(100) * 1000)
+
 const char *const dbus_property_test_names[] = { "value", NULL };
 
 static int field_check(const ParamSetter *setter, const Place *place, json_object *value) {
@@ -358,7 +361,8 @@ static const Param dbus_property_params[] = {
                 .name = "equals",
                 .kind = PARAM_JSON,
                 .offset = offsetof(DBusPropertyParams, matcher.equals),
-                .doc = "The value that it must have, also a text for bytes; without equals, one_of and test: any value except false, 0 and "
+                .doc = "The value that it must have, also a text for bytes; without equals, one_of and test: any value "
+                       "except false, 0 and "
                        "empty values",
         },
         {
@@ -383,6 +387,15 @@ static const Param dbus_property_params[] = {
                 .value_format = &matcher_field_format,
                 .doc = "The part of the value that counts: an array of keys, and of indices from 0",
         },
+        {
+                .name = "interval",
+                .kind = PARAM_SPAN,
+                .offset = offsetof(DBusPropertyParams, interval),
+                .fallback = "\"infinity\"",
+                .min = PROPERTY_INTERVAL_MIN,
+                .doc = "The time after which the property is read again, for a service that sends no signals; "
+                       "\"infinity\": never",
+        },
         UNKNOWN_PARAM(DBusPropertyParams),
         {},
 };
@@ -396,10 +409,13 @@ const NodeType dbus_property_type = {
         .params_size = sizeof(DBusPropertyParams),
         .rules = dbus_property_rules,
         .summary = "True while a property of a D-Bus object has a certain value",
-        .doc = "Follows the property by the signals of its service, without polling. All nodes of all runs share the "
-               "value of a property. The value is unknown while the service is not running, the object, the property "
-               "or the field does not exist, or the bus is lost. Reading the property for the first time may start the "
-               "service; later the node only waits for the service. Numbers are compared by value, whatever their "
+        .doc = "Reads the property at each start of the node, then follows it by the signals of its service. If the "
+               "service sends none, give an interval. The value is unknown while the service is not running, the "
+               "object, the property "
+               "or the field does not exist, the bus is lost, or the service does not answer the first question within "
+               "25s. "
+               "Reading the property at the start may start the service; later the node only waits for the service. "
+               "Numbers are compared by value, whatever their "
                "types. A test is evaluated again when the value, or a variable in the test, changes. If the test "
                "cannot be evaluated for a value, the value counts as unknown.",
 };

@@ -60,6 +60,7 @@ typedef struct DBusPropertyParams {
         const char *property;
         ValueMatcher matcher;
         const Script *test;
+        uint64_t interval;
         int unknown;
 } DBusPropertyParams;
 

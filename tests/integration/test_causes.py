@@ -2,6 +2,7 @@
 """Tests causes of failures: the chain on the bus, in btctl status, and in its JSON. What the chain of each kind of node
 has: tests/unit/run/test-run-details.c."""
 
+import contextlib
 import json
 import os
 import re
@@ -83,23 +84,40 @@ sys.stdin.read()
 """.replace("import Gio", "import Gio, GLib")
 
 
-def test_a_service_that_is_frozen(btd):
-    """It delays nobody else, and both the log and the causes name it."""
-    call = {"type": "DBusCall", **OBJECT, "member": "A", "timeout": "10ms"}
-    btd.tree("other", {"type": "DBusCall", "destination": "org.freedesktop.DBus", "path": "/", "member": "GetId"})
-    with subprocess.Popen([sys.executable, "-c", FROZEN, btd.bus.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+@contextlib.contextmanager
+def frozen(bus):
+    """A service that does not answer."""
+    with subprocess.Popen([sys.executable, "-c", FROZEN, bus.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as service:
         try:
             assert service.stdout.readline() == "ready\n"
             service.send_signal(signal.SIGSTOP)
-            path = finished(btd, "frozen", {"type": "RetryUntilSuccessful", "num_attempts": 60, "child": call})
-            assert re.fullmatch(r"timed out after 10ms; it waited for org\.example\.A to answer \d+ earlier calls",
-                                chain_of(btd, path)[-1]["text"])
-            path = btd.client.start("other")[1]
-            assert btd.client.finish(path)[0] == "success"
+            yield
         finally:
             service.kill()
+
+
+def test_a_service_that_is_frozen(btd):
+    """It delays nobody else, and both the log and the causes name it."""
+    call = {"type": "DBusCall", **OBJECT, "member": "A", "timeout": "10ms"}
+    btd.tree("other", {"type": "DBusCall", "destination": "org.freedesktop.DBus", "path": "/", "member": "GetId"})
+    with frozen(btd.bus):
+        path = finished(btd, "frozen", {"type": "RetryUntilSuccessful", "num_attempts": 60, "child": call})
+        assert re.fullmatch(r"timed out after 10ms; it waited for org\.example\.A to answer \d+ earlier calls",
+                            chain_of(btd, path)[-1]["text"])
+        path = btd.client.start("other")[1]
+        assert btd.client.finish(path)[0] == "success"
     assert btd.log().count("org.example.A on bus") == 1
+
+
+def test_a_property_that_is_not_answered(btd, clock):
+    btd.tree("read", {"type": "DBusProperty", **OBJECT, "property": "A"})
+    with frozen(btd.bus):
+        btd.start(env=clock.env)
+        path = btd.client.start("read")[1]
+        clock.advance(btd, 26)
+        btd.client.finish(path)
+    assert chain_of(btd, path)[-1]["text"] == "org.example.A has not answered within 25s"
 
 
 def for_each(items, **keys):

@@ -4,6 +4,8 @@
  * on a part of it. */
 
 #include "basic/dbus-value.h"
+#include "basic/span.h"
+#include "basic/timers.h"
 #include "bus/names.h"
 #include "bus/property-watch.h"
 #include "leaf-types/dbus.h"
@@ -11,6 +13,7 @@
 #include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
 #include "leaves/live-test.h"
+#include "leaves/unit/systemd.h"
 
 /* The largest value in a cause; value_room() counts up to 9 bytes for each of a text. */
 #define SEEN_ROOM_MAX (9u * 1024)
@@ -104,9 +107,16 @@ const LeafKind dbus_name_kind = {
 typedef struct DBusProperty {
         Connection *connection;
         PropertyWatch *watch;
-        LiveTest *test; /* NULL: there is none */
-        Status value;   /* RUNNING: not known yet */
+        LiveTest *test;             /* NULL: there is none */
+        Status value;               /* RUNNING: not known yet */
+        bool known;                 /* it was read */
+        Timer *timer;               /* until the first reply: its limit; then the interval; NULL: none */
+        Subscription *subscription; /* for properties of systemd, which signals only to those who want it */
 } DBusProperty;
+
+/* How long the value may take to be known at first. */
+#define FIRST_REPLY_USEC (UINT64_C(25) * 1000 * 1000)
+#define FIRST_REPLY "25s"
 
 /* The part of the value that the field names. False: there is none. */
 static bool follow(json_object *field, json_object *value, json_object **ret_found) {
@@ -250,6 +260,26 @@ static Status judge(Leaf *leaf, json_object *value) {
         return STATUS_FAILURE;
 }
 
+static void on_interval(void *userdata) {
+        Leaf *leaf = userdata;
+        const DBusPropertyParams *params = leaf->params;
+        DBusProperty *op = leaf->op;
+
+        timer_free(op->timer);
+        op->timer = timer_new(leaf->services->timers, params->interval, on_interval, leaf);
+        property_watch_read(op->watch);
+}
+
+/* The value is known, or known to be unknown. */
+static void begin_interval(Leaf *leaf) {
+        const DBusPropertyParams *params = leaf->params;
+        DBusProperty *op = leaf->op;
+
+        g_clear_pointer(&op->timer, timer_free);
+        if (params->interval != SPAN_INFINITY)
+                op->timer = timer_new(leaf->services->timers, params->interval, on_interval, leaf);
+}
+
 static Status judge_state(Leaf *leaf) {
         const DBusPropertyParams *params = leaf->params;
         const DBusProperty *op = leaf->op;
@@ -272,6 +302,9 @@ static void on_value_changed(void *userdata) {
         Status value = judge_state(leaf);
         bool news = value != op->value;
 
+        if (!op->known)
+                begin_interval(leaf);
+        op->known = true;
         op->value = value;
         if (news)
                 leaf_set_value(leaf, value);
@@ -285,8 +318,38 @@ static Status dbus_property_evaluate(Leaf *leaf) {
         return op->value;
 }
 
-/* If another leaf already watches the same property, its value is known at once. */
+static char *dbus_property_obstacle(const Leaf *leaf) {
+        const DBusProperty *op = leaf->op;
+
+        return dbus_obstacle(op->connection);
+}
+
+/* May free the leaf. */
+static void on_no_reply(void *userdata) {
+        Leaf *leaf = userdata;
+        const DBusPropertyParams *params = leaf->params;
+        g_autofree char *text =
+                g_strdup_printf("%s has not answered within %s", params->address.destination, FIRST_REPLY);
+        DBusProperty *op = leaf->op;
+
+        begin_interval(leaf);
+        set_cause(leaf, CAUSE_TIMEOUT, json_object_new_object(), NULL, text);
+        op->value = unknown_status(params->unknown);
+        leaf_set_value(leaf, op->value);
+}
+
+static void on_subscribed(void *userdata) {
+        const Leaf *leaf = userdata;
+        const DBusProperty *op = leaf->op;
+
+        property_watch_read(op->watch);
+}
+
+/* The watch tells it. */
+static void on_subscription_lost(const sd_bus_error *error, void *userdata) {}
+
 static Status dbus_property_start(Leaf *leaf) {
+        static const SubscriptionCallbacks callbacks = { .subscribed = on_subscribed, .lost = on_subscription_lost };
         const DBusPropertyParams *params = leaf->params;
         const DBusAddress *where = &params->address;
         PropertyAddress address = { where->destination, where->path, where->interface, params->property };
@@ -300,22 +363,25 @@ static Status dbus_property_start(Leaf *leaf) {
         op->watch = property_watch_new(op->connection, &address, on_value_changed, leaf);
         if (params->test)
                 op->test = live_test_new(leaf, params->test);
+        if (g_str_equal(where->destination, SYSTEMD_NAME))
+                op->subscription = subscription_new(op->connection, &callbacks, leaf);
 
         op->value = judge_state(leaf);
+        op->known = property_watch_state(op->watch) != PROPERTY_ASKED;
+        if (op->known)
+                begin_interval(leaf);
+        else
+                op->timer = timer_new(leaf->services->timers, FIRST_REPLY_USEC, on_no_reply, leaf);
         return op->value;
 }
 
 static void dbus_property_release(Leaf *leaf) {
         DBusProperty *op = leaf->op;
 
+        g_clear_pointer(&op->timer, timer_free);
+        g_clear_pointer(&op->subscription, subscription_free);
         g_clear_pointer(&op->watch, property_watch_free);
         g_clear_pointer(&op->test, live_test_free);
-}
-
-static char *dbus_property_obstacle(const Leaf *leaf) {
-        const DBusProperty *op = leaf->op;
-
-        return dbus_obstacle(op->connection);
 }
 
 static void dbus_property_describe(Leaf *leaf, GString *text) {

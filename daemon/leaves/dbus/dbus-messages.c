@@ -15,6 +15,7 @@
 #include "leaf-types/dbus.h"
 #include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
+#include "leaves/unit/systemd.h"
 #include "script/scripts.h"
 
 static Status take_names(Leaf *leaf, const DBusOutputs *outputs, const char *what, json_object *values) {
@@ -385,6 +386,7 @@ const LeafKind dbus_emit_kind = {
 typedef struct DBusSignal {
         Connection *connection;
         Match *match;
+        Subscription *subscription; /* for signals of systemd, which it sends only to those who want them */
 } DBusSignal;
 
 static size_t count_args(const DBusSignalParams *params) {
@@ -445,7 +447,13 @@ static void on_signal(sd_bus_message *message, void *userdata) {
                 leaf_end(leaf, outputs_take(leaf, &params->outputs, "signal", message));
 }
 
+/* The match goes on. */
+static void on_subscribed(void *userdata) {}
+
+static void on_subscription_lost(const sd_bus_error *error, void *userdata) {}
+
 static Status dbus_signal_start(Leaf *leaf) {
+        static const SubscriptionCallbacks callbacks = { .subscribed = on_subscribed, .lost = on_subscription_lost };
         const DBusSignalParams *params = leaf->params;
         g_autoptr(GString) more = g_string_new(NULL);
         DBusSignal *op = leaf->op;
@@ -463,12 +471,15 @@ static Status dbus_signal_start(Leaf *leaf) {
         add_args(params, &pattern, more);
         pattern.more = more->str;
         op->match = connection_match(op->connection, &pattern, on_signal, NULL, leaf);
+        if (g_strcmp0(params->address.destination, SYSTEMD_NAME) == 0)
+                op->subscription = subscription_new(op->connection, &callbacks, leaf);
         return STATUS_RUNNING;
 }
 
 static void dbus_signal_release(Leaf *leaf) {
         DBusSignal *op = leaf->op;
 
+        g_clear_pointer(&op->subscription, subscription_free);
         g_clear_pointer(&op->match, match_free);
 }
 

@@ -342,9 +342,15 @@ void test_leaf_halt(TestLeaf *staged) {
 }
 
 char *test_leaf_describe(TestLeaf *staged) {
-        GString *text = g_string_new(NULL);
+        const LeafKind *kind = staged->leaf.kind;
+        char *obstacle = kind->obstacle ? kind->obstacle(&staged->leaf) : NULL;
+        GString *text;
 
-        staged->leaf.kind->describe(&staged->leaf, text);
+        if (obstacle)
+                return obstacle;
+
+        text = g_string_new(NULL);
+        kind->describe(&staged->leaf, text);
         return g_string_free(text, false);
 }
 

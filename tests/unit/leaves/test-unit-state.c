@@ -186,7 +186,7 @@ static void test_state_unknown(Scene *scene, const void *data) {
                                     "{ \"type\": \"UnitState\", \"unit\": \"cam.service\", \"unknown\": \"success\" }");
         g_autofree char *before = test_leaf_describe(running), *after = NULL;
 
-        g_assert_cmpstr(before, ==, "state of cam.service");
+        g_assert_cmpstr(before, ==, "connection to the bus 'test'");
         wait_status(success, STATUS_SUCCESS);
         g_assert_cmpint(running->status, ==, STATUS_RUNNING);
         after = test_leaf_describe(running);

@@ -22,7 +22,7 @@ static void test_done(Scene *scene, const void *data) {
         fake_come(scene);
         leaf = scene_start(scene, START_CAM);
         text = test_leaf_describe(leaf);
-        g_assert_cmpstr(text, ==, "job for cam.service");
+        g_assert_cmpstr(text, ==, "connection to the bus 'test'");
 
         wait_until(scene->fake.n_started == 1);
         fake_remove_job(&scene->fake, MANAGER_PATH "/job/6", "failed");
