@@ -352,6 +352,7 @@ static void show_manager(Daemon *daemon) {
                 .timeout = options->stop_timeout,
                 .connection = daemon->connection,
                 .questions = daemon->answers,
+                .buses = daemon->buses,
                 .user = options->user,
                 .supervised = g_getenv("NOTIFY_SOCKET"),
                 .stored = daemon->services.stored,

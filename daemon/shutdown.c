@@ -157,11 +157,21 @@ static const char *read_state(sd_bus_message *reply) {
         return state ?: "";
 }
 
+static void on_machine_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        answer_doubts(userdata, g_str_equal(read_state(reply), "stopping"));
+}
+
 static void on_state_in_doubt(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Shutdown *shutdown = userdata;
         const char *state = read_state(reply);
+        Connection *system = shutdown->options.user ? buses_find(shutdown->options.buses, "system") : NULL;
         g_autofree char *path = NULL;
 
+        /* Units of the system that a user's runs watch are stopped beside the service manager of the user. */
+        if (!g_str_equal(state, "stopping") && system && connection_is_ready(system)) {
+                ask_state(shutdown, system, on_machine_state);
+                return;
+        }
         if (!g_str_equal(state, "maintenance") || !shutdown->unit) {
                 answer_doubts(shutdown, g_str_equal(state, "stopping"));
                 return;

@@ -7,7 +7,7 @@
  */
 
 #include "basic/timers.h"
-#include "bus/connection.h"
+#include "bus/buses.h"
 #include "runtime/manager.h"
 
 typedef struct Shutdown Shutdown;
@@ -17,6 +17,7 @@ typedef struct ShutdownOptions {
         uint64_t timeout; /* µs; SPAN_INFINITY: no limit */
         Connection *connection;
         Connection *questions; /* to the same bus: its calls wait for no others */
+        Buses *buses;
         bool user;
         bool supervised; /* a service manager has started btd */
         bool stored;     /* and may start the next btd */

@@ -78,6 +78,10 @@ int buses_get(Buses *buses, const char *name, const char *shown, Connection **re
         return 0;
 }
 
+Connection *buses_find(const Buses *buses, const char *name) {
+        return g_hash_table_lookup(buses->connections, name);
+}
+
 int buses_get_second(Buses *buses, Connection **ret_connection, char **ret_error) {
         int r = buses->second
                         ? 0

@@ -20,6 +20,8 @@ void buses_free(Buses *buses);
 /* name NULL: the default. shown: the name for messages, without secrets. Borrowed. Errors as of
  * bus_address_of(). */
 int buses_get(Buses *buses, const char *name, const char *shown, Connection **ret_connection, char **ret_error);
+/* The connection to this bus if there is one already, or NULL. */
+Connection *buses_find(const Buses *buses, const char *name);
 /* A second connection to the default bus; always the same one. */
 int buses_get_second(Buses *buses, Connection **ret_connection, char **ret_error);
 
