@@ -545,7 +545,7 @@ def test_deep_variables_are_text_inside(btd):
 
 @pytest.mark.parametrize("kind, given, value", [
     ("y", 255, 255), ("n", -1, -1), ("q", 65535, 65535), ("i", -2**31, -2**31), ("u", 2**32 - 1, 2**32 - 1),
-    ("o", "/a", "/a"), ("g", "as", "as"), ("ay", b"hello", "hello"), ("ay", b"\xff", [255]), ("v", GLib.Variant("v", GLib.Variant("s", "x")), "x"),
+    ("o", "/a", "/a"), ("g", "as", "as"), ("ay", b"*", [42]), ("ay", b"\xff", [255]), ("v", GLib.Variant("v", GLib.Variant("s", "x")), "x"),
     ("(ii)", (1, 2), [1, 2]), ("(s)", ("[1, null]",), [1, ("null",)]), ("a(s)", [("1",), ("2.0",)], [1, 2.0]),
     ("a{ub}", {7: True}, {"7": True}), ("aai", [[1], []], [[1], []]), ("a{sa{sv}}", {"a": {"b": GLib.Variant("(s)", ("{}",))}}, {"a": {"b": {}}}),
 ])

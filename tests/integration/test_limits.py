@@ -73,7 +73,7 @@ def test_a_run_keeps_the_limit_of_its_variables(btd, tmp_path):
     assert f" {run}: success after " in shown.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("given, value", [(bytes([255, 0, 255]), [255, 0, 255]), (b"abc\0", "abc")])
+@pytest.mark.parametrize("given, value", [(bytes([255, 0, 255]), [255, 0, 255]), (b"abc\0", [97, 98, 99, 0])])
 def test_variables_of_bytes(btd, given, value):
     btd.tree("nap", SLEEP, inputs={"a": {"type": "any", "default": None}})
     btd.start("--limit=variables-kib=1")
