@@ -291,17 +291,25 @@ bool unit_was_up_since(const UnitFacts *facts, uint64_t since) {
         return facts->became_active > since || worked;
 }
 
-/* Others may have begun to stop the unit or to start it again. */
+/* Was a unit that is down now up for long enough? */
+static bool has_lasted(const UnitFacts *facts) {
+        return !facts->type || is(facts->type, "oneshot") || facts->became_inactive <= facts->became_active ||
+               facts->became_inactive - facts->became_active >= SETTLE_USEC;
+}
+
+/* Others may have begun to stop the unit or to start it again, but not systemd because it has failed. */
 static void judge_facts(UnitCheck *check) {
         const UnitFacts *facts = check->facts;
-        bool met = facts->condition_result || facts->tested_conditions == 0;
+        bool met = facts->condition_result || facts->tested_conditions == 0,
+             failed = is(facts->active_state, "failed") || is(facts->result, "exec-condition") ||
+                      unit_sub_state_restarts(facts->sub_state);
 
-        if (unit_facts_are_up(facts) && facts->type && !is(facts->type, "oneshot"))
+        if (!unit_facts_are_up(facts))
+                check_tell(check, met && !failed && has_lasted(facts) && unit_was_up_since(facts, check->order.since));
+        else if (facts->type && !is(facts->type, "oneshot"))
                 service_is_up(check);
         else
-                check_tell(check, unit_facts_are_up(facts) || (met && !is(facts->active_state, "failed") &&
-                                                               !is(facts->result, "exec-condition") &&
-                                                               unit_was_up_since(facts, check->order.since)));
+                check_tell(check, true);
 }
 
 UnitCheck *unit_check_new(const UnitOrder *order, UnitFacts *facts, bool complete, const UnitCheckCallbacks *callbacks,
@@ -321,6 +329,7 @@ UnitCheck *unit_check_new(const UnitOrder *order, UnitFacts *facts, bool complet
                 .callbacks = callbacks,
                 .userdata = userdata,
         };
+        facts->ended_since = false;
         if (complete)
                 check_settle(check, 0, judge_facts);
         else if (order->verb == UNIT_STOP)

@@ -184,8 +184,9 @@ static void unit_job_give_note(Leaf *leaf) {
         const UnitJobParams *params = leaf->params;
         const UnitJob *op = leaf->op;
         const LogSubject subject = leaf_log_subject(leaf);
+        bool restarted = op->restarts && op->facts.n_restarts > 0;
         g_autofree char *text = op->facts.starters ? unit_note_of_starters(op->unit, &op->facts)
-                                : op->restarts     ? unit_note_of_restarts(op->unit, &op->facts)
+                                : restarted        ? unit_note_of_restarts(op->unit, &op->facts)
                                                    : NULL;
 
         if (!text)
@@ -254,6 +255,8 @@ static void unit_job_await_restart(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
         g_clear_pointer(&op->check, unit_check_free);
+        g_clear_pointer(&op->search, unit_search_free);
+        unit_facts_set(&op->facts.conflicting, NULL);
         unit_facts_set(&op->result, "done");
         if (!op->restarts)
                 op->restarts = unit_watch_new(op->connection, op->path, &callbacks, leaf);

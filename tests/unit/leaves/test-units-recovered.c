@@ -183,6 +183,66 @@ static void test_stopped_before_it_was_up(Scene *scene, const void *data) {
         g_assert_cmpstr(leaf->cause, ==, "cam.service was not started: the job was cancelled (result 'canceled')");
 }
 
+/* Its process was up for that long, in microseconds. */
+static void service_ends(Scene *scene, uint64_t lasted, const char *state, const char *sub_state) {
+        uint64_t now = (uint64_t) g_get_monotonic_time();
+
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(scene->peer), CAM_PATH, "org.freedesktop.DBus.Properties",
+                                           "PropertiesChanged", "sa{sv}as", "org.freedesktop.systemd1.Unit", 10, "Type",
+                                           "s", "simple", "ActiveState", "s", state, "SubState", "s", sub_state,
+                                           "ConditionResult", "b", true, "Restart", "s", "always", "NRestarts", "u", 1,
+                                           "Job", "(uo)", 0, "/", "InactiveExitTimestampMonotonic", "t", now,
+                                           "ActiveEnterTimestampMonotonic", "t", now, "InactiveEnterTimestampMonotonic",
+                                           "t", now + lasted, 0),
+                        >=, 0);
+}
+
+static void test_service_that_has_lasted(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true}");
+
+        service_ends(scene, 100000, "inactive", "dead");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+}
+
+static void test_service_that_has_not_lasted(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true}");
+
+        service_ends(scene, 99999, "inactive", "dead");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "cam.service was started, but now it is inactive (dead); systemd has restarted it 1 time");
+}
+
+static void test_service_that_is_restarted(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true}");
+
+        service_ends(scene, 100000, "activating", "auto-restart");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "cam.service was started, but now it is activating (auto-restart); its Restart= setting starts "
+                        "it again");
+}
+
+/* As the daemon before did, if it was already waiting for that. */
+static void test_restarts_are_awaited(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf =
+                recover(scene, "{ \"type\": \"StartUnit\", \"unit\": \"cam.service\", \"wait_for_restarts\": true }",
+                        "{\"heard\":true}");
+        g_autofree char *text = NULL;
+
+        service_ends(scene, 100000, "activating", "auto-restart");
+        wait_until(scene->n_read == 2);
+        wait_round_trip(scene->peer);
+        service_ends(scene, 100000, "activating", "auto-restart");
+        wait_round_trip(scene->peer);
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
+        text = test_leaf_describe(leaf);
+        g_assert_cmpstr(text, ==, "cam.service to be up; systemd has restarted it 1 time");
+        scene->type = "simple";
+        service_ends(scene, 0, "failed", "failed");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+}
+
 /* systemd may have heard of the request. But a start was requested, so the job that stops the unit is another one's. */
 static void test_job_of_another(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) leaf = NULL;
@@ -255,6 +315,10 @@ int main(int argc, char **argv) {
         add("/units-recovered/halted", test_halted);
         add("/units-recovered/stopped-after-it-was-up", test_stopped_after_it_was_up);
         add("/units-recovered/stopped-before-it-was-up", test_stopped_before_it_was_up);
+        add("/units-recovered/service-that-has-lasted", test_service_that_has_lasted);
+        add("/units-recovered/service-that-has-not-lasted", test_service_that_has_not_lasted);
+        add("/units-recovered/service-that-is-restarted", test_service_that_is_restarted);
+        add("/units-recovered/restarts-are-awaited", test_restarts_are_awaited);
         add("/units-recovered/job-of-another", test_job_of_another);
         add("/units-recovered/process-not-started-yet", test_process_not_started_yet);
         add("/units-recovered/process-that-has-written", test_process_that_has_written);
