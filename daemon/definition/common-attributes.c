@@ -106,6 +106,9 @@ static bool has_span(const Param *params) {
 bool common_attribute_applies(const Param *attribute, const NodeType *type) {
         if (attribute->offset == offsetof(CommonAttributes, halt_timeout))
                 return type->class == NODE_ACTION;
+        /* A node has only one lock. */
+        if (attribute->offset == offsetof(CommonAttributes, lock))
+                return !(type->flags & TYPE_INHIBITS);
 
         return attribute->offset != offsetof(CommonAttributes, clock) || type_has_time(type);
 }

@@ -384,6 +384,8 @@ static json_object *schema_of_type(const NodeType *type) {
                 json_object_object_del(properties, "halt_timeout");
         if (!type_has_time(type))
                 json_object_object_del(properties, "clock");
+        if (type->flags & TYPE_INHIBITS)
+                json_object_object_del(properties, "lock");
 
         schema = schema_of_object(properties, required);
         if (type->rules)

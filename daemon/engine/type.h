@@ -185,6 +185,8 @@ typedef enum NodeTypeFlags {
         TYPE_TRIES_AGAIN = 1 << 18,
         /* A leaf whose start changes nothing outside of its run, so its entry need not be written before it starts. */
         TYPE_INWARD = 1 << 19,
+        /* Its parameters are an InhibitParams: its node has a lock (NODE_LOCKED) that its host takes from logind. */
+        TYPE_INHIBITS = 1 << 20,
 } NodeTypeFlags;
 
 /* The parameters of the types with scopes of their own, which the loader and hosts read, too. */
@@ -193,6 +195,14 @@ typedef struct SubTreeParams {
         struct json_object *inputs; /* an object, or NULL; may have references, see definition_params() */
         const char *const *outputs; /* "result=camera_result": its output, and the variable that gets it; or NULL */
 } SubTreeParams;
+
+typedef struct InhibitParams {
+        const char *what, *why, *who; /* why, who: or NULL */
+        int mode;
+} InhibitParams;
+
+/* Of InhibitParams.mode, NULL-terminated. */
+extern const char *const inhibit_mode_names[];
 
 typedef struct ForEachParams {
         struct json_object *items; /* may be a reference, see definition_params() */

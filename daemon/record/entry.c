@@ -33,6 +33,7 @@ static const char *const kind_names[ENTRY_KIND_MAX_] = {
         [ENTRY_SET] = "set",
         [ENTRY_MEMO] = "note",
         [ENTRY_LOCKED] = "locked",
+        [ENTRY_REFUSED] = "refused",
         [ENTRY_HALT] = "halt",
         [ENTRY_PAUSE] = "pause",
         [ENTRY_RESUME] = "resume",

@@ -33,6 +33,7 @@ typedef enum EntryKind {
         ENTRY_MEMO,      /* NODE {...}: data of an action for its recovery */
         ENTRY_SUSPENDED, /* {usec}: the total time for which the machine was suspended, see run_suspended() */
         ENTRY_LOCKED,    /* NODE: it got the lock for which it waited */
+        ENTRY_REFUSED,   /* NODE {status, cause}: it does not get the lock, or loses it */
         ENTRY_HALT,      /* {cause} */
         ENTRY_PAUSE,     /* {:by}, as for */
         ENTRY_RESUME,    /* {:by} */

@@ -38,11 +38,14 @@ bool run_has_lock_effect(const Run *run, NodeId node) {
         const char *lock = definition_lock(run->definition, node);
         const GArray *effects = run->input ? run->input->effects : NULL;
 
+        if (!lock)
+                return false;
+
         for (unsigned i = 0; effects && i < effects->len; i++) {
                 const Effect *effect = &g_array_index(effects, Effect, i);
 
                 if ((effect->kind == EFFECT_LOCK || effect->kind == EFFECT_UNLOCK) &&
-                    g_str_equal(definition_lock(run->definition, effect->node), lock))
+                    g_strcmp0(definition_lock(run->definition, effect->node), lock) == 0)
                         return true;
         }
 

@@ -158,7 +158,7 @@ void run_tell_force(Run *run, NodeId node, Status status, const Cause *why) {
 
 void run_tell_lock(Run *run, NodeId node) {
         if (count(run))
-                add_counted(run, node, "locked", g_strdup_printf("'%s'", definition_lock(run->definition, node)), NULL);
+                add_counted(run, node, "locked", run_lock_name(run, node), NULL);
 }
 
 /* How long the machine was suspended since the last time: "8h". */

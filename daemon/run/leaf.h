@@ -18,6 +18,7 @@
 #include "basic/timers.h"
 #include "basic/workers.h"
 #include "engine/type.h"
+#include "run/inhibitor.h"
 #include "script/blackboard.h"
 
 typedef struct Buses Buses;
@@ -48,9 +49,10 @@ typedef struct LeafServices {
         /* The stored connection: to the default bus, and still open after this btd was killed or restarted, until the
          * next one closes it. It never has match rules, since nobody reads from it then. NULL: there is none. */
         Connection *stored;
-        Inheritance *inheritance; /* while the daemon recovers; NULL: there is none */
-        const char *outputs;      /* directory for the output of processes that outlive the daemon; NULL: none do */
-        const char *credentials;  /* directory of the secrets, see script/secrets.h; NULL: there are none */
+        Inheritance *inheritance;        /* while the daemon recovers; NULL: there is none */
+        const InhibitorKind *inhibitors; /* NULL: nodes get inhibitor locks at once, since nothing is done */
+        const char *outputs;     /* directory for the output of processes that outlive the daemon; NULL: none do */
+        const char *credentials; /* directory of the secrets, see script/secrets.h; NULL: there are none */
 } LeafServices;
 
 struct LeafKind {

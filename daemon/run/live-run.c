@@ -307,13 +307,43 @@ bool live_run_take_lock(Run *run, NodeId node) {
 }
 
 static bool host_lock_is_free(NodeId node, void *userdata) {
-        return node_locks_is_free(locks_of(userdata), node);
+        Run *run = userdata;
+
+        return run_is_inhibitor(run, node) ? !run->services->leaves->inhibitors
+                                           : node_locks_is_free(locks_of(run), node);
+}
+
+/* While the machine goes down, logind refuses locks. */
+static void on_inhibitor(NodeId node, Cause *refused, void *userdata) {
+        Run *run = userdata;
+
+        run->unprompted = 0;
+        run->in_doubt = refused && !run->halting;
+        if (refused)
+                input_lock_refused(run, node, cause_ref(refused), live_run_clock(run));
+        else if (run_waits_for_lock(run, node))
+                input_lock_granted(run, node, live_run_clock(run));
+        live_run_settle(run);
+}
+
+void live_run_inhibit(Run *run, NodeId node, bool again) {
+        if (!run->services->leaves->inhibitors)
+                return;
+        if (!run->inhibitors)
+                run->inhibitors = node_inhibitors_new(run, run->services->leaves, on_inhibitor, run);
+        node_inhibitors_take(run->inhibitors, node, again);
 }
 
 /* A lock that was not free may be so by now, because this input has released it. */
 static void lock(Run *run, const Effect *effect) {
-        bool taken = live_run_take_lock(run, effect->node);
+        bool taken;
 
+        if (run_is_inhibitor(run, effect->node)) {
+                live_run_inhibit(run, effect->node, false);
+                return;
+        }
+
+        taken = live_run_take_lock(run, effect->node);
         assert(taken || !effect->over);
         if (taken && !effect->over)
                 give_or_keep(run, INPUT_LOCK, effect->node);
@@ -342,7 +372,10 @@ static void host_act(const Effect *effect, void *userdata) {
                 lock(run, effect);
                 break;
         case EFFECT_UNLOCK:
-                node_locks_drop(run->node_locks, effect->node);
+                if (!run_is_inhibitor(run, effect->node))
+                        node_locks_drop(run->node_locks, effect->node);
+                else if (run->inhibitors)
+                        node_inhibitors_drop(run->inhibitors, effect->node);
                 break;
         case EFFECT_LOG:
                 log_as(run, effect->node, effect->label, effect->level, effect->cause, effect->text);
@@ -376,6 +409,7 @@ void run_end_live(Run *run) {
 
         g_clear_pointer(&run->armed, node_timers_free);
         g_clear_pointer(&run->node_locks, node_locks_free);
+        node_inhibitors_free(g_steal_pointer(&run->inhibitors), false);
         g_clear_pointer(&run->kept, g_array_unref);
         g_clear_pointer(&run->later, timer_free);
         g_clear_pointer(&run->past, past_free);
@@ -386,6 +420,7 @@ void run_abandon(Run *run) {
         for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
                 g_clear_pointer((Activity **) &leaf->activity, activity_abandon);
 
+        node_inhibitors_free(g_steal_pointer(&run->inhibitors), true);
         run_end_live(run);
 }
 

@@ -450,6 +450,17 @@ static void apply_locked(Replay *replay, const Entry *entry, uint64_t now) {
                 mismatch(replay, "node #%u waits for no lock", entry->node);
 }
 
+static void apply_refused(Replay *replay, const Entry *entry, uint64_t now) {
+        Cause *why = cause_in(replay, entry);
+
+        if (run_has_lock(replay->run, entry->node))
+                input_lock_refused(replay->run, entry->node, why ?: cause_new(CAUSE_FAILED, NULL, "refused"), now);
+        else {
+                cause_unref(why);
+                mismatch(replay, "node #%u has no lock", entry->node);
+        }
+}
+
 static void apply_halt(Replay *replay, const Entry *entry, uint64_t now) {
         Cause *why = cause_in(replay, entry);
 
@@ -544,6 +555,7 @@ static const Input inputs[ENTRY_KIND_MAX_] = {
         [ENTRY_MEMO] = { apply_memo, OF_NODE },
         [ENTRY_SUSPENDED] = { apply_suspended },
         [ENTRY_LOCKED] = { apply_locked, OF_NODE },
+        [ENTRY_REFUSED] = { apply_refused, OF_NODE },
         [ENTRY_HALT] = { apply_halt, .waiting = true },
         [ENTRY_PAUSE] = { apply_pause, .waiting = true },
         [ENTRY_RESUME] = { apply_resume, .waiting = true },

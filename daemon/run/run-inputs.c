@@ -494,7 +494,8 @@ Status input_tick(Run *run, uint64_t now) {
 }
 
 bool run_wants_tick(const Run *run) {
-        return run->machine && machine_wants_tick(run->machine) && (!run->paused || run->halting);
+        return run->machine && machine_wants_tick(run->machine) && (!run->paused || run->halting) &&
+               !node_inhibitors_are_lost(run->inhibitors);
 }
 
 void input_halt(Run *run, Cause *why, uint64_t now) {
@@ -587,6 +588,16 @@ void input_lock_granted(Run *run, NodeId node, uint64_t now) {
         lock->held = true;
         lock->since = now;
         machine_lock_granted(run->machine, node);
+        finish_input(run);
+}
+
+void input_lock_refused(Run *run, NodeId node, Cause *why, uint64_t now) {
+        assert(run_find_lock(run, node));
+
+        begin_input(run, now);
+        run_note_status(run, ENTRY_REFUSED, node, STATUS_FAILURE, why);
+        causes_set(&run->forced, node, why);
+        machine_force(run->machine, node, STATUS_FAILURE);
         finish_input(run);
 }
 

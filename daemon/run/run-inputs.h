@@ -130,6 +130,8 @@ void input_condition_turned(Run *run, NodeId node, uint64_t now);
 void input_reason(Run *run, NodeId node, const Cause *cause, uint64_t now);
 void input_timer_expired(Run *run, NodeId node, uint64_t now);
 void input_lock_granted(Run *run, NodeId node, uint64_t now);
+/* The node does not get its lock, or loses it, and fails. Takes the cause. */
+void input_lock_refused(Run *run, NodeId node, Cause *why, uint64_t now);
 /* Sets variables from outside: an object. by: who does it, as in "UID 0 (btctl)"; NULL: not known. */
 void input_variables(Run *run, json_object *values, const char *by, uint64_t now);
 /* Sets a variable for a leaf, also for one that computes; takes the value. */
@@ -170,3 +172,5 @@ bool run_is_false(const Run *run, NodeId node);
 /* Returns the RunLocks in the order in which the nodes requested them. The array is borrowed. */
 const GArray *run_locks(const Run *run);
 bool run_waits_for_lock(const Run *run, NodeId node);
+/* It holds its lock, or waits for it. */
+bool run_has_lock(const Run *run, NodeId node);

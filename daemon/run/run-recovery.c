@@ -69,7 +69,9 @@ Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *write
 }
 
 void run_recover_lock(Run *run, const RunLock *lock) {
-        if (live_run_take_lock(run, lock->node) && !lock->held)
+        if (run_is_inhibitor(run, lock->node))
+                live_run_inhibit(run, lock->node, lock->held);
+        else if (live_run_take_lock(run, lock->node) && !lock->held)
                 input_lock_granted(run, lock->node, live_run_clock(run));
 }
 

@@ -9,6 +9,7 @@
 
 #include "run/activity.h"
 #include "run/causes.h"
+#include "run/node-inhibitors.h"
 #include "run/node-resources.h"
 #include "run/past.h"
 #include "run/run-inputs.h"
@@ -88,13 +89,14 @@ struct Run {
         TickerEntry turn;
         const RunCallbacks *callbacks;
         void *callbacks_userdata;
-        char *token;           /* NULL: the id is the token */
-        NodeTimers *armed;     /* NULL before the first timer, and after the run has finished */
-        NodeLocks *node_locks; /* NULL likewise */
-        GArray *kept;          /* inputs that came while the run was busy; NULL: none */
-        Timer *later;          /* delays kept inputs of a loop; NULL: none */
-        Past *past;            /* NULL: it was not recovered, or all its leaves have been read */
-        char *not_durable;     /* why it does not survive a restart; NULL: it does, or run records are not kept */
+        char *token;                /* NULL: the id is the token */
+        NodeTimers *armed;          /* NULL before the first timer, and after the run has finished */
+        NodeLocks *node_locks;      /* NULL likewise */
+        NodeInhibitors *inhibitors; /* NULL likewise */
+        GArray *kept;               /* inputs that came while the run was busy; NULL: none */
+        Timer *later;               /* delays kept inputs of a loop; NULL: none */
+        Past *past;                 /* NULL: it was not recovered, or all its leaves have been read */
+        char *not_durable;          /* why it does not survive a restart; NULL: it does, or run records are not kept */
         char names[];
 };
 
@@ -167,6 +169,10 @@ void run_put_skip(Run *run, NodeId node);
 /* Adds a lock to those that nodes hold or wait for. */
 void run_add_lock(Run *run, const RunLock *lock);
 RunLock *run_find_lock(const Run *run, NodeId node);
+/* Is the lock of the node an inhibitor lock, which logind gives? */
+bool run_is_inhibitor(const Run *run, NodeId node);
+/* For people, in quotes. To be freed. */
+char *run_lock_name(const Run *run, NodeId node);
 
 /* Adds a leaf that is started now, or that a snapshot has. */
 RunLeaf *run_add_leaf(Run *run, NodeId node, uint32_t attempt, json_object *noted);
@@ -245,6 +251,8 @@ void live_run_give_end(Run *run, NodeId node);
 void live_run_timer_expired(Run *run, NodeId node);
 /* Requests the lock. False: the node waits for it. */
 bool live_run_take_lock(Run *run, NodeId node);
+/* Requests the inhibitor lock of the node. again: it holds the lock, and btd was restarted. */
+void live_run_inhibit(Run *run, NodeId node, bool again);
 
 /* Frees what only a live run has; its run record stays. */
 void run_end_live(Run *run);

@@ -107,13 +107,25 @@ char *run_node_label(const Run *run, NodeId node) {
         return g_string_free(g_steal_pointer(&label), false);
 }
 
+bool run_is_inhibitor(const Run *run, NodeId node) {
+        return definition_tree(run->definition)->nodes[node].type->flags & TYPE_INHIBITS;
+}
+
+char *run_lock_name(const Run *run, NodeId node) {
+        const InhibitParams *params = definition_tree(run->definition)->nodes[node].params;
+
+        return g_strdup_printf("'%s'",
+                               run_is_inhibitor(run, node) ? params->what : definition_lock(run->definition, node));
+}
+
 char *run_describe_waiting(const Run *run, NodeId node) {
         NodeId other = run->machine ? machine_node_waits_for(run->machine, node) : NODE_NONE;
+        g_autofree char *name = run_waits_for_lock(run, node) ? run_lock_name(run, node) : NULL;
 
         if (run_is_at_breakpoint(run, node))
                 return g_strdup("at a breakpoint");
-        if (run_waits_for_lock(run, node))
-                return g_strdup_printf("for the lock '%s'", definition_lock(run->definition, node));
+        if (name)
+                return g_strdup_printf("for the %slock %s", run_is_inhibitor(run, node) ? "inhibitor " : "", name);
         if (other == NODE_NONE || other == node)
                 return NULL;
 
@@ -329,6 +341,10 @@ void run_add_lock(Run *run, const RunLock *lock) {
         if (!run->locks)
                 run->locks = g_array_new(FALSE, FALSE, sizeof(RunLock));
         g_array_append_vals(run->locks, lock, 1);
+}
+
+bool run_has_lock(const Run *run, NodeId node) {
+        return run_find_lock(run, node);
 }
 
 bool run_waits_for_lock(const Run *run, NodeId node) {

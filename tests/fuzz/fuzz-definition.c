@@ -117,7 +117,8 @@ static void check_attributes(const Definition *definition, NodeId node) {
 
         g_assert_true(guarded == ((n->flags & NODE_GUARDED) != 0));
         g_assert_true(hooked == ((n->flags & NODE_HOOKED) != 0));
-        g_assert_true((definition_lock(definition, node) != NULL) == ((n->flags & NODE_LOCKED) != 0));
+        g_assert_true((definition_lock(definition, node) || n->type->flags & TYPE_INHIBITS) ==
+                      ((n->flags & NODE_LOCKED) != 0));
         g_assert_cmpuint(definition_halt_timeout(definition, node), >, 0);
 }
 

@@ -34,6 +34,8 @@ COUNT = {"type": "WaitFor", "name": "Crowd", "child": {
     "type": "DBusProperty", "name": "Many", "destination": "org.btd1", "path": "/org/btd1",
     "interface": "org.btd1.Manager", "property": "NRunning", "equals": 1000}}
 # Its children end in the same tick, so the machine asks for the next tick after the interval.
+# There is no logind on this bus.
+FLASH = {"type": "Inhibit", "what": "shutdown", "child": {"type": "AlwaysSuccess"}}
 SPIN = {"type": "KeepRunningUntilFailure", "child": {"type": "AlwaysSuccess"}}
 
 
@@ -47,6 +49,7 @@ class Maker:
         for name, root, keys in [
                 ("work", WORK, {}), ("slow", SLOW, {}), ("loop", LOOP, {}), ("broken", BROKEN, {}),
                 ("rerun", RERUN, {}), ("watch", WATCH, {}), ("count", COUNT, {}), ("night", NIGHT, {}), ("spin", SPIN, {}),
+                ("flash", FLASH, {}),
                 ("fails", {"type": "AlwaysFailure"}, {
                     "restart": "on-failure", "restart_backoff": {"initial": "1ms"}, "restart_limit": {"burst": 1}})]:
             self.btd.tree(name, root, trees=SUBTREES, blackboard=BLACKBOARD, **keys)
@@ -113,6 +116,10 @@ class Maker:
         self.keep("left", run)
         assert self.btd.btctl("halt", "work", "--wait").returncode == 0
         self.keep("halted", run, "state/history")
+
+        run, path = self.run("flash")
+        self.btd.client.finish(path)
+        self.keep("refused", run, "state/history")
 
         run, path = self.run("slow")
         call(path, "org.btd1.Run", "SetBreakpoint", "ub", self.node(path, "Clean")["index"], True)

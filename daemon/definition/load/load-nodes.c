@@ -527,6 +527,10 @@ static void check_attributes(Loader *loader, Reading *reading) {
                 reading_error(
                         loader, reading, loader_find_member(loader, loader->file, reading->item, "halt_timeout") - 1,
                         g_strdup("halt_timeout: only an action takes time to halt; give it to the actions inside"));
+        if (attributes && attributes->lock && reading->type && reading->type->flags & TYPE_INHIBITS)
+                reading_error(loader, reading, loader_find_member(loader, loader->file, reading->item, "lock") - 1,
+                              g_strdup_printf("lock: the node takes a lock of logind; give '%s' to its child",
+                                              attributes->lock));
 }
 
 /* A clock is useful only for a node with a time. */

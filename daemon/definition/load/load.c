@@ -181,12 +181,14 @@ static void add_templates(Expander *expander, const Plan *plan, uint32_t from, N
 
 static void add_attributes(Expander *expander, const PlanNode *from, NodeId node) {
         NodeAttributes attributes = { .node = node, .attributes = from->attributes };
+        unsigned flags = from->type && from->type->flags & TYPE_INHIBITS ? NODE_LOCKED : 0;
 
-        if (!from->attributes)
-                return;
-
-        g_array_append_val(expander->expansion->attributes, attributes);
-        tree_builder_set_flags(expander->builder, node, common_attributes_flags(from->attributes));
+        if (from->attributes) {
+                g_array_append_val(expander->expansion->attributes, attributes);
+                flags |= common_attributes_flags(from->attributes);
+        }
+        if (flags != 0)
+                tree_builder_set_flags(expander->builder, node, flags);
 }
 
 static void report_lock(Expander *expander, const Plan *plan, uint32_t from, Origin holder) {

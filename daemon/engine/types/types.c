@@ -39,6 +39,7 @@ const NodeType *const engine_types[] = {
         &precondition_type,
         &wait_for_type,
         &on_change_type,
+        &inhibit_type,
         &subtree_type,
         NULL,
 };

@@ -34,5 +34,7 @@ extern const NodeType run_once_type, precondition_type;
 extern const NodeType delay_type, timeout_type, rate_controller_type;
 /* wait.c */
 extern const NodeType wait_for_type, on_change_type;
+/* inhibit.c */
+extern const NodeType inhibit_type;
 /* subtree.c */
 extern const NodeType subtree_type;

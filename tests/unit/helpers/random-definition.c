@@ -174,14 +174,18 @@ static void add_attributes(Growth *growth, const NodeType *type) {
 
 static const NodeType *random_type(Growth *growth, unsigned depth) {
         const NodeType *type;
-        size_t n = 0;
+        size_t n = 0, i;
 
         if (depth == 0 || chance(growth, 20))
                 return leaves[dice_roll(growth->dice, G_N_ELEMENTS(leaves) - 1)];
 
         while (engine_types[n])
                 n++;
-        type = engine_types[dice_roll(growth->dice, (uint32_t) n)];
+        /* To a run, an Inhibit is a node with a lock, and it has no lock of its own besides. */
+        i = dice_roll(growth->dice, (uint32_t) n - 1);
+        if (engine_types[i]->flags & TYPE_INHIBITS)
+                i = n - 1;
+        type = engine_types[i];
         return growth->inner && type->flags & TYPE_SUBTREE ? &slow_type : type;
 }
 

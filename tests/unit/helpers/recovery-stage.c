@@ -73,6 +73,7 @@ void recovery_stage_begin(RecoveryStage *stage) {
         stage->timers = timers_new(stage->context);
         stage->services = (LeafServices){ .kind_of = recoverable_kind_of,
                                           .timers = stage->timers,
+                                          .inhibitors = stage->inhibitors,
                                           .credentials = stage->credentials };
         stage->manager = manager_new(stage->context, &stage->services, &options);
         manager_observe(stage->manager, &observer, stage);

@@ -13,7 +13,8 @@ typedef struct RecoveryStage {
         GMainContext *context;
         Timers *timers;
         LeafServices services;
-        const Limits *limits; /* of the next daemon; NULL: the defaults */
+        const Limits *limits;            /* of the next daemon; NULL: the defaults */
+        const InhibitorKind *inhibitors; /* the same; NULL: it has none */
         char *top, *trees[2], *runtime, *state, *credentials;
         Manager *manager;
         GString *events;
