@@ -6,6 +6,7 @@ import json
 import pytest
 
 from client import wait
+from user import User
 
 
 def prepare(machine):
@@ -160,3 +161,23 @@ def test_without_logind(machine):
     assert end(machine, "held", held)[0] == "failure"
     machine.check("systemctl", "unmask", "--runtime", "systemd-logind.service", "dbus-org.freedesktop.login1.service")
     machine.check("systemctl", "start", "systemd-logind.service")
+
+
+def test_of_a_user(machine):
+    """Of a user without a session, logind takes only what delays."""
+    user = User(machine)
+    for mode in ("delay", "block"):
+        user.tree(mode, {"type": "Inhibit", "what": "shutdown", "mode": mode, "child": {
+            "type": "Sequence", "children": [{"type": "Sleep", "name": "Begun", "duration": "infinity"}]}})
+    user.begin()
+    user.check("systemctl", "--user", "start", "btd.service")
+    user.check("btctl", "--user", "start", "delay")
+    wait(lambda: locks(machine) == [("shutdown", "btd: delay.", "Inhibit", "delay")], "the lock")
+    user.check("systemctl", "--user", "restart", "btd.service")
+    wait(lambda: locks(machine) == [("shutdown", "btd: delay.", "Inhibit", "delay")], "the lock")
+    result = user.run("btctl", "--user", "start", "block", "--wait")
+    assert result.returncode == 1
+    assert "Inhibit: logind did not give the inhibitor lock 'shutdown': " in result.stdout + result.stderr
+    user.check("btctl", "--user", "halt", "delay", "--wait")
+    wait(lambda: locks(machine) == [], "no lock")
+    machine.check("systemctl", "stop", f"user@{user.uid}.service")

@@ -176,6 +176,24 @@ static void test_refused_the_second_time(void) {
         end(stage);
 }
 
+static void test_paused(void) {
+        RecoveryStage *stage = begin("'root': " INHIBIT(""));
+
+        run_pause(recovery_stage_run(stage, "t.1"), NULL);
+        answer(stage, NULL);
+        g_assert_cmpstr(recoverable_events("A"), ==, "");
+        recovery_stage_kill(stage);
+        answer(stage, NULL);
+        g_assert_cmpstr(recoverable_events("A"), ==, "");
+        run_resume(recovery_stage_run(stage, "t.1"), NULL);
+        recovery_stage_turn(stage);
+        g_assert_cmpstr(recoverable_events("A"), ==, "start ");
+        recoverable_end("A", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+        recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
+        end(stage);
+}
+
 /* It was still waiting when btd was killed. */
 static void test_requested_anew(void) {
         RecoveryStage *stage = begin("'root': " INHIBIT(""));
@@ -199,6 +217,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/inhibitors/held-until-the-child-has-ended", test_held_until_the_child_has_ended);
         g_test_add_func("/inhibitors/taken-again", test_taken_again);
         g_test_add_func("/inhibitors/refused-the-second-time", test_refused_the_second_time);
+        g_test_add_func("/inhibitors/paused", test_paused);
         g_test_add_func("/inhibitors/requested-anew", test_requested_anew);
         return g_test_run();
 }
