@@ -85,6 +85,15 @@ char *diagnostics_format(const Diagnostics *diagnostics, size_t i) {
         return g_string_free(line, false);
 }
 
+char *diagnostics_format_error(const Diagnostics *diagnostics) {
+        size_t i = 0;
+
+        while (i < diagnostics->entries->len && diagnostics_get(diagnostics, i)->warning)
+                i++;
+
+        return i < diagnostics->entries->len ? diagnostics_format(diagnostics, i) : NULL;
+}
+
 bool diagnostics_is_full(const Diagnostics *diagnostics) {
         return diagnostics->entries->len >= DIAGNOSTICS_MAX;
 }

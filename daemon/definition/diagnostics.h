@@ -35,6 +35,8 @@ size_t diagnostics_count_errors(const Diagnostics *diagnostics);
 const Diagnostic *diagnostics_get(const Diagnostics *diagnostics, size_t i);
 /* "FILE:LINE:COLUMN: error: TEXT (in Boot/LoadConfig)", to be freed. */
 char *diagnostics_format(const Diagnostics *diagnostics, size_t i);
+/* The same for the first error; NULL: there is none. */
+char *diagnostics_format_error(const Diagnostics *diagnostics);
 
 /* Adds another file; returns its number. */
 unsigned diagnostics_add_file(Diagnostics *diagnostics, const char *file);

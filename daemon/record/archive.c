@@ -271,18 +271,14 @@ static void drop_oldest(Archive *archive) {
         remove_entry(archive, entry);
 }
 
-/* Must the oldest entry be removed? */
-static bool is_over(const Archive *archive) {
-        const Archived *oldest = g_queue_peek_head((GQueue *) &archive->entries);
+void archive_expire(Archive *archive) {
         const unsigned *max = archive->limits->max;
         uint64_t bytes_max = (uint64_t) max[LIMIT_HISTORY_SIZE] << 20;
+        const Archived *oldest;
 
-        return oldest && (archive->entries.length > max[LIMIT_HISTORY] || archive->bytes > bytes_max ||
-                          oldest->number < up_clock_days_ago(archive->clock, max[LIMIT_HISTORY_AGE]));
-}
-
-void archive_expire(Archive *archive) {
-        while (is_over(archive))
+        while ((oldest = g_queue_peek_head(&archive->entries)) &&
+               (archive->entries.length > max[LIMIT_HISTORY] || archive->bytes > bytes_max ||
+                oldest->number < up_clock_days_ago(archive->clock, max[LIMIT_HISTORY_AGE])))
                 drop_oldest(archive);
         schedule(archive);
 }

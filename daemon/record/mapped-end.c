@@ -11,20 +11,15 @@
 
 #include "record/mapped-end.h"
 
-/* Other file systems may be full when a page is written, though it was allocated: that would raise SIGBUS. */
-static bool is_in_memory(int fd) {
-        struct statfs fs;
-
-        return fstatfs(fd, &fs) >= 0 && fs.f_type == TMPFS_MAGIC;
-}
-
 MappedEnd *mapped_end_new(int fd, uint64_t size, size_t room) {
         uint64_t page = (uint64_t) sysconf(_SC_PAGESIZE), begin = size / page * page;
         size_t length = (size_t) ((size + room - begin + page - 1) / page * page);
+        struct statfs fs;
         MappedEnd *end;
         void *bytes;
 
-        if (!is_in_memory(fd) || fallocate(fd, 0, (off_t) begin, (off_t) length) < 0)
+        /* Other file systems may be full when a page is written, though it was allocated: that would raise SIGBUS. */
+        if (fstatfs(fd, &fs) < 0 || fs.f_type != TMPFS_MAGIC || fallocate(fd, 0, (off_t) begin, (off_t) length) < 0)
                 return NULL;
 
         bytes = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t) begin);

@@ -368,11 +368,7 @@ int record_definition_new(const RecordHeader *header, const NodeType *const *con
 
         own.max[LIMIT_VARIABLES] = header->variables_kib;
         if (load_files(header->files, tables, &own, diagnostics, &definition) < 0 || !definition_tree(definition)) {
-                size_t i = 0;
-
-                while (i < diagnostics_count(diagnostics) && diagnostics_get(diagnostics, i)->warning)
-                        i++;
-                error = i < diagnostics_count(diagnostics) ? diagnostics_format(diagnostics, i) : NULL;
+                error = diagnostics_format_error(diagnostics);
                 *ret_error = g_strdup_printf(
                         "this version of btd refuses its tree, which the btd that started the run accepted: %s",
                         error ?: "it has none");

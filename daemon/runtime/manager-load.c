@@ -43,22 +43,6 @@ int manager_check_text_name(Manager *manager, const char *name, char **ret_error
         return -EINVAL;
 }
 
-/* Returns the first error, and the number of errors. */
-static char *describe_errors(const char *name, const Diagnostics *diagnostics) {
-        size_t n = diagnostics_count_errors(diagnostics), first = 0;
-        g_autofree char *error = NULL;
-
-        while (diagnostics_get(diagnostics, first)->warning)
-                first++;
-
-        error = diagnostics_format(diagnostics, first);
-        if (n == 1)
-                return g_strdup_printf("tree '%s' has errors: %s", name, error);
-
-        return g_strdup_printf("tree '%s' has %zu errors, which 'btctl validate' shows; the first one: %s", name, n,
-                               error);
-}
-
 static void add_late(Workers *workers, GString *text) {
         g_autoptr(GArray) waits = workers_waits(workers, DISK_QUEUE_LATE_USEC);
         uint64_t now = (uint64_t) g_get_monotonic_time();
@@ -278,9 +262,15 @@ static void free_text(void *data) {
 static int check_text(const TextStart *start, char **ret_error) {
         const Diagnostics *diagnostics = library_text_diagnostics(start->text);
         const Definition *definition = library_text_definition(start->text);
+        g_autofree char *error = diagnostics_format_error(diagnostics);
+        size_t n = diagnostics_count_errors(diagnostics);
 
-        if (!definition)
-                *ret_error = describe_errors(start->name, diagnostics);
+        if (!definition && n == 1)
+                *ret_error = g_strdup_printf("tree '%s' has errors: %s", start->name, error);
+        else if (!definition)
+                *ret_error =
+                        g_strdup_printf("tree '%s' has %zu errors, which 'btctl validate' shows; the first one: %s",
+                                        start->name, n, error);
         else if (!definition_tree(definition))
                 *ret_error = g_strdup_printf("tree '%s' has no 'root'", start->name);
         else if (definition_restart(definition)->when != RESTART_NO)

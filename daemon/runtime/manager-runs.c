@@ -169,16 +169,6 @@ static int check_limits(const Manager *manager, uint32_t uid, char **ret_error) 
         return 0;
 }
 
-static const char *first_error(const LibraryEntry *entry, char **ret_owned) {
-        for (size_t i = 0; i < diagnostics_count(entry->diagnostics); i++)
-                if (!diagnostics_get(entry->diagnostics, i)->warning) {
-                        *ret_owned = diagnostics_format(entry->diagnostics, i);
-                        return *ret_owned;
-                }
-
-        return entry->path;
-}
-
 int manager_not_yet(const char *text, char **ret_error) {
         *ret_error = g_strdup(text);
         return MANAGER_NOT_YET;
@@ -213,15 +203,16 @@ static int check_variables(const Definition *definition, const Order *order, cha
 }
 
 static int find_definition(Manager *manager, const char *tree, const LibraryEntry **ret_entry, char **ret_error) {
-        g_autofree char *owned = NULL;
+        g_autofree char *error = NULL;
         int r;
 
         r = manager_find_tree(manager, tree, ret_entry, ret_error);
         if (r < 0 || (*ret_entry)->definition)
                 return r;
 
+        error = diagnostics_format_error((*ret_entry)->diagnostics);
         *ret_error = g_strdup_printf("tree '%s' has errors; correct its file, then reload: %s", (*ret_entry)->name,
-                                     first_error(*ret_entry, &owned));
+                                     error ?: (*ret_entry)->path);
         return MANAGER_TREE_BROKEN;
 }
 
@@ -236,16 +227,6 @@ static char *next_id(Manager *manager, const char *tree) {
         }
 
         return NULL;
-}
-
-/* The error names the tree, because the caller may start several. */
-static int check_inputs(const char *tree, const Definition *definition, const Order *order, char **ret_error) {
-        g_autofree char *error = NULL;
-        int r = definition_check_start(definition, order->variables, &error);
-
-        if (r < 0)
-                *ret_error = g_strdup_printf("tree '%s': %s", tree, error);
-        return r;
 }
 
 static Run *make_run(Manager *manager, const char *id, const char *tree, Definition *definition, const Order *order) {
@@ -265,14 +246,18 @@ static Run *make_run(Manager *manager, const char *id, const char *tree, Definit
 int manager_carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
                       char **ret_error) {
         Run *run, *before = runs_last(manager->runs, tree, order->instance);
-        g_autofree char *id = NULL;
+        g_autofree char *id = NULL, *error = NULL;
         int r;
 
         r = check_variables(definition, order, ret_error);
-        if (r >= 0)
-                r = check_inputs(tree, definition, order, ret_error);
         if (r < 0)
                 return r;
+        r = definition_check_start(definition, order->variables, &error);
+        if (r < 0) {
+                /* Names the tree, because the caller may start several. */
+                *ret_error = g_strdup_printf("tree '%s': %s", tree, error);
+                return r;
+        }
         if (before && run_status(before) == STATUS_RUNNING)
                 return refuse_second(manager, before, ret_error);
         r = check_limits(manager, order->uid, ret_error);

@@ -258,36 +258,12 @@ void restarts_leave(Restarts *restarts) {
         restarts->leaving = true;
 }
 
-static void forget_old(GArray *times, int64_t now, uint64_t interval) {
-        unsigned n = 0;
-
-        while (n < times->len && (uint64_t) (now - g_array_index(times, int64_t, n)) >= interval)
-                n++;
-
-        if (n > 0)
-                g_array_remove_range(times, 0, n);
-}
-
-static void schedule(Restart *restart, const RestartPolicy *policy, int64_t now) {
-        uint64_t delay;
-
-        g_array_append_val(restart->times, now);
-        delay = backoff_delay(policy->backoff, restart->times->len, g_random_double());
-        restart->timer = timer_new(restart->restarts->timers, delay, on_due, restart);
-}
-
-static void give_up(Restart *restart, const RestartLimit *limit) {
-        g_autofree char *span = span_format(limit->interval);
-
-        restart->given_up = g_strdup_printf("it was restarted %" PRIi64 " time%s within %s, which is the limit",
-                                            limit->burst, limit->burst == 1 ? "" : "s", span);
-}
-
 void restarts_consider(Restarts *restarts, const Run *run) {
         const RestartPolicy *policy = definition_restart(run_definition(run));
         int64_t now = g_get_monotonic_time();
         json_object *variables;
         Restart *restart;
+        unsigned old = 0;
 
         if (!restart_is_wanted(policy, run_status(run))) {
                 drop(restarts, run_tree(run), run_instance(run));
@@ -311,11 +287,23 @@ void restarts_consider(Restarts *restarts, const Run *run) {
         forget_pending(restart);
         g_clear_pointer(&restart->given_up, g_free);
 
-        forget_old(restart->times, now, policy->limit->interval);
-        if (restart->times->len < restart->burst)
-                schedule(restart, policy, now);
-        else
-                give_up(restart, policy->limit);
+        while (old < restart->times->len &&
+               (uint64_t) (now - g_array_index(restart->times, int64_t, old)) >= policy->limit->interval)
+                old++;
+        if (old > 0)
+                g_array_remove_range(restart->times, 0, old);
+
+        if (restart->times->len < restart->burst) {
+                g_array_append_val(restart->times, now);
+                restart->timer = timer_new(restarts->timers,
+                                           backoff_delay(policy->backoff, restart->times->len, g_random_double()),
+                                           on_due, restart);
+        } else {
+                g_autofree char *span = span_format(policy->limit->interval);
+
+                restart->given_up = g_strdup_printf("it was restarted %" PRIi64 " time%s within %s, which is the limit",
+                                                    restart->burst, restart->burst == 1 ? "" : "s", span);
+        }
 
         save(restarts);
 }
