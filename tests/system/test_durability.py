@@ -253,6 +253,7 @@ def leaves_while_away(machine):
                                               lambda: machine.write("/run/away-path", "")),
         ("DBusName", "the value changed"): (wait_for({"type": "DBusName", "name": LOCALE}),
                                             lambda: machine.check("busctl", "call", LOCALE, "/", PEER, "Ping")),
+        ("Command", "the program would succeed now"): (wait_for({**process(WAITS), "type": "Command"}), nothing),
     }
 
 
@@ -264,7 +265,7 @@ def test_page_says_what_becomes_of_leaves(machine):
     machine.load("away", {"type": "ParallelAll", "max_failures": -1, "children": [leaf for leaf, _ in leaves.values()]})
     machine.client.start("away")
     trees.wait_for(None, lambda: [machine.read(AWAY).count(text) for text in (
-        '"heard":true', '"confirmed":true', '"sender":', " value #")] == [5, 5, 1, 3])
+        '"heard":true', '"confirmed":true', '"sender":', " value #")] == [5, 6, 1, 3])
     machine.check("systemctl", "kill", "--kill-who=main", "--signal=STOP", "btd")
     machine.write("/run/go", "")
     trees.wait_for(None, lambda: not re.search("activating|running", machine.check(
@@ -280,4 +281,4 @@ def test_page_says_what_becomes_of_leaves(machine):
     for node, details in re.findall(r" (?:ended|turned|changed|value) #(\d+) (\{.*\})", history.read_text(encoding="utf-8")):
         details = json.loads(details)
         ends[int(node)] = details["status"], details["cause"][0]["kind"] if details["status"] == "failure" else ""
-    assert dict(zip(leaves, [ends[node] for node in [*range(1, 13), 14, 16, 18]])) == rows
+    assert dict(zip(leaves, [ends[node] for node in [*range(1, 13), 14, 16, 18, 20]])) == rows
