@@ -7,6 +7,7 @@ import os
 import pytest
 
 import load
+from client import wait
 from test_units import oneshot
 
 TIMES = int(os.environ.get("BTD_RELOADS", "1"))
@@ -77,6 +78,26 @@ def test_work_goes_on(machine):
     assert machine.read("/run/quick").split() == ["start"] * n
     assert machine.read("/run/spawned").split() == ["spawned"] * n
     assert machine.read("/run/stays").split() == ["start", "reload", "stop", "start", "stop"] * n
+
+
+def test_a_unit_that_reloads_is_up(machine):
+    """What a tree does while the unit is up goes on, also in a tree that reloads it."""
+    machine.unit("reloads.service", "[Service]\nExecStart=/bin/sleep infinity\nExecReload=/bin/sh -c 'read line </run/go'\n")
+    machine.check("mkfifo", "/run/go")
+    machine.check("systemctl", "start", "reloads.service")
+    up = {"type": "UnitState", "unit": "reloads.service"}
+    machine.load("works", {"type": "ReactiveSequence", "children": [up, {"type": "Sleep", "name": "Work", "duration": "1h"}]})
+    machine.load("reloads", {"type": "RetryUntilSuccessful", "num_attempts": 20, "child": {
+        "type": "ReactiveSequence", "children": [up, {"type": "ReloadUnit", "unit": "reloads.service"}]}})
+    _, works = machine.client.start("works")
+    wait(lambda: machine.client.nodes(works)["Work"]["status"] == "running", "the work")
+    ticks = machine.client.run_property(works, "Ticks")
+    _, path = machine.client.start("reloads")
+    wait(lambda: machine.property("reloads.service", "ActiveState") == "reloading", "the reload")
+    machine.check("sh", "-c", "echo >/run/go")
+    assert machine.client.finish(path) == ("success", "")
+    assert machine.client.nodes(works)["Work"]["status"] == "running"
+    assert machine.client.run_property(works, "Ticks") == ticks
 
 
 def left_behind(machine):
