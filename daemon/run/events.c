@@ -180,7 +180,7 @@ void run_tell_message(Run *run, NodeId node, int level, const char *text) {
 
 /* From here on, the variables that have changed are those that nodes compute. */
 static void forget_set(Run *run) {
-        run->n_sets_told = blackboard_n_sets(variables_outermost(run->variables));
+        run->n_sets_told = (uint32_t) blackboard_n_sets(variables_outermost(run->variables));
         if (run->events && json_object_object_length(run->events->set) > 0)
                 json_object_put(take_set(run->events));
 }
@@ -195,7 +195,7 @@ void run_tell_set(Run *run, NodeId node, json_object *values, const char *by) {
 void run_tell_computed(Run *run, NodeId node) {
         g_autoptr(json_object) values = NULL;
 
-        if (blackboard_n_sets(variables_outermost(run->variables)) == run->n_sets_told)
+        if ((uint32_t) blackboard_n_sets(variables_outermost(run->variables)) == run->n_sets_told)
                 return;
 
         if (count(run)) {

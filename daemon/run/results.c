@@ -20,10 +20,10 @@
 struct Results {
         GString *text; /* without the closing bracket; NULL: no result has come yet */
         bool replaying;
+        unsigned n_again;   /* results that were too long */
         json_object *array; /* of a replay, or NULL */
         size_t next;        /* its next element */
         const char *problem;
-        unsigned n_again; /* results that were too long */
 };
 
 Results *results_new(void) {
@@ -39,7 +39,9 @@ void results_free(Results *results) {
         g_free(results);
 }
 
-const char *results_take_text(Results *results) {
+const char *results_take(Results *results, unsigned *ret_n_again) {
+        *ret_n_again = results->n_again;
+        results->n_again = 0;
         if (!results->text || results->text->len == 0)
                 return NULL;
 
@@ -67,13 +69,6 @@ static size_t n_recorded(const Results *results) {
 
 const char *results_problem(const Results *results) {
         return results->problem;
-}
-
-unsigned results_take_n_again(Results *results) {
-        unsigned n = results->n_again;
-
-        results->n_again = 0;
-        return n;
 }
 
 bool results_are_left(const Results *results) {

@@ -18,16 +18,14 @@ Results *results_new(void);
 void results_free(Results *results);
 
 /* The text of those that came since the last call: a JSON array; NULL: there are none. Borrowed, until the next result.
- */
-const char *results_take_text(Results *results);
+ * ret_n_again: how many of them a replay has to compute again. */
+const char *results_take(Results *results, unsigned *ret_n_again);
 
 /* From now on, results are these: an array (borrowed), or NULL for none. */
 void results_replay(Results *results, json_object *array);
 void results_end_replay(Results *results);
 /* Why they are not those of this run; NULL: they may be. */
 const char *results_problem(const Results *results);
-/* How many results since the last call a replay has to compute again. */
-unsigned results_take_n_again(Results *results);
 /* Has the run asked for fewer? */
 bool results_are_left(const Results *results);
 

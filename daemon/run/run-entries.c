@@ -204,9 +204,11 @@ void run_note_evaluation(Run *run, const RunLeaf *leaf) {
 }
 
 void run_note_results(Run *run) {
-        const char *results = variables_take_results(run->variables);
+        unsigned n_again;
+        const char *results = variables_take_results(run->variables, &n_again);
+        uint64_t work = (uint64_t) run->work + run->n_evaluations + AGAIN_WORK * n_again;
 
-        run->work += run->n_evaluations + AGAIN_WORK * results_take_n_again(variables_results(run->variables));
+        run->work = (uint32_t) MIN(work, UINT32_MAX);
         if (run->replay)
                 replay_note(run->replay, ENTRY_COMPUTED, NODE_NONE);
         if (run->writer && results)

@@ -42,7 +42,7 @@ struct Run {
         const RunObserver *observer; /* or NULL */
         void *observer_userdata;
         RunEvents *events; /* NULL: nobody observes them */
-        uint64_t n_events, n_sets_told;
+        uint64_t n_events;
         GHashTable *skips; /* by node, see events.c; NULL: none */
 
         Variables *variables;
@@ -67,7 +67,8 @@ struct Run {
         RunCounts counts;
         NodeId refused;         /* the last SubTree or ForEach with wrong variables, until it has failed */
         uint32_t n_evaluations; /* evaluations of conditions in this input */
-        uint64_t work;          /* what a replay has to do since the newest snapshot, see run_note_snapshot() */
+        uint32_t work;          /* what a replay has to do since the newest snapshot, see run_note_snapshot() */
+        uint32_t n_sets_told;   /* how often the variables that were told had been set; the lower half of it */
         Status status;
         Status evaluated;      /* what the last evaluation of a condition gave */
         bool first_evaluation; /* the last evaluation was the first since the condition was released */

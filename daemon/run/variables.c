@@ -138,8 +138,9 @@ Results *variables_results(Variables *variables) {
         return variables->results;
 }
 
-const char *variables_take_results(Variables *variables) {
-        return variables->results ? results_take_text(variables->results) : NULL;
+const char *variables_take_results(Variables *variables, unsigned *ret_n_again) {
+        *ret_n_again = 0;
+        return variables->results ? results_take(variables->results, ret_n_again) : NULL;
 }
 
 static Scope *get_scope(Variables *variables, unsigned index) {

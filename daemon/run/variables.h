@@ -28,8 +28,8 @@ Blackboard *variables_outermost(Variables *variables);
 
 /* The results of the scripts of the run; borrowed. */
 Results *variables_results(Variables *variables);
-/* See results_take_text(). */
-const char *variables_take_results(Variables *variables);
+/* See results_take(). */
+const char *variables_take_results(Variables *variables, unsigned *ret_n_again);
 
 /* True if a variable that running nodes can read has changed since the last call. */
 bool variables_have_changed(Variables *variables);

@@ -220,7 +220,11 @@ static void call_peer(Link *link, sd_bus_message *call) {
                 link_add_pending(link, call, peer);
         if (peer) {
                 trace("%s calls %s of %s", link->unique, sd_bus_message_get_member(call), peer->name);
-                peer->called(link, call);
+                /* The library of each peer answers a Ping. */
+                if (sd_bus_message_is_method_call(call, "org.freedesktop.DBus.Peer", "Ping") > 0)
+                        bus_reply(link, bus_reply_new(call));
+                else
+                        peer->called(link, call);
         } else {
                 bus_reply_own_error(link, call, SD_BUS_ERROR_SERVICE_UNKNOWN, "The name is not activatable");
         }
