@@ -215,6 +215,35 @@ static void test_results(void) {
         assert_errors("{'type':'Script','code':'go = true'}", results, G_N_ELEMENTS(results));
 }
 
+/* An expression has this result, then this leaf succeeds. */
+#define EVALUATED(result, leaf)                                                                                        \
+        "1 start {'suspended':0}", "2 tick +", "2 begin #" leaf " +", "2 at-once #" leaf " {'status':'success'} +",    \
+                "2 computed {'results':[" result "]} +", "2 finished {'status':'success'}"
+#define NO_RESULT "line 3: after this line, the result of an expression is not one that it can have"
+
+/* What a guard, a Switch and an OnChange evaluate. */
+static void test_results_of_conditions(void) {
+        static const Case guard[] = {
+                { { EVALUATED("false", "0") }, NULL },
+                { { EVALUATED("5", "0") }, NO_RESULT },
+        };
+        static const Case chosen[] = {
+                { { EVALUATED("0", "1") }, NULL },         { { EVALUATED("1", "2") }, NULL },
+                { { EVALUATED("2", "2") }, NO_RESULT },    { { EVALUATED("-1", "2") }, NO_RESULT },
+                { { EVALUATED("true", "2") }, NO_RESULT },
+        };
+        static const Case changed[] = {
+                { { EVALUATED("{'value':1}", "1") }, NULL },
+                { { EVALUATED("false", "1") }, NO_RESULT },
+        };
+
+        assert_errors("{'type':'AlwaysSuccess','skip_if':'go'}", guard, G_N_ELEMENTS(guard));
+        assert_errors("{'type':'Switch','of':'d','cases':['1h'],'children':[{'type':'AlwaysSuccess'},"
+                      "{'type':'AlwaysSuccess'}]}",
+                      chosen, G_N_ELEMENTS(chosen));
+        assert_errors("{'type':'OnChange','of':'d','child':{'type':'AlwaysSuccess'}}", changed, G_N_ELEMENTS(changed));
+}
+
 static void test_tree(void) {
         const char *const entries[ENTRIES_MAX] = { "1 start {'suspended':0}" };
         g_autofree char *error = error_of("{'type':'Slep','duration':'1s'}", engine_version(), entries);
@@ -230,6 +259,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/replay-mismatches/condition", test_condition);
         g_test_add_func("/replay-mismatches/engine", test_engine);
         g_test_add_func("/replay-mismatches/results", test_results);
+        g_test_add_func("/replay-mismatches/results-of-conditions", test_results_of_conditions);
         g_test_add_func("/replay-mismatches/tree", test_tree);
         return g_test_run();
 }
