@@ -107,10 +107,10 @@ static const char *member(json_object *memo, const char *name) {
         return json_object_get_string(value);
 }
 
-/* Or was it there at all? */
+/* Or was it there at all? The id of a bus to which btd still connects would have to be waited for. */
 static bool is_there(const DBusRecovery *recovery) {
-        g_autofree char *id = connection_bus_id(recovery->connection);
         NameState state = name_state(&recovery->sender);
+        g_autofree char *id = state == NAME_OWNED ? connection_bus_id(recovery->connection) : NULL;
 
         return state == NAME_UNKNOWN || (state == NAME_OWNED && g_strcmp0(id, recovery->bus) == 0);
 }
