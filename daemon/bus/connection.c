@@ -427,21 +427,6 @@ static void calls_send(Calls *calls) {
                 calls_find_silent(calls);
 }
 
-static void calls_refused(Calls *calls) {
-        calls->window = MAX(calls->in_flight.length, 1);
-        calls->n_replies = 0;
-        calls->retry_at = (uint64_t) g_get_monotonic_time() + CALL_RETRY_USEC;
-        bus_source_wake(calls->source, calls->retry_at);
-}
-
-static void calls_answered(Calls *calls) {
-        calls->retry_at = 0;
-        if (calls->window < CONNECTION_WINDOW && ++calls->n_replies >= calls->window * GROWTH_WINDOWS) {
-                calls->window++;
-                calls->n_replies = 0;
-        }
-}
-
 static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         Call *call = userdata;
         Calls *calls = call->calls;
@@ -458,13 +443,22 @@ static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_err
                         call_release(call);
                 else
                         call_wait(call);
-                calls_refused(calls);
+
+                calls->window = MAX(calls->in_flight.length, 1);
+                calls->n_replies = 0;
+                calls->retry_at = (uint64_t) g_get_monotonic_time() + CALL_RETRY_USEC;
+                bus_source_wake(calls->source, calls->retry_at);
                 return 1;
         }
 
         if (!is_from_bus(call, reply))
                 call->receiver->silent = call->receiver->pinged = false;
-        calls_answered(calls);
+        calls->retry_at = 0;
+        if (calls->window < CONNECTION_WINDOW && ++calls->n_replies >= calls->window * GROWTH_WINDOWS) {
+                calls->window++;
+                calls->n_replies = 0;
+        }
+
         if (call->given_up) {
                 if (call->undo && sd_bus_message_is_method_error(reply, NULL) <= 0)
                         (void) sd_bus_send(calls->bus, call->undo, NULL);

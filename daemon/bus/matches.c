@@ -235,23 +235,6 @@ static void family_free(void *p) {
         g_free(family);
 }
 
-static void family_join(Family *family, Rule *rule) {
-        rule->family = family;
-        rule->link.data = rule;
-        g_queue_push_tail_link(&family->members, &rule->link);
-        if (family->members.length > RULES_NARROW_MAX)
-                family->is_wide = true;
-}
-
-static void family_leave(Family *family, Rule *rule) {
-        g_queue_unlink(&family->members, &rule->link);
-        if (family->members.length > 0)
-                return;
-
-        text_remove(&family->wide);
-        g_hash_table_remove(family->wide.rules->families, family->wide.text);
-}
-
 static Rule *rule_get(Rules *rules, const SignalPattern *pattern) {
         g_autofree char *text = signal_pattern_rule(pattern);
         Rule *rule = g_hash_table_lookup(rules->rules, text);
@@ -266,8 +249,12 @@ static Rule *rule_get(Rules *rules, const SignalPattern *pattern) {
         g_hash_table_insert(rules->rules, rule->narrow.text, rule);
 
         family = family_get(rules, pattern);
-        if (family)
-                family_join(family, rule);
+        if (family) {
+                rule->family = family;
+                rule->link.data = rule;
+                g_queue_push_tail_link(&family->members, &rule->link);
+                family->is_wide |= family->members.length > RULES_NARROW_MAX;
+        }
         text_add(rule_text(rule));
         return rule;
 }
@@ -287,19 +274,6 @@ static void rules_foreach(Rules *rules, void (*function)(Text *text)) {
         g_hash_table_iter_init(&iterator, rules->rules);
         while (g_hash_table_iter_next(&iterator, NULL, &p))
                 function(rule_text(p));
-}
-
-static void rules_forget(Rules *rules) {
-        GHashTableIter iterator;
-        void *p;
-
-        g_hash_table_iter_init(&iterator, rules->rules);
-        while (g_hash_table_iter_next(&iterator, NULL, &p))
-                text_forget(&((Rule *) p)->narrow);
-
-        g_hash_table_iter_init(&iterator, rules->families);
-        while (g_hash_table_iter_next(&iterator, NULL, &p))
-                text_forget(&((Family *) p)->wide);
 }
 
 Rules *rules_new(const char *bus_name) {
@@ -336,7 +310,16 @@ void rules_attach(Rules *rules, sd_bus *bus, GSource *source) {
 }
 
 void rules_detach(Rules *rules) {
-        rules_forget(rules);
+        GHashTableIter iterator;
+        void *p;
+
+        g_hash_table_iter_init(&iterator, rules->rules);
+        while (g_hash_table_iter_next(&iterator, NULL, &p))
+                text_forget(&((Rule *) p)->narrow);
+        g_hash_table_iter_init(&iterator, rules->families);
+        while (g_hash_table_iter_next(&iterator, NULL, &p))
+                text_forget(&((Family *) p)->wide);
+
         rules->bus = NULL;
         rules->source = NULL;
 }
@@ -361,6 +344,7 @@ void rule_use(Rules *rules, RuleUse *use, const SignalPattern *pattern) {
 
 void rule_leave(RuleUse *use) {
         Rule *rule = use->rule;
+        Family *family;
 
         if (!rule)
                 return;
@@ -371,8 +355,14 @@ void rule_leave(RuleUse *use) {
                 return;
 
         text_remove(&rule->narrow);
-        if (rule->family)
-                family_leave(rule->family, rule);
+        family = rule->family;
+        if (family) {
+                g_queue_unlink(&family->members, &rule->link);
+                if (family->members.length == 0) {
+                        text_remove(&family->wide);
+                        g_hash_table_remove(family->wide.rules->families, family->wide.text);
+                }
+        }
         g_hash_table_remove(rule->narrow.rules->rules, rule->narrow.text);
 }
 
@@ -593,7 +583,9 @@ static void on_signal(void *userdata) {
                 match->signal(signal, match->userdata);
 }
 
-static void match_want_ready(Match *match) {
+/* The rule is confirmed, or the sender known. */
+static void on_confirmed(void *userdata) {
+        Match *match = userdata;
         Matches *matches = match->matches;
 
         if (match->is_ready || !rule_is_confirmed(&match->rule) ||
@@ -615,10 +607,6 @@ static void match_unwant_ready(Match *match) {
 
         g_queue_unlink(&match->matches->unready, &match->ready_link);
         match->ready_link.data = NULL;
-}
-
-static void on_confirmed(void *userdata) {
-        match_want_ready(userdata);
 }
 
 Matches *matches_new(Rules *rules, Names *names) {
@@ -677,11 +665,6 @@ void matches_settle(Matches *matches) {
         }
 }
 
-/* The name of the bus itself, and a unique name, are their own owners. */
-static bool is_well_known(const char *name) {
-        return name && *name != ':' && strcmp(name, BUS_DRIVER) != 0;
-}
-
 Match *matches_add(Matches *matches, const SignalPattern *pattern, MatchSignal signal, MatchReady ready,
                    void *userdata) {
         Match *match = g_new0(Match, 1);
@@ -699,12 +682,13 @@ Match *matches_add(Matches *matches, const SignalPattern *pattern, MatchSignal s
 
         match->rule = (RuleUse){ .confirmed = on_confirmed, .userdata = match };
         rule_use(matches->rules, &match->rule, pattern);
-        if (is_well_known(pattern->sender)) {
+        /* The name of the bus itself, and a unique name, are their own owners. */
+        if (pattern->sender && *pattern->sender != ':' && !g_str_equal(pattern->sender, BUS_DRIVER)) {
                 match->sender.follower = (Follower){ .changed = on_confirmed, .userdata = match };
                 name_use(matches->names, &match->sender, pattern->sender);
         }
 
-        match_want_ready(match);
+        on_confirmed(match);
         return match;
 }
 

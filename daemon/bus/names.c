@@ -30,32 +30,28 @@ struct Name {
         bool kept; /* must not be freed yet, even without uses */
 };
 
-static void owner_add(Names *names, const char *owner, char *text) {
-        GPtrArray *texts = g_hash_table_lookup(names->by_owner, owner);
-
-        if (!texts) {
-                texts = g_ptr_array_new();
-                g_hash_table_insert(names->by_owner, g_strdup(owner), texts);
-        }
-        g_ptr_array_add(texts, text);
-}
-
-static void owner_remove(Names *names, const char *owner, char *text) {
-        GPtrArray *texts = g_hash_table_lookup(names->by_owner, owner);
-
-        g_ptr_array_remove_fast(texts, text);
-        if (texts->len == 0)
-                g_hash_table_remove(names->by_owner, owner);
-}
-
 /* owner NULL: none. */
 static void set_owner(Name *name, const char *owner) {
-        if (name->owner)
-                owner_remove(name->names, name->owner, name->text);
+        GHashTable *by_owner = name->names->by_owner;
+        GPtrArray *texts = name->owner ? g_hash_table_lookup(by_owner, name->owner) : NULL;
+
+        if (texts) {
+                g_ptr_array_remove_fast(texts, name->text);
+                if (texts->len == 0)
+                        g_hash_table_remove(by_owner, name->owner);
+        }
+
         g_free(name->owner);
         name->owner = g_strdup(owner);
-        if (owner)
-                owner_add(name->names, owner, name->text);
+        if (!owner)
+                return;
+
+        texts = g_hash_table_lookup(by_owner, owner);
+        if (!texts) {
+                texts = g_ptr_array_new();
+                g_hash_table_insert(by_owner, g_strdup(owner), texts);
+        }
+        g_ptr_array_add(texts, name->text);
 }
 
 static void drop_unused(Name *name) {

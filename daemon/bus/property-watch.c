@@ -207,22 +207,17 @@ static void property_lost(Property *property) {
         property_forget(property, problem);
 }
 
-static int read_reply(sd_bus_message *reply, json_object **ret_value, char **ret_problem) {
-        if (sd_bus_message_has_signature(reply, "v"))
-                return value_read_one(reply, VALUE_ROOM_MAX, ret_value, ret_problem);
-
-        *ret_problem =
-                g_strdup_printf("the reply is of type \"%s\", not \"v\"", sd_bus_message_get_signature(reply, true));
-        return -EBADMSG;
-}
-
 static void take_reply(Property *property, sd_bus_message *reply, const sd_bus_error *error) {
         g_autoptr(json_object) value = NULL;
         g_autofree char *problem = NULL;
 
         if (error)
                 property_failed(property, error);
-        else if (read_reply(reply, &value, &problem) < 0)
+        else if (!sd_bus_message_has_signature(reply, "v")) {
+                problem = g_strdup_printf("the reply is of type \"%s\", not \"v\"",
+                                          sd_bus_message_get_signature(reply, true));
+                property_unreadable(property, problem);
+        } else if (value_read_one(reply, VALUE_ROOM_MAX, &value, &problem) < 0)
                 property_unreadable(property, problem);
         else
                 property_set(property, g_steal_pointer(&value));
@@ -365,55 +360,35 @@ static void on_lost(Connection *connection, void *userdata) {
         interface_foreach(interface, property_lost);
 }
 
-static int read_entry(sd_bus_message *message, Interface *interface) {
+/* The changed values, then the names of those that are only known to have changed. */
+static int properties_changed_read(sd_bus_message *message, Interface *interface) {
         Property *property;
         const char *name;
-        int r = sd_bus_message_read(message, "s", &name);
+        int r = sd_bus_message_skip(message, "s");
 
-        if (r < 0)
-                return r;
-
-        property = g_hash_table_lookup(interface->properties, name);
-        r = property ? property_read(property, message) : sd_bus_message_skip(message, "v");
-        return r < 0 ? r : sd_bus_message_exit_container(message);
-}
-
-static int read_values(sd_bus_message *message, Interface *interface) {
-        int r = sd_bus_message_enter_container(message, 'a', "{sv}");
-
-        if (r < 0)
-                return r;
-
-        while ((r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
-                r = read_entry(message, interface);
+        if (r >= 0)
+                r = sd_bus_message_enter_container(message, 'a', "{sv}");
+        while (r >= 0 && (r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
+                r = sd_bus_message_read(message, "s", &name);
                 if (r < 0)
                         return r;
+
+                property = g_hash_table_lookup(interface->properties, name);
+                r = property ? property_read(property, message) : sd_bus_message_skip(message, "v");
+                if (r >= 0)
+                        r = sd_bus_message_exit_container(message);
         }
-        return r < 0 ? r : sd_bus_message_exit_container(message);
-}
 
-static int read_invalidated(sd_bus_message *message, Interface *interface) {
-        const char *name;
-        int r = sd_bus_message_enter_container(message, 'a', "s");
-
-        if (r < 0)
-                return r;
-
-        while ((r = sd_bus_message_read(message, "s", &name)) > 0) {
-                Property *property = g_hash_table_lookup(interface->properties, name);
-
+        if (r >= 0)
+                r = sd_bus_message_exit_container(message);
+        if (r >= 0)
+                r = sd_bus_message_enter_container(message, 'a', "s");
+        while (r >= 0 && (r = sd_bus_message_read(message, "s", &name)) > 0) {
+                property = g_hash_table_lookup(interface->properties, name);
                 if (property)
                         property_invalidate(property);
         }
         return r;
-}
-
-static int properties_changed_read(sd_bus_message *message, Interface *interface) {
-        int r = sd_bus_message_skip(message, "s");
-
-        if (r >= 0)
-                r = read_values(message, interface);
-        return r < 0 ? r : read_invalidated(message, interface);
 }
 
 static void on_changed(sd_bus_message *message, void *userdata) {
