@@ -120,9 +120,23 @@ static bool begin(Daemon *daemon) {
         return true;
 }
 
+/* If the bus was given by address, it belongs to its user, and has no systemd to wait for. */
+static bool has_supervisor(const Daemon *daemon) {
+        return g_getenv("NOTIFY_SOCKET") && !daemon->options->address;
+}
+
+static void on_systemd_there(void *userdata);
+
 /* Recovered runs must not take what has happened in a shutdown for failures. */
 static void on_shutdown_known(void *userdata) {
         Daemon *daemon = userdata;
+
+        /* The bus was lost meanwhile, and this connection is not back yet. */
+        if (has_supervisor(daemon) && !connection_is_ready(daemon->connection)) {
+                systemd_wait_free(daemon->wait);
+                daemon->wait = systemd_wait_new(daemon->connection, daemon->timers, on_systemd_there, daemon);
+                return;
+        }
 
         if (!daemon->begun && !manager_is_stopping(daemon->manager) && begin(daemon))
                 manager_autostart(daemon->manager);
@@ -139,7 +153,7 @@ static void on_systemd_there(void *userdata) {
 static void on_going_down(void *userdata) {
         Daemon *daemon = userdata;
 
-        if (daemon->may_begin && !daemon->begun)
+        if (daemon->may_begin && !daemon->begun && connection_is_ready(daemon->connection))
                 (void) begin(daemon);
 }
 
@@ -180,11 +194,6 @@ static const ManagerObserver observer = {
         .run_removed = on_run_gone,
         .reloaded = on_reloaded,
 };
-
-/* If the bus was given by address, it belongs to its user, and has no systemd to wait for. */
-static bool has_supervisor(const Daemon *daemon) {
-        return g_getenv("NOTIFY_SOCKET") && !daemon->options->address;
-}
 
 /* The name also prevents that a second btd starts the same trees. While btd did not have it, halts may have been
  * requested; if btd stops now, the next one reads them. */

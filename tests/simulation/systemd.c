@@ -757,6 +757,8 @@ static void systemd_called(Link *link, sd_bus_message *call) {
                 on_reset_failed(link, call);
         else if (g_str_equal(member, "Ref") || g_str_equal(member, "Unref"))
                 on_reference(link, call, g_str_equal(member, "Ref"));
+        else if (g_str_equal(member, "Ping"))
+                reply_empty(link, call);
         else
                 violation("systemd was asked for %s", member);
 }
