@@ -103,8 +103,8 @@ def test_a_service_that_is_frozen(btd):
     btd.tree("other", {"type": "DBusCall", "destination": "org.freedesktop.DBus", "path": "/", "member": "GetId"})
     with frozen(btd.bus):
         path = finished(btd, "frozen", {"type": "RetryUntilSuccessful", "num_attempts": 60, "child": call})
-        assert re.fullmatch(r"timed out after 10ms; it waited for org\.example\.A to answer \d+ earlier calls",
-                            chain_of(btd, path)[-1]["text"])
+        assert re.sub(r"\b\d+ ", "7 ", chain_of(btd, path)[-1]["text"]) == \
+            "timed out after 10ms; it waited for org.example.A to answer 7 earlier calls"
         path = btd.client.start("other")[1]
         assert btd.client.finish(path)[0] == "success"
     assert btd.log().count("org.example.A on bus") == 1

@@ -166,6 +166,16 @@ def test_a_tree_that_an_older_btd_accepted(btd, tmp_path):
     assert btd.btctl("show", "boot.1").returncode == 0
 
 
+def test_a_tree_that_is_refused_now(btd, tmp_path):
+    def change(record):
+        os.unlink(btd.trees + "/boot.json")
+        return record.replace(b'\\"Timeout\\"', b'\\"Timeuot\\"')
+    restart_with_changed(btd, tmp_path, change, {"type": "Timeout", "timeout": "30s", "child": LONG})
+    assert btd.client.runs() == []
+    assert ("boot.1.journal: the run cannot be recovered: this version of btd refuses its tree, which the btd that started "
+            f"the run accepted: {btd.trees}/boot.json:") in btd.log()
+
+
 def test_a_record_that_lacks_a_line(btd, tmp_path):
     options = (f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
     btd.tree("boot", LONG)

@@ -100,7 +100,8 @@ def test_buses_that_it_cannot_reach(machine, node):
     machine.load("far", {**node, "bus": "{where}"}, blackboard={"where": "host:me@pi"})
     _, path = machine.client.start("far")
     status, cause = machine.client.finish(path)
-    assert status == "failure" and "this btd cannot reach 'host:me@pi': its service may not use" in cause, cause
+    assert status == "failure" and ("this btd cannot reach 'host:me@pi': its service may not use the network "
+                                    "(RestrictAddressFamilies=); run a Spawn of busctl(1)") in cause, cause
 
 
 def test_it_tells_systemd_how_it_is(machine):
