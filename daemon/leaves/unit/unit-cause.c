@@ -223,10 +223,23 @@ static char *cause_behind_stop(const char *unit, const UnitFacts *facts) {
                                starters ?: "", starters ? " can start it again" : "");
 }
 
+/* ": its main process exited with status 0": why a unit that has not failed is down. NULL: it is not known. */
+static char *end_describe(const UnitFacts *facts) {
+        g_autofree char *end = NULL;
+
+        if (facts->stop_when_unneeded)
+                return g_strdup(": its StopWhenUnneeded= setting stops it");
+        if (facts->exec_main_code == 0 || facts->exec_main_exited < facts->left_inactive)
+                return NULL;
+
+        end = exit_status_describe(facts->exec_main_code, facts->exec_main_status);
+        return g_strdup_printf(": its main process %s", end);
+}
+
 /* The job is done, but the unit is not in the requested state. */
 static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts *facts) {
         g_autofree char *result = unit_result_describe(facts), *state = unit_facts_describe(facts),
-                        *restarts = restarts_describe(facts), *conflict = NULL;
+                        *restarts = restarts_describe(facts), *reason = NULL;
         bool starts = verb == UNIT_START || verb == UNIT_RESTART;
 
         if (verb == UNIT_STOP)
@@ -243,11 +256,8 @@ static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts 
         if (result)
                 return g_strdup_printf("%s failed: %s%s", unit, result, restarts);
 
-        conflict = conflict_describe(facts, ": ");
-        return g_strdup_printf("%s was %s, but now it is %s%s%s", unit, verbs[verb].past, state,
-                               conflict                    ? conflict
-                               : facts->stop_when_unneeded ? ": its StopWhenUnneeded= setting stops it"
-                                                           : "",
+        reason = conflict_describe(facts, ": ") ?: end_describe(facts);
+        return g_strdup_printf("%s was %s, but now it is %s%s%s", unit, verbs[verb].past, state, reason ?: "",
                                restarts);
 }
 

@@ -158,6 +158,7 @@ static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *u
         if (reply)
                 (void) unit_facts_read(check->facts, reply);
         check->complete = true;
+        check->facts->ended_since |= check->order.verb != UNIT_STOP && unit_facts_are_up(check->facts);
         if (check->order.verb == UNIT_STOP && has_starters(check->facts))
                 check_read_starters(check);
         else

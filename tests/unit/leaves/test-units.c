@@ -195,11 +195,16 @@ static void test_simple_settles(Scene *scene, const void *data) {
 
 #define STOP_CAM "{ \"type\": \"StopUnit\", \"unit\": \"cam.service\" }"
 
+static bool waits_for(TestLeaf *leaf, const char *what) {
+        g_autofree char *text = test_leaf_describe(leaf);
+
+        return g_strcmp0(text, what) == 0;
+}
+
 /* What can start it again is named, whether it has done so or not. */
 static void test_stopped_with_a_trigger(Scene *scene, const void *data) {
         static const FakeUnit socket[] = { { "cam.socket", "active", "listening", NULL }, {} };
         g_autoptr(TestLeaf) leaf = NULL;
-        g_autofree char *text = NULL;
 
         fake_come(scene);
         scene->fake.signal_first = true;
@@ -207,12 +212,7 @@ static void test_stopped_with_a_trigger(Scene *scene, const void *data) {
         scene->fake.others = socket;
         scene->fake.active_state = "inactive";
         leaf = scene_start(scene, STOP_CAM);
-        while (!text || !g_str_has_prefix(text, "cam.service to show")) {
-                g_main_context_iteration(NULL, true);
-                g_free(text);
-                text = test_leaf_describe(leaf);
-        }
-        g_assert_cmpstr(text, ==, "cam.service to show that it is down");
+        wait_until(waits_for(leaf, "cam.service to show that it is down"));
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         g_assert_cmpstr(leaf->cause, ==, "cam.service is stopped, but cam.socket can start it again");
         test_leaf_free(leaf);
