@@ -215,7 +215,7 @@ static Activity *activity_new(Run *run, const RunLeaf *of, uint64_t started, uin
                 .services = run->services->leaves,
                 .blackboard = variables_scope(run->variables, node),
                 .tree = run->tree,
-                .run = run->id,
+                .run = run_id(run),
                 .name = tree_node_name(tree, node),
                 .label = run_node_label(run, node),
                 .node = node,

@@ -13,7 +13,7 @@ static RecordHeader header_of(const Run *run, const char *boot, const char *star
         return (RecordHeader){
                 .engine = engine_version(),
                 .boot = g_strdup(boot),
-                .run = g_strdup(run->id),
+                .run = g_strdup(run_id(run)),
                 .tree = g_strdup(run->tree),
                 .instance = g_strdup(run->instance),
                 .starter = g_strdup(starter),
@@ -50,7 +50,7 @@ void run_begin_record(Run *run, RecordStore *store, const char *starter) {
 void run_lose_record(Run *run, const char *error) {
         run->durable = false;
         run->not_durable = g_strdup(error);
-        log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
+        log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run_id(run) },
                     "would not survive a restart of btd, because %s", error);
 }
 
@@ -62,14 +62,14 @@ void run_leave_record(Run *run) {
         g_autofree char *error = NULL;
 
         if (run_status(run) == STATUS_RUNNING && run_close(run, &error) < 0)
-                log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run->id },
+                log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run_id(run) },
                             "has no snapshot, so the next btd has to replay the whole run record: %s", error);
 }
 
 /* The same summary that record_summary_read() would read. */
 static RecordSummary summary_of(const Run *run) {
         return (RecordSummary){
-                .run = g_strdup(run->id),
+                .run = g_strdup(run_id(run)),
                 .tree = g_strdup(run->tree),
                 .instance = g_strdup(run->instance),
                 .token = g_strdup(run_token(run)),

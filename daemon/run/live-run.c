@@ -265,7 +265,7 @@ static uint64_t host_suspended(void *userdata) {
 static void log_as(const Run *run, NodeId node, const char *label, int level, const Cause *cause, const char *text) {
         LogSubject subject = {
                 .tree = run->tree,
-                .run = run->id,
+                .run = run_id(run),
                 .node = tree_node_name(definition_tree(run->definition), node),
                 .label = label,
                 .cause = cause,
@@ -288,7 +288,7 @@ void run_log(const Run *run, NodeId node, int level, const Cause *cause, const c
 static NodeLocks *locks_of(Run *run) {
         if (!run->node_locks)
                 run->node_locks =
-                        node_locks_new(run->services->locks, run_definition(run), run->id, on_lock_granted, run);
+                        node_locks_new(run->services->locks, run_definition(run), run_id(run), on_lock_granted, run);
         return run->node_locks;
 }
 
@@ -566,7 +566,7 @@ void run_set_token(Run *run, const char *token) {
 }
 
 const char *run_token(const Run *run) {
-        return run->token ?: run->id;
+        return run->token ?: run_id(run);
 }
 
 void run_start(Run *run) {

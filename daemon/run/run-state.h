@@ -33,7 +33,7 @@ typedef struct RunInput {
 
 /* snapshot.c lists all members, with those that a snapshot saves. */
 struct Run {
-        const char *id, *tree, *instance; /* stored in names */
+        const char *tree, *instance; /* stored in names */
         Definition *definition;
         const RunHost *host; /* NULL: it is replayed */
         void *host_userdata;
@@ -98,7 +98,7 @@ struct Run {
         Timer *later;               /* delays kept inputs of a loop; NULL: none */
         Past *past;                 /* NULL: it was not recovered, or all its leaves have been read */
         char *not_durable;          /* why it does not survive a restart; NULL: it does, or run records are not kept */
-        char names[];
+        char names[];               /* the id, the tree and the instance, each ends with a NUL */
 };
 
 /* Adds one to this member of the counts. A replayed run is not live, so the totals do not count its inputs again. */

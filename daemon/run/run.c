@@ -140,7 +140,7 @@ Run *run_make(const RunOrigin *origin, Definition *definition, const RunHost *ho
         const Tree *tree = definition_tree(definition);
         Run *run = g_malloc0(sizeof(Run) + n_id + n_tree + n_instance);
 
-        run->id = memcpy(run->names, origin->id, n_id);
+        memcpy(run->names, origin->id, n_id);
         run->tree = memcpy(run->names + n_id, origin->tree, n_tree);
         run->instance = memcpy(run->names + n_id + n_tree, origin->instance, n_instance);
         run->definition = definition_ref(definition);
@@ -265,7 +265,7 @@ RunLock *run_find_lock(const Run *run, NodeId node) {
 /* The state. */
 
 const char *run_id(const Run *run) {
-        return run->id;
+        return run->names;
 }
 
 const char *run_tree(const Run *run) {

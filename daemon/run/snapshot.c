@@ -698,7 +698,6 @@ static bool restore_machine(const Reading *reading, void *member, json_object *j
         NOT(definition)                                                                                                \
         NOT(replay)                                                                                                    \
         /* Given at the start */                                                                                       \
-        NOT(id)                                                                                                        \
         NOT(tree)                                                                                                      \
         NOT(instance)                                                                                                  \
         NOT(given)                                                                                                     \
