@@ -88,7 +88,8 @@ static bool is_down(const char *active) {
 }
 
 void loaded_unit_set_state(LoadedUnit *unit, const char *active, const char *sub) {
-        bool was_down = is_down(unit->active), down = is_down(active);
+        bool was_down = is_down(unit->active), down = is_down(active),
+             was_up = g_str_equal(unit->active, "active") || g_str_equal(unit->active, "reloading");
 
         if (g_str_equal(unit->active, active) && g_str_equal(unit->sub, sub))
                 return;
@@ -102,7 +103,7 @@ void loaded_unit_set_state(LoadedUnit *unit, const char *active, const char *sub
                 unit->left_inactive = unit->changed;
         if (!was_down && down)
                 unit->became_inactive = unit->changed;
-        if (g_str_equal(active, "active"))
+        if (g_str_equal(active, "active") && !was_up)
                 unit->became_active = unit->changed;
 }
 
