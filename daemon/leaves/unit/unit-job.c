@@ -50,6 +50,7 @@ typedef struct UnitJob {
         UnitRecovery *recovery;   /* finds out what happened to that request */
         bool recovered;           /* the previous daemon sent the request */
         bool dropped;             /* ... and the request had no effect */
+        bool undone;              /* ... and the unit has left the inactive state since, but is inactive again */
         bool halted;              /* the job is not wanted any more */
         Job *job;
         JobOrder *order;     /* which jobs the job waits for, if a unit waits for the run */
@@ -274,7 +275,12 @@ static void unit_job_fail_by_facts(Leaf *leaf) {
         }
         if (op->dropped && !op->facts.failed_required)
                 unit_facts_set(&op->result, "canceled");
-        unit_job_fail(leaf);
+        if (op->undone && !op->facts.conflicting)
+                unit_job_lose(leaf, g_strdup_printf("btd was restarted meanwhile, and %s was stopped, or its failure "
+                                                    "was reset",
+                                                    op->unit));
+        else
+                unit_job_fail(leaf);
 }
 
 static void on_found(const char *unit, const UnitFacts *facts, void *userdata) {
@@ -600,8 +606,10 @@ static void unit_job_take_result(Leaf *leaf, const char *result, UnitFacts *fact
         *facts = (UnitFacts){};
         if (is(result, "done")) {
                 if ((op->facts.job > 0 ? !unit_facts_are_up(&op->facts) : is(op->facts.active_state, "inactive")) &&
-                    !unit_was_up_since(&op->facts, leaf->started))
+                    !unit_was_up_since(&op->facts, leaf->started)) {
                         unit_facts_set(&op->result, "canceled");
+                        op->undone = op->recovered && op->facts.job == 0;
+                }
                 unit_job_check(leaf, true);
         } else if (is(result, "dependency")) {
                 unit_job_read_details(leaf);
