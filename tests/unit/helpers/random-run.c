@@ -49,7 +49,9 @@ void random_run_clear(RandomRun *run) {
         g_string_free(run->rules.effects, true);
 }
 
-/* Where the machine has gone, nothing of the world is held. */
+/* Where the machine has gone, nothing of the world is held. An input can release a condition and evaluate it again:
+ * then its new leaf begins before the old one is freed, so the leaves that are left tell which conditions are watched.
+ */
 static void check(RandomRun *run) {
         NodeId n = run->rules.tree->n_nodes;
         World *rules = &run->rules;
@@ -57,8 +59,15 @@ static void check(RandomRun *run) {
         rules->machine = (Machine *) run_machine(run->actual);
         for (NodeId node = 0; node < n; node++) {
                 rules->sites[node].at_breakpoint = run_is_at_breakpoint(run->actual, node);
-                g_assert_true(rules->machine || !world_is_anything_left(rules, node));
+                rules->sites[node].watched = false;
         }
+        for (unsigned i = 0; i < run->leaves->len; i++) {
+                const RandomLeaf *leaf = run->leaves->pdata[i];
+
+                rules->sites[leaf->node].watched = leaf->type->class == NODE_CONDITION;
+        }
+        for (NodeId node = 0; node < n; node++)
+                g_assert_true(rules->machine || !world_is_anything_left(rules, node));
 
         rules->result = run_status(run->actual);
         if (rules->machine)
@@ -154,7 +163,6 @@ static void take_over(RandomRun *run) {
                 leaf->activity = random_leaf_new(run, leaf);
                 site_of(run, leaf->node)->running = action && !leaf->halted;
                 site_of(run, leaf->node)->ending = leaf->halted;
-                site_of(run, leaf->node)->watched = !action;
         }
         for (unsigned i = 0; i < locks->len; i++) {
                 const RunLock *lock = &g_array_index(locks, RunLock, i);

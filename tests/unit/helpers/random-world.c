@@ -86,7 +86,7 @@ RandomLeaf *random_leaf_new(RandomRun *run, const RunLeaf *of) {
 void random_leaf_free(RandomLeaf *leaf) {
         Site *site = site_of(leaf->run, leaf->node);
 
-        site->running = site->ending = site->watched = false;
+        site->running = site->ending = false;
         g_ptr_array_remove(leaf->run->leaves, leaf);
         cause_unref(leaf->cause);
         json_object_put(leaf->memo);
@@ -159,7 +159,6 @@ static Status on_look(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
 
         if (!own) {
                 own = leaf->activity = random_leaf_new(run, leaf);
-                site_of(run, leaf->node)->watched = true;
                 random_leaf_set(own, random_condition(run->dice));
         } else if (dice_chance(run->dice, 15)) {
                 random_leaf_set(own, random_condition(run->dice));

@@ -297,6 +297,21 @@ static void test_condition(void) {
         run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
 }
 
+/* One tick drops a condition and evaluates it again: the new evaluation is kept. */
+static void test_condition_in_rounds(void) {
+        g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'Repeat', 'num_cycles': 2, 'child': " CONDITION("C") "}");
+
+        run_stage_start(stage);
+        fake_set_value("C", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        g_assert_cmpuint(fake_starts("C"), ==, 2);
+        run_stage_assert_node(stage, 1, STATUS_RUNNING, "waits for the test to go on");
+        fake_set_value("C", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
+        g_assert_false(fake_is_alive("C"));
+}
+
 static void test_condition_fails(void) {
         g_autoptr(RunStage) stage =
                 run_stage_new("{ 'type': 'Sequence', 'children': [" CONDITION("C") ", " ACTION("A") "] }");
@@ -423,6 +438,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run/bad-reference-is-a-failure", test_bad_reference_is_a_failure);
         g_test_add_func("/run/variables", test_variables);
         g_test_add_func("/run/condition", test_condition);
+        g_test_add_func("/run/condition-in-rounds", test_condition_in_rounds);
         g_test_add_func("/run/condition-fails", test_condition_fails);
         g_test_add_func("/run/condition-changes", test_condition_changes);
         g_test_add_func("/run/changes", test_changes);
