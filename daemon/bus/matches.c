@@ -529,6 +529,7 @@ static void find_topic(Matches *matches, const Shape *shape, Key *key, const cha
 }
 
 static void find_topics(Matches *matches, const Shape *shape, sd_bus_message *signal, const GPtrArray *names) {
+        const char *sender = sd_bus_message_get_sender(signal);
         Key key = { {
                 [FIELD_PATH] = sd_bus_message_get_path(signal),
                 [FIELD_INTERFACE] = sd_bus_message_get_interface(signal),
@@ -549,9 +550,11 @@ static void find_topics(Matches *matches, const Shape *shape, sd_bus_message *si
                 return;
         }
 
-        find_topic(matches, shape, &key, sd_bus_message_get_sender(signal));
+        /* Its own name can be watched, too. */
+        find_topic(matches, shape, &key, sender);
         for (guint i = 0; names && i < names->len; i++)
-                find_topic(matches, shape, &key, names->pdata[i]);
+                if (!g_str_equal(names->pdata[i], sender))
+                        find_topic(matches, shape, &key, names->pdata[i]);
 }
 
 void matches_dispatch(Matches *matches, sd_bus_message *signal) {

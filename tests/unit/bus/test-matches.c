@@ -256,6 +256,38 @@ static void test_names(ConnectionStage *stage) {
         name_leave(&absent.use);
 }
 
+static void on_last_signal(sd_bus_message *message, void *userdata) {
+        Taker *taker = userdata;
+
+        taker->n_signals++;
+        g_clear_pointer(&taker->match, match_free);
+}
+
+/* A unique name, and that of the bus, are names of their owners, too; what they say still comes once. */
+static void test_own_owner(ConnectionStage *stage) {
+        const SignalPattern bus = { .sender = BUS_DRIVER, .member = "NameOwnerChanged", .arg = "org.example.New" };
+        Watcher unique = { 0 }, driver = { 0 };
+        Taker taker = { 0 }, once = { 0 };
+        SignalPattern pattern = { .member = "Changed" };
+
+        g_assert_cmpint(sd_bus_get_unique_name(bus_peer_bus(stage->other), &pattern.sender), >=, 0);
+        watcher_open(stage, &unique, pattern.sender);
+        watcher_open(stage, &driver, BUS_DRIVER);
+        taker_open(stage, &taker, &pattern);
+        once.match = connection_match(stage->connection, &bus, on_last_signal, on_ready, &once);
+        wait_until(unique.n_told == 1 && driver.n_told == 1 && taker.n_ready == 1 && once.n_ready == 1);
+
+        emit(stage->other, PATH, "Changed", "/", "");
+        g_assert_cmpint(sd_bus_request_name(bus_peer_bus(stage->other), "org.example.New", 0), >=, 0);
+        wait_for_all(stage);
+        g_assert_cmpuint(taker.n_signals, ==, 1);
+        g_assert_cmpuint(once.n_signals, ==, 1);
+
+        match_free(taker.match);
+        name_leave(&unique.use);
+        name_leave(&driver.use);
+}
+
 /* The bus takes one rule only. Who owns the name now is of no use while nobody would tell of the next owner. */
 static void test_name_refused(ConnectionStage *stage) {
         static const SignalPattern pattern = { .sender = ":1.0", .member = "Changed" };
@@ -315,6 +347,7 @@ int main(int argc, char **argv) {
         connection_stage_add("matches", "many", test_many);
         connection_stage_add("matches", "many-survive", test_many_survive);
         connection_stage_add("matches", "names", test_names);
+        connection_stage_add("matches", "own-owner", test_own_owner);
         connection_stage_add_limited("matches", "count", NULL, test_count);
         connection_stage_add_limited("matches", "many-of-60",
                                      "<limit name=\"max_match_rules_per_connection\">60</limit>", test_many);
