@@ -921,7 +921,8 @@ char *connection_bus_id(Connection *connection) {
         char text[SD_ID128_STRING_MAX] = "";
         sd_id128_t id;
 
-        if (sd_bus_get_bus_id(connection->bus, &id) >= 0)
+        /* sd-bus would wait for a connection that is being made. */
+        if (connection->ready && sd_bus_get_bus_id(connection->bus, &id) >= 0)
                 sd_id128_to_string(id, text);
 
         return g_strdup(text);

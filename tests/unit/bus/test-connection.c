@@ -276,6 +276,25 @@ static void test_stuck(ConnectionStage *stage) {
         listener_free(told.listener);
 }
 
+/* It is not waited for. */
+static void test_id(ConnectionStage *stage) {
+        g_autoptr(Connection) again = NULL;
+        g_autofree char *id = NULL, *before = NULL, *after = NULL;
+
+        wait_until(connection_is_ready(stage->connection));
+        id = connection_bus_id(stage->connection);
+        g_assert_cmpuint(strlen(id), ==, 32);
+
+        bus_fixture_pause(stage->bus);
+        again = connection_again(stage->connection);
+        before = connection_bus_id(again);
+        g_assert_cmpstr(before, ==, "");
+        bus_fixture_resume(stage->bus);
+        wait_until(connection_is_ready(again));
+        after = connection_bus_id(again);
+        g_assert_cmpstr(after, ==, id);
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         log_open(LOG_ERR);
@@ -284,6 +303,7 @@ int main(int argc, char **argv) {
         connection_stage_add("connection", "match-survives", test_match_survives);
         connection_stage_add("connection", "listen", test_listen);
         connection_stage_add("connection", "outlived", test_outlived);
+        connection_stage_add("connection", "id", test_id);
         connection_stage_add("connection", "idle", test_idle);
         connection_stage_add("connection", "paced", test_paced);
         connection_stage_add("connection", "not-paced", test_not_paced);
