@@ -71,6 +71,7 @@ struct Job {
         bool joined;             /* the request has joined that job, or may have */
         JobNeed *need;           /* of others, before it is cancelled */
         Call *call;
+        bool sent; /* the request, or it may have been */
         char *path;
         JobStepped stepped; /* or NULL */
         JobDone done;
@@ -290,7 +291,10 @@ static void on_asked(sd_bus_message *reply, const sd_bus_error *error, void *use
 }
 
 static void on_sending(void *userdata) {
-        job_step(userdata, JOB_SENDING);
+        Job *job = userdata;
+
+        job->sent = true;
+        job_step(job, JOB_SENDING);
 }
 
 static void job_ask(Job *job) {
@@ -513,10 +517,11 @@ const char *job_path(const Job *job) {
 bool job_cancel(Job *job) {
         job->cancelled = true;
 
-        if (job->phase == JOB_ASKED)
+        if (job->phase == JOB_ASKED && job->sent)
                 return false;
         if (job->phase != JOB_QUEUED || !job_is_own(job)) {
                 job_leave(job);
+                g_clear_pointer(&job->call, call_free);
                 return true;
         }
 

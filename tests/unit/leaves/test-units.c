@@ -302,6 +302,25 @@ static void test_halt_before_it_is_asked(Scene *scene, const void *data) {
         g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
 }
 
+/* The request waits until systemd has reloaded. Then nobody wants it any more. */
+static void test_halt_before_it_is_sent(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) watch = NULL, leaf = NULL;
+
+        fake_come(scene);
+        watch = scene_start(scene, CAM_IS_ACTIVE);
+        g_assert_cmpint(test_leaf_wait(watch), ==, STATUS_SUCCESS);
+        fake_reload(&scene->fake, true);
+        wait_round_trip(scene->fake.peer);
+        leaf = scene_start(scene, START_CAM);
+        wait_round_trip(scene->fake.peer);
+
+        g_assert_true(leaf->leaf.kind->halt(&leaf->leaf));
+        fake_reload(&scene->fake, false);
+        wait_round_trip(scene->fake.peer);
+        wait_round_trip(scene->fake.peer);
+        g_assert_cmpuint(scene->fake.n_started, ==, 0);
+}
+
 /* Two wait for one job: the first to be halted leaves it to the other. */
 static void test_shared_job(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) first = NULL, second = NULL;
@@ -531,6 +550,7 @@ int main(int argc, char **argv) {
         add("halt-of-a-job-that-is-a-restart-now", test_halt_of_a_job_that_is_a_restart_now);
         add("halt-of-a-job-that-is-requested-again", test_halt_of_a_job_that_is_requested_again);
         add("halt-while-it-is-asked", test_halt_while_it_is_asked);
+        add("halt-before-it-is-sent", test_halt_before_it_is_sent);
         add("halt-before-it-is-asked", test_halt_before_it_is_asked);
         add("shared-job", test_shared_job);
         add("bus-lost", test_bus_lost);
