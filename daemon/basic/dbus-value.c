@@ -313,7 +313,7 @@ uint64_t value_room(json_object *wanted) {
                 return room;
         }
 
-        return sizeof(uint64_t);
+        return BYTE_ROOM;
 }
 
 /* Limit of nesting in JSON text; deeper values are refused. */
@@ -487,7 +487,7 @@ static int read_bytes(const Reader *reader, json_object **ret_value, char **ret_
         if (r < 0)
                 return read_fail(r, ret_error);
 
-        r = take_room(reader, size * BYTE_ROOM);
+        r = take_room(reader, MAX(size * BYTE_ROOM, 2));
         if (r >= 0)
                 *ret_value = bytes_to_array(bytes, size);
         return r;
@@ -581,7 +581,7 @@ static int read_container(const Reader *reader, char type, const char *contents,
 
         if (r < 0)
                 return read_fail(r, ret_error);
-        r = take_room(reader, 2);
+        r = take_room(reader, type == SD_BUS_TYPE_VARIANT ? 0 : 2);
         if (r < 0)
                 return r;
         r = read_inside(reader, type, dictionary, &value, ret_error);

@@ -389,6 +389,19 @@ static void test_too_large(void) {
         g_assert_cmpint(json_object_get_int(value), ==, 7);
 }
 
+/* Nothing has no room, or there could be any number of it. */
+static void test_too_many(void) {
+        g_autoptr(sd_bus_message) message = message_new();
+        g_autoptr(json_object) value = NULL;
+        g_autofree char *error = NULL;
+
+        g_assert_cmpint(sd_bus_message_append(message, "aay", 4, 0, 0, 0, 0), >=, 0);
+        message_turn_over(message);
+        g_assert_cmpint(value_read_one(message, 9, &value, &error), ==, -EFBIG);
+        g_assert_cmpint(sd_bus_message_rewind(message, true), >=, 0);
+        g_assert_cmpint(value_read_one(message, 10, &value, &error), ==, 0);
+}
+
 /* What is not shown is not made. */
 static void test_text(void) {
         static const struct {
@@ -521,6 +534,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/value/containers", test_containers);
         g_test_add_func("/value/bytes", test_bytes);
         g_test_add_func("/value/too-large", test_too_large);
+        g_test_add_func("/value/too-many", test_too_many);
         g_test_add_func("/value/text", test_text);
         g_test_add_func("/value/is", test_is);
         g_test_add_func("/value/dictionary-keys", test_dictionary_keys);

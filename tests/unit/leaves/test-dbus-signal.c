@@ -121,6 +121,28 @@ static void test_types_of_args(CameraStage *stage) {
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
 }
 
+/* Only as much as could match is read; a variant and an array of bytes can match, too. */
+static void test_size_of_args(CameraStage *stage) {
+        sd_bus *bus = bus_peer_bus(stage->camera.peer);
+        g_autoptr(TestLeaf)
+                number = start(stage, "DBusSignal", "\"member\": \"Turned\", \"args\": [null, 7]"),
+                truth = start(stage, "DBusSignal", "\"member\": \"Turned\", \"args\": [null, true]"),
+                bytes = start(stage, "DBusSignal", "\"member\": \"Turned\", \"args\": [null, [1, 2, 3]]"),
+                mixed = start(stage, "DBusSignal", "\"member\": \"Turned\", \"args\": [null, [1, \"x\", []]]");
+
+        wait_for_calls(stage);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "sv", "left", "i", 7), >=, 0);
+        g_assert_cmpint(test_leaf_wait(number), ==, STATUS_SUCCESS);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "sv", "left", "b", 1), >=, 0);
+        g_assert_cmpint(test_leaf_wait(truth), ==, STATUS_SUCCESS);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "say", "left", 3, 1, 2, 3), >=, 0);
+        g_assert_cmpint(test_leaf_wait(bytes), ==, STATUS_SUCCESS);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "sav", "left", 3, "v", "u", 1, "s", "x",
+                                           "ay", 0),
+                        >=, 0);
+        g_assert_cmpint(test_leaf_wait(mixed), ==, STATUS_SUCCESS);
+}
+
 /* dbus-broker does not look at a text that follows a number. */
 static void test_text_after_a_number(CameraStage *stage) {
         sd_bus *bus = bus_peer_bus(stage->camera.peer);
@@ -410,6 +432,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/dbus-signal/problems", test_problems);
         camera_stage_add("dbus-signal", "args", test_args);
         camera_stage_add("dbus-signal", "types-of-args", test_types_of_args);
+        camera_stage_add("dbus-signal", "size-of-args", test_size_of_args);
         camera_stage_add("dbus-signal", "text-after-a-number", test_text_after_a_number);
         camera_stage_add("dbus-signal", "outputs", test_outputs);
         camera_stage_add("dbus-signal", "expressions", test_expressions);
