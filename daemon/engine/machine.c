@@ -592,8 +592,11 @@ bool machine_node_fits(const Machine *machine, NodeId node) {
 bool machine_action_is_due(const Machine *machine, NodeId action) {
         const NodeState *state = &machine->states[action];
 
-        return state->flags & STATE_ENDING ||
-               (state->status == STATUS_RUNNING && !(state->flags & (STATE_DEFERRED | STATE_HELD)));
+        if (state->flags & STATE_ENDING && (!machine_action_has_ended(machine, action) || //
+                                            machine_node_continues(machine, action)))
+                return true;
+
+        return state->status == STATUS_RUNNING && !(state->flags & (STATE_DEFERRED | STATE_HELD));
 }
 
 bool machine_action_has_ended(const Machine *machine, NodeId action) {

@@ -263,7 +263,8 @@ bool machine_restore_node(Machine *machine, NodeId node, const NodeImage *image)
 /* To be called when all nodes are restored. False: the node runs, but its parent neither runs nor ends. */
 bool machine_node_fits(const Machine *machine, NodeId node);
 
-/* For the host, after a restore: was the action started, and if so, has it reported its end? */
+/* For the host, after a restore: was the action started, and if so, has it reported its end? One that was halted is
+ * gone with its end. */
 bool machine_action_is_due(const Machine *machine, NodeId action);
 bool machine_action_has_ended(const Machine *machine, NodeId action);
 /* The same: will the machine ask for the release of the condition's value? */

@@ -250,6 +250,29 @@ static void test_halting(void) {
         recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "halted by UID 0 (test)");
 }
 
+/* The daemon stops between the end of a halted leaf and the tick that follows; the tick has yet to run the hook. */
+static void test_halted_just_before(void) {
+        static const char *const more[] = { "'always': 'a = 1'", "'uninterruptible': true, 'always': 'a = 1'" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(more); i++) {
+                g_autofree char *root = g_strdup_printf("'root': { 'type': 'Recoverable', 'name': 'A', %s }", more[i]),
+                                *error = NULL;
+                g_autoptr(RecoveryStage) stage = recovery_stage_new(root);
+                g_autoptr(json_object) variables = NULL;
+
+                recoverable_stubborn("A");
+                recovery_stage_start(stage, "");
+                g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &test_caller, &error), ==, 0);
+                recovery_stage_turn(stage);
+                recoverable_end("A", STATUS_FAILURE);
+                manager_abandon(stage->manager);
+                recovery_stage_kill(stage);
+                recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "halted by UID 0 (test)");
+                variables = blackboard_to_json(run_blackboard(recovery_stage_run(stage, "t.1")));
+                g_assert_cmpint(json_object_get_int(json_object_object_get(variables, "a")), ==, 1);
+        }
+}
+
 static void test_by_hand(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(
                 "'root': { 'type': 'Sequence', 'children': ["
@@ -568,6 +591,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/recovery/reason", test_reason);
         g_test_add_func("/recovery/timers", test_timers);
         g_test_add_func("/recovery/halting", test_halting);
+        g_test_add_func("/recovery/halted-just-before", test_halted_just_before);
         g_test_add_func("/recovery/by-hand", test_by_hand);
         g_test_add_func("/recovery/locks", test_locks);
         g_test_add_func("/recovery/changed-tree", test_changed_tree);
