@@ -107,14 +107,9 @@ static bool reports_element(const Tree *tree, const Cause *cause) {
                 tree->nodes[cause->node].type->flags & TYPE_FOR_EACH);
 }
 
-/* The text reports attempts, limits and elements of a list in addition to the failure below them. Other causes add no
- * information. */
-static const Cause *skip_passed_on(const Tree *tree, const Cause *cause) {
-        while (cause->because && !g_str_equal(cause->kind, CAUSE_ATTEMPTS) &&
-               !g_str_equal(cause->kind, CAUSE_TIMEOUT) && !reports_element(tree, cause))
-                cause = cause->because;
-
-        return cause;
+bool cause_is_told(const Tree *tree, const Cause *cause) {
+        return !cause->because || g_str_equal(cause->kind, CAUSE_ATTEMPTS) || g_str_equal(cause->kind, CAUSE_TIMEOUT) ||
+               reports_element(tree, cause);
 }
 
 static char *place_of(const Tree *tree, NodeId node, NodeId from) {
@@ -133,7 +128,8 @@ char *cause_describe(const Tree *tree, const Cause *cause, NodeId from) {
         for (;; cause = cause->because) {
                 g_autofree char *place = NULL;
 
-                cause = skip_passed_on(tree, cause);
+                while (!cause_is_told(tree, cause))
+                        cause = cause->because;
                 if (cause->node != from) {
                         place = place_of(tree, cause->node, from);
                         g_string_append_printf(text, "%s: ", place);

@@ -32,6 +32,10 @@ uint64_t causes_serial(const Causes *causes, NodeId node);
 /* The cause, if there is one, counts as set now. */
 void causes_renew_serial(Causes *causes, NodeId node);
 
+/* Is the cause told in a text for messages, and so has a text? Attempts, limits and elements of a list are, in addition
+ * to the failure below them. Other causes that have one below add no information. */
+bool cause_is_told(const Tree *tree, const Cause *cause);
+
 /* A text for messages, relative to a node: "Camera/LoadConfig: exited with status 3", or only the text if the cause is
  * that node's own. NODE_NONE: the whole path. If a node only passes on the cause of a child, the text names the child.
  * To be freed. */

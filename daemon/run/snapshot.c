@@ -376,12 +376,12 @@ static bool cause_fits(const Reading *reading, const Cause *cause) {
 
         if (cause->node != NODE_NONE && cause->node >= reading->tree->n_nodes)
                 return false;
-        if (!because)
-                return cause->text;
+        if (!cause->text && cause_is_told(reading->tree, cause))
+                return false;
 
-        return because->node < reading->tree->n_nodes &&
-               (cause->node == NODE_NONE ||
-                (because->node >= cause->node && because->node < reading->tree->nodes[cause->node].end));
+        return !because || (because->node < reading->tree->n_nodes &&
+                            (cause->node == NODE_NONE ||
+                             (because->node >= cause->node && because->node < reading->tree->nodes[cause->node].end)));
 }
 
 static bool read_pool(Reading *reading, json_object *json) {

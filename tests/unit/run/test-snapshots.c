@@ -2,17 +2,24 @@
 
 /*
  * Tests what becomes of a run whose run record begins with a damaged snapshot. Each value of the snapshots of stored
- * run records, which are on the command line, is replaced by others in turn. Either the snapshot is refused, or the run
- * continues with it, and its state can be shown and stored.
+ * run records, which are on the command line, is replaced by others in turn; and one value of the snapshots of random
+ * runs. Either the snapshot is refused, or the run continues with it, and its state can be shown and stored.
  */
 
+#include <glib/gstdio.h>
 #include <json-c/json.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "basic/cleanup.h"
 #include "leaf-types/leaf-types.h"
+#include "random-run.h"
 #include "record/run-record.h"
-#include "run/events.h"
-#include "run/replay.h"
+#include "rounds.h"
+#include "run/snapshot.h"
+
+#define RANDOM_TREES 1000
+#define DAMAGES 60
 
 static const NodeType *const *const tables[] = { engine_types, leaf_types, NULL };
 
@@ -109,6 +116,85 @@ static void test_damaged(const void *path) {
         g_assert_cmpuint(n_refused, <, n);
 }
 
+static void on_input(RandomRun *run, void *userdata) {}
+static void on_event(const RunEvent *event, void *userdata) {}
+
+/* The record of a random run, with nothing but its snapshot at that time. NULL: the run has finished. */
+static RunRecord *random_record(Definition *definition, Dice *dice) {
+        g_autofree char *path = g_strdup_printf("%s/btd-snapshots-%i", g_get_tmp_dir(), (int) getpid()), *error = NULL;
+        g_auto(RandomRun) run = { .on_input = on_input, .on_event = on_event };
+        RunRecord *record = NULL;
+        Entry entry = { .kind = ENTRY_SNAPSHOT, .node = NODE_NONE };
+
+        g_unlink(path);
+        random_run_start(&run, definition, path, dice);
+        for (unsigned n = dice_roll(dice, 40); n > 0 && run_status(run.actual) == STATUS_RUNNING; n--)
+                random_run_happen(&run);
+        if (run_status(run.actual) == STATUS_RUNNING) {
+                run_record_read_file(path, &record, &error);
+                g_assert_cmpstr(error, ==, NULL);
+                entry.time = run_now(run.actual) - RANDOM_RUN_START;
+                entry.details = snapshot_of(run.actual);
+                g_array_set_size(record->entries, 0);
+                g_array_append_val(record->entries, entry);
+        }
+
+        g_unlink(path);
+        return record;
+}
+
+/* One of the values above, or one that is elsewhere in the snapshot. */
+static const char *random_damage(json_object *snapshot, const GPtrArray *places, Dice *dice) {
+        json_object *other = NULL;
+
+        if (dice_chance(dice, 60))
+                return values[dice_roll(dice, G_N_ELEMENTS(values))];
+
+        (void) json_pointer_get(snapshot, places->pdata[dice_roll(dice, places->len)], &other); /* -1: null */
+        return json_object_to_json_string(other);
+}
+
+static void test_random(void) {
+        unsigned n_refused = 0, n = 0;
+
+        for (uint32_t seed = 1; seed <= rounds(RANDOM_TREES); seed++) {
+                g_autoptr(Dice) dice = dice_new(seed);
+                g_autoptr(Definition) definition = random_definition_new(dice, 4);
+                g_autoptr(RunRecord) record = definition ? random_record(definition, dice) : NULL;
+                g_autoptr(GPtrArray) places = g_ptr_array_new_with_free_func(g_free);
+                g_autofree char *whole = record ? error_of(record, definition) : NULL;
+                json_object *snapshot;
+                Entry *entry;
+
+                if (!record)
+                        continue;
+
+                g_assert_cmpstr(whole, ==, NULL);
+                entry = &g_array_index(record->entries, Entry, 0);
+                snapshot = entry->details;
+                add_places(snapshot, "", places);
+                for (unsigned i = 0; i < DAMAGES; i++, n++) {
+                        const char *place = places->pdata[dice_roll(dice, places->len)];
+                        g_autofree char *refusal = NULL;
+
+                        entry->details = NULL;
+                        g_assert_cmpint(json_object_deep_copy(snapshot, &entry->details, NULL), ==, 0);
+                        g_test_message("seed %u, %s", seed, place);
+                        put(&entry->details, place, random_damage(snapshot, places, dice));
+                        refusal = error_of(record, definition);
+                        if (refusal)
+                                g_assert_cmpstr(refusal, ==, "line 2: the snapshot does not fit the tree");
+                        n_refused += refusal != NULL;
+                        json_object_put(entry->details);
+                }
+                entry->details = snapshot;
+        }
+
+        g_test_message("%u values, %u refused", n, n_refused);
+        g_assert_cmpuint(n_refused, >, n / 4);
+        g_assert_cmpuint(n_refused, <, n);
+}
+
 /* The replay begins with the newest snapshot that has no event above the number. */
 static void test_after(const void *path) {
         g_autoptr(RunRecord) record = NULL;
@@ -145,6 +231,7 @@ static void test_after(const void *path) {
 
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/snapshots/random", test_random);
         for (int i = 1; i < argc; i++) {
                 g_autofree char *name = g_path_get_basename(argv[i]);
                 g_autofree char *damaged = g_strdup_printf("/snapshots/damaged/%s", name),
