@@ -258,6 +258,16 @@ static void test_recovery(void) {
              { "a failure", "", STATUS_FAILURE });
 }
 
+/* A tick that no input asked for begins an activation, too. */
+static void test_tick_without_input(void) {
+        PLAY("Sequence(a+, b-)", { "tick", "start a, start b", STATUS_FAILURE },
+             { "tick", "start a, start b", STATUS_FAILURE });
+        PLAY("Sequence(a+, b, c)", { "tick", "start a, start b", STATUS_RUNNING },
+             { "b success", "start c", STATUS_RUNNING }, { "c success", "", STATUS_SUCCESS });
+        PLAY("Parallel(a+, b)", { "tick", "start a, start b", STATUS_RUNNING }, { "b success", "", STATUS_SUCCESS });
+        PLAY("Parallel(a+, b-)", { "tick", "start a, start b", STATUS_FAILURE });
+}
+
 int main(int argc, char *argv[]) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/machine/sequence", test_sequence);
@@ -283,5 +293,6 @@ int main(int argc, char *argv[]) {
         g_test_add_func("/machine/reactive-skipped", test_reactive_skipped);
         g_test_add_func("/machine/round-robin", test_round_robin);
         g_test_add_func("/machine/recovery", test_recovery);
+        g_test_add_func("/machine/tick-without-input", test_tick_without_input);
         return g_test_run();
 }

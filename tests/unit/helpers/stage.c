@@ -295,7 +295,7 @@ static void give_input(Stage *stage, const char *input) {
                 expire_earliest(stage);
         else if (g_str_equal(input, "variable"))
                 machine_variable_changed(stage->machine);
-        else if (!g_str_equal(input, "nothing"))
+        else if (!g_str_equal(input, "nothing") && !g_str_equal(input, "tick"))
                 give_node_input(stage, stage_tree_find(stage->cast, words[0]), words[1], words[2]);
 }
 
@@ -307,7 +307,7 @@ static void play_step(Stage *stage, const Step *step) {
         for (char **input = inputs; *input; input++)
                 give_input(stage, *input);
 
-        if (machine_wants_tick(stage->machine))
+        if (machine_wants_tick(stage->machine) || g_str_equal(step->inputs, "tick"))
                 result = machine_tick(stage->machine);
 
         if (g_strcmp0(stage->effects->str, step->effects) != 0 || result != step->result)

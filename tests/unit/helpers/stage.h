@@ -13,6 +13,7 @@ typedef struct Step {
          * Several, separated by commas, come before one tick:
          *
          * "start", "halt", "nothing", "time" (the earliest timer expires), "variable" (one has changed),
+         * "tick" (alone: one that no input asked for),
          * "LEAF success|failure|skipped|error" (its end, or a condition's value),
          * "NODE granted" (its lock), "NODE forced success", "NODE break", "NODE unbreak", "NODE pass".
          *
