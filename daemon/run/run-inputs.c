@@ -508,6 +508,8 @@ void input_halt(Run *run, Cause *why, uint64_t now) {
         run->halting = true;
         run->why = why;
         machine_halt(run->machine);
+        /* The halt itself can start a cleanup that has a breakpoint. */
+        pass_breakpoints(run);
         finish_input(run);
 }
 

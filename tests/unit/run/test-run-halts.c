@@ -86,7 +86,9 @@ static void test_finally_with_a_breakpoint(void) {
 
         run_set_breakpoint(stage->run, 2, true, NULL);
         run_stage_start(stage);
-        run_stage_halt(stage, "enough");
+        run_halt(stage->run, cause_new(CAUSE_HALTED, NULL, "enough"));
+        g_assert_false(run_is_at_breakpoint(stage->run, 2));
+        run_stage_turn(stage);
         g_assert_true(fake_is_alive("B"));
         run_stage_end(stage, "B", STATUS_SUCCESS, NULL);
         run_stage_assert_finished(stage, STATUS_HALTED, "enough");
