@@ -25,7 +25,6 @@ struct Shutdown {
         Timer *timeout;      /* runs since the request to stop */
         Call *question;      /* to systemd */
         Timer *patience;     /* until the question is given up, or asked again */
-        bool doubted;        /* again, since the question */
         bool goes_down;      /* the machine, as far as is known */
         ShutdownKnown known; /* or NULL */
         void *known_userdata;
@@ -58,6 +57,17 @@ static void start_timeout(Shutdown *shutdown) {
                         timer_new(shutdown->options.timers, shutdown->options.timeout, on_timeout, shutdown);
 }
 
+static void drop_question(Shutdown *shutdown) {
+        g_clear_pointer(&shutdown->question, call_free);
+        g_clear_pointer(&shutdown->patience, timer_free);
+}
+
+/* Once btd stops, its runs end in their own order. */
+static void end_doubts(Shutdown *shutdown) {
+        manager_ask(shutdown->options.manager);
+        (void) manager_resolve(shutdown->options.manager);
+}
+
 static void stop(Shutdown *shutdown, void (*how)(Manager *manager)) {
         Manager *manager = shutdown->options.manager;
 
@@ -65,15 +75,10 @@ static void stop(Shutdown *shutdown, void (*how)(Manager *manager)) {
                 return;
 
         start_timeout(shutdown);
+        drop_question(shutdown);
         how(manager);
         manager_hold(manager, false);
-        manager_resolve(manager);
-}
-
-static void drop_question(Shutdown *shutdown) {
-        g_clear_pointer(&shutdown->question, call_free);
-        g_clear_pointer(&shutdown->patience, timer_free);
-        shutdown->doubted = false;
+        end_doubts(shutdown);
 }
 
 /* Does not use systemd_get(), which waits for a systemd that is absent: there may never be one. The bus replies at once
@@ -119,33 +124,43 @@ static void on_ask_again(void *userdata) {
 /* While the machine goes down, nothing happens until btd is stopped; but the shutdown can be cancelled. */
 static void answer_doubts(Shutdown *shutdown, bool goes_down) {
         Manager *manager = shutdown->options.manager;
-        bool doubted = shutdown->doubted;
         ShutdownKnown known = g_steal_pointer(&shutdown->known);
+        bool doubted;
 
         drop_question(shutdown);
         if (goes_down != shutdown->goes_down)
                 log_notice(goes_down ? "the machine goes down: all runs wait until btd is stopped"
                                      : "the machine does not go down any more: all runs continue");
         shutdown->goes_down = goes_down;
+        doubted = !goes_down && manager_resolve(manager);
         manager_hold(manager, goes_down);
         if (goes_down)
                 shutdown->patience = timer_new(shutdown->options.timers, ASK_AGAIN_USEC, on_ask_again, shutdown);
-        else if (doubted)
+        else if (doubted && !shutdown->question)
                 ask_in_doubt(shutdown);
-        else
-                manager_resolve(manager);
 
         if (known)
                 known(shutdown->known_userdata);
+}
+
+/* systemd has not said anything else. */
+static void on_no_answer(void *userdata) {
+        Shutdown *shutdown = userdata;
+
+        answer_doubts(shutdown, shutdown->goes_down);
 }
 
 /* In rescue mode, btd can be up because an administrator has started it. */
 static void on_own_job(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         uint32_t id = 0;
 
-        if (reply && sd_bus_message_enter_container(reply, SD_BUS_TYPE_VARIANT, "(uo)") >= 0)
-                (void) sd_bus_message_read(reply, "(uo)", &id, NULL);
+        if (!reply) {
+                on_no_answer(userdata);
+                return;
+        }
 
+        if (sd_bus_message_enter_container(reply, SD_BUS_TYPE_VARIANT, "(uo)") >= 0)
+                (void) sd_bus_message_read(reply, "(uo)", &id, NULL);
         answer_doubts(userdata, id > 0);
 }
 
@@ -158,7 +173,10 @@ static const char *read_state(sd_bus_message *reply) {
 }
 
 static void on_machine_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        answer_doubts(userdata, g_str_equal(read_state(reply), "stopping"));
+        if (reply)
+                answer_doubts(userdata, g_str_equal(read_state(reply), "stopping"));
+        else
+                on_no_answer(userdata);
 }
 
 static void on_state_in_doubt(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
@@ -166,6 +184,11 @@ static void on_state_in_doubt(sd_bus_message *reply, const sd_bus_error *error, 
         const char *state = read_state(reply);
         Connection *system = shutdown->options.user ? buses_find(shutdown->options.buses, "system") : NULL;
         g_autofree char *path = NULL;
+
+        if (!reply && shutdown->goes_down) {
+                on_no_answer(shutdown);
+                return;
+        }
 
         /* Units of the system that a user's runs watch are stopped beside the service manager of the user. */
         if (!g_str_equal(state, "stopping") && system && connection_is_ready(system)) {
@@ -181,14 +204,11 @@ static void on_state_in_doubt(sd_bus_message *reply, const sd_bus_error *error, 
         ask(shutdown, shutdown->options.questions, path, SYSTEMD_UNIT, "Job", on_own_job);
 }
 
-static void on_no_answer(void *userdata) {
-        answer_doubts(userdata, false);
-}
-
 static void ask_in_doubt(Shutdown *shutdown) {
         drop_question(shutdown);
+        manager_ask(shutdown->options.manager);
         if (!connection_is_ready(shutdown->options.questions)) {
-                answer_doubts(shutdown, false);
+                on_no_answer(shutdown);
                 return;
         }
 
@@ -196,16 +216,14 @@ static void ask_in_doubt(Shutdown *shutdown) {
         ask_state(shutdown, shutdown->options.questions, on_state_in_doubt);
 }
 
-/* Once btd stops, its runs end in their own order. What happened before the last question may have happened because of
- * a shutdown that systemd had not begun yet when it answered. */
+/* What happens after the question was asked may be a part of a shutdown that systemd had not begun yet when it
+ * answered: answer_doubts() asks again. */
 static void on_in_doubt(void *userdata) {
         Shutdown *shutdown = userdata;
 
         if (shutdown->timeout)
-                manager_resolve(shutdown->options.manager);
-        else if (shutdown->question)
-                shutdown->doubted = true;
-        else
+                end_doubts(shutdown);
+        else if (!shutdown->question)
                 ask_in_doubt(shutdown);
 }
 

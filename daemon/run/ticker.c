@@ -12,7 +12,7 @@
 struct Ticker {
         GSource source; /* must be the first member; GLib keeps it alive until the last dispatch has returned */
         GQueue queue;
-        GQueue in_doubt; /* of entries that are not ticked yet */
+        GQueue in_doubt, asked; /* of entries that are not ticked yet: before and after the question */
         bool held;
         void (*doubted)(void *userdata);
         void *userdata;
@@ -82,14 +82,15 @@ void ticker_free(Ticker *ticker) {
         g_source_unref(&ticker->source);
 }
 
-static void enter(TickerEntry *entry, GQueue *queue) {
+static void enter(TickerEntry *entry, GQueue *queue, bool again) {
+        entry->again = again;
         entry->link.data = queue;
         g_queue_push_tail_link(queue, &entry->link);
 }
 
 void ticker_queue(Ticker *ticker, TickerEntry *entry) {
         if (!entry->link.data)
-                enter(entry, &ticker->queue);
+                enter(entry, &ticker->queue, false);
 }
 
 void ticker_remove(Ticker *ticker, TickerEntry *entry) {
@@ -114,21 +115,36 @@ void ticker_set_doubted(Ticker *ticker, void (*doubted)(void *userdata), void *u
 }
 
 void ticker_queue_in_doubt(Ticker *ticker, TickerEntry *entry) {
+        bool again;
+
         if (!ticker->doubted) {
                 ticker_queue(ticker, entry);
                 return;
         }
 
+        if (entry->link.data == &ticker->in_doubt || (entry->link.data == &ticker->asked && entry->again))
+                return;
+
+        again = entry->link.data == &ticker->asked;
         ticker_remove(ticker, entry);
-        enter(entry, &ticker->in_doubt);
+        enter(entry, &ticker->in_doubt, again);
         ticker->doubted(ticker->userdata);
 }
 
-void ticker_resolve(Ticker *ticker) {
+static void move_all(GQueue *from, GQueue *to) {
         GList *link;
 
-        while ((link = g_queue_pop_head_link(&ticker->in_doubt))) {
-                link->data = &ticker->queue;
-                g_queue_push_tail_link(&ticker->queue, link);
+        while ((link = g_queue_pop_head_link(from))) {
+                link->data = to;
+                g_queue_push_tail_link(to, link);
         }
+}
+
+void ticker_ask(Ticker *ticker) {
+        move_all(&ticker->in_doubt, &ticker->asked);
+}
+
+bool ticker_resolve(Ticker *ticker) {
+        move_all(&ticker->asked, &ticker->queue);
+        return ticker->in_doubt.length > 0;
 }

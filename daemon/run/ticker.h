@@ -16,6 +16,7 @@ typedef struct TickerEntry {
         void (*tick)(void *userdata);
         void *userdata;
         GList link; /* private; its data is the queue that it is in, or NULL */
+        bool again; /* private; it has come in doubt again while the question was asked */
 } TickerEntry;
 
 Ticker *ticker_new(GMainContext *context);
@@ -29,11 +30,15 @@ void ticker_remove(Ticker *ticker, TickerEntry *entry);
 void ticker_hold(Ticker *ticker, bool held);
 bool ticker_is_held(const Ticker *ticker);
 
-/* Queues an entry whose input may be a part of the shutdown of the machine. It is not ticked before all doubts are
- * resolved; this is requested from doubted(). Without that, there are no doubts. */
+/* Queues an entry whose input may be a part of the shutdown of the machine. It is not ticked before the answer to a
+ * question that was asked after this; doubted() is told to ask. Without that, there are no doubts. An entry that has
+ * new doubts all the time waits for two answers. */
 void ticker_queue_in_doubt(Ticker *ticker, TickerEntry *entry);
 void ticker_set_doubted(Ticker *ticker, void (*doubted)(void *userdata), void *userdata);
-void ticker_resolve(Ticker *ticker);
+/* Somebody asks about all entries that are in doubt now. */
+void ticker_ask(Ticker *ticker);
+/* The answer has resolved the doubts about which was asked. True: others have come since. */
+bool ticker_resolve(Ticker *ticker);
 
 /* For simulations, which have no main loop: ticks the first entry. False: the queue is empty. */
 bool ticker_tick(Ticker *ticker);

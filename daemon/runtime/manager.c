@@ -480,8 +480,12 @@ void manager_expect_doubts(Manager *manager) {
         ticker_set_doubted(manager->ticker, on_doubted, manager);
 }
 
-void manager_resolve(Manager *manager) {
-        ticker_resolve(manager->ticker);
+void manager_ask(Manager *manager) {
+        ticker_ask(manager->ticker);
+}
+
+bool manager_resolve(Manager *manager) {
+        return ticker_resolve(manager->ticker);
 }
 
 void manager_hold(Manager *manager, bool held) {

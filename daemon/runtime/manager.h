@@ -42,7 +42,7 @@ typedef struct ManagerObserver {
         void (*recovering)(unsigned n_done, unsigned n, void *userdata); /* that many runs are replayed */
         void (*reloading)(void *userdata);
         void (*reloaded)(const GPtrArray *messages, void *userdata);
-        void (*in_doubt)(void *userdata); /* inputs of a run may be a part of the shutdown, see manager_resolve() */
+        void (*in_doubt)(void *userdata); /* inputs of a run may be a part of the shutdown, see manager_ask() */
         void (*stopping)(void *userdata);
         void (*idle)(void *userdata); /* after manager_stop(), from the main loop: no run is left running */
 } ManagerObserver;
@@ -194,9 +194,10 @@ bool manager_tree_waits(const Manager *manager, const char *tree);
 GPtrArray *manager_missing_trees(Manager *manager);
 
 /* When the machine goes down, systemd stops what runs watch and use, perhaps before it stops btd. No tree may take that
- * for a failure. So a run whose inputs are in doubt does not react until this is called: the machine does not go down.
- */
-void manager_resolve(Manager *manager);
+ * for a failure. So a run whose inputs are in doubt does not react until somebody has asked, and the machine does not
+ * go down. resolve() is true if there were new doubts since the question. */
+void manager_ask(Manager *manager);
+bool manager_resolve(Manager *manager);
 /* Without this call, nothing is in doubt. */
 void manager_expect_doubts(Manager *manager);
 /* Held: no run reacts to anything, and nothing is started. */

@@ -17,7 +17,7 @@ from gi.repository import GLib
 import daemon
 from btctl_runs import begin, end
 from calls import Calls
-from client import PATIENCE, Client, DBusError, look, wait
+from client import PATIENCE, Client, DBusError, Peer, look, wait
 from clock import Clock
 
 MANAGER = "org.btd1.Manager"
@@ -116,6 +116,102 @@ def bring_systemd(btd, notifications):
                      "org.freedesktop.systemd1", 4)
     notifications.wait("READY=1")
     systemd.close()
+
+
+class Systemd(Peer):
+    """Says what state the machine is in."""
+
+    XML = """<node><interface name="org.freedesktop.systemd1.Manager">
+        <property name="SystemState" type="s" access="read"/><property name="Flag" type="b" access="read"/>
+        </interface></node>"""
+
+    def __init__(self, client, state):
+        super().__init__(client, "org.freedesktop.systemd1", "/org/freedesktop/systemd1", self.XML)
+        self.on_asked = lambda: None
+        self.properties["Flag"] = GLib.Variant("b", False)
+        self.say(state)
+
+    def say(self, state):
+        self.properties["SystemState"] = GLib.Variant("s", state)
+
+    def come(self):
+        self.client.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName",
+                             "su", "org.freedesktop.systemd1", 4)
+
+    def go(self):
+        self.client.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReleaseName",
+                             "s", "org.freedesktop.systemd1")
+
+    def _on_get(self, connection, sender, path, interface, name):
+        if name == "SystemState":
+            self.on_asked()
+        return super()._on_get(connection, sender, path, interface, name)
+
+
+FAILS = {"type": "Fallback", "children": [{"type": "Command", "argv": ["/bin/false"]}, {"type": "AlwaysSuccess"}]}
+
+
+def test_new_doubts_about_a_shutdown_hold_back_no_other_run(btd, notifications, peer_client):
+    def turn():
+        systemd.set("Flag", GLib.Variant("b", not systemd.properties["Flag"]))
+        for _ in range(2):  # then btd has seen it
+            btd.client.get("/org/btd1", MANAGER, "Version")
+
+    btd.tree("fails", FAILS)
+    btd.tree("turns", {"type": "ReactiveSequence", "children": [
+        {"type": "Fallback", "children": [
+            {"type": "DBusProperty", "destination": "org.freedesktop.systemd1", "path": "/org/freedesktop/systemd1",
+             "interface": "org.freedesktop.systemd1.Manager", "property": "Flag"}, {"type": "AlwaysSuccess"}]}, NAP]})
+    systemd = Systemd(peer_client, "running")
+    btd.start(env={"NOTIFY_SOCKET": notifications.path})
+    btd.client.start("turns")
+    systemd.on_asked = turn
+    _, path = btd.client.start("fails")
+    assert btd.client.finish(path) == ("success", "")
+    systemd.on_asked = lambda: None
+    systemd.go()
+
+
+def test_a_machine_that_goes_down_does_so_without_an_answer(btd, notifications, peer_client, clock):
+    btd.tree("fails", FAILS)
+    systemd = Systemd(peer_client, "running")
+    btd.start(env={"NOTIFY_SOCKET": notifications.path, **clock.env})
+    notifications.wait("READY=1")
+    systemd.say("stopping")
+    _, path = btd.client.start("fails")
+    btd.wait_log("btd: the machine goes down: all runs wait until btd is stopped")
+    systemd.go()
+    for _ in range(3):
+        clock.advance(btd, 2)
+    assert btd.client.run_property(path, "Status") == "running"
+    assert "does not go down" not in btd.log()
+
+    systemd.say("running")
+    systemd.come()
+    clock.advance(btd, 2)
+    assert btd.client.finish(path) == ("success", "")
+    assert "btd: the machine does not go down any more: all runs continue" in btd.log()
+
+
+def test_a_question_about_a_shutdown_ends_with_the_request_to_stop(btd, notifications, peer_client, clock, tmp_path):
+    ready = tmp_path / "ready"
+    os.mkfifo(ready)
+    btd.tree("fails", FAILS)
+    btd.tree("slow", {"type": "Spawn", "as": "child", "kill_timeout": "1h", "argv": [
+        "/bin/sh", "-c", f"trap 'read line <{ready}; exit' TERM; echo >{ready}; while :; do sleep 0.02; done"]})
+    systemd = Systemd(peer_client, "running")
+    btd.start(env={"NOTIFY_SOCKET": notifications.path, **clock.env})
+    btd.client.start("slow")
+    ready.read_text()
+    systemd.say("stopping")
+    btd.client.start("fails")
+    btd.wait_log("btd: the machine goes down: all runs wait until btd is stopped")
+    btd.process.send_signal(signal.SIGINT)
+    notifications.wait("STOPPING=1")
+    for _ in range(3):
+        clock.advance(btd, 2)
+    ready.write_text("\n")
+    assert btd.wait_exit() == 0
 
 
 @pytest.mark.parametrize("directory", ["run", "run/runs"])

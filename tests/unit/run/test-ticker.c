@@ -165,10 +165,55 @@ static void test_doubt(void) {
         g_assert_cmpuint(ticked[2].count, ==, 1);
 
         ticker_remove(ticker, &ticked[1].entry);
-        ticker_resolve(ticker);
+        ticker_ask(ticker);
+        g_assert_false(ticker_resolve(ticker));
         run_all(context);
         g_assert_cmpuint(ticked[0].count, ==, 1);
         g_assert_cmpuint(ticked[1].count, ==, 0);
+}
+
+/* An answer resolves only what was in doubt before the question. */
+static void test_doubt_after_the_question(void) {
+        g_autoptr(GMainContext) context = g_main_context_new();
+        g_autoptr(Ticker) ticker = ticker_new(context);
+        Ticked ticked[3] = { 0 };
+        unsigned n_doubts = 0;
+
+        ticker_set_doubted(ticker, on_doubted, &n_doubts);
+        queue_all(ticker, ticked, 3);
+        for (unsigned i = 0; i < 2; i++)
+                ticker_queue_in_doubt(ticker, &ticked[i].entry);
+        ticker_ask(ticker);
+        for (unsigned i = 1; i < 3; i++)
+                ticker_queue_in_doubt(ticker, &ticked[i].entry);
+        g_assert_true(ticker_resolve(ticker));
+        run_all(context);
+        g_assert_cmpuint(ticked[0].count, ==, 1);
+        g_assert_cmpuint(total(ticked, 3), ==, 1);
+
+        ticker_ask(ticker);
+        g_assert_false(ticker_resolve(ticker));
+        run_all(context);
+        g_assert_cmpuint(total(ticked, 3), ==, 3);
+}
+
+/* An entry waits for two answers, but not for ever. */
+static void test_doubts_without_end(void) {
+        g_autoptr(GMainContext) context = g_main_context_new();
+        g_autoptr(Ticker) ticker = ticker_new(context);
+        Ticked ticked[1] = { 0 };
+        unsigned n_doubts = 0;
+
+        ticker_set_doubted(ticker, on_doubted, &n_doubts);
+        queue_all(ticker, ticked, 1);
+        for (unsigned i = 0; i < 6; i++) {
+                ticker_queue_in_doubt(ticker, &ticked[0].entry);
+                ticker_ask(ticker);
+                ticker_queue_in_doubt(ticker, &ticked[0].entry);
+                (void) ticker_resolve(ticker);
+                run_all(context);
+        }
+        g_assert_cmpuint(ticked[0].count, ==, 3);
 }
 
 /* Nobody would resolve it. */
@@ -192,6 +237,8 @@ int main(int argc, char **argv) {
         g_test_add_func("/ticker/remove", test_remove);
         g_test_add_func("/ticker/hold", test_hold);
         g_test_add_func("/ticker/doubt", test_doubt);
+        g_test_add_func("/ticker/doubt-after-the-question", test_doubt_after_the_question);
+        g_test_add_func("/ticker/doubts-without-end", test_doubts_without_end);
         g_test_add_func("/ticker/no-doubt", test_no_doubt);
         return g_test_run();
 }
