@@ -13,6 +13,7 @@ struct JobNeed {
         char *path;
         const char *method;
         Call *call;
+        bool deadlocked;
         JobNeedKnown known;
         void *userdata;
 };
@@ -33,13 +34,14 @@ static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *user
         need->known(!plain, need->userdata);
 }
 
-/* A job that runs ends by itself, and cancelling it stops nothing that it has begun: a restart would be left half done.
- */
+/* A job that runs ends by itself, unless it is deadlocked, and cancelling it stops nothing that it has begun: a restart
+ * would be left half done. */
 static void on_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         JobNeed *need = userdata;
         const char *state;
 
-        if (!reply || sd_bus_message_read(reply, "v", "s", &state) < 0 || g_str_equal(state, "running")) {
+        if (!reply || sd_bus_message_read(reply, "v", "s", &state) < 0 ||
+            (!need->deadlocked && g_str_equal(state, "running"))) {
                 need->known(true, need->userdata);
                 return;
         }
@@ -78,7 +80,7 @@ static void on_system_state(sd_bus_message *reply, const sd_bus_error *error, vo
         need->call = systemd_query(need->connection, message, on_followers, need);
 }
 
-JobNeed *job_need_new(Connection *connection, const char *path, const char *method, JobNeedKnown known,
+JobNeed *job_need_new(Connection *connection, const char *path, const char *method, bool deadlocked, JobNeedKnown known,
                       void *userdata) {
         JobNeed *need = g_new(JobNeed, 1);
 
@@ -86,6 +88,7 @@ JobNeed *job_need_new(Connection *connection, const char *path, const char *meth
                 .connection = connection,
                 .path = g_strdup(path),
                 .method = method,
+                .deadlocked = deadlocked,
                 .known = known,
                 .userdata = userdata,
         };

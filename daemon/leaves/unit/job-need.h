@@ -14,8 +14,9 @@ typedef struct JobNeed JobNeed;
 /* May free the JobNeed. needed: it must be left alone; also if that cannot be found out. */
 typedef void (*JobNeedKnown)(bool needed, void *userdata);
 
-/* path: of the job. method: with which it was requested, "StartUnit"; it stays. */
-JobNeed *job_need_new(Connection *connection, const char *path, const char *method, JobNeedKnown known, void *userdata);
+/* path: of the job. method: with which it was requested, "StartUnit"; it stays. deadlocked: it would never end. */
+JobNeed *job_need_new(Connection *connection, const char *path, const char *method, bool deadlocked, JobNeedKnown known,
+                      void *userdata);
 void job_need_free(JobNeed *need);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(JobNeed, job_need_free)

@@ -62,7 +62,7 @@ struct Job {
         Jobs *jobs;
         GList link;
         JobPhase phase;
-        bool cancelled;
+        bool cancelled, deadlocked;
         sd_bus_message *request; /* NULL: it was sent */
         const char *method;      /* of the request */
         char *unit;              /* the path of its unit; NULL: whose job it is does not matter */
@@ -236,7 +236,7 @@ static void on_need(bool needed, void *userdata) {
 
 static void job_send_cancel(Job *job) {
         job_need_free(job->need);
-        job->need = job_need_new(job->jobs->connection, job->path, job->method, on_need, job);
+        job->need = job_need_new(job->jobs->connection, job->path, job->method, job->deadlocked, on_need, job);
 }
 
 static void on_before(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
@@ -514,8 +514,9 @@ const char *job_path(const Job *job) {
         return job->path;
 }
 
-bool job_cancel(Job *job) {
+bool job_cancel(Job *job, bool deadlocked) {
         job->cancelled = true;
+        job->deadlocked = deadlocked;
 
         if (job->phase == JOB_ASKED && job->sent)
                 return false;

@@ -56,8 +56,8 @@ bool job_was_queued(const Job *job);
 const char *job_path(const Job *job);
 
 /* Takes it out of the queue. True: that is all, done will not be called. False: done will follow.
- * A job that others have requested, or wait for, is left to them. */
-bool job_cancel(Job *job);
+ * A job that others have requested, or wait for, is left to them, and one that runs, unless it is deadlocked. */
+bool job_cancel(Job *job, bool deadlocked);
 /* Had the unit a job before this one was requested, so that this may be that one? */
 bool job_was_joined(const Job *job);
 

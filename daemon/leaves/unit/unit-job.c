@@ -391,7 +391,7 @@ static void on_deadlock(Cause *cause, Leaf *leaf) {
          * systemd does when it shuts down. */
         if (op->verb == UNIT_STOP)
                 unit_job_fail_for_deadlock(leaf);
-        else if (op->job ? job_cancel(op->job) : unit_recovery_cancel(op->recovery))
+        else if (op->job ? job_cancel(op->job, true) : unit_recovery_cancel(op->recovery, true))
                 unit_job_fail_for_deadlock(leaf);
 }
 
@@ -713,7 +713,7 @@ static void unit_job_recover_request(Leaf *leaf) {
         op->recovery = unit_recovery_new(op->connection, op->path, op->verb, leaf->started, op->memo, &callbacks, leaf);
         job_interest_drop(&op->interest);
         if (op->halted)
-                (void) unit_recovery_cancel(op->recovery);
+                (void) unit_recovery_cancel(op->recovery, false);
 }
 
 static Status unit_job_recover(Leaf *leaf) {
@@ -751,11 +751,11 @@ static bool unit_job_halt(Leaf *leaf) {
         if (op->verb == UNIT_STOP)
                 return true;
         if (op->job)
-                return op->result || job_cancel(op->job);
+                return op->result || job_cancel(op->job, false);
         if (op->result || !op->memo)
                 return true;
 
-        return op->recovery && unit_recovery_cancel(op->recovery);
+        return op->recovery && unit_recovery_cancel(op->recovery, false);
 }
 
 /* True if there is no job that the leaf would have to cancel. */

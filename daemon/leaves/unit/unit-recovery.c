@@ -30,6 +30,7 @@ struct UnitRecovery {
         NameUse asker;
         bool was_read;
         bool cancelled;       /* the job is not wanted any more */
+        bool deadlocked;      /* ... because it would never end */
         uint32_t job;         /* the id of the job that was queued for the request; 0: not known */
         bool own;             /* the request has created it */
         uint32_t queued;      /* the last job that was reported */
@@ -231,8 +232,9 @@ static void on_need(bool needed, void *userdata) {
 
 static void cancel_job(UnitRecovery *recovery) {
         if (!recovery->need)
-                recovery->need = job_need_new(recovery->connection, recovery->interest.path,
-                                              unit_verb_method(recovery->verb), on_need, recovery);
+                recovery->need =
+                        job_need_new(recovery->connection, recovery->interest.path, unit_verb_method(recovery->verb),
+                                     recovery->deadlocked, on_need, recovery);
 }
 
 static void on_changed(void *userdata);
@@ -373,8 +375,9 @@ const char *unit_recovery_job(const UnitRecovery *recovery) {
         return facts->job > 0 ? facts->job_path : NULL;
 }
 
-bool unit_recovery_cancel(UnitRecovery *recovery) {
+bool unit_recovery_cancel(UnitRecovery *recovery, bool deadlocked) {
         recovery->cancelled = true;
+        recovery->deadlocked = deadlocked;
         if (unit_watch_facts(recovery->watch)->job == 0)
                 return false;
         if (!recovery->interest.path || !is_own(recovery))

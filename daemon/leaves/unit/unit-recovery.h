@@ -60,7 +60,7 @@ void unit_recovery_free(UnitRecovery *recovery);
 const char *unit_recovery_job(const UnitRecovery *recovery);
 
 /* Cancels the job that it waits for, if there is one; known() follows when it has left the queue. True: the job is left
- * to others, and known() does not follow. */
-bool unit_recovery_cancel(UnitRecovery *recovery);
+ * to others, and known() does not follow. deadlocked: see job_cancel(). */
+bool unit_recovery_cancel(UnitRecovery *recovery, bool deadlocked);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitRecovery, unit_recovery_free)

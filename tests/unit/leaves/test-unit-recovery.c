@@ -340,7 +340,7 @@ static void test_cancel(Scene *scene, const void *data) {
 
         scene->unit = (Unit){ "loaded", "inactive", OLD, .job = 7 };
         recovery = recover_start(scene);
-        g_assert_false(unit_recovery_cancel(recovery));
+        g_assert_false(unit_recovery_cancel(recovery, false));
         wait_until(scene->n_cancelled == 1);
         tell(scene, 0, "inactive");
         wait_until(scene->verdict >= 0);
@@ -364,7 +364,7 @@ static void test_cancel_the_job_of_others(Scene *scene, const void *data) {
                         second = recover_start(scene);
                 if (i == 2)
                         wait_until(scene->n_kept == 2);
-                if (!unit_recovery_cancel(recovery))
+                if (!unit_recovery_cancel(recovery, false))
                         wait_until(scene->verdict >= 0);
                 wait_round_trip(scene->peer);
                 g_assert_cmpuint(scene->n_cancelled, ==, 0);

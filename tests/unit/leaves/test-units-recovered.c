@@ -129,6 +129,9 @@ static void test_stopped_at_its_start(Scene *scene, const void *data) {
 
         job_ends_with(scene, CAM_PATH, "inactive", "dead", CLD_KILLED);
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "btd was restarted meanwhile, and cam.service was stopped, or its failure was reset since, so "
+                        "its result is not known");
 }
 
 /* A oneshot service is forgotten when it has done its work: what it was like then counts. */
