@@ -14,13 +14,18 @@
 /* The oldest are forgotten if btd is off the bus for so many runs. */
 #define WAITING_MAX 4096u
 
+/* The bus is asked once for all runs that finish in this time, in microseconds. */
+#define ASK_USEC 1000000u
+
 struct FinishedRuns {
+        Timers *timers;
         Manager *manager;
         sd_bus *bus;          /* NULL: btd does not have its name */
         GQueue waiting;       /* FinishedRun: perhaps not received, in the order of their ends */
         unsigned n_sent;      /* how many of them were sent on this bus */
         unsigned n_asked;     /* how many of them are received when the reply comes */
         sd_bus_slot *receipt; /* of the call; NULL: there is none */
+        Timer *due;           /* the next call; NULL: none is needed, or there is one */
 };
 
 typedef struct FinishedRun {
@@ -66,9 +71,10 @@ static void on_run_lost(const char *id, const char *cause, void *userdata) {
 
 static const ManagerObserver observer = { .run_finished = on_run_finished, .run_lost = on_run_lost };
 
-FinishedRuns *finished_runs_new(Manager *manager) {
+FinishedRuns *finished_runs_new(Timers *timers, Manager *manager) {
         FinishedRuns *finished = g_new0(FinishedRuns, 1);
 
+        finished->timers = timers;
         finished->manager = manager;
         manager_observe(manager, &observer, finished);
         return finished;
@@ -81,7 +87,7 @@ void finished_runs_free(FinishedRuns *finished) {
         g_free(finished);
 }
 
-static void ask(FinishedRuns *finished);
+static void plan(FinishedRuns *finished);
 
 static int on_receipt(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
         FinishedRuns *finished = userdata;
@@ -92,16 +98,23 @@ static int on_receipt(sd_bus_message *reply, void *userdata, sd_bus_error *unuse
                 return 0;
 
         drop(finished, finished->n_asked);
-        if (finished->n_sent > 0)
-                ask(finished);
+        plan(finished);
         return 0;
 }
 
-static void ask(FinishedRuns *finished) {
+static void on_due(void *userdata) {
+        FinishedRuns *finished = userdata;
+
+        g_clear_pointer(&finished->due, timer_free);
         finished->n_asked = finished->n_sent;
         (void) sd_bus_call_method_async(finished->bus, &finished->receipt, "org.freedesktop.DBus",
                                         "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId", on_receipt, finished,
                                         NULL);
+}
+
+static void plan(FinishedRuns *finished) {
+        if (finished->n_sent > 0 && !finished->receipt && !finished->due)
+                finished->due = timer_new(finished->timers, ASK_USEC, on_due, finished);
 }
 
 void finished_runs_send(FinishedRuns *finished) {
@@ -114,8 +127,7 @@ void finished_runs_send(FinishedRuns *finished) {
                 manager_bus_emit_run_finished(finished->bus, run->id, run->status, run->cause);
                 finished->n_sent++;
         }
-        if (!finished->receipt && finished->n_sent > 0)
-                ask(finished);
+        plan(finished);
 }
 
 void finished_runs_open(FinishedRuns *finished, sd_bus *bus) {
@@ -125,6 +137,7 @@ void finished_runs_open(FinishedRuns *finished, sd_bus *bus) {
 }
 
 void finished_runs_close(FinishedRuns *finished) {
+        g_clear_pointer(&finished->due, timer_free);
         g_clear_pointer(&finished->receipt, sd_bus_slot_unref);
         finished->n_sent = finished->n_asked = 0;
         finished->bus = NULL;

@@ -8,12 +8,13 @@
 
 #include <systemd/sd-bus.h>
 
+#include "basic/timers.h"
 #include "runtime/manager.h"
 
 typedef struct FinishedRuns FinishedRuns;
 
-/* Borrows the manager, and observes it. */
-FinishedRuns *finished_runs_new(Manager *manager);
+/* Borrows the timers and the manager, and observes the manager. */
+FinishedRuns *finished_runs_new(Timers *timers, Manager *manager);
 void finished_runs_free(FinishedRuns *finished);
 
 /* btd has its name on this bus, which is borrowed: sends what has not been received. */

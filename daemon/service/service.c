@@ -501,7 +501,7 @@ Service *service_new(GMainContext *context, Timers *timers, Connection *connecti
         service->userdata = userdata;
         service->workers = workers_new(context, WORKERS_MAX);
         service->replayers = workers_new(context, REPLAYERS_MAX);
-        service->finished = finished_runs_new(manager);
+        service->finished = finished_runs_new(timers, manager);
         service->listener = connection_listen(connection, &listener_callbacks, service);
         manager_observe(manager, &observer, service);
         return service;
