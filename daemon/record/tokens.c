@@ -181,6 +181,7 @@ static void expire(Tokens *tokens) {
                 while (g_hash_table_iter_next(&iter, NULL, &queue))
                         if (!most || ((const GQueue *) queue)->length > most->length)
                                 most = queue;
+                assert(most && most->head);
                 remove_token(tokens, most->head->data);
         }
 }

@@ -395,8 +395,8 @@ static int append_variable(const ReferenceValues *values, GString *text, const P
                 return r;
 
         if (!value && !values->null_is_text) {
-                *ret_error = g_strdup_printf("the variable '%.*s' is null, so it cannot be a part of a text", (int) piece->length,
-                                             piece->start);
+                *ret_error = g_strdup_printf("the variable '%.*s' is null, so it cannot be a part of a text",
+                                             (int) piece->length, piece->start);
                 return -EINVAL;
         }
         if (piece->kind != PIECE_VARIABLE)

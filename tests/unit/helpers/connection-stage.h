@@ -11,7 +11,8 @@
 #define SERVICE "org.example.Service"
 #define PATH "/org/example/Service"
 
-/* Its methods: Echo gives back a number, Fail, FailLong and Limits fail, Hang is never answered. Its signal: Changed. */
+/* Its methods: Echo gives back a number, Fail, FailLong and Limits fail, Hang is never answered. Its signal: Changed.
+ */
 typedef struct Service {
         BusPeer *peer;
         unsigned n_echoes, n_hangs;
