@@ -57,16 +57,20 @@ static const Case cases[] = {
         { { BEGUN, "3 ended #2 {'status':'error'}" }, "line 6: it has no cause" },
         { { BEGUN, "3 ended #2 {'status':'failure','cause':[{'kind':'timeout','text':'x','node':1}]}" },
           "line 6: its cause belongs to another node" },
+        { { BEGUN, "3 ended #2 {'status':'done'}" }, "line 6: it has no status" },
         { { BEGUN, "3 ended #3 {'status':'success'}" }, "line 6: node #3 is not running" },
         { { BEGUN, "3 changed #2" }, "line 6: node #2 is not being evaluated" },
         { { BEGUN, "3 turned #4" }, "line 6: node #4 is not being evaluated" },
         { { BEGUN, "3 reason #2 {'status':'failure'}" }, "line 6: node #2 is not a condition that is false" },
+        { { BEGUN, "3 reason #4 {'status':'failure'}" }, "line 6: node #4 is not a condition that is false" },
         { { BEGUN, "3 timer #2" }, "line 6: there is no such timer" },
         { { BEGUN, "3 interval" }, "line 6: there is no such timer" },
         { { BEGUN, "3 set" }, "line 6: it has no variables" },
         { { BEGUN, "3 note #4 {}" }, "line 6: node #4 is not running" },
         { { BEGUN, "3 rerun #4" }, "line 6: node #4 is not running" },
         { { BEGUN, "3 locked #5" }, "line 6: node #5 waits for no lock" },
+        { { BEGUN, "3 refused #5" }, "line 6: node #5 has no lock" },
+        { { BEGUN, "3 force #4 {'status':'success'}" }, NULL },
         { { BEGUN, "3 force #4 {'status':'running'}" }, "line 6: it has no outcome" },
         { { BEGUN, "3 stop #2" }, "line 6: the run has not requested 'stop'" },
         { { BEGUN, "3 finished {'status':'success'}" }, "line 6: 'finished' does not happen to a run that is running" },
@@ -81,6 +85,8 @@ static const Case cases[] = {
         { { HALTING, "5 finished {'status':'unfinished'}", "5 tick" },
           "line 10: 'tick' does not happen to a run that is unfinished" },
         { { SLEPT, "4 value #4 {'status':'failure','look':1}", "5 reason #4 {'status':'failure'}" },
+          "line 10: it has no reason" },
+        { { SLEPT, "4 value #4 {'status':'failure','look':1}", "5 reason #4 {'status':'success'}" },
           "line 10: it has no reason" },
         { { "1 snapshot {}" }, "line 2: the snapshot does not fit the tree" },
         { { "1 snapshot" }, "line 2: the snapshot does not fit the tree" },
@@ -170,9 +176,43 @@ static void test_condition(void) {
                   "line 4: node #1 is started when 'd' is \"2h\", but with this engine it is \"1h\"" },
                 { { "1 start {'suspended':0}", "2 tick", "2 value #1 {'status':'failure'}" },
                   "line 3: after this line, the run requests 'begin' of node #1, which is not recorded" },
+                { { "1 start {'suspended':0}", "2 tick", "2 begin #1 {'with':{'d':'1h'}}",
+                    "3 ended #1 {'status':'success'}" },
+                  "line 5: node #1 is not running" },
         };
 
         assert_errors("{'type':'WaitFor','child':{'type':'PathExists','path':'{d}'}}", starts, G_N_ELEMENTS(starts));
+}
+
+/* Each answer to a request of the run: of a lock, of a leaf that ends at once, of the interval. */
+static void test_answers(void) {
+        static const Case locked[] = {
+                { { "1 start {'suspended':0}", "2 tick +", "2 at-once-locked #0 +", "2 begin #0" }, NULL },
+                { { "1 start {'suspended':0}", "2 tick +", "2 waits #0" }, NULL },
+                { { "1 start {'suspended':0}", "2 tick +", "2 begin #0" },
+                  "line 3: after this line, the run requests 'waits' of node #0, which is not recorded" },
+        };
+        static const Case said[] = {
+                { { "1 start {'suspended':0}", "2 tick +", "2 begin #0 +",
+                    "2 at-once #0 {'status':'success','message':'x','level':'loud'} +",
+                    "2 finished {'status':'success'}" },
+                  NULL },
+                { { "1 start {'suspended':0}", "2 tick +", "2 begin #0 +", "2 at-once #0 {'status':'running'} +",
+                    "2 finished {'status':'failure'}" },
+                  "line 5: it has no outcome" },
+        };
+        static const Case again[] = {
+                { { "1 start {'suspended':0}", "2 tick +", "2 begin #1 +", "2 at-once #1 {'status':'success'} +",
+                    "2 arm {'after':100000}" },
+                  NULL },
+                { { "1 start {'suspended':0}", "2 tick +", "2 begin #1 +", "2 at-once #1 {'status':'success'}" },
+                  "line 5: after this line, the run requests 'arm', which is not recorded" },
+        };
+
+        assert_errors("{'type':'Sleep','duration':'1h','lock':'disk'}", locked, G_N_ELEMENTS(locked));
+        assert_errors("{'type':'Log','message':'x'}", said, G_N_ELEMENTS(said));
+        assert_errors("{'type':'KeepRunningUntilFailure','child':{'type':'AlwaysSuccess'}}", again,
+                      G_N_ELEMENTS(again));
 }
 
 static void test_engine(void) {
@@ -257,6 +297,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/replay-mismatches/entries", test_entries);
         g_test_add_func("/replay-mismatches/condition", test_condition);
+        g_test_add_func("/replay-mismatches/answers", test_answers);
         g_test_add_func("/replay-mismatches/engine", test_engine);
         g_test_add_func("/replay-mismatches/results", test_results);
         g_test_add_func("/replay-mismatches/results-of-conditions", test_results_of_conditions);
