@@ -87,6 +87,25 @@ static const LeafKind fake_kind = {
         .describe = fake_describe,
 };
 
+static Status fake_start_deed(Leaf *leaf) {
+        const FakeParams *params = leaf->params;
+
+        return params->fails ? fake_start_now(leaf) : fake_start(leaf);
+}
+
+static char *fake_obstacle(const Leaf *leaf) {
+        const FakeParams *params = leaf->params;
+
+        return g_strdup(params->text);
+}
+
+static const LeafKind fake_deed_kind = {
+        .start = fake_start_deed,
+        .acts = true,
+        .release = fake_release,
+        .obstacle = fake_obstacle,
+};
+
 static const LeafKind fake_now_kind = {
         .start = fake_start_now,
         .release = fake_release,
@@ -124,6 +143,16 @@ static const NodeType fake_condition_type = {
         .timeout_offset = offsetof(FakeParams, timeout),
 };
 
+static const NodeType fake_deed_type = {
+        .name = "FakeDeed",
+        .class = NODE_CONDITION,
+        .params = fake_params,
+        .params_size = sizeof(FakeParams),
+        .summary = "is what it is told, and acts when it starts",
+        .has_timeout = true,
+        .timeout_offset = offsetof(FakeParams, timeout),
+};
+
 static const NodeType fake_now_type = {
         .name = "FakeNow",
         .class = NODE_ACTION,
@@ -133,7 +162,8 @@ static const NodeType fake_now_type = {
         .summary = "completes at once",
 };
 
-static const NodeType *const fake_types[] = { &fake_action_type, &fake_condition_type, &fake_now_type, NULL };
+static const NodeType *const fake_types[] = { &fake_action_type, &fake_condition_type, &fake_deed_type, &fake_now_type,
+                                              NULL };
 static const NodeType *const *const tables[] = { engine_types, fake_types, NULL };
 
 const NodeType *const *const *const fake_tables = tables;
@@ -141,6 +171,8 @@ const NodeType *const *const *const fake_tables = tables;
 const LeafKind *fake_kind_of(const NodeType *type) {
         if (type == &fake_now_type)
                 return &fake_now_kind;
+        if (type == &fake_deed_type)
+                return &fake_deed_kind;
         if (type == &script_type)
                 return &script_kind;
 

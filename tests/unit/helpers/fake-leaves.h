@@ -3,8 +3,8 @@
 
 /*
  * Simulates leaves that do what a test says, when it says so: FakeAction (ends when told; with "stubborn" its halt
- * takes until it is told), FakeCondition (its value is what it was told), FakeNow (completes at once). A test finds
- * them by the node's name.
+ * takes until it is told), FakeCondition (its value is what it was told), FakeDeed (the same, but it acts when it
+ * starts; its text is its obstacle), FakeNow (completes at once). A test finds them by the node's name.
  */
 
 #include "run/leaf.h"

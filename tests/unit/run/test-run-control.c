@@ -207,6 +207,7 @@ static void test_force_what_is_to_come(void) {
 
         run_stage_start(stage);
         g_assert_false(run_force(stage->run, 2, STATUS_FAILURE, by_hand()));
+        run_stage_assert_node(stage, 2, STATUS_IDLE, "will be failure, forced by hand");
         run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
         g_assert_cmpuint(fake_starts("B"), ==, 0);
         run_stage_assert_finished(stage, STATUS_FAILURE, "Boot/B: forced by hand");
@@ -251,6 +252,15 @@ static void test_set_values(void) {
         run_stage_assert_finished(stage, STATUS_FAILURE, "Sequence/B: you");
 }
 
+static void test_tokens(void) {
+        g_autofree char *error = NULL;
+
+        g_assert_cmpint(run_check_token("boot.1_a-B", &error), ==, 0);
+        g_assert_cmpint(run_check_token("a b", &error), ==, -EINVAL);
+        g_assert_cmpstr(error, ==,
+                        "'a b' cannot be a token; it consists of letters, digits, '_', '.' and '-', 50 at most");
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run-control/pause", test_pause);
@@ -266,5 +276,6 @@ int main(int argc, char **argv) {
         g_test_add_func("/run-control/force-what-is-to-come", test_force_what_is_to_come);
         g_test_add_func("/run-control/force-at-a-breakpoint", test_force_at_a_breakpoint);
         g_test_add_func("/run-control/set-values", test_set_values);
+        g_test_add_func("/run-control/tokens", test_tokens);
         return g_test_run();
 }

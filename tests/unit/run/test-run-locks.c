@@ -34,6 +34,8 @@ static void test_lock_of_another_run(void) {
         run_start(other);
         run_stage_turn(stage);
         g_assert_cmpuint(fake_starts("A"), ==, 1);
+        g_assert_cmpuint(run_n_lock_waiters(stage->run), ==, 0);
+        g_assert_cmpuint(run_n_lock_waiters(other), ==, 1);
         run_stage_halt(stage, "enough");
         g_assert_cmpuint(fake_starts("A"), ==, 1);
         run_stage_end(stage, "A", STATUS_SUCCESS, NULL);

@@ -176,6 +176,14 @@ static void test_cause(void) {
         run_stage_assert_node(stage, 0, STATUS_FAILURE, "refused: {secret:pass}!");
 }
 
+static void test_description(void) {
+        g_autoptr(Vault) vault = vault_new();
+        g_autoptr(RunStage) stage = stage_new(vault, "'type': 'FakeAction', 'text': 'the door of {secret:pass}'");
+
+        run_stage_start(stage);
+        run_stage_assert_node(stage, 0, STATUS_RUNNING, "waits for the door of {secret:pass}");
+}
+
 static void test_facts_and_outputs(void) {
         g_autoptr(Vault) vault = vault_new();
         g_autoptr(RunStage) stage = stage_new(vault, "'type': 'FakeAction', 'text': '{secret:pass}'");
@@ -257,6 +265,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run-secrets/hide-all", test_hide_all);
         g_test_add_func("/run-secrets/reveal", test_reveal);
         g_test_add_func("/run-secrets/cause", test_cause);
+        g_test_add_func("/run-secrets/description", test_description);
         g_test_add_func("/run-secrets/facts-and-outputs", test_facts_and_outputs);
         g_test_add_func("/run-secrets/cannot-start", test_cannot_start);
         g_test_add_func("/run-secrets/refused-at-load", test_refused_at_load);

@@ -364,9 +364,11 @@ static void test_changes(void) {
         assert_changes(stage, NULL, 0);
 }
 
-static void test_delay_says_how_long(void) {
-        g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'Delay', 'delay': '1min', 'child': " ACTION("A") "}");
-        g_autofree char *detail = NULL;
+static void say_how_long(const char *more) {
+        g_autofree char *root = g_strdup_printf("{ 'type': 'Delay', 'delay': '1min'%s, 'child': " ACTION("A") "}",
+                                                more),
+                        *detail = NULL;
+        g_autoptr(RunStage) stage = run_stage_new(root);
         NodeReport report;
         uint64_t left = 0;
 
@@ -377,6 +379,89 @@ static void test_delay_says_how_long(void) {
         g_assert_cmpint(span_parse(detail + strlen("continues in "), &left), ==, 0);
         g_assert_cmpuint(left, <=, 60 * G_USEC_PER_SEC);
         g_assert_cmpuint(left, >, 30 * G_USEC_PER_SEC);
+}
+
+static void test_delay_says_how_long(void) {
+        say_how_long("");
+        say_how_long(", 'clock': 'boottime'");
+}
+
+/* A condition that acts begins only after the tick that starts it, and not if that tick stops it again. */
+static void test_condition_that_acts(void) {
+        g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'WaitFor', 'name': 'W', 'child': { 'type': 'Sequence', "
+                                                  "'children': [ { 'type': 'FakeDeed', 'name': 'C' }, "
+                                                  "{ 'type': 'FakeDeed', 'name': 'D', 'text': 'the bus' } ] } }"),
+                            false_at_once = run_stage_new("{ 'type': 'FakeDeed', 'name': 'E', 'fails': true }"),
+                            stopped = run_stage_new("{ 'type': 'Parallel', 'name': 'P', 'children': [ { 'type': "
+                                                    "'FakeDeed', 'name': 'F' }, " FAILS("G") " ] }"),
+                            held_up = run_stage_new("{ 'type': 'FakeDeed', 'name': 'H', 'text': 'the bus', 'timeout': "
+                                                    "'1ms' }");
+
+        run_start(stage->run);
+        g_assert_cmpuint(fake_starts("C"), ==, 0);
+        run_stage_turn(stage);
+        g_assert_cmpuint(fake_starts("C"), ==, 1);
+        run_stage_assert_node(stage, 2, STATUS_RUNNING, NULL);
+        fake_set_value("C", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_node(stage, 3, STATUS_RUNNING, "waits for the bus");
+        fake_set_value("D", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
+
+        run_stage_start(false_at_once);
+        run_stage_assert_finished(false_at_once, STATUS_FAILURE, "E: told to fail");
+
+        run_stage_start(stopped);
+        run_stage_assert_finished(stopped, STATUS_FAILURE, "P/G: told to fail");
+        g_assert_cmpuint(fake_starts("F"), ==, 0);
+
+        run_stage_start(held_up);
+        run_stage_await_finish(held_up);
+        run_stage_assert_finished(held_up, STATUS_FAILURE, "H: timed out after 1ms; it waited for the bus");
+}
+
+static void test_awaits(void) {
+        g_autoptr(RunStage) stage = run_stage_new(
+                "{ 'type': 'Parallel', 'children': [" ACTION("A") ", " CONDITION("B") ", " ACTION("C") "] }");
+        static const struct {
+                NodeId node;
+                uint32_t attempt;
+                bool awaits;
+        } cases[] = {
+                { 0, 1, false }, { 1, 1, true }, { 1, 2, false }, { 2, 1, true }, { 3, 1, false }, { 4, 1, false }
+        };
+
+        run_stage_start(stage);
+        run_stage_end(stage, "C", STATUS_SUCCESS, NULL);
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+                g_assert_true(run_awaits(stage->run, cases[i].node, cases[i].attempt) == cases[i].awaits);
+}
+
+static void on_node_changed(NodeId node, void *userdata) {
+        g_string_append_printf(userdata, "%u ", node);
+}
+
+static void on_run_ready(void *userdata) {
+        g_string_append(userdata, "ready ");
+}
+
+static void test_observer(void) {
+        static const RunObserver whole = { .changed = on_node_changed, .ready = on_run_ready }, none = {};
+        g_autoptr(RunStage) stage = run_stage_new("{ 'type': 'Sequence', 'children': [ { 'type': 'FakeAction', 'name': "
+                                                  "'A', 'ready': true }, " ACTION("B") "] }"),
+                            other = run_stage_new("{ 'type': 'FakeAction', 'name': 'C', 'ready': true }");
+        g_autoptr(GString) seen = g_string_new(NULL);
+
+        run_observe(stage->run, &whole, seen);
+        run_stage_start(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
+        g_assert_cmpstr(seen->str, ==, "0 1 1 ready 2 ");
+
+        run_observe(other->run, &none, NULL);
+        run_stage_start(other);
+        run_stage_end(other, "C", STATUS_SUCCESS, NULL);
+        run_stage_assert_finished(other, STATUS_SUCCESS, NULL);
 }
 
 static void test_free_in_the_middle(void) {
@@ -443,6 +528,9 @@ int main(int argc, char **argv) {
         g_test_add_func("/run/condition-changes", test_condition_changes);
         g_test_add_func("/run/changes", test_changes);
         g_test_add_func("/run/delay-says-how-long", test_delay_says_how_long);
+        g_test_add_func("/run/condition-that-acts", test_condition_that_acts);
+        g_test_add_func("/run/awaits", test_awaits);
+        g_test_add_func("/run/observer", test_observer);
         g_test_add_func("/run/free-in-the-middle", test_free_in_the_middle);
         g_test_add_func("/run/endless-loop", test_endless_loop);
         g_test_add_func("/run/error-of-what-goes-on", test_error_of_what_goes_on);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <json-c/json_tokener.h>
 #include <string.h>
 #include <systemd/sd-login.h>
 
@@ -14,7 +15,7 @@
 #define APP 11
 #define OTHER 12
 
-/* NULL: the process has ended. */
+/* NULL: the process has ended. 0 is the test itself. */
 static const char *units[] = { [APP] = "app.service", [OTHER] = "other.service" };
 
 int sd_pid_get_unit(pid_t pid, char **ret_unit) {
@@ -113,6 +114,32 @@ static void test_stop(Fixture *fixture, gconstpointer data) {
         g_assert_false(waiters_has(fixture->waiters, "boot", "", false, "other.service"));
 }
 
+static void test_own_unit(Fixture *fixture, gconstpointer data) {
+        g_assert_false(waiters_are_in(fixture->waiters, NULL));
+        units[0] = "btd.service";
+        start_next(fixture);
+        units[0] = NULL;
+        g_assert_true(waiters_are_in(fixture->waiters, NULL));
+        g_assert_true(waiters_are_in(fixture->waiters, "btd.service"));
+        g_assert_false(waiters_are_in(fixture->waiters, "app.service"));
+}
+
+/* Of a damaged file, the entries that are whole are read. */
+static void test_damaged(Fixture *fixture, gconstpointer data) {
+        static const char *const members[] = { "tree", "instance", "unit", "pid" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(members); i++) {
+                json_object *all = json_tokener_parse(
+                        "[" ENTRY("boot", "", "app.service", 11) "," ENTRY("boot", "", "other.service", 12) "]");
+
+                json_object_object_del(json_object_array_get_idx(all, 0), members[i]);
+                boot_file_write(fixture->directory, "waiters", all);
+                start_next(fixture);
+                g_assert_false(waiters_has(fixture->waiters, "boot", "", false, "app.service"));
+                g_assert_true(waiters_has(fixture->waiters, "boot", "", false, "other.service"));
+        }
+}
+
 #define ADD(name, function) g_test_add("/waiters/" name, Fixture, NULL, set_up, function, tear_down)
 
 int main(int argc, char **argv) {
@@ -122,6 +149,8 @@ int main(int argc, char **argv) {
         ADD("several", test_several);
         ADD("has-ended", test_has_ended);
         ADD("stop", test_stop);
+        ADD("own-unit", test_own_unit);
+        ADD("damaged", test_damaged);
 
         return g_test_run();
 }
