@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "leaf-types/leaf-types.h"
 #include "run-stage.h"
 #include "script/reference.h"
 
@@ -224,6 +225,39 @@ static void test_cannot_start(void) {
                      "A: timeout: \"1{secret:pass}\" is not a time span such as \"150ms\" or \"1min 30s\"");
 }
 
+/* What does not fit another parameter is told as it was written, too. */
+static void test_does_not_fit(void) {
+        static const NodeType *const *const tables[] = { engine_types, leaf_types, NULL };
+        static const struct {
+                const char *signature, *arg, *error;
+        } cases[] = {
+                { "s", "{secret:pass}", NULL },
+                { "u", "{secret:pass}",
+                  "args[0]: expected a whole number from 0 to 4294967295, not \"{secret:pass}\"" },
+                { "o", "/{secret:pass}!",
+                  "args[0]: expected an object path such as \"/org/example\", not \"/{secret:pass}!\"" },
+        };
+        g_autoptr(Vault) vault = vault_new();
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *text = g_strdup_printf("{\"btd\":1,\"root\":{\"type\":\"DBusCall\",\"destination\":"
+                                                        "\"org.x\",\"path\":\"/\",\"interface\":\"org.x\",\"member\":"
+                                                        "\"M\",\"signature\":\"%s\",\"args\":[\"%s\"]}}",
+                                                        cases[i].signature, cases[i].arg),
+                                *error = NULL;
+                g_autoptr(Diagnostics) diagnostics = diagnostics_new(NULL);
+                g_autoptr(Definition) definition = NULL;
+                g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
+                Params params = {};
+
+                g_assert_cmpint(definition_load_text(text, strlen(text), tables, NULL, diagnostics, &definition), ==,
+                                0);
+                (void) definition_params_revealed(definition, 0, blackboard, NULL, &vault->secrets, &params, &error);
+                g_assert_cmpstr(error, ==, cases[i].error);
+                params_clear(&params);
+        }
+}
+
 static void assert_refused(const char *root, const char *expected) {
         g_autofree char *text = g_strdup_printf("{ 'btd': 1, 'root': %s }", root), *first = NULL;
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(NULL);
@@ -268,6 +302,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run-secrets/description", test_description);
         g_test_add_func("/run-secrets/facts-and-outputs", test_facts_and_outputs);
         g_test_add_func("/run-secrets/cannot-start", test_cannot_start);
+        g_test_add_func("/run-secrets/does-not-fit", test_does_not_fit);
         g_test_add_func("/run-secrets/refused-at-load", test_refused_at_load);
         return g_test_run();
 }

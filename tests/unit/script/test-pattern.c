@@ -62,6 +62,7 @@ static char *results(lua_State *lua, const char *code, const GString *text, cons
 static void compare(Pair *pair, const GString *text, const GString *pattern) {
         static const char *const codes[] = {
                 "local t, p = ... return string.find(t, p)",
+                "local t, p = ... return string.find(t, p, 0)",
                 "local t, p = ... return string.find(t, p, 3)",
                 "local t, p = ... return string.find(t, p, -2)",
                 "local t, p = ... return string.find(t, p, 1, true)",

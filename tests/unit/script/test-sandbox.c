@@ -152,6 +152,7 @@ static void test_ways_out(void) {
                 { "string.format('\\0%p', {})", "string.format('\\0%p', {}): '%p' is not available here" },
                 { "string.format('%-20p', 'x')", "string.format('%-20p', 'x'): '%p' is not available here" },
                 { "string.format('%%p')", "\"%p\"" },
+                { "string.format('100%', 1)", "string.format('100%', 1): invalid conversion '%' to 'format'" },
                 { "string.format('%q', {})",
                   "string.format('%q', {}): bad argument #2 to 'format' (value has no literal form)" },
                 { "{} .. ''", "{} .. '': attempt to concatenate a table value" },
@@ -177,6 +178,10 @@ static void test_ways_out(void) {
                 { "(function() local s = '' for k in pairs({ b = 1, a = 1, [2] = 1, [1.5] = 1, [true] = 1 }) do "
                   "s = s .. tostring(k) end return s end)()",
                   "\"1.52abtrue\"" },
+                { "(function() local s = '' for k in pairs({ [true] = 1, [false] = 1 }) do s = s .. tostring(k) end "
+                  "return s end)()",
+                  "\"falsetrue\"" },
+                { "select('#', table.unpack({ 1, 2, 3 }, 2, 3))", "2" },
                 { "(function() for k in pairs({ [{}] = 1, [{ 1 }] = 1 }) do end end)()",
                   "(function() for k in pairs({ [{}] = 1, [{ 1 }] = 1 }) do end...: the keys of this table have no "
                   "order (a "
