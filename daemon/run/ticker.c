@@ -12,7 +12,9 @@
 struct Ticker {
         GSource source; /* must be the first member; GLib keeps it alive until the last dispatch has returned */
         GQueue queue;
-        GQueue in_doubt, asked; /* of entries that are not ticked yet: before and after the question */
+        /* Of entries that are not ticked yet: before and after the question. [1]: those that came in doubt again while
+         * the question before was asked. */
+        GQueue in_doubt[2], asked[2];
         bool held;
         void (*doubted)(void *userdata);
         void *userdata;
@@ -82,15 +84,14 @@ void ticker_free(Ticker *ticker) {
         g_source_unref(&ticker->source);
 }
 
-static void enter(TickerEntry *entry, GQueue *queue, bool again) {
-        entry->again = again;
+static void enter(TickerEntry *entry, GQueue *queue) {
         entry->link.data = queue;
         g_queue_push_tail_link(queue, &entry->link);
 }
 
 void ticker_queue(Ticker *ticker, TickerEntry *entry) {
         if (!entry->link.data)
-                enter(entry, &ticker->queue, false);
+                enter(entry, &ticker->queue);
 }
 
 void ticker_remove(Ticker *ticker, TickerEntry *entry) {
@@ -115,19 +116,18 @@ void ticker_set_doubted(Ticker *ticker, void (*doubted)(void *userdata), void *u
 }
 
 void ticker_queue_in_doubt(Ticker *ticker, TickerEntry *entry) {
-        bool again;
+        const GQueue *now = entry->link.data;
 
         if (!ticker->doubted) {
                 ticker_queue(ticker, entry);
                 return;
         }
 
-        if (entry->link.data == &ticker->in_doubt || (entry->link.data == &ticker->asked && entry->again))
+        if (now == &ticker->in_doubt[0] || now == &ticker->in_doubt[1] || now == &ticker->asked[1])
                 return;
 
-        again = entry->link.data == &ticker->asked;
         ticker_remove(ticker, entry);
-        enter(entry, &ticker->in_doubt, again);
+        enter(entry, &ticker->in_doubt[now == &ticker->asked[0]]);
         ticker->doubted(ticker->userdata);
 }
 
@@ -141,10 +141,12 @@ static void move_all(GQueue *from, GQueue *to) {
 }
 
 void ticker_ask(Ticker *ticker) {
-        move_all(&ticker->in_doubt, &ticker->asked);
+        for (unsigned again = 0; again < 2; again++)
+                move_all(&ticker->in_doubt[again], &ticker->asked[again]);
 }
 
 bool ticker_resolve(Ticker *ticker) {
-        move_all(&ticker->asked, &ticker->queue);
-        return ticker->in_doubt.length > 0;
+        for (unsigned again = 2; again-- > 0;)
+                move_all(&ticker->asked[again], &ticker->queue);
+        return ticker->in_doubt[0].length + ticker->in_doubt[1].length > 0;
 }

@@ -16,7 +16,6 @@ typedef struct TickerEntry {
         void (*tick)(void *userdata);
         void *userdata;
         GList link; /* private; its data is the queue that it is in, or NULL */
-        bool again; /* private; it has come in doubt again while the question was asked */
 } TickerEntry;
 
 Ticker *ticker_new(GMainContext *context);
