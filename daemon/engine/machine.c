@@ -156,6 +156,18 @@ bool machine_force(Machine *machine, NodeId node, Status status) {
         return node_state(machine, node)->status == STATUS_RUNNING;
 }
 
+void machine_lock_refused(Machine *machine, NodeId node) {
+        const NodeState *state = node_state(machine, node);
+
+        /* The activation that holds the lock ends already. */
+        if (machine->attributes[node].flags & ATTRIBUTE_HOLDS &&
+            (state->status != STATUS_RUNNING || state->flags & STATE_DEFERRED))
+                return;
+
+        (void) machine_force(machine, node, STATUS_FAILURE);
+        machine->attributes[node].flags |= ATTRIBUTE_REFUSED;
+}
+
 void machine_set_breakpoint(Machine *machine, NodeId node, bool set) {
         Attributes *attributes = control(machine, node);
 

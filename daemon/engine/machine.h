@@ -173,6 +173,8 @@ void machine_variable_set(Machine *machine);
 
 /* The node has acquired the lock that it waited for. */
 void machine_lock_granted(Machine *machine, NodeId node);
+/* It does not get the lock, or loses it, so it fails. */
+void machine_lock_refused(Machine *machine, NodeId node);
 
 /*
  * Requests of the user.

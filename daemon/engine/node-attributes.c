@@ -25,8 +25,11 @@ static void release_lock(Machine *machine, NodeId node) {
 
         if (attributes->flags & (ATTRIBUTE_WAITS | ATTRIBUTE_HOLDS))
                 machine->host->unlock(machine, node);
+        if (attributes->flags & ATTRIBUTE_REFUSED)
+                attributes->forced = STATUS_IDLE;
 
-        attributes->flags &= ~(ATTRIBUTE_WAITS | ATTRIBUTE_HOLDS | ATTRIBUTE_AT_BREAKPOINT | ATTRIBUTE_PASSED);
+        attributes->flags &=
+                ~(ATTRIBUTE_WAITS | ATTRIBUTE_HOLDS | ATTRIBUTE_AT_BREAKPOINT | ATTRIBUTE_PASSED | ATTRIBUTE_REFUSED);
 }
 
 static bool run_hook(Machine *machine, NodeId node, Hook hook) {

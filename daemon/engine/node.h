@@ -86,6 +86,7 @@ typedef enum AttributeFlags {
         ATTRIBUTE_ENDED = 1 << 8,         /* ... and has an outcome now, or is a leaf that has ended */
         ATTRIBUTE_PERSISTS = 1 << 9,      /* the forced outcome holds for later evaluations, too */
         ATTRIBUTE_IN_ERROR = 1 << 10,     /* it answered ERROR, so it cannot continue */
+        ATTRIBUTE_REFUSED = 1 << 11,      /* was refused its lock: the forced outcome is not for the next activation */
 } AttributeFlags;
 
 /* One per node, in machines that need them: see node-attributes.h. */

@@ -599,7 +599,7 @@ void input_lock_refused(Run *run, NodeId node, Cause *why, uint64_t now) {
         begin_input(run, now);
         run_note_status(run, ENTRY_REFUSED, node, STATUS_FAILURE, why);
         causes_set(&run->forced, node, why);
-        machine_force(run->machine, node, STATUS_FAILURE);
+        machine_lock_refused(run->machine, node);
         finish_input(run);
 }
 

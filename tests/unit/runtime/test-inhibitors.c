@@ -2,6 +2,7 @@
 
 /* Tests Inhibit with locks that the test grants and refuses, and a next btd that takes them again. */
 
+#include "basic/cleanup.h"
 #include "recoverable-leaves.h"
 #include "recovery-stage.h"
 #include "run/run.h"
@@ -176,6 +177,59 @@ static void test_refused_the_second_time(void) {
         end(stage);
 }
 
+static void set_go(RecoveryStage *stage, bool go) {
+        g_autoptr(json_object) values = json_object_new_object();
+        g_autofree char *error = NULL;
+
+        json_object_object_add(values, "a", json_object_new_int(go ? 0 : 1));
+        g_assert_cmpint(run_set_values(recovery_stage_run(stage, "t.1"), values, NULL, &error), ==, 0);
+}
+
+#define CYCLES                                                                                                         \
+        "'root': { 'type': 'Repeat', 'num_cycles': 2, 'child': { 'type': 'Sequence', 'children': [ { 'type': "         \
+        "'WaitFor', 'child': " GO " }, { 'type': 'Fallback', 'children': [ { 'type': 'ReactiveSequence', 'children': " \
+        "[ " GO ", " INHIBIT("") " ] }, { 'type': 'Recoverable', 'name': 'B' } ] } ] } }"
+#define GO "{ 'type': 'Condition', 'test': 'a == 0' }"
+
+/* Each start of the node requests the lock anew, also if the node was halted when the refusal came. */
+static void next_cycle(RecoveryStage *stage) {
+        recovery_stage_turn(stage);
+        recoverable_end("B", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+        g_assert_cmpuint(all->len, ==, 0);
+        set_go(stage, true);
+        recovery_stage_turn(stage);
+        g_assert_cmpuint(all->len, ==, 1);
+        answer(stage, NULL);
+        g_assert_true(g_str_has_suffix(recoverable_events("A"), "start "));
+        recoverable_end("A", STATUS_SUCCESS);
+        recovery_stage_turn(stage);
+        recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
+        end(stage);
+}
+
+static void test_refused_and_halted_at_once(void) {
+        RecoveryStage *stage = begin(CYCLES);
+
+        set_go(stage, false);
+        answer(stage, "no");
+        next_cycle(stage);
+}
+
+static void test_refused_while_it_halts(void) {
+        RecoveryStage *stage = begin(CYCLES);
+
+        answer(stage, NULL);
+        recoverable_stubborn("A");
+        set_go(stage, false);
+        recovery_stage_turn(stage);
+        recovery_stage_kill(stage);
+        recoverable_stubborn("A");
+        answer(stage, "no");
+        recoverable_end("A", STATUS_SUCCESS);
+        next_cycle(stage);
+}
+
 static void test_paused(void) {
         RecoveryStage *stage = begin("'root': " INHIBIT(""));
 
@@ -217,6 +271,8 @@ int main(int argc, char **argv) {
         g_test_add_func("/inhibitors/held-until-the-child-has-ended", test_held_until_the_child_has_ended);
         g_test_add_func("/inhibitors/taken-again", test_taken_again);
         g_test_add_func("/inhibitors/refused-the-second-time", test_refused_the_second_time);
+        g_test_add_func("/inhibitors/refused-and-halted-at-once", test_refused_and_halted_at_once);
+        g_test_add_func("/inhibitors/refused-while-it-halts", test_refused_while_it_halts);
         g_test_add_func("/inhibitors/paused", test_paused);
         g_test_add_func("/inhibitors/requested-anew", test_requested_anew);
         return g_test_run();
