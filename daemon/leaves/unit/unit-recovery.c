@@ -17,6 +17,7 @@
 #include "leaves/unit/job-need.h"
 #include "leaves/unit/systemd-job.h"
 #include "leaves/unit/systemd.h"
+#include "leaves/unit/unit-check.h"
 
 struct UnitRecovery {
         Connection *connection;
@@ -269,9 +270,16 @@ static void read_type(UnitRecovery *recovery, const UnitFacts *facts) {
         recovery->type = systemd_get(recovery->connection, facts->job_path, SYSTEMD_JOB, "JobType", on_type, recovery);
 }
 
-/* The job of the request is not in the queue: there is none, or it is another one. */
+/* The job of the request is not in the queue: there is none, or it is another one. If the number of the job is not
+ * known, a unit that has been up since the request needs no job, so somebody else has queued the one that it has. */
 static bool job_has_ended(const UnitRecovery *recovery, const UnitFacts *facts) {
-        return facts->job == 0 || (recovery->job > 0 ? facts->job != recovery->job : facts->job == recovery->other);
+        if (facts->job == 0)
+                return true;
+        if (recovery->job > 0)
+                return facts->job != recovery->job;
+
+        return facts->job == recovery->other || ((recovery->verb == UNIT_START || recovery->verb == UNIT_RESTART) &&
+                                                 recovery->begun && unit_was_up_since(facts, recovery->since));
 }
 
 /* Signals may come before all properties have been read. */
