@@ -216,7 +216,7 @@ static int write_integer(Writer *writer, const Place *place, const Range *range,
 static int write_double(Writer *writer, const Place *place, json_object *value) {
         double number = json_object_get_double(value);
 
-        /* What is received has no other numbers, either. */
+        /* value_read_all() refuses such numbers, too. */
         if ((!json_object_is_type(value, json_type_double) && !json_object_is_type(value, json_type_int)) ||
             !isfinite(number))
                 return writer_unexpected(writer, place, "a number", value);

@@ -26,7 +26,7 @@
 /* More bytes than an excerpt has. */
 #define TEXT_SHOWN_MAX 400
 
-/* What a byte of an array takes: a number, and its place in the array. */
+/* The room that a byte of an array needs: a number, and its place in the array. */
 #define BYTE_ROOM (sizeof(uint64_t) + 1)
 
 /* The nesting of arrays and structures in a signature. */

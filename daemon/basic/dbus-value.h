@@ -52,7 +52,7 @@ typedef struct ValueCheck {
 /* The same, and reports all values that do not fit. Does not report a wrong signature. */
 void value_check_all(const char *signature, json_object *args, const ValueCheck *check);
 
-/* What btd takes of a message that others have sent, as counted below. Larger values would stall the main loop. */
+/* The limit for values of a message that others have sent, as counted below: larger ones would stall the main loop. */
 #define VALUE_ROOM_MAX (UINT64_C(2) << 20)
 
 /* Reads the rest of the message into an array of values; or one complete value. room: as below. */

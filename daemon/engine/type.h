@@ -201,7 +201,7 @@ typedef struct InhibitParams {
         int mode;
 } InhibitParams;
 
-/* Of InhibitParams.mode, NULL-terminated. */
+/* The names of the values of InhibitParams.mode, NULL-terminated. */
 extern const char *const inhibit_mode_names[];
 
 typedef struct ForEachParams {

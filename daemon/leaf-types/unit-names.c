@@ -19,7 +19,7 @@ const char *const unit_load_states[] = {
         "loaded", "not-found", "masked", "bad-setting", "error", "merged", "stub", NULL,
 };
 
-/* Those of all types of units, each once. */
+/* The sub states of all types of units. A name that several types share is here once. */
 const char *const unit_sub_states[] = {
         /* several types */
         "dead", "running", "waiting", "active", "failed", "cleaning",

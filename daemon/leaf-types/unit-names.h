@@ -23,8 +23,8 @@ extern const char *const unit_up_states[];
 /* Does systemd start the unit again by itself, because of Restart=? It has failed before. */
 bool unit_sub_state_restarts(const char *sub_state);
 
-/* What the result of a unit or of a job means, as a clause about the unit: "it was started too often in a short time".
- * NULL: it is not known. */
+/* Explains the result of a unit or of a job, as a clause about the unit: "it was started too often in a short time".
+ * NULL: the result is not known. */
 const char *unit_result_text(const char *result);
 const char *job_result_text(const char *result);
 

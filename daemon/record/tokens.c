@@ -275,7 +275,7 @@ static void replace_waiting(Tokens *tokens) {
         fd = -1;
 }
 
-/* What cannot be written now is written with what comes next. */
+/* If a write fails, the next one contains these tokens, too. */
 static void save_waiting(Tokens *tokens) {
         if (tokens->fd < 0)
                 replace_waiting(tokens);

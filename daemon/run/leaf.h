@@ -104,7 +104,7 @@ struct LeafKind {
          * halted. Must not end the leaf before it returns to the main loop. May be NULL. */
         void (*awaited)(Leaf *leaf);
 
-        /* What must come first, before a running leaf can do anything: "connection to the bus 'system'"; to be freed.
+        /* Names what a running leaf needs before it can do anything: "connection to the bus 'system'"; to be freed.
          * It is told instead of describe(), and if the leaf times out. NULL: nothing. May be NULL. */
         char *(*obstacle)(const Leaf *leaf);
         /* Appends what a running leaf waits for, to follow "waits for": "reply of org.example.Camera.Start". May be

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements the queue as a GSource. */
+/* Implements the queues of runs that need a tick, and of those that are in doubt, behind one GSource. */
 
 #include <stddef.h>
 

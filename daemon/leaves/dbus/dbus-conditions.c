@@ -57,7 +57,7 @@ static void on_owner_changed(void *userdata) {
         leaf_set_value(userdata, evaluate_name(userdata));
 }
 
-/* It is lost, or cannot be reached. May free the leaf. */
+/* Also called if the bus cannot be reached. May free the leaf. */
 static void on_bus_lost(Connection *connection, void *userdata) {
         on_owner_changed(userdata);
 }

@@ -415,7 +415,7 @@ static void add_args(const DBusSignalParams *params, SignalPattern *pattern, GSt
         }
 }
 
-/* Of the arguments, only as much is read as could match. The bus compares a wanted string only with strings and object
+/* Reads the arguments only as far as they could match. The bus compares a wanted string only with strings and object
  * paths; so does this function. */
 static bool args_fit(const DBusSignalParams *params, sd_bus_message *message) {
         const char *signature = sd_bus_message_get_signature(message, true);

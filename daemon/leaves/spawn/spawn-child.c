@@ -306,7 +306,7 @@ int spawn_child_find(const SpawnRequest *request, json_object *memo, SpawnEnded 
         if (pid <= 0)
                 return -ESRCH;
 
-        /* What has this PID now may be another process, so it is opened first, and then compared. */
+        /* Another process may have this PID now. Open the process first, then compare its start time. */
         child->pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
         if (child->pidfd < 0 || process_find_start(pid, &ticks) < 0 ||
             ticks != json_object_get_uint64(json_object_object_get(memo, "ticks")) ||

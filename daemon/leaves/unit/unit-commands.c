@@ -117,7 +117,7 @@ static bool led_to(const UnitCommand *command, const char *result) {
         return strcmp(result, "timeout") == 0 && !exited && command->code != 0;
 }
 
-/* What takes too long is killed together with the main process, and was started after it. */
+/* systemd kills a command that takes too long together with the main process, which was started before it. */
 static bool is_better(const UnitCommand *command, const UnitCommand *best, const char *result) {
         if (!best)
                 return true;
