@@ -6,6 +6,7 @@
 
 #include "record/run-record.h"
 #include "recoverable-leaves.h"
+#include "remove-all.h"
 #include "run/run.h"
 
 /* Nobody hears of a run that would not be there after a crash. */
@@ -120,19 +121,6 @@ RecoveryStage *recovery_stage_new(const char *root) {
         recovery_stage_put(stage, "t.json", text);
         recovery_stage_begin(stage);
         return stage;
-}
-
-static void remove_all(const char *path) {
-        g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
-        const char *name;
-
-        while (directory && (name = g_dir_read_name(directory))) {
-                g_autofree char *inner = g_build_filename(path, name, NULL);
-
-                remove_all(inner);
-        }
-
-        (void) g_remove(path);
 }
 
 void recovery_stage_free(RecoveryStage *stage) {

@@ -12,6 +12,7 @@
 
 #include "record/archive-order.h"
 #include "record/archive.h"
+#include "remove-all.h"
 
 typedef struct Fixture {
         char *top, *directory, *from;
@@ -56,19 +57,6 @@ static void set_up(Fixture *fixture, gconstpointer data) {
         fixture->limits = limits_default;
         fixture->context = g_main_context_new();
         begin(fixture);
-}
-
-static void remove_all(const char *path) {
-        g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
-        const char *name;
-
-        while (directory && (name = g_dir_read_name(directory))) {
-                g_autofree char *inner = g_build_filename(path, name, NULL);
-
-                remove_all(inner);
-        }
-
-        (void) g_remove(path);
 }
 
 static void tear_down(Fixture *fixture, gconstpointer data) {

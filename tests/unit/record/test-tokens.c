@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "record/tokens.h"
+#include "remove-all.h"
 
 #define DAY (UINT64_C(86400) * G_USEC_PER_SEC)
 
@@ -79,19 +80,6 @@ static void set_up(Fixture *fixture, gconstpointer data) {
         fixture->limits = limits_default;
         fixture->context = g_main_context_new();
         begin(fixture);
-}
-
-static void remove_all(const char *path) {
-        g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
-        const char *name;
-
-        while (directory && (name = g_dir_read_name(directory))) {
-                g_autofree char *inner = g_build_filename(path, name, NULL);
-
-                remove_all(inner);
-        }
-
-        (void) g_remove(path);
 }
 
 static void tear_down(Fixture *fixture, gconstpointer data) {
