@@ -16,8 +16,9 @@
 #include "leaves/inhibitor.h"
 #include "run/leaf.h"
 
-/* logind replies at once, or waits for polkit, which does not ask anybody. */
-#define REPLY_USEC (10 * (uint64_t) G_USEC_PER_SEC)
+/* logind replies at once, or waits for polkit. That asks nobody, but one of its own rules that never ends keeps it for
+ * 15 s. 25 s is also the limit of sd-bus for a reply. */
+#define REPLY_USEC (25 * (uint64_t) G_USEC_PER_SEC)
 
 struct Inhibitor {
         char *what;
@@ -88,7 +89,7 @@ static void on_late(void *userdata) {
         if (inhibitor->refused)
                 finish(inhibitor, g_steal_pointer(&inhibitor->refused));
         else
-                finish(inhibitor, cause_of(inhibitor, CAUSE_TIMEOUT, NULL, "no reply within 10s"));
+                finish(inhibitor, cause_of(inhibitor, CAUSE_TIMEOUT, NULL, "no reply within 25s"));
 }
 
 static int ask(Inhibitor *inhibitor, const LeafServices *services, const InhibitorRequest *request, char **ret_error) {

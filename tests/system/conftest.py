@@ -314,11 +314,11 @@ def can_run():
 
 
 def show_failure(request, machine):
-    """The whole journal, since what went wrong may be another unit's. Returns whether the test has failed."""
+    """The end of the whole journal, since what went wrong may be another unit's. Returns whether the test has failed."""
     reports = [getattr(request.node, "report_" + when, None) for when in ("setup", "call")]
     failed = any(report is not None and report.failed for report in reports)
     if failed and machine.leader:
-        print("--- journal\n" + machine.check("journalctl", "--no-pager", "-o", "short-monotonic", "-n", "300"))
+        print("--- journal\n" + machine.check("journalctl", "--no-pager", "-o", "short-monotonic", "-n", "150"))
     return failed
 
 

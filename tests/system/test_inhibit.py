@@ -171,11 +171,18 @@ def test_of_a_user(machine):
         user.tree(mode, {"type": "Inhibit", "what": "shutdown", "mode": mode, "child": {
             "type": "Sequence", "children": [{"type": "Sleep", "name": "Begun", "duration": "infinity"}]}})
     user.begin()
+
+    def has_lock():
+        """The run ends if the lock is refused: then its cause is better than waiting."""
+        expected = [("shutdown", "btd: delay.", "Inhibit", "delay")]
+        wait(lambda: locks(machine) == expected or "failure" in user.check("btctl", "--user", "list"), "the lock")
+        assert locks(machine) == expected, user.run("btctl", "--user", "status", "delay").stdout
+
     user.check("systemctl", "--user", "start", "btd.service")
     user.check("btctl", "--user", "start", "delay")
-    wait(lambda: locks(machine) == [("shutdown", "btd: delay.", "Inhibit", "delay")], "the lock")
+    has_lock()
     user.check("systemctl", "--user", "restart", "btd.service")
-    wait(lambda: locks(machine) == [("shutdown", "btd: delay.", "Inhibit", "delay")], "the lock")
+    has_lock()
     result = user.run("btctl", "--user", "start", "block", "--wait")
     assert result.returncode == 1
     assert "Inhibit: logind did not give the inhibitor lock 'shutdown': " in result.stdout + result.stderr
