@@ -130,7 +130,7 @@ static Status compute(Leaf *leaf) {
         script = *(const Script *const *) (const void *) ((const char *) leaf->params + op->computed->offset);
         op->value = op->computed->kind == PARAM_CODE
                             ? script_status_of_code(script, leaf->blackboard, &cause)
-                            : script_status_of_test(script, leaf->blackboard, NULL, NULL, &cause);
+                            : script_status_of_test(script, leaf->blackboard, NULL, NULL, NULL, &cause);
         leaf_give_cause(leaf, cause);
         return op->value;
 }

@@ -3,6 +3,9 @@
 /* Evaluates the expression of a condition when its inputs have changed. A change only marks the test stale, because an
  * update may set several variables; it is evaluated afterwards. */
 
+#include <assert.h>
+
+#include "basic/cleanup.h"
 #include "leaves/live-test.h"
 #include "script/script-status.h"
 
@@ -44,11 +47,17 @@ bool live_test_is_stale(const LiveTest *test) {
 }
 
 Status live_test_evaluate(LiveTest *test, const char *const *names, json_object *const *values) {
+        g_autoptr(json_object) shown = NULL;
+        json_object *first = NULL;
         Cause *cause = NULL;
         Status status;
 
+        /* A cause quotes only the beginning of a long value. */
+        assert(!names || !names[1]);
+        if (names)
+                first = shown = leaf_hide_value(test->leaf, values[0]);
         test->stale = false;
-        status = script_status_of_test(test->script, test->leaf->blackboard, names, values, &cause);
+        status = script_status_of_test(test->script, test->leaf->blackboard, names, values, &first, &cause);
         if (cause)
                 leaf_give_cause(test->leaf, cause);
         return status;

@@ -497,9 +497,15 @@ void leaf_value_changed(Leaf *leaf) {
 }
 
 char *leaf_hide_secrets(Leaf *leaf, const char *text) {
-        const Activity *activity = activity_of(leaf);
+        return secrets_hide(&activity_of(leaf)->secrets, text);
+}
 
-        return activity->secrets.known ? secrets_hide(&activity->secrets, text) : NULL;
+json_object *leaf_hide_value(Leaf *leaf, json_object *value) {
+        return secrets_hide_all(&activity_of(leaf)->secrets, json_object_get(value));
+}
+
+size_t leaf_secret_length(Leaf *leaf) {
+        return activity_of(leaf)->secrets.longest;
 }
 
 /* Takes the cause. Replaces the values of secrets in it. */
@@ -510,7 +516,7 @@ static Cause *without_secrets(const Activity *activity, Cause *cause) {
         if (!activity->secrets.known)
                 return cause;
 
-        text = secrets_hide(&activity->secrets, cause->text);
+        text = secrets_hide_message(&activity->secrets, cause->text);
         hidden = cause_new(cause->kind,
                            cause->facts ? secrets_hide_all(&activity->secrets, json_object_get(cause->facts)) : NULL,
                            text ?: cause->text);

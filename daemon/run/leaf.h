@@ -174,6 +174,11 @@ void leaf_say(Leaf *leaf, int level, const char *text);
 /* The text without the secrets of the leaf, for messages that do not use the functions above; to be freed. NULL: it has
  * no secrets. */
 char *leaf_hide_secrets(Leaf *leaf, const char *text);
+/* The same for a value: a new reference. What the leaf gets from others must be hidden before a part of it is taken: a
+ * part of a secret is not found any more. */
+json_object *leaf_hide_value(Leaf *leaf, json_object *value);
+/* How many bytes its longest secret has; 0: it has none. */
+size_t leaf_secret_length(Leaf *leaf);
 
 /* Call this before the leaf does something that a later btd cannot see: records a memo for the recovery of this
  * leaf. Takes the object; NULL: only records that the leaf has acted. */

@@ -48,7 +48,7 @@ static Status fail(const Script *script, const char *error, Cause **ret_cause) {
 }
 
 Status script_status_of_test(const Script *script, const Blackboard *scope, const char *const *names,
-                             json_object *const *values, Cause **ret_cause) {
+                             json_object *const *values, json_object *const *shown, Cause **ret_cause) {
         g_autofree char *error = NULL, *text = NULL;
         json_object *inputs;
         bool truth;
@@ -59,8 +59,8 @@ Status script_status_of_test(const Script *script, const Blackboard *scope, cons
                 return STATUS_SUCCESS;
 
         inputs = traced_inputs(scope, script_reads(script));
-        for (; names && *names; names++, values++)
-                json_object_object_add(inputs, *names, json_object_get(*values));
+        for (; names && *names; names++, shown++)
+                json_object_object_add(inputs, *names, json_object_get(*shown));
 
         text = traced_inputs_explain(script_code(script), inputs);
         *ret_cause = cause_new(CAUSE_CONDITION,

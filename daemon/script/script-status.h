@@ -18,6 +18,6 @@ char *traced_inputs_describe(json_object *values);
 
 /* SUCCESS, FAILURE or ERROR. names, values: inputs of the expression besides variables, NULL-terminated, or NULL. */
 Status script_status_of_test(const Script *script, const Blackboard *scope, const char *const *names,
-                             json_object *const *values, Cause **ret_cause);
+                             json_object *const *values, json_object *const *shown, Cause **ret_cause);
 /* SUCCESS or ERROR. */
 Status script_status_of_code(const Script *script, Blackboard *scope, Cause **ret_cause);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Reads credentials, and finds secrets in texts: as they are and as JSON writes them, the longest first, so that no
- * part of one is left around another. */
+/* Reads credentials, and finds secrets in texts: as they are, as JSON writes them, without the white space around them,
+ * and each of their lines. Nothing depends on a part of a line: otherwise, a user who chooses a text that comes back
+ * could find the secret in it character by character. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,19 +16,40 @@
 
 #define NAME_MAX_LENGTH 255u
 
-/* Fewer characters before "..." match by chance too often. */
-#define CUT_MIN 4u
+/* Shorter lines, and numbers of fewer digits, match by chance too often. */
+#define PART_MIN 4u
 
-typedef struct Secret {
+/* Secrets are found by so many characters at their beginning, since one can have thousands of lines. */
+#define START 4u
+
+/* What btd cuts of the texts of others before a leaf sees them has more bytes. */
+#define CUT_MIN 1024u
+
+typedef struct Secret Secret;
+
+/* A text to be hidden. */
+struct Secret {
         char *reference;
         char *text;
         size_t length;
-} Secret;
+        const Secret *next; /* with the same beginning */
+};
 
 static void wipe(char *text) {
         if (text)
                 explicit_bzero(text, strlen(text));
         g_free(text);
+}
+
+static void on_text_dropped(void *dropped) {
+        wipe(dropped);
+}
+
+static void *start_of(const char *text) {
+        uint32_t start;
+
+        memcpy(&start, text, START);
+        return GUINT_TO_POINTER(start);
 }
 
 static void on_secret_dropped(void *dropped) {
@@ -102,31 +124,47 @@ static int read_credential(const char *directory, const char *name, char **ret_t
         return r;
 }
 
-static int compare_lengths(const void *a, const void *b) {
-        const Secret *const *x = a, *const *y = b;
-
-        return ((*x)->length < (*y)->length) - ((*x)->length > (*y)->length);
-}
-
 /* Takes the text. */
 static void add_text(Secrets *secrets, const char *name, char *text) {
-        Secret *secret = g_new0(Secret, 1);
+        size_t length = strlen(text);
+        Secret *secret;
 
+        secrets->longest = MAX(secrets->longest, length);
+        if (length == 0 || g_hash_table_contains(secrets->texts, text)) {
+                wipe(text);
+                return;
+        }
+
+        secret = g_new0(Secret, 1);
         secret->reference = g_strdup_printf("{" SECRET_PREFIX "%s}", name);
         secret->text = text;
-        secret->length = strlen(text);
+        secret->length = length;
         g_ptr_array_add(secrets->known, secret);
-        g_ptr_array_sort(secrets->known, compare_lengths);
+        g_hash_table_add(secrets->texts, secret->text);
+        secrets->has_short |= length < START;
+        if (length >= START) {
+                secret->next = g_hash_table_lookup(secrets->starts, start_of(text));
+                g_hash_table_insert(secrets->starts, start_of(text), secret);
+        }
 }
 
-/* As it is written between the quotes of a JSON string. */
-static void add_written(Secrets *secrets, const char *name, const char *text) {
-        g_autoptr(json_object) string = json_object_new_string(text);
+/* The text, and as it is written between the quotes of a JSON string. */
+static void add_forms(Secrets *secrets, const char *name, const char *text, size_t length) {
+        g_autoptr(json_object) string = json_object_new_string_len(text, (int) length);
         const char *written = json_object_to_json_string_ext(string, JSON_C_TO_STRING_NOSLASHESCAPE);
-        size_t length = strlen(written) - 2;
 
-        if (length != strlen(text))
-                add_text(secrets, name, g_strndup(written + 1, length));
+        add_text(secrets, name, g_strndup(written + 1, strlen(written) - 2));
+        add_text(secrets, name, g_strndup(text, length));
+}
+
+/* Without the white space around it: programs quote a line, or remove the last line feed. */
+static void add_stripped(Secrets *secrets, const char *name, const char *text, size_t length, size_t min) {
+        while (length > 0 && g_ascii_isspace(text[length - 1]))
+                length--;
+        for (; length > 0 && g_ascii_isspace(*text); length--)
+                text++;
+        if (length >= min)
+                add_forms(secrets, name, text, length);
 }
 
 int secrets_get(Secrets *secrets, const char *name, const char **ret_text, char **ret_error) {
@@ -138,85 +176,90 @@ int secrets_get(Secrets *secrets, const char *name, const char **ret_text, char 
                 return r;
 
         g_assert(text);
-        if (!secrets->known)
+        if (!secrets->known) {
                 secrets->known = g_ptr_array_new_with_free_func(on_secret_dropped);
+                secrets->given = g_ptr_array_new_with_free_func(on_text_dropped);
+                secrets->texts = g_hash_table_new(g_str_hash, g_str_equal);
+                secrets->starts = g_hash_table_new(NULL, NULL);
+        }
 
-        add_written(secrets, name, text);
-        add_text(secrets, name, text);
+        add_forms(secrets, name, text, strlen(text));
+        add_stripped(secrets, name, text, strlen(text), 1);
+        for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+                add_stripped(secrets, name, line, (size_t) (end - line), PART_MIN);
+                if (!strchr(end + 1, '\n'))
+                        add_stripped(secrets, name, end + 1, strlen(end + 1), PART_MIN);
+        }
+        g_ptr_array_add(secrets->given, text);
         *ret_text = text;
         return 0;
 }
 
 void secrets_clear(Secrets *secrets) {
+        g_clear_pointer(&secrets->starts, g_hash_table_unref);
+        g_clear_pointer(&secrets->texts, g_hash_table_unref);
         g_clear_pointer(&secrets->known, g_ptr_array_unref);
+        g_clear_pointer(&secrets->given, g_ptr_array_unref);
+        secrets->longest = 0;
 }
 
-static void replace(GString *text, size_t at, size_t length, const Secret *secret) {
-        g_string_erase(text, (gssize) at, (gssize) length);
-        g_string_insert(text, (gssize) at, secret->reference);
-}
+/* The longest secret that the text begins with, or NULL. */
+static const Secret *secret_at(const Secrets *secrets, const char *text, size_t length) {
+        const Secret *found = NULL;
 
-static bool hide_whole(GString *text, const Secret *secret) {
-        bool found = false;
-        const char *next;
-        size_t at = 0;
+        if (length >= START)
+                for (const Secret *i = g_hash_table_lookup(secrets->starts, start_of(text)); i; i = i->next)
+                        if (i->length <= length && (!found || i->length > found->length) &&
+                            memcmp(i->text, text, i->length) == 0)
+                                found = i;
+        for (unsigned i = 0; !found && secrets->has_short && i < secrets->known->len; i++) {
+                const Secret *secret = g_ptr_array_index(secrets->known, i);
 
-        while (secret->length > 0 && (next = strstr(text->str + at, secret->text))) {
-                at = (size_t) (next - text->str);
-                replace(text, at, secret->length, secret);
-                at += strlen(secret->reference);
-                found = true;
+                if (secret->length < START && secret->length <= length &&
+                    memcmp(secret->text, text, secret->length) == 0)
+                        found = secret;
         }
-
-        return found;
-}
-
-/* The length of the secret's beginning that the text has just before "end"; 0: none. */
-static size_t cut_length(const Secret *secret, const char *text, size_t end) {
-        for (size_t length = MIN(secret->length, end); length >= CUT_MIN; length--)
-                if (memcmp(text + end - length, secret->text, length) == 0)
-                        return length;
-
-        return 0;
-}
-
-static bool hide_cut(GString *text, const Secret *secret) {
-        bool found = false;
-        const char *next;
-        size_t at = 0;
-
-        while ((next = strstr(text->str + at, "..."))) {
-                size_t length;
-
-                at = (size_t) (next - text->str);
-                length = cut_length(secret, text->str, at);
-                if (length > 0) {
-                        replace(text, at - length, length, secret);
-                        at += strlen(secret->reference) - length;
-                        found = true;
-                }
-                at += strlen("...");
-        }
-
         return found;
 }
 
 char *secrets_hide(const Secrets *secrets, const char *text) {
-        GString *hidden;
-        bool found = false;
+        size_t length = text ? strlen(text) : 0, shown = 0, end = 0;
+        GString *hidden = NULL;
 
-        if (!secrets->known || !text)
-                return NULL;
+        for (size_t i = 0; secrets->known && i < length; i++) {
+                const Secret *secret = secret_at(secrets, text + i, length - i);
 
-        hidden = g_string_new(text);
-        for (unsigned i = 0; i < secrets->known->len; i++) {
-                const Secret *secret = g_ptr_array_index(secrets->known, i);
-
-                found |= hide_whole(hidden, secret);
-                found |= hide_cut(hidden, secret);
+                /* A secret that overlaps the one before is hidden with it. */
+                if (secret && i >= end) {
+                        hidden = hidden ?: g_string_new(NULL);
+                        g_string_append_len(hidden, text + shown, (gssize) (i - shown));
+                        g_string_append(hidden, secret->reference);
+                }
+                if (secret)
+                        shown = end = MAX(end, i + secret->length);
         }
 
-        return g_string_free(hidden, !found);
+        if (!hidden)
+                return NULL;
+        g_string_append(hidden, text + shown);
+        return g_string_free(hidden, FALSE);
+}
+
+/* Leaves out as much as a secret can have there, whatever it is. */
+char *secrets_hide_message(const Secrets *secrets, const char *text) {
+        size_t length = text ? strlen(text) : 0;
+        g_autofree char *start = NULL, *hidden = NULL;
+
+        if (!secrets->known || length < CUT_MIN || !g_str_has_suffix(text, "..."))
+                return secrets_hide(secrets, text);
+
+        length -= strlen("...");
+        length -= MIN(length, secrets->longest);
+        while (length > 0 && ((unsigned char) text[length] & 0xc0) == 0x80)
+                length--;
+        start = g_strndup(text, length);
+        hidden = secrets_hide(secrets, start);
+        return g_strconcat(hidden ?: start, "...", NULL);
 }
 
 static json_object *hide_string(const Secrets *secrets, json_object *string) {
@@ -225,11 +268,55 @@ static json_object *hide_string(const Secrets *secrets, json_object *string) {
         return hidden ? json_object_new_string(hidden) : json_object_get(string);
 }
 
+/* A secret of digits can come back as a number, perhaps without its leading zeros or its last digits. */
+static json_object *hide_number(const Secrets *secrets, json_object *number) {
+        g_autofree char *hidden = NULL;
+
+        for (unsigned i = 0; i < secrets->known->len; i++) {
+                const Secret *secret = g_ptr_array_index(secrets->known, i);
+                char *end;
+
+                if (secret->length >= PART_MIN &&
+                    g_ascii_strtod(secret->text, &end) == json_object_get_double(number) && !*end)
+                        return json_object_new_string(secret->reference);
+                if (secret->length >= PART_MIN && strstr(json_object_get_string(number), secret->text))
+                        return json_object_new_string(secret->reference);
+        }
+        return json_object_get(number);
+}
+
 static json_object *hide_value(const Secrets *secrets, json_object *value);
 
-static json_object *hide_array(const Secrets *secrets, json_object *array) {
-        json_object *copy = json_object_new_array();
+/* Bytes are an array of numbers. NULL: there is no secret in them. */
+static json_object *hide_bytes(const Secrets *secrets, json_object *array) {
+        size_t n = json_object_array_length(array);
+        g_autofree char *bytes = g_malloc(n + 1), *hidden = NULL;
 
+        for (size_t i = 0; i < n; i++) {
+                json_object *element = json_object_array_get_idx(array, i);
+                int64_t byte = json_object_get_int64(element);
+
+                if (!json_object_is_type(element, json_type_int) || byte < 0 || byte > UINT8_MAX)
+                        return NULL;
+                bytes[i] = byte == 0 ? '\n' : (char) byte;
+        }
+        bytes[n] = '\0';
+        hidden = secrets_hide(secrets, bytes);
+        if (!hidden)
+                return NULL;
+
+        g_free(bytes);
+        bytes = g_utf8_make_valid(hidden, -1);
+        return json_object_new_string(bytes);
+}
+
+static json_object *hide_array(const Secrets *secrets, json_object *array) {
+        json_object *copy = hide_bytes(secrets, array);
+
+        if (copy)
+                return copy;
+
+        copy = json_object_new_array();
         for (size_t i = 0; i < json_object_array_length(array); i++)
                 json_object_array_add(copy, hide_value(secrets, json_object_array_get_idx(array, i)));
 
@@ -253,6 +340,9 @@ static json_object *hide_value(const Secrets *secrets, json_object *value) {
         switch (json_object_get_type(value)) {
         case json_type_string:
                 return hide_string(secrets, value);
+        case json_type_int:
+        case json_type_double:
+                return hide_number(secrets, value);
         case json_type_array:
                 return hide_array(secrets, value);
         case json_type_object:

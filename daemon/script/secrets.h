@@ -20,7 +20,12 @@
 /* The secrets that one leaf got. Initialize it with zeros and the directory. */
 typedef struct Secrets {
         const char *directory; /* borrowed; NULL: there are no credentials */
-        GPtrArray *known;
+        GPtrArray *given;      /* the texts of secrets_get() */
+        GPtrArray *known;      /* of Secret: what is hidden; NULL: nothing */
+        GHashTable *texts;     /* of those */
+        GHashTable *starts;    /* those with the same beginning */
+        bool has_short;        /* some are too short to have one */
+        size_t longest;        /* bytes */
 } Secrets;
 
 /* Letters, digits, '_', '-' and '.', not at the beginning; 255 characters at most. */
@@ -30,10 +35,13 @@ bool secret_name_valid(const char *name);
 int secrets_get(Secrets *secrets, const char *name, const char **ret_text, char **ret_error);
 void secrets_clear(Secrets *secrets);
 
-/* The text with each of these secrets, whole or cut off by "...", replaced by "{secret:NAME}"; to be freed. NULL: there
- * is none in it. */
+/* The text with each of these secrets, and each line of them that is not very short, replaced by "{secret:NAME}"; to be
+ * freed. NULL: there is none in it. A part of a line is not replaced: hide secrets before you cut a text. */
 char *secrets_hide(const Secrets *secrets, const char *text);
-/* The same for all strings and keys in the value. Takes it, and may return it unchanged. */
+/* The same for a message that may quote the text of a program or service. btd has cut that if it was long: what a
+ * secret can have left before the final "..." is removed. */
+char *secrets_hide_message(const Secrets *secrets, const char *text);
+/* As secrets_hide() for all strings, keys, numbers and bytes in the value. Takes it, and may return it unchanged. */
 json_object *secrets_hide_all(const Secrets *secrets, json_object *value);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Secrets, secrets_clear)

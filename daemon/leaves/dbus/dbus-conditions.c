@@ -3,6 +3,8 @@
 /* DBusName is a condition on the owner of a bus name. DBusProperty is a condition on the value of a D-Bus property, or
  * on a part of it. */
 
+#include "basic/cleanup.h"
+#include "basic/cleanup.h"
 #include "basic/dbus-value.h"
 #include "basic/span.h"
 #include "basic/timers.h"
@@ -141,11 +143,17 @@ static bool follow(json_object *field, json_object *value, json_object **ret_fou
         return true;
 }
 
-static char *describe_field(const char *name, json_object *field) {
+static char *shown_value(Leaf *leaf, json_object *value) {
+        g_autoptr(json_object) hidden = leaf_hide_value(leaf, value);
+
+        return value_to_text(hidden);
+}
+
+static char *describe_field(Leaf *leaf, const char *name, json_object *field) {
         GString *text = g_string_new(name);
 
         for (size_t i = 0; field && i < json_object_array_length(field); i++) {
-                g_autofree char *step = value_to_text(json_object_array_get_idx(field, i));
+                g_autofree char *step = shown_value(leaf, json_object_array_get_idx(field, i));
 
                 g_string_append_printf(text, "[%s]", step);
         }
@@ -183,12 +191,13 @@ static bool fits(const ValueMatcher *matcher, json_object *value) {
 }
 
 /* "Powered is false, not true" */
-static char *describe_mismatch(const ValueMatcher *matcher, const char *name, json_object *value) {
-        g_autofree char *field = describe_field(name, matcher->field), *is = value_to_text(value), *should = NULL;
+static char *describe_mismatch(Leaf *leaf, const ValueMatcher *matcher, const char *name, json_object *value) {
+        g_autofree char *field = describe_field(leaf, name, matcher->field), *is = shown_value(leaf, value),
+                        *should = NULL;
         json_object *wanted = matcher->equals ? matcher->equals : matcher->one_of;
 
         if (wanted)
-                should = value_to_text(wanted);
+                should = shown_value(leaf, wanted);
         else if (json_object_is_type(value, json_type_boolean))
                 should = g_strdup("true");
         else
@@ -198,13 +207,13 @@ static char *describe_mismatch(const ValueMatcher *matcher, const char *name, js
 }
 
 /* A large value would be copied into the run record and each status. */
-static json_object *seen_fact(json_object *seen) {
+static json_object *seen_fact(Leaf *leaf, json_object *seen) {
         g_autofree char *text = NULL;
 
         if (value_room(seen) <= SEEN_ROOM_MAX)
                 return json_object_get(seen);
 
-        text = value_to_text(seen);
+        text = shown_value(leaf, seen);
         return fact_text(text);
 }
 
@@ -215,7 +224,7 @@ static void set_cause(Leaf *leaf, const char *kind, json_object *facts, json_obj
         json_object_object_add(facts, "destination", fact_text(params->address.destination));
         json_object_object_add(facts, "path", fact_text(params->address.path));
         json_object_object_add(facts, "property", fact_text(params->property));
-        json_object_object_add(facts, "seen", seen_fact(seen));
+        json_object_object_add(facts, "seen", seen_fact(leaf, seen));
         json_object_object_add(facts, "wanted", wanted ? json_object_get(wanted) : json_object_new_boolean(true));
         leaf_set_cause_of(leaf, kind, facts, "%s", text);
 }
@@ -238,7 +247,8 @@ static Status judge(Leaf *leaf, json_object *value) {
         json_object *field;
 
         if (!follow(matcher->field, value, &field)) {
-                g_autofree char *name = describe_field(params->property, matcher->field), *is = value_to_text(value);
+                g_autofree char *name = describe_field(leaf, params->property, matcher->field),
+                                *is = shown_value(leaf, value);
 
                 text = g_strdup_printf("there is no %s: %s is %s", name, params->property, is);
                 set_cause(leaf, CAUSE_CONDITION, json_object_new_object(), NULL, text);
@@ -255,7 +265,7 @@ static Status judge(Leaf *leaf, json_object *value) {
         if (fits(matcher, field))
                 return STATUS_SUCCESS;
 
-        text = describe_mismatch(matcher, params->property, field);
+        text = describe_mismatch(leaf, matcher, params->property, field);
         set_cause(leaf, CAUSE_CONDITION, json_object_new_object(), field, text);
         return STATUS_FAILURE;
 }

@@ -60,16 +60,19 @@ static Status take_expressions(Leaf *leaf, const NamedScript *expressions, json_
 /* Sets variables to the values of a message: all of them or, after an error, none, and sets the cause. what: "reply",
  * "signal". */
 static Status outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *what, sd_bus_message *message) {
-        g_autoptr(json_object) values = NULL;
+        g_autoptr(json_object) read = NULL, values = NULL;
         g_autofree char *error = NULL;
 
         if (!outputs->names && !outputs->expressions)
                 return STATUS_SUCCESS;
 
-        if (sd_bus_message_rewind(message, true) < 0 || value_read_all(message, VALUE_ROOM_MAX, &values, &error) < 0) {
+        if (sd_bus_message_rewind(message, true) < 0 || value_read_all(message, VALUE_ROOM_MAX, &read, &error) < 0) {
                 leaf_set_cause(leaf, "the %s cannot go to the outputs: %s", what, error);
                 return STATUS_FAILURE;
         }
+
+        /* An expression can take a part of a secret. */
+        values = leaf_hide_value(leaf, read);
         return outputs->expressions ? take_expressions(leaf, outputs->expressions, values)
                                     : take_names(leaf, outputs, what, values);
 }

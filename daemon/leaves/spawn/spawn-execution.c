@@ -50,6 +50,7 @@ typedef struct Output {
         FileWatch *changes; /* of a file */
         GString *text;
         size_t limit;
+        size_t room; /* with what a secret can need that begins before the limit */
         bool exceeded;
         bool was_full; /* the file system */
 } Output;
@@ -96,11 +97,9 @@ static void output_tell_exceeded(Output *output) {
 }
 
 static void output_keep(Output *output, const char *data, size_t length) {
-        size_t room = output->limit - output->text->len;
-
-        g_string_append_len(output->text, data, (gssize) MIN(length, room));
-        if (length > room)
+        if (length > output->limit - MIN(output->limit, output->text->len))
                 output_tell_exceeded(output);
+        g_string_append_len(output->text, data, (gssize) MIN(length, output->room - output->text->len));
 }
 
 /* False: there is no more data now, or ever. */
@@ -127,12 +126,13 @@ static void on_readable(void *userdata) {
         (void) output_read(userdata);
 }
 
-static Output *output_new(const Leaf *leaf, const char *what, size_t limit) {
+static Output *output_new(Leaf *leaf, const char *what, size_t limit) {
         Output *output = g_new(Output, 1);
 
         *output = (Output){
                 .what = what,
                 .limit = limit,
+                .room = limit + leaf_secret_length(leaf),
                 .subject = leaf_log_subject(leaf),
                 .text = g_string_new(NULL),
                 .fd = -1,
@@ -141,7 +141,7 @@ static Output *output_new(const Leaf *leaf, const char *what, size_t limit) {
 }
 
 /* ret_fd: the end for the process, to be closed by the caller. */
-static int output_new_pipe(const Leaf *leaf, const char *what, size_t limit, Output **ret_output, int *ret_fd) {
+static int output_new_pipe(Leaf *leaf, const char *what, size_t limit, Output **ret_output, int *ret_fd) {
         g_autoptr(Output) output = output_new(leaf, what, limit);
         g_auto(AutoFd) other = -1;
         int fds[2], r;
@@ -176,7 +176,7 @@ static void output_check_room(Output *output) {
 /* Only whole blocks can be turned into a hole. */
 static void on_file_changed(void *userdata) {
         Output *output = userdata;
-        off_t end = (off_t) ((output->limit / BLOCK_SIZE + 1) * BLOCK_SIZE);
+        off_t end = (off_t) ((output->room / BLOCK_SIZE + 1) * BLOCK_SIZE);
         struct stat st;
 
         /* A write that fails for lack of room is not reported; the last write that succeeded is. */
@@ -217,7 +217,7 @@ static int open_new(const char *path, size_t limit, int *ret_fd) {
 
 /* The same in a file. fresh: the file is created or emptied, and -ENOSPC is also returned if the file system is nearly
  * full; otherwise the file must exist. */
-static int output_new_file(const Leaf *leaf, const char *what, size_t limit, const char *path, bool fresh,
+static int output_new_file(Leaf *leaf, const char *what, size_t limit, const char *path, bool fresh,
                            Output **ret_output, int *ret_fd) {
         g_autoptr(Output) output = output_new(leaf, what, limit);
         g_auto(AutoFd) other = -1;
@@ -253,7 +253,7 @@ static void read_file(Output *output) {
         char data[READ_SIZE];
         ssize_t n;
 
-        for (off_t offset = 0; !output->exceeded || output->text->len < output->limit; offset += n) {
+        for (off_t offset = 0; !output->exceeded || output->text->len < output->room; offset += n) {
                 n = pread(output->fd, data, sizeof(data), offset);
                 if (n <= 0)
                         return;
@@ -262,19 +262,31 @@ static void read_file(Output *output) {
         }
 }
 
-/* Reads the rest of the pipe. Other processes may have the other end, so this does not wait for it to be closed. */
-static void output_finish(Output *output) {
+/* Hides secrets while they are whole, and cuts the text then. */
+static void output_hide_secrets(Output *output, Leaf *leaf) {
+        g_autofree char *valid = NULL, *hidden = NULL;
+
+        if (leaf_secret_length(leaf) == 0)
+                return;
+
+        valid = g_utf8_make_valid(output->text->str, (gssize) output->text->len);
+        hidden = leaf_hide_secrets(leaf, valid);
+        g_string_assign(output->text, hidden ?: valid);
+        g_string_truncate(output->text, output->limit);
+}
+
+/* Reads the rest. Other processes may have the other end of a pipe, so this does not wait for it to be closed. */
+static void output_finish(Output *output, Leaf *leaf) {
         if (output->path) {
                 read_file(output);
                 output_check_room(output);
-                output_close(output);
-                return;
+        } else {
+                /* A process that writes forever must not block this. */
+                for (size_t n = 0; n < PIPE_SIZE_MAX / READ_SIZE && output_read(output); n++)
+                        ;
         }
-
-        /* A process that writes forever must not block this. */
-        for (size_t n = 0; n < PIPE_SIZE_MAX / READ_SIZE && output_read(output); n++)
-                ;
         output_close(output);
+        output_hide_secrets(output, leaf);
 }
 
 /* Has the process written to the file, also for a previous daemon? */
@@ -386,11 +398,8 @@ static void set_cause(const Execution *execution, const SpawnEnd *end) {
 }
 
 static void set_output(Leaf *leaf, const char *key, Output *output) {
-        if (!output)
-                return;
-
-        output_finish(output);
-        leaf_set_output(leaf, key, output_to_json(output));
+        if (output)
+                leaf_set_output(leaf, key, output_to_json(output));
 }
 
 static void on_ended(const SpawnEnd *end, void *userdata) {
@@ -411,6 +420,10 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
         if (execution->recovering && end->time > 0)
                 leaf_read(execution->leaf, end->time);
 
+        if (execution->output)
+                output_finish(execution->output, execution->leaf);
+        if (execution->error)
+                output_finish(execution->error, execution->leaf);
         if (!end->error && !execution->lost) {
                 set_output(execution->leaf, params->stdout_key, execution->output);
                 set_output(execution->leaf, params->stderr_key, execution->error);
@@ -464,14 +477,14 @@ static int input_open(const char *text, int *ret_fd) {
 
 /* Conditions start again. */
 static bool outlives_daemon(const Execution *execution, bool as_unit) {
-        const Leaf *leaf = execution->leaf;
+        Leaf *leaf = execution->leaf;
 
         return as_unit && leaf->durable && leaf->type->class == NODE_ACTION;
 }
 
 /* If there can be no file, a pipe is used. */
 static int open_output(Execution *execution, const char *what, bool outlives, Output **ret_output, int *ret_fd) {
-        const Leaf *leaf = execution->leaf;
+        Leaf *leaf = execution->leaf;
         const LogSubject subject = leaf_log_subject(leaf);
         size_t limit = (size_t) execution->params->output_limit;
         g_autofree char *name = NULL, *file = NULL, *path = NULL;

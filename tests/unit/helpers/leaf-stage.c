@@ -75,6 +75,14 @@ char *leaf_hide_secrets(Leaf *leaf, const char *text) {
         return NULL;
 }
 
+json_object *leaf_hide_value(Leaf *leaf, json_object *value) {
+        return json_object_get(value);
+}
+
+size_t leaf_secret_length(Leaf *leaf) {
+        return 0;
+}
+
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         TestLeaf *staged = leaf->owner;
 

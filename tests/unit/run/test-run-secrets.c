@@ -118,11 +118,68 @@ static void test_hide(void) {
         assert_hidden(vault, NULL, NULL);
         assert_hidden(vault, "", NULL);
         assert_hidden(vault, "hunter", NULL);
-        assert_hidden(vault, "no hunt...", "no {secret:longer}...");
-        assert_hidden(vault, "no hun...", NULL);
+        assert_hidden(vault, "hunter2...", NULL);
+        assert_hidden(vault, "hunter22-an...", "{secret:pass}-an...");
         assert_hidden(vault, "hunter22hunter22, hunter22-and-more.", "{secret:pass}{secret:pass}, {secret:longer}.");
-        assert_hidden(vault, "user hunter22-a... failed", "user {secret:longer}... failed");
         assert_hidden(vault, "expected {\"x\":\"a \\\"b\\\"\\nc\\\\\"}", "expected {\"x\":\"{secret:odd}\"}");
+}
+
+/* Programs quote a line of a secret, and remove a line feed at the end. */
+static void test_lines(void) {
+        g_autoptr(Vault) vault = vault_new();
+
+        put(vault, "pass", "user=bob\n  it's \"x\" \r\n}\nhunter22\n\n", -1);
+        know(vault, "pass", "user=bob\n  it's \"x\" \r\n}\nhunter22\n");
+        assert_hidden(vault, "no hunter22!", "no {secret:pass}!");
+        assert_hidden(vault, "hunter2", NULL);
+        assert_hidden(vault, "{}", NULL);
+        assert_hidden(vault, "{\"line\": \"it's \\\"x\\\"\"}", "{\"line\": \"{secret:pass}\"}");
+        assert_hidden(vault, "user=bob\n  it's \"x\" \r\n}\nhunter22\n.", "{secret:pass}.");
+        assert_hidden(vault, "user=bob\n  it's \"x\" \r\n}\nhunter22", "{secret:pass}");
+        put(vault, "empty", "ab\n\n", -1);
+        know(vault, "empty", "ab\n");
+        assert_hidden(vault, "cabd", "c{secret:empty}d");
+}
+
+/* No part of one secret is left around another. */
+static void test_overlap(void) {
+        g_autoptr(Vault) vault = vault_new();
+
+        put(vault, "odd", "22-and-much-more", -1);
+        know(vault, "pass", "hunter22");
+        know(vault, "odd", "22-and-much-more");
+        assert_hidden(vault, "a hunter22-and-much-more b", "a {secret:pass} b");
+}
+
+/* What is missing from a message that btd has cut does not depend on its text. */
+static void test_cut(void) {
+        g_autoptr(Vault) vault = vault_new();
+        g_autofree char *text = g_strnfill(2000, 'x'), *right = g_strconcat(text, "hunter2...", NULL),
+                        *wrong = g_strconcat(text, "hunte__...", NULL), *a = NULL, *b = NULL;
+
+        know(vault, "pass", "hunter22");
+        a = secrets_hide_message(&vault->secrets, right);
+        b = secrets_hide_message(&vault->secrets, wrong);
+        g_assert_cmpstr(a, ==, b);
+        g_assert_cmpuint(strlen(a), ==, 2000 + 7 - 8 + 3);
+}
+
+static void assert_all_hidden(const Vault *vault, const char *json, const char *expected) {
+        g_autoptr(json_object) value = secrets_hide_all(&vault->secrets, json_tokener_parse(json));
+
+        g_assert_cmpstr(json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN), ==, expected);
+}
+
+static void test_other_types(void) {
+        g_autoptr(Vault) vault = vault_new();
+
+        put(vault, "pass", "012345", -1);
+        put(vault, "odd", "7", -1);
+        know(vault, "pass", "012345");
+        know(vault, "odd", "7");
+        assert_all_hidden(vault, "[12345, 12345.0, 7, 1234, 7.5]", "[\"{secret:pass}\",\"{secret:pass}\",7,1234,7.5]");
+        assert_all_hidden(vault, "{\"b\": [65, 48, 49, 50, 51, 52, 53, 0]}", "{\"b\":\"A{secret:pass}\\n\"}");
+        assert_all_hidden(vault, "[48, 49, 256]", "[48,49,256]");
 }
 
 static void test_hide_all(void) {
@@ -296,6 +353,10 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run-secrets/get", test_get);
         g_test_add_func("/run-secrets/hide", test_hide);
+        g_test_add_func("/run-secrets/lines", test_lines);
+        g_test_add_func("/run-secrets/overlap", test_overlap);
+        g_test_add_func("/run-secrets/cut", test_cut);
+        g_test_add_func("/run-secrets/other-types", test_other_types);
         g_test_add_func("/run-secrets/hide-all", test_hide_all);
         g_test_add_func("/run-secrets/reveal", test_reveal);
         g_test_add_func("/run-secrets/cause", test_cause);
