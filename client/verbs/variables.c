@@ -3,13 +3,13 @@
 /* btctl get and set; and the variables that are given on the command line as KEY=JSON, for start, run and simulate. */
 
 #include <errno.h>
-#include <json-c/json_tokener.h>
 #include <json-c/linkhash.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
+#include "basic/json-parse.h"
 #include "client/bus/target.h"
 #include "client/recording/recording.h"
 #include "client/verbs/variables.h"
@@ -21,28 +21,16 @@
 
 #define JSON_DEPTH_MAX 1000
 
-/* False: it is not JSON. */
-static bool parse_value(const char *text, json_object **ret_value) {
-        json_tokener *tokener = json_tokener_new_ex(JSON_DEPTH_MAX);
-        json_object *value;
-        bool valid;
-
-        json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-        /* The NUL is included, because it ends a number. */
-        value = json_tokener_parse_ex(tokener, text, strlen(text) + 1);
-        valid = json_tokener_get_error(tokener) == json_tokener_success;
-        json_tokener_free(tokener);
-
-        if (valid)
-                *ret_value = value;
-        return valid;
-}
-
 static int check_value(const char *option, const char *key, const char *text) {
         g_autoptr(json_object) value = NULL;
+        g_autofree char *number = NULL;
+        int r = json_parse(text, strlen(text), JSON_DEPTH_MAX, &value, &number);
 
-        if (parse_value(text, &value))
+        if (r == 0)
                 return EXIT_SUCCESS;
+        if (r == -ERANGE)
+                return report_usage("%s%s: the number %s is neither a 64-bit integer nor a finite double", option, key,
+                                    number);
 
         /* Give an example only for a plain word. */
         if (*text && !strpbrk(text, "{}[]\"'\\"))
@@ -119,9 +107,10 @@ json_object *variables_to_json(const GPtrArray *sets) {
 
         for (guint i = 0; i < sets->len; i++) {
                 g_auto(GStrv) parts = g_strsplit(g_ptr_array_index(sets, i), "=", 2);
+                g_autofree char *number = NULL;
                 json_object *value = NULL;
 
-                if (parse_value(parts[1], &value))
+                if (json_parse(parts[1], strlen(parts[1]), JSON_DEPTH_MAX, &value, &number) == 0)
                         json_object_object_add(variables, parts[0], value);
         }
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <glib.h>
 #include <inttypes.h>
-#include <json-c/json_tokener.h>
 #include <json-c/linkhash.h>
 #include <limits.h>
 #include <math.h>
@@ -18,6 +17,7 @@
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
 #include "basic/excerpt.h"
+#include "basic/json-parse.h"
 
 #define SIGNATURE_LENGTH_MAX 255u
 #define ARRAYS_MAX 32u
@@ -429,12 +429,10 @@ static int read_basic(const Reader *reader, char type, json_object **ret_value, 
 
 /* Reads a structure (s) of variables. */
 static int read_marked(const Reader *reader, json_object **ret_value, char **ret_error) {
-        json_tokener *tokener;
-        json_object *value;
+        g_autofree char *shown = NULL;
         const char *text;
         size_t length;
         int r = sd_bus_message_read(reader->message, "(s)", &text);
-        bool valid;
 
         if (r < 0)
                 return read_fail(r, ret_error);
@@ -444,22 +442,17 @@ static int read_marked(const Reader *reader, json_object **ret_value, char **ret
         if (r < 0)
                 return r;
 
-        tokener = json_tokener_new_ex(TEXT_DEPTH_MAX);
-        json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-        value = json_tokener_parse_ex(tokener, text, (int) MIN(length + 1, INT_MAX));
-        valid = json_tokener_get_error(tokener) == json_tokener_success &&
-                json_tokener_get_parse_end(tokener) >= length;
-        json_tokener_free(tokener);
-        if (!valid) {
-                g_autofree char *shown = excerpt(text, length);
+        r = json_parse(text, length, TEXT_DEPTH_MAX, ret_value, &shown);
+        if (r == 0)
+                return 0;
 
-                json_object_put(value);
-                *ret_error = g_strdup_printf("a structure (s) is JSON text, but this is not JSON: '%s'", shown);
+        if (r == -ERANGE) {
+                *ret_error = g_strdup_printf("the number %s is neither a 64-bit integer nor a finite double", shown);
                 return -EINVAL;
         }
-
-        *ret_value = value;
-        return 0;
+        shown = excerpt(text, length);
+        *ret_error = g_strdup_printf("a structure (s) is JSON text, but this is not JSON: '%s'", shown);
+        return -EINVAL;
 }
 
 /* All equal bytes share one value. To make a value for each of them would take 50 ns. */

@@ -211,7 +211,7 @@ static void on_run_added(Run *run, void *userdata) {
         run_set_watched(run, announcements->nodes);
         if (announcements->events && !g_hash_table_contains(announcements->pending, run))
                 observe(announcements, run);
-        (void) sd_bus_emit_object_added(announcements->bus, path);
+        object_changes_add_now(announcements->changes, path, &run_kind);
         touch_above(announcements, run, ON_RUN_ADDED);
 }
 
@@ -324,20 +324,19 @@ static const ManagerObserver observer = {
         .stopping = on_stopping,
 };
 
-Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *manager, Subscribers *subscribers,
-                                 FinishedRuns *finished) {
+Announcements *announcements_new(GMainContext *context, sd_bus *bus, Published *published, FinishedRuns *finished) {
         Announcements *announcements = g_new(Announcements, 1);
 
         *announcements = (Announcements){
                 .bus = bus,
-                .manager = manager,
-                .subscribers = subscribers,
-                .changes = object_changes_new(context, bus, SERVICE_PATH),
+                .manager = published_manager(published),
+                .subscribers = published->subscribers,
+                .changes = object_changes_new(context, bus, SERVICE_PATH, published),
                 .finished = finished,
                 .context = context,
                 .pending = g_hash_table_new_full(NULL, NULL, NULL, pending_free),
         };
-        manager_observe(manager, &observer, announcements);
+        manager_observe(announcements->manager, &observer, announcements);
         return announcements;
 }
 

@@ -6,15 +6,13 @@
  * of the interfaces. Signals about nodes are sent only while there are subscribers.
  */
 
-#include "runtime/manager.h"
 #include "service/finished-runs.h"
-#include "service/subscribers.h"
+#include "service/published.h"
 
 typedef struct Announcements Announcements;
 
 /* Borrows all arguments. */
-Announcements *announcements_new(GMainContext *context, sd_bus *bus, Manager *manager, Subscribers *subscribers,
-                                 FinishedRuns *finished);
+Announcements *announcements_new(GMainContext *context, sd_bus *bus, Published *published, FinishedRuns *finished);
 void announcements_free(Announcements *announcements);
 
 /* Call it when the status of btd has changed. */

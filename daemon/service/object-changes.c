@@ -15,6 +15,7 @@ struct ObjectChanges {
         GMainContext *context;
         sd_bus *bus;
         const char *manager;
+        void *userdata;
         GHashTable *objects; /* path -> Object */
         GSource *due;        /* NULL: nothing to send */
         int64_t last_sent;   /* when signals were last sent */
@@ -26,12 +27,13 @@ typedef struct Object {
         bool removed, added; /* both true: removed, then added again */
 } Object;
 
-ObjectChanges *object_changes_new(GMainContext *context, sd_bus *bus, const char *manager) {
+ObjectChanges *object_changes_new(GMainContext *context, sd_bus *bus, const char *manager, void *userdata) {
         ObjectChanges *changes = g_new0(ObjectChanges, 1);
 
         changes->context = context;
         changes->bus = sd_bus_ref(bus);
         changes->manager = manager;
+        changes->userdata = userdata;
         changes->objects = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         return changes;
 }
@@ -60,10 +62,27 @@ static int send_removed(const ObjectChanges *changes, const char *path, const Ob
         return r < 0 ? r : sd_bus_send(changes->bus, signal, NULL);
 }
 
+/* Has all properties, also those that sd-bus leaves out of this signal because PropertiesChanged only invalidates them:
+ * a client that keeps objects would have those of old objects only. */
+static int send_added(const ObjectChanges *changes, const char *path, const ObjectKind *kind) {
+        g_autoptr(sd_bus_message) signal = NULL;
+        int r = sd_bus_message_new_signal(changes->bus, &signal, changes->manager, "org.freedesktop.DBus.ObjectManager",
+                                          "InterfacesAdded");
+
+        if (r >= 0)
+                r = object_kind_append(kind, signal, path, changes->userdata, NULL);
+        return r < 0 ? r : sd_bus_send(changes->bus, signal, NULL);
+}
+
 static int send_properties(const ObjectChanges *changes, const char *path, const Object *object) {
         g_autofree char **names = object_kind_changed(object->kind, object->events);
 
         return sd_bus_emit_properties_changed_strv(changes->bus, path, object->kind->interface, names);
+}
+
+static void check_sent(const char *path, int r) {
+        if (r < 0)
+                log_debug("%s: changes cannot be sent: %s", path, g_strerror(-r));
 }
 
 /* InterfacesAdded already contains the properties. */
@@ -71,11 +90,10 @@ static void send_changes(const ObjectChanges *changes, const char *path, const O
         int r = object->removed ? send_removed(changes, path, object) : 0;
 
         if (r >= 0 && object->added)
-                r = sd_bus_emit_object_added(changes->bus, path);
+                r = send_added(changes, path, object->kind);
         else if (r >= 0 && !object->removed)
                 r = send_properties(changes, path, object);
-        if (r < 0)
-                log_debug("%s: changes cannot be sent: %s", path, g_strerror(-r));
+        check_sent(path, r);
 }
 
 static void schedule(ObjectChanges *changes, int64_t pause);
@@ -134,6 +152,10 @@ void object_changes_touch(ObjectChanges *changes, const char *path, const Object
 
 void object_changes_add(ObjectChanges *changes, const char *path, const ObjectKind *kind) {
         change(changes, path, kind)->added = true;
+}
+
+void object_changes_add_now(ObjectChanges *changes, const char *path, const ObjectKind *kind) {
+        check_sent(path, send_added(changes, path, kind));
 }
 
 void object_changes_remove(ObjectChanges *changes, const char *path, const ObjectKind *kind) {

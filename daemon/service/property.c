@@ -38,6 +38,53 @@ sd_bus_vtable *object_kind_vtable(const ObjectKind *kind) {
         return (sd_bus_vtable *) (void *) g_array_free(vtable, false);
 }
 
+static int append_property(const ObjectKind *kind, const Property *property, sd_bus_message *message, const char *path,
+                           void *userdata, sd_bus_error *ret_error) {
+        int r = sd_bus_message_open_container(message, 'e', "sv");
+
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", property->name);
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'v', property->type);
+        if (r >= 0)
+                r = property->get(sd_bus_message_get_bus(message), path, kind->interface, property->name, message,
+                                  userdata, ret_error);
+        if (r >= 0)
+                r = sd_bus_message_close_container(message);
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+static int append_interface(const ObjectKind *kind, sd_bus_message *message, const char *path, void *userdata,
+                            sd_bus_error *ret_error) {
+        int r = sd_bus_message_open_container(message, 'e', "sa{sv}");
+
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", kind->interface);
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "{sv}");
+        for (const Property *property = kind->properties; r >= 0 && property->name; property++)
+                r = append_property(kind, property, message, path, userdata, ret_error);
+        if (r >= 0)
+                r = sd_bus_message_close_container(message);
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
+/* The interfaces before ours are those that sd-bus implements for each object. */
+int object_kind_append(const ObjectKind *kind, sd_bus_message *message, const char *path, void *userdata,
+                       sd_bus_error *ret_error) {
+        int r = sd_bus_message_append(message, "o", path);
+
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "{sa{sv}}");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "{sa{sv}}{sa{sv}}{sa{sv}}", "org.freedesktop.DBus.Peer", 0,
+                                          "org.freedesktop.DBus.Introspectable", 0, "org.freedesktop.DBus.Properties",
+                                          0);
+        if (r >= 0)
+                r = append_interface(kind, message, path, userdata, ret_error);
+        return r < 0 ? r : sd_bus_message_close_container(message);
+}
+
 bool object_kind_changes(const ObjectKind *kind, unsigned events) {
         for (const Property *property = kind->properties; property->name; property++)
                 if (property->changes & events & ON_ANY)

@@ -51,6 +51,14 @@ typedef struct ObjectKind {
 /* Makes the vtable for sd-bus. The caller frees it, after the slot that uses it. */
 sd_bus_vtable *object_kind_vtable(const ObjectKind *kind);
 
+/* path, {interface: {property: value}} */
+#define OBJECT_SIGNATURE "oa{sa{sv}}"
+
+/* Appends the object at this path with all its properties, as GetManagedObjects and InterfacesAdded have it. userdata:
+ * for the getters. */
+int object_kind_append(const ObjectKind *kind, sd_bus_message *message, const char *path, void *userdata,
+                       sd_bus_error *ret_error);
+
 /* Is there a property that can have changed with one of these events? */
 bool object_kind_changes(const ObjectKind *kind, unsigned events);
 /* The names of the properties that can have changed with these events. The caller

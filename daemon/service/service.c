@@ -106,9 +106,6 @@ static const SubscribersCallbacks subscribers_callbacks = {
         .tell_missed = on_tell_missed,
 };
 
-/* path, {interface: {property: value}} */
-#define OBJECT_SIGNATURE "{oa{sa{sv}}}"
-
 static bool is_get_managed_objects(sd_bus_message *message) {
         return sd_bus_message_is_method_call(message, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects") > 0 &&
                g_str_equal(sd_bus_message_get_path(message), SERVICE_PATH) && sd_bus_message_is_empty(message) > 0;
@@ -128,71 +125,29 @@ static int begin_objects(Answer *answer, sd_bus_error *ret_error) {
         return 0;
 }
 
-static int append_property(Answer *answer, const char *path, const char *interface, const Property *property,
-                           sd_bus_error *ret_error) {
-        sd_bus_message *reply = answer->reply;
-        int r = sd_bus_message_open_container(reply, 'e', "sv");
-
-        if (r >= 0)
-                r = sd_bus_message_append(reply, "s", property->name);
-        if (r >= 0)
-                r = sd_bus_message_open_container(reply, 'v', property->type);
-        if (r >= 0)
-                r = property->get(sd_bus_message_get_bus(reply), path, interface, property->name, reply,
-                                  answer->userdata, ret_error);
-        if (r >= 0)
-                r = sd_bus_message_close_container(reply);
-        return r < 0 ? r : sd_bus_message_close_container(reply);
-}
-
-static int append_interface(Answer *answer, const char *path, const ObjectKind *kind, sd_bus_error *ret_error) {
-        sd_bus_message *reply = answer->reply;
-        int r = sd_bus_message_open_container(reply, 'e', "sa{sv}");
-
-        if (r >= 0)
-                r = sd_bus_message_append(reply, "s", kind->interface);
-        if (r >= 0)
-                r = sd_bus_message_open_container(reply, 'a', "{sv}");
-        for (const Property *property = kind->properties; r >= 0 && property->name; property++)
-                r = append_property(answer, path, kind->interface, property, ret_error);
-        if (r >= 0)
-                r = sd_bus_message_close_container(reply);
-        return r < 0 ? r : sd_bus_message_close_container(reply);
-}
-
-static int append_object(Answer *answer, const char *path, const ObjectKind *kind, sd_bus_error *ret_error) {
-        sd_bus_message *reply = answer->reply;
-        int r = sd_bus_message_open_container(reply, 'e', "oa{sa{sv}}");
-
-        if (r >= 0)
-                r = sd_bus_message_append(reply, "o", path);
-        if (r >= 0)
-                r = sd_bus_message_open_container(reply, 'a', "{sa{sv}}");
-        if (r >= 0)
-                r = sd_bus_message_append(reply, "{sa{sv}}{sa{sv}}{sa{sv}}", "org.freedesktop.DBus.Peer", 0,
-                                          "org.freedesktop.DBus.Introspectable", 0, "org.freedesktop.DBus.Properties",
-                                          0);
-        if (r >= 0)
-                r = append_interface(answer, path, kind, ret_error);
-        if (r >= 0)
-                r = sd_bus_message_close_container(reply);
-        return r < 0 ? r : sd_bus_message_close_container(reply);
-}
-
 static int append_next_object(Answer *answer, sd_bus_error *ret_error) {
         sd_bus *bus = sd_bus_message_get_bus(answer->reply);
+        const ObjectKind *kind;
         const char *path;
         void *found;
-        int r = 0;
+        int r;
 
         if (answer->next == answer->names->len)
                 return 0;
 
         path = g_ptr_array_index(answer->names, answer->next++);
         if (tree_bus_find(bus, path, TREE_INTERFACE, answer->userdata, &found, ret_error) > 0)
-                r = append_object(answer, path, &tree_kind, ret_error);
+                kind = &tree_kind;
         else if (run_bus_find(bus, path, RUN_INTERFACE, answer->userdata, &found, ret_error) > 0)
-                r = append_object(answer, path, &run_kind, ret_error);
+                kind = &run_kind;
+        else
+                return 1;
+
+        r = sd_bus_message_open_container(answer->reply, 'e', OBJECT_SIGNATURE);
+        if (r >= 0)
+                r = object_kind_append(kind, answer->reply, path, answer->userdata, ret_error);
+        if (r >= 0)
+                r = sd_bus_message_close_container(answer->reply);
         return r < 0 ? r : 1;
 }
 
@@ -200,7 +155,7 @@ static int append_next_object(Answer *answer, sd_bus_error *ret_error) {
  * the reply at once, which would block the main loop when there are thousands of trees. Objects that have been removed
  * since the answer was begun are left out. */
 static int get_managed_objects(Published *published, sd_bus_message *message, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = OBJECT_SIGNATURE,
+        static const AnswerKind kind = { .array = "{" OBJECT_SIGNATURE "}",
                                          .begin = begin_objects,
                                          .append = append_next_object };
 
@@ -451,8 +406,8 @@ static void on_connected(Connection *connection, void *userdata) {
         published->operations = operations_new(service->context, publication->bus, service->workers,
                                                limits->max[LIMIT_CALLS_OF_A_CALLER], permits, published);
         published->subscribers = subscribers_new(service->context, connection, limits, &subscribers_callbacks, service);
-        publication->announcements = announcements_new(service->context, publication->bus, service->manager,
-                                                       published->subscribers, service->finished);
+        publication->announcements =
+                announcements_new(service->context, publication->bus, published, service->finished);
         service->publication = publication;
         if (service->open)
                 open_publication(publication);

@@ -200,11 +200,17 @@ def test_objects_come_and_go_with_signals(btd):
     btd.client.subscribe(MANAGER)
     path = btd.tree("new", {"type": "AlwaysSuccess"})
 
+    def added(path):
+        signal = btd.client.wait_signal("InterfacesAdded", lambda s: s.args[0] == path)
+        objects = btd.client.call("/org/btd1", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
+        assert {name: set(values) for name, values in signal.args[1].items()} == {
+            name: set(values) for name, values in objects[path].items()}
+
     btd.client.reload()
-    btd.client.wait_signal("InterfacesAdded", lambda s: s.args[0] == "/org/btd1/tree/new" and TREE in s.args[1])
+    added("/org/btd1/tree/new")
     run, run_path = btd.client.start("new")
     btd.client.wait_signal("RunNew", lambda s: s.args == (run, run_path))
-    btd.client.wait_signal("InterfacesAdded", lambda s: s.args[0] == run_path)
+    added(run_path)
     btd.client.wait_signal("RunFinished", lambda s: s.args == (run, run_path, "success", ""))
 
     os.unlink(path)
@@ -546,7 +552,7 @@ def test_deep_variables_are_text_inside(btd):
 @pytest.mark.parametrize("kind, given, value", [
     ("y", 255, 255), ("n", -1, -1), ("q", 65535, 65535), ("i", -2**31, -2**31), ("u", 2**32 - 1, 2**32 - 1),
     ("o", "/a", "/a"), ("g", "as", "as"), ("ay", b"*", [42]), ("ay", b"\xff", [255]), ("v", GLib.Variant("v", GLib.Variant("s", "x")), "x"),
-    ("(ii)", (1, 2), [1, 2]), ("(s)", ("[1, null]",), [1, ("null",)]), ("a(s)", [("1",), ("2.0",)], [1, 2.0]),
+    ("(ii)", (1, 2), [1, 2]), ("(s)", ("[1, null]",), [1, ("null",)]), ("(s)", ("[18446744073709551615, -9223372036854775808]",), [2**64 - 1, -2**63]), ("a(s)", [("1",), ("2.0",)], [1, 2.0]),
     ("a{ub}", {7: True}, {"7": True}), ("aai", [[1], []], [[1], []]), ("a{sa{sv}}", {"a": {"b": GLib.Variant("(s)", ("{}",))}}, {"a": {"b": {}}}),
 ])
 def test_variables_of_other_types_are_converted(btd, kind, given, value):
@@ -563,6 +569,10 @@ def test_variables_of_other_types_are_converted(btd, kind, given, value):
     (GLib.Variant("(s)", ("1 2",)), "a structure (s) is JSON text, but this is not JSON: '1 2'"),
     (GLib.Variant("(s)", ("[" * 101,)), f"a structure (s) is JSON text, but this is not JSON: '{'[' * 60}...'"),
     (GLib.Variant("av", [GLib.Variant("(s)", ("nul",))]), "a structure (s) is JSON text, but this is not JSON: 'nul'"),
+    (GLib.Variant("(s)", ("99999999999999999999999",)),
+     "the number 99999999999999999999999 is neither a 64-bit integer nor a finite double"),
+    (GLib.Variant("(s)", ('{"a\\"1e999": [1, -1e400]}',)), "the number -1e400 is neither a 64-bit integer nor a finite double"),
+    (GLib.Variant("(s)", ("[-Infinity]",)), "the number -Infinity is neither a 64-bit integer nor a finite double"),
     (GLib.Variant("d", float("nan")), "it has a number that is not finite, which JSON cannot hold"),
     (GLib.Variant("ad", [1.0, float("-inf")]), "it has a number that is not finite, which JSON cannot hold"),
     (GLib.Variant("h", 0), "it has a file descriptor, which is not supported"),

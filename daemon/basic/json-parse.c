@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Implements json-parse.h with json-c. json-c says nothing about numbers that it cannot hold, so they are found in the
+ * text. */
+
+#include <errno.h>
+#include <glib.h>
+#include <json-c/json_tokener.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/excerpt.h"
+#include "basic/json-parse.h"
+
+static bool number_fits(const char *number, size_t length) {
+        g_autofree char *digits = g_strndup(number, length);
+
+        if (strpbrk(digits, ".eE"))
+                return isfinite(g_ascii_strtod(digits, NULL));
+
+        return g_ascii_string_to_signed(digits, 10, INT64_MIN, INT64_MAX, NULL, NULL) ||
+               g_ascii_string_to_unsigned(digits, 10, 0, UINT64_MAX, NULL, NULL);
+}
+
+/* text is JSON. */
+static const char *skip_string(const char *text) {
+        for (text++; *text != '"'; text++)
+                text += *text == '\\';
+
+        return text + 1;
+}
+
+/* Returns the first number in JSON text that does not fit, or NULL. json-c takes NaN and Infinity for numbers. */
+static const char *find_misfit(const char *text, size_t *ret_length) {
+        while (*(text += strcspn(text, "\"-0123456789NI"))) {
+                if (*text == '"') {
+                        text = skip_string(text);
+                        continue;
+                }
+
+                *ret_length = strcspn(text, ",]} \t\r\n");
+                if (!number_fits(text, *ret_length))
+                        return text;
+                text += *ret_length;
+        }
+
+        return NULL;
+}
+
+int json_parse(const char *text, size_t length, int depth, json_object **ret_value, char **ret_number) {
+        json_tokener *tokener = json_tokener_new_ex(depth);
+        const char *misfit;
+        json_object *value;
+        bool valid;
+
+        json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+        /* The NUL is included, because it ends a number. */
+        value = json_tokener_parse_ex(tokener, text, (int) MIN(length + 1, INT_MAX));
+        valid = json_tokener_get_error(tokener) == json_tokener_success &&
+                json_tokener_get_parse_end(tokener) >= length;
+        json_tokener_free(tokener);
+        misfit = valid ? find_misfit(text, &length) : NULL;
+        if (misfit)
+                *ret_number = excerpt(misfit, length);
+        if (!valid || misfit) {
+                json_object_put(value);
+                return valid ? -ERANGE : -EINVAL;
+        }
+
+        *ret_value = value;
+        return 0;
+}
