@@ -29,6 +29,8 @@ struct Scenario {
         GHashTable *by_name; /* ... or its name */
         Outcome fallback;    /* for leaves that the file does not name */
         uint64_t halt;
+        const Setting *settings;
+        uint32_t n_settings;
 };
 
 typedef struct Reader {
@@ -92,6 +94,11 @@ const Outcome *scenario_outcome(const Scenario *scenario, const Tree *tree, Node
 
 uint64_t scenario_halt(const Scenario *scenario) {
         return scenario->halt;
+}
+
+const Setting *scenario_settings(const Scenario *scenario, uint32_t *ret_n) {
+        *ret_n = scenario->n_settings;
+        return scenario->settings;
 }
 
 static void reader_error(Reader *reader, uint32_t item, char *text) {
@@ -433,12 +440,14 @@ static const Role *reader_read_role(Reader *reader, uint32_t item, const NodeId 
 enum {
         TOP_LEAVES,
         TOP_DEFAULT,
+        TOP_SET,
         TOP_HALT
 };
 
 static const Param top_params[] = {
         [TOP_LEAVES] = { .name = "leaves", .kind = PARAM_JSON },
         [TOP_DEFAULT] = { .name = "default", .kind = PARAM_JSON },
+        [TOP_SET] = { .name = "set", .kind = PARAM_JSON },
         [TOP_HALT] = { .name = "halt", .kind = PARAM_SPAN, .offset = offsetof(Scenario, halt) },
         {},
 };
@@ -582,6 +591,56 @@ static void read_leaves(Reader *reader, uint32_t item) {
                 read_leaf(reader, key, names, paths);
 }
 
+static const Param setting_params[] = {
+        { .name = "at",
+          .kind = PARAM_SPAN,
+          .offset = offsetof(Setting, at),
+          .required = true,
+          .doc = "when a user sets the variables, counted from the start of the run" },
+        { .name = "variables",
+          .kind = PARAM_JSON,
+          .required = true,
+          .doc = "an object of the variables and their values" },
+        {},
+};
+
+static const Fields setting_fields = { "an entry of set", setting_params };
+
+static void read_setting(Reader *reader, uint32_t item, Setting *ret_setting) {
+        uint32_t items[FIELDS_MAX] = {}, variables;
+
+        if (text_kind(&reader->text, item) != TEXT_OBJECT) {
+                reader_unexpected(reader, item, "set: expected objects with 'at' and 'variables'");
+                return;
+        }
+
+        reader_read_fields(reader, item, &setting_fields, ret_setting, items);
+        variables = item_of(&setting_fields, items, "variables");
+        if (variables == 0)
+                return;
+        if (text_kind(&reader->text, variables) != TEXT_OBJECT)
+                reader_unexpected(reader, variables, "variables: expected an object of variables");
+        else if (reader_value(reader, variables, "variables", &ret_setting->variables) != -EINVAL)
+                arena_own(reader->scenario->arena, ret_setting->variables);
+}
+
+static void read_settings(Reader *reader, uint32_t item) {
+        uint32_t n = text_item(&reader->text, item)->count, element = item + 1;
+        Setting *settings;
+
+        if (text_kind(&reader->text, item) != TEXT_ARRAY) {
+                reader_unexpected(reader, item,
+                                  "set: expected a list, [{\"at\": \"1s\", \"variables\": {\"mode\": \"eco\"}}]");
+                return;
+        }
+
+        settings = arena_alloc(reader->scenario->arena, (n + 1) * sizeof(Setting));
+        for (uint32_t i = 0; i < n; i++, element = text_next(&reader->text, element))
+                read_setting(reader, element, &settings[i]);
+        reader->scenario->settings = settings;
+        reader->scenario->n_settings = n;
+}
+
 static void read_top(Reader *reader) {
         uint32_t items[FIELDS_MAX] = {};
 
@@ -597,6 +656,8 @@ static void read_top(Reader *reader) {
                 read_outcome(reader, items[TOP_DEFAULT], &any_fields,
                              "\"success\", \"failure\" or an object such as {\"after\": \"150ms\"}",
                              &reader->scenario->fallback);
+        if (items[TOP_SET] > 0)
+                read_settings(reader, items[TOP_SET]);
 }
 
 static bool is_blank(const char *text, size_t length) {

@@ -9,6 +9,7 @@
  *                                  "cause_kind": "exit-status:2" }, "success"],
  *                 "Boot/Network/IsUp": { "result": "failure", "changes": [{ "at": "2s", "result": "success" }] } },
  *     "default": { "after": "10ms" },
+ *     "set": [{ "at": "2s", "variables": { "mode": "eco" } }],
  *     "halt": "5s" }
  */
 
@@ -35,6 +36,12 @@ typedef struct Outcome {
         uint32_t n_changes;
 } Outcome;
 
+/* Variables that a user sets, at a time since the start of the run. */
+typedef struct Setting {
+        uint64_t at;
+        json_object *variables;
+} Setting;
+
 typedef struct Scenario Scenario;
 
 /* A scenario without a file: all leaves succeed at once. */
@@ -49,5 +56,6 @@ int scenario_read_file(const char *path, const Tree *tree, Diagnostics *diagnost
 const Outcome *scenario_outcome(const Scenario *scenario, const Tree *tree, NodeId leaf, uint32_t n);
 /* When to halt the run, or SPAN_INFINITY. */
 uint64_t scenario_halt(const Scenario *scenario);
+const Setting *scenario_settings(const Scenario *scenario, uint32_t *ret_n);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Scenario, scenario_free)

@@ -389,6 +389,37 @@ static void on_halt(void *userdata) {
                 run_halt(simulation->run, cause_new(CAUSE_HALTED, NULL, "halted by the script"));
 }
 
+/* What a user sets at that time. */
+typedef struct Request {
+        Simulation *simulation;
+        const Setting *setting;
+        Timer *timer;
+} Request;
+
+static void on_set(void *userdata) {
+        const Request *request = userdata;
+        Simulation *simulation = request->simulation;
+        g_autofree char *error = NULL, *warning = NULL;
+
+        if (run_set_values(simulation->run, request->setting->variables, "the script", &error) >= 0)
+                return;
+
+        warning = g_strdup_printf("would be refused: %s", error);
+        add_warning(simulation, NODE_NONE, warning);
+}
+
+static Request *requests_new(Simulation *simulation, uint32_t *ret_n) {
+        const Setting *settings = scenario_settings(simulation->scenario, ret_n);
+        Request *requests = g_new(Request, *ret_n);
+
+        for (uint32_t i = 0; i < *ret_n; i++) {
+                requests[i] = (Request){ .simulation = simulation, .setting = &settings[i] };
+                requests[i].timer = timer_new(simulation->services.timers, settings[i].at, on_set, &requests[i]);
+        }
+
+        return requests;
+}
+
 static bool is_running(const Simulation *simulation, NodeId node) {
         const Machine *machine = run_machine(simulation->run);
 
@@ -478,6 +509,8 @@ Status simulate(Definition *definition, const Scenario *scenario, const Simulati
         RunServices services = { .leaves = &simulation.services, .ticker = ticker, .locks = locks };
         RunOrigin origin = { .id = "", .tree = "", .instance = options->instance ?: "", .seed = options->seed };
         g_autoptr(Run) run = run_make_live(&origin, definition, &services, &run_callbacks, &simulation);
+        g_autofree Request *requests = NULL;
+        uint32_t n_requests;
         Timer *halt = NULL;
         Status status;
 
@@ -486,10 +519,13 @@ Status simulate(Definition *definition, const Scenario *scenario, const Simulati
         if (options->variables)
                 run_give(run, options->variables);
         run_observe_events(run, on_event, &simulation, UINT_MAX);
+        requests = requests_new(&simulation, &n_requests);
         if (scenario_halt(scenario) != SPAN_INFINITY)
                 halt = timer_new(timers, scenario_halt(scenario), on_halt, &simulation);
 
         status = run_to_end(&simulation, ticker, options->until);
         timer_free(halt);
+        for (uint32_t i = 0; i < n_requests; i++)
+                timer_free(requests[i].timer);
         return status;
 }

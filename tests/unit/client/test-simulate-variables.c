@@ -308,6 +308,25 @@ static void test_finally(void) {
               STATUS_HALTED);
 }
 
+/* What a user sets; a value that btd would refuse is a warning. */
+static void test_set(void) {
+        check(TREE("'mode': 'a'", NODE("Switch", "S", "'variable': 'mode', 'cases': ['a'], ",
+                                       "{'type': 'Sleep', 'name': 'A', 'duration': '1h'}, {'type': 'AlwaysSuccess'}")),
+              "{'set': [{'at': '2s', 'variables': {'mode': 'b'}}, {'at': '1s', 'variables': {'other': 1}}]}",
+              "   0.000s > run: started\n"
+              "   0.000s * S: running\n"
+              "   0.000s * S/A: running\n"
+              "   1.000s ! run: warning: would be refused: the tree has no variable 'other'; its variables are those "
+              "of "
+              "its 'inputs' and 'blackboard', and what its nodes set\n"
+              "   2.000s > run: set by the script, mode=\"b\"\n"
+              "   2.000s # S/A: halted after 2s: stopped by S\n"
+              "   2.000s + S/AlwaysSuccess: success\n"
+              "   2.000s + S: success after 2s\n"
+              "   2.000s + run: success after 2s\n",
+              STATUS_SUCCESS);
+}
+
 /* The outcome of an uninterruptible leaf is reported with its cause; the halt around it waits. */
 static void test_uninterruptible(void) {
         check(TREE("", NODE("Sequence", "S", "",
@@ -436,6 +455,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/simulate-variables/for-each", test_for_each);
         g_test_add_func("/simulate-variables/lock", test_lock);
         g_test_add_func("/simulate-variables/finally", test_finally);
+        g_test_add_func("/simulate-variables/set", test_set);
         g_test_add_func("/simulate-variables/uninterruptible", test_uninterruptible);
         g_test_add_func("/simulate-variables/on-change", test_on_change);
         g_test_add_func("/simulate-variables/expressions-of-types", test_expressions_of_types);
