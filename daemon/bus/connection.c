@@ -13,8 +13,9 @@
  * A call that was freed in flight is given up: nobody waits for it, but a dbus-daemon counts it until it is answered.
  * So it stays in the window, and counts against its receiver. A receiver that has answered nothing since one of its
  * calls was given up is silent. It gets a smaller share, also if its process has several names, and then a Ping, whose
- * answer tells that only some of its methods never answer. If calls that were given up leave no room at all, only a new
- * connection helps.
+ * answer tells that only some of its methods never answer. When half of the window is given up, further calls to such
+ * receivers go over connections aside, which have nothing but calls: closing one forgets its calls, and no signal, name
+ * or subscription is lost with it.
  */
 
 #include <errno.h>
@@ -35,8 +36,11 @@
 /* A silent receiver may have this part of what the window has left. */
 #define SILENT_PART 4u
 
-/* If there is no room at all, a new connection is made at once when nobody waits for a reply, else after this time. */
-#define CLOSED_USEC (UINT64_C(2) * 1000 * 1000)
+/* Calls that were given up leave this part of the window to calls that cannot go aside. */
+#define RESERVED_PART 8u
+
+/* The maximum number of connections aside; each has the calls of one share. */
+#define ASIDES_MAX 8u
 
 /* The window grows by one after this many windows of replies. */
 #define GROWTH_WINDOWS 10u
@@ -50,6 +54,7 @@ typedef enum CallKind {
 } CallKind;
 
 typedef struct Calls {
+        Connection *connection;
         const char *bus_name;
         Names *names;
         sd_bus *bus; /* NULL: not connected */
@@ -61,7 +66,8 @@ typedef struct Calls {
         unsigned n_replies;  /* since the window last changed */
         uint64_t retry_at;   /* nothing is sent before this time; 0: the bus has refused nothing */
         unsigned n_given_up; /* calls in flight */
-        uint64_t closed_at;  /* since when there is no room; 0: there is */
+        GQueue asides;       /* of Connection, the newest last */
+        struct Calls *main;  /* of the connection aside which this one is; NULL: of none */
 } Calls;
 
 /* The destination of calls. */
@@ -92,6 +98,7 @@ struct Call {
         int error;            /* why it could not be sent */
         sd_bus_message *undo; /* of a call without an owner, see call_undo() */
         bool given_up;
+        bool bound; /* to this connection, see connection_call_bound() */
         CallDone done;
         void *userdata;
 };
@@ -399,23 +406,99 @@ static void calls_find_silent(Calls *calls) {
         }
 }
 
-/* Is there no room for a receiver that answers, because of calls that were given up? */
-static bool calls_are_closed(const Calls *calls) {
-        if (calls->n_given_up == 0 || calls->n_given_up < calls->window / 2)
-                return false;
+static unsigned calls_unfinished(const Calls *calls) {
+        unsigned n = calls->in_flight.length;
 
-        for (const GList *link = calls->waiting.head; link; link = link->next) {
-                const Receiver *receiver = link->data;
+        for (const GList *link = calls->waiting.head; link; link = link->next)
+                n += ((const Receiver *) link->data)->waiting.length;
+        return n;
+}
 
-                if (!receiver->silent && !receiver_has_room(receiver))
-                        return true;
+static bool calls_are_crowded(const Calls *calls) {
+        return calls->n_given_up > 0 && calls->n_given_up >= calls->window / 2;
+}
+
+/* Must its calls go aside? */
+static bool receiver_is_crowded_out(const Receiver *receiver) {
+        const Calls *calls = receiver->calls;
+
+        return !calls->main && calls_are_crowded(calls) && !g_str_equal(receiver->name, BUS_DRIVER) &&
+               (calls_left(calls) <= calls->window / RESERVED_PART || (receiver->n_given_up > 0 && !receiver->silent));
+}
+
+static Calls *connection_calls(Connection *connection);
+
+/* Closes the connections aside on which nobody waits for a reply, if they have no room or are not needed. */
+static void calls_drop_asides(Calls *calls) {
+        GList *next;
+
+        for (GList *link = calls->asides.head; link; link = next) {
+                const Calls *aside = connection_calls(link->data);
+                unsigned n = calls_unfinished(aside);
+
+                next = link->next;
+                if (n == aside->n_given_up && (next || n >= CONNECTION_SHARE || !calls_are_crowded(calls))) {
+                        connection_free(link->data);
+                        g_queue_delete_link(&calls->asides, link);
+                }
         }
-        return false;
+}
+
+/* The calls of a connection that takes one more, to this receiver; NULL: there are too many. */
+static Calls *calls_get_aside(Calls *calls, const char *name) {
+        Calls *aside = calls->asides.tail ? connection_calls(calls->asides.tail->data) : NULL;
+        Connection *connection;
+
+        if (aside && calls_unfinished(aside) < CONNECTION_SHARE)
+                return aside;
+
+        calls_drop_asides(calls);
+        if (calls->asides.length == ASIDES_MAX)
+                return NULL;
+
+        log_warning("%u calls on bus '%s' that nobody waits for any more are unanswered; those to %s are sent over "
+                    "another connection",
+                    calls->n_given_up, calls->bus_name, name);
+        connection = connection_again(calls->connection);
+        g_queue_push_tail(&calls->asides, connection);
+        aside = connection_calls(connection);
+        aside->main = calls;
+        return aside;
+}
+
+static void calls_send_aside(Calls *calls) {
+        GList *next_receiver, *next;
+
+        for (GList *link = calls->waiting.head; link; link = next_receiver) {
+                Receiver *receiver = link->data;
+
+                next_receiver = link->next;
+                if (!receiver_is_crowded_out(receiver))
+                        continue;
+
+                for (GList *i = receiver->waiting.head; i; i = next) {
+                        g_autofree char *name = g_strdup(receiver->name);
+                        Call *call = i->data;
+                        Calls *aside = call->kind == CALL_PLAIN && !call->bound ? calls_get_aside(calls, name) : NULL;
+
+                        /* The receiver is freed with its last call. */
+                        next = i->next;
+                        if (!aside)
+                                continue;
+                        call_move(call, NULL);
+                        call->calls = aside;
+                        call->receiver = receiver_get(aside, name);
+                        call_wait(call);
+                        if (aside->source)
+                                bus_source_wake(aside->source, 0);
+                }
+        }
 }
 
 static void calls_send(Calls *calls) {
         Receiver *receiver;
 
+        calls_send_aside(calls);
         while (calls->bus && calls->retry_at == 0 && (receiver = next_receiver(calls))) {
                 g_queue_unlink(&calls->waiting, &receiver->link);
                 g_queue_push_tail_link(&calls->waiting, &receiver->link);
@@ -439,6 +522,7 @@ static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_err
         if (is_from_bus(call, reply) && sd_bus_message_is_method_error(reply, SD_BUS_ERROR_LIMITS_EXCEEDED) > 0) {
                 /* It was not delivered. Appended, so that a receiver whose calls the bus refuses does not delay the
                  * others. */
+                call->receiver->pinged &= call->done != NULL;
                 if (call->given_up)
                         call_release(call);
                 else
@@ -481,10 +565,11 @@ static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_err
         return 1;
 }
 
-static Calls *calls_new(const char *bus_name) {
+static Calls *calls_new(Connection *connection) {
         Calls *calls = g_new0(Calls, 1);
 
-        calls->bus_name = bus_name;
+        calls->connection = connection;
+        calls->bus_name = connection_name(connection);
         calls->window = CONNECTION_WINDOW;
         calls->receivers = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, receiver_free);
         return calls;
@@ -505,6 +590,7 @@ static void calls_free(Calls *calls) {
         if (!calls)
                 return;
 
+        g_queue_clear_full(&calls->asides, (GDestroyNotify) connection_free);
         while (calls->waiting.length > 0)
                 call_disown(((Receiver *) calls->waiting.head->data)->waiting.head->data);
         while (calls->in_flight.length > 0)
@@ -531,7 +617,6 @@ static void calls_attach(Calls *calls, sd_bus *bus, GSource *source) {
         calls->window = CONNECTION_WINDOW;
         calls->n_replies = 0;
         calls->retry_at = 0;
-        calls->closed_at = 0;
 
         calls_send(calls);
 }
@@ -567,20 +652,9 @@ static void calls_settle(Calls *calls) {
                 calls->retry_at = 0;
         calls_send(calls);
 
-        if (!calls_are_closed(calls)) {
-                calls->closed_at = 0;
-                return;
-        }
-
-        if (calls->closed_at == 0)
-                calls->closed_at = now;
-        if (calls->n_given_up == calls->in_flight.length ||
-            (calls_left(calls) == 0 && now >= calls->closed_at + CLOSED_USEC)) {
-                log_warning("bus '%s' takes no more calls, because too many are unanswered; reconnecting",
-                            calls->bus_name);
-                sd_bus_close(calls->bus);
-        } else if (now < calls->closed_at + CLOSED_USEC)
-                bus_source_wake(calls->source, calls->closed_at + CLOSED_USEC);
+        calls_drop_asides(calls);
+        if (calls->main && calls->main->source)
+                bus_source_wake(calls->main->source, 0);
 }
 
 /* Either message, or destination and make, are given, make only for CALL_PLAIN; sending may be NULL. */
@@ -654,6 +728,10 @@ struct Connection {
         GList *next_listener; /* the one to be called next; if it is freed, this moves to the one after it */
         bool untold;          /* some listener must still be called */
 };
+
+static Calls *connection_calls(Connection *connection) {
+        return connection->calls;
+}
 
 typedef enum Told {
         TOLD_NOTHING,
@@ -845,7 +923,7 @@ Connection *connection_new(GMainContext *context, const char *name, const char *
         connection->name = g_strdup(name);
         connection->address = g_strdup(address);
         connection->retry_msec = RETRY_MSEC_MIN;
-        connection->calls = calls_new(connection->name);
+        connection->calls = calls_new(connection);
         connection->rules = rules_new(connection->name);
         connection->names = names_new(connection->rules);
         connection->calls->names = connection->names;
@@ -930,6 +1008,13 @@ char *connection_bus_id(Connection *connection) {
 
 Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata) {
         return calls_add(connection->calls, CALL_PLAIN, NULL, message, NULL, NULL, done, userdata);
+}
+
+Call *connection_call_bound(Connection *connection, sd_bus_message *message, CallDone done, void *userdata) {
+        Call *call = connection_call(connection, message, done, userdata);
+
+        call->bound = true;
+        return call;
 }
 
 Call *connection_ask(Connection *connection, sd_bus_message *message, CallDone done, void *userdata) {

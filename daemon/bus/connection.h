@@ -59,8 +59,12 @@ typedef void (*CallDone)(sd_bus_message *reply, const sd_bus_error *error, void 
 
 /* Sends the message, or queues it, in order with others to the same destination. A destination may have no more calls
  * in flight than the window has left for all others. If the bus itself refuses the call with LimitsExceeded, it is sent
- * again. There is no timeout. Freeing the call cancels it: a later reply is ignored. */
+ * again. There is no timeout. Freeing the call cancels it: a later reply is ignored. If calls that were given up leave
+ * no room, it is sent over another connection to the same bus. */
 Call *connection_call(Connection *connection, sd_bus_message *message, CallDone done, void *userdata);
+
+/* The same for a call whose effect hangs on this connection. */
+Call *connection_call_bound(Connection *connection, sd_bus_message *message, CallDone done, void *userdata);
 
 /* The same for a query without effects: it is sent again if the receiver leaves the bus without a reply. If the
  * receiver is away (see below), the query is sent again when it is back; replies in the meantime are ignored. */
@@ -73,7 +77,7 @@ Call *connection_call_told(Connection *connection, sd_bus_message *message, Call
                            void *userdata);
 
 /* The same for many calls that wait for each other: make creates the message when its turn comes, and again when it
- * must be sent again. If it returns a negative errno, the call fails. */
+ * must be sent again. If it returns a negative errno, the call fails. This sd_bus is the one that sends it. */
 typedef int (*CallMake)(sd_bus *bus, sd_bus_message **ret_message, void *userdata);
 Call *connection_call_made(Connection *connection, const char *destination, CallMake make, CallDone done,
                            void *userdata);

@@ -87,13 +87,14 @@ typedef struct DBusRecovery {
         NameUse sender;
 } DBusRecovery;
 
-/* The memo for leaf_set_memo(), right before the leaf sends its message. */
-static json_object *recovery_memo(const Leaf *leaf, Connection *connection) {
+/* The memo for leaf_set_memo(), right before the leaf sends its message over this sd_bus to the bus of the connection.
+ */
+static json_object *recovery_memo(const Leaf *leaf, sd_bus *bus, Connection *connection) {
         g_autofree char *id = NULL;
         json_object *memo;
         const char *sender;
 
-        if (!leaf->durable || sd_bus_get_unique_name(connection_bus(connection), &sender) < 0)
+        if (!leaf->durable || sd_bus_get_unique_name(bus, &sender) < 0)
                 return NULL;
 
         id = connection_bus_id(connection);
@@ -225,7 +226,7 @@ static int make_message(sd_bus *bus, sd_bus_message **ret_message, void *userdat
         if (r < 0)
                 return r;
 
-        leaf_set_memo(leaf, recovery_memo(leaf, op->connection));
+        leaf_set_memo(leaf, recovery_memo(leaf, bus, op->connection));
         *ret_message = g_steal_pointer(&message);
         return 0;
 }
@@ -305,7 +306,7 @@ static int emit(Leaf *leaf, sd_bus *bus) {
         int r = sd_bus_message_new_signal(bus, &message, signal->address.path, signal->address.interface,
                                           signal->member);
 
-        leaf_set_memo(leaf, recovery_memo(leaf, op->connection));
+        leaf_set_memo(leaf, recovery_memo(leaf, bus, op->connection));
         if (r >= 0)
                 r = value_append(message, signal->signature, signal->args, &error);
         return r < 0 ? r : sd_bus_send(bus, message, NULL);

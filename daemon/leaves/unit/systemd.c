@@ -214,7 +214,7 @@ static void systemd_subscribe(Systemd *systemd) {
 
         message = systemd_message(systemd->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "Subscribe", NULL);
         call_free(systemd->call);
-        systemd->call = connection_call(systemd->connection, message, on_subscribed, systemd);
+        systemd->call = connection_call_bound(systemd->connection, message, on_subscribed, systemd);
 }
 
 static void on_lost(Connection *connection, void *userdata) {

@@ -371,36 +371,60 @@ static void test_frozen_names(ConnectionStage *stage) {
         sd_bus_close_unref(frozen);
 }
 
-/* If nothing is left for others, a new connection is made. */
+/* However many do not answer, the connection stays, and whoever answers is called. */
 static void test_frozen_many(ConnectionStage *stage) {
+        g_autofree char *before = NULL, *after = NULL;
         sd_bus *frozen[8];
 
+        wait_until(connection_is_ready(stage->connection));
+        before = unique_name(stage);
         for (unsigned i = 0; i < G_N_ELEMENTS(frozen); i++) {
                 g_autofree char *name = g_strdup_printf("org.example.Frozen%u", i);
 
                 frozen[i] = frozen_new(stage, name);
                 give_up(stage, name);
         }
+        after = unique_name(stage);
+        g_assert_cmpstr(after, ==, before);
         for (unsigned i = 0; i < G_N_ELEMENTS(frozen); i++)
                 sd_bus_close_unref(frozen[i]);
 }
 
-/* A peer that answers some calls, and never answers others, can be called again and again. */
+static void hang(ConnectionStage *stage, Outcome *outcome) {
+        unsigned before = stage->service.n_hangs;
+
+        call(stage->connection, "Hang", outcome);
+        wait_until(stage->service.n_hangs > before);
+}
+
+/* A peer that answers some calls, and never answers others, can be called again and again. A call that somebody waits
+ * for can be answered, however many come after it. */
 static void test_never_answered(ConnectionStage *stage) {
-        g_auto(Outcome) echo = { 0 };
+        g_auto(Outcome) waiting = { 0 }, echo = { 0 };
+        g_autofree char *before = NULL, *after = NULL;
+        g_autoptr(sd_bus_message) waited = NULL;
 
-        for (unsigned i = 0; i < 120; i++) {
+        wait_until(connection_is_ready(stage->connection));
+        before = unique_name(stage);
+        for (unsigned i = 0; i < 300; i++) {
                 g_auto(Outcome) hung = { 0 };
-                unsigned before = stage->service.n_hangs;
 
-                call(stage->connection, "Hang", &hung);
-                wait_until(stage->service.n_hangs > before);
+                if (i == 80) {
+                        hang(stage, &waiting);
+                        waited = sd_bus_message_ref(stage->service.hanging);
+                }
+                hang(stage, &hung);
         }
 
         call_echo(stage->connection, 5, &echo);
         wait_until(echo.done);
         g_assert_cmpstr(echo.error, ==, NULL);
         g_assert_cmpuint(echo.number, ==, 5);
+        g_assert_cmpint(sd_bus_reply_method_return(waited, NULL), >=, 0);
+        wait_until(waiting.done);
+        g_assert_cmpstr(waiting.error, ==, NULL);
+        after = unique_name(stage);
+        g_assert_cmpstr(after, ==, before);
 }
 
 /* Calls that are freed by another's callback. */

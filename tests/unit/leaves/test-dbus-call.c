@@ -153,6 +153,22 @@ static void test_halted(CameraStage *stage) {
         test_leaf_free(run_call(stage, "\"member\": \"Nothing\"", STATUS_SUCCESS));
 }
 
+/* A method that is never answered does not disturb conditions. */
+static void test_hangs_again_and_again(CameraStage *stage) {
+        g_autoptr(TestLeaf) looks = camera_stage_look(stage, "Powered", "");
+
+        g_assert_cmpint(test_leaf_wait(looks), ==, STATUS_SUCCESS);
+        for (unsigned i = 0; i < 60; i++) {
+                TestLeaf *hangs = start_call(stage, "\"member\": \"Hang\"");
+                unsigned before = stage->camera.n_calls;
+
+                wait_until(stage->camera.n_calls > before);
+                test_leaf_free(hangs);
+        }
+        test_leaf_free(run_call(stage, "\"member\": \"Nothing\"", STATUS_SUCCESS));
+        test_leaf_expect(looks, 1, STATUS_SUCCESS, NULL);
+}
+
 static void test_bus_dies(CameraStage *stage) {
         g_autoptr(TestLeaf) hangs = NULL, waits = NULL;
 
@@ -271,6 +287,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/dbus-call/problems", test_problems);
         camera_stage_add("dbus-call", "call", test_call);
         camera_stage_add("dbus-call", "deep", test_deep);
+        camera_stage_add("dbus-call", "hangs-again-and-again", test_hangs_again_and_again);
         camera_stage_add("dbus-call", "fails", test_fails);
         camera_stage_add("dbus-call", "bad-arguments", test_bad_arguments);
         camera_stage_add("dbus-call", "describe", test_describe);
