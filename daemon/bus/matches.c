@@ -68,7 +68,8 @@ char *signal_pattern_rule(const SignalPattern *pattern) {
         GString *rule = rule_begin(pattern);
 
         append(rule, pattern->path, ",path='%s'", pattern->path);
-        signal_pattern_append_arg(rule, pattern->arg_number, pattern->arg, pattern->arg_is_path);
+        if (!pattern->arg_in_variant)
+                signal_pattern_append_arg(rule, pattern->arg_number, pattern->arg, pattern->arg_is_path);
         if (pattern->more && rule->len + strlen(pattern->more) <= RULE_LENGTH_MAX)
                 g_string_append(rule, pattern->more);
         return g_string_free(rule, FALSE);
@@ -387,7 +388,7 @@ typedef struct Key {
 typedef struct Shape {
         unsigned given; /* bits of fields */
         unsigned arg_number;
-        bool arg_is_path;
+        bool arg_is_path, arg_in_variant;
         GHashTable *topics; /* by their keys */
 } Shape;
 
@@ -462,7 +463,7 @@ static void shape_free(void *p) {
 
 static Shape *shape_get(Matches *matches, const Key *key, const SignalPattern *pattern) {
         unsigned number = pattern->arg ? pattern->arg_number : 0;
-        bool is_path = pattern->arg && pattern->arg_is_path;
+        bool is_path = pattern->arg && pattern->arg_is_path, in_variant = pattern->arg && pattern->arg_in_variant;
         unsigned given = 0;
         Shape *shape;
 
@@ -471,12 +472,18 @@ static Shape *shape_get(Matches *matches, const Key *key, const SignalPattern *p
 
         for (guint i = 0; i < matches->shapes->len; i++) {
                 shape = matches->shapes->pdata[i];
-                if (shape->given == given && shape->arg_number == number && shape->arg_is_path == is_path)
+                if (shape->given == given && shape->arg_number == number && shape->arg_is_path == is_path &&
+                    shape->arg_in_variant == in_variant)
                         return shape;
         }
 
         shape = g_new0(Shape, 1);
-        *shape = (Shape){ .given = given, .arg_number = number, .arg_is_path = is_path };
+        *shape = (Shape){
+                .given = given,
+                .arg_number = number,
+                .arg_is_path = is_path,
+                .arg_in_variant = in_variant,
+        };
         shape->topics = g_hash_table_new_full(key_hash, key_equal, NULL, topic_free);
         g_ptr_array_add(matches->shapes, shape);
         return shape;
@@ -499,18 +506,24 @@ static Topic *topic_get(Matches *matches, const SignalPattern *pattern) {
 }
 
 /* Borrowed from the message, whose read position changes. NULL: it has no such argument. */
-static const char *read_arg(sd_bus_message *signal, unsigned number, bool is_path) {
+static const char *read_arg(sd_bus_message *signal, const Shape *shape) {
         const char *contents, *text;
         char type;
 
         if (sd_bus_message_rewind(signal, true) < 0)
                 return NULL;
-        for (unsigned i = 0; i < number; i++)
+        for (unsigned i = 0; i < shape->arg_number; i++)
                 if (value_skip(signal) < 0)
                         return NULL;
 
-        if (sd_bus_message_peek_type(signal, &type, &contents) <= 0 ||
-            (type != SD_BUS_TYPE_STRING && !(is_path && type == SD_BUS_TYPE_OBJECT_PATH)) ||
+        if (sd_bus_message_peek_type(signal, &type, &contents) <= 0)
+                return NULL;
+        while (shape->arg_in_variant && type == SD_BUS_TYPE_VARIANT)
+                if (sd_bus_message_enter_container(signal, type, contents) <= 0 ||
+                    sd_bus_message_peek_type(signal, &type, &contents) <= 0)
+                        return NULL;
+
+        if ((type != SD_BUS_TYPE_STRING && !(shape->arg_is_path && type == SD_BUS_TYPE_OBJECT_PATH)) ||
             sd_bus_message_read_basic(signal, type, &text) <= 0)
                 return NULL;
         return text;
@@ -540,7 +553,7 @@ static void find_topics(Matches *matches, const Shape *shape, sd_bus_message *si
                 if (!(shape->given & 1u << i))
                         key.fields[i] = NULL;
         if (shape->given & 1u << FIELD_ARG) {
-                key.fields[FIELD_ARG] = read_arg(signal, shape->arg_number, shape->arg_is_path);
+                key.fields[FIELD_ARG] = read_arg(signal, shape);
                 if (!key.fields[FIELD_ARG])
                         return;
         }

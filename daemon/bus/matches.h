@@ -23,7 +23,8 @@ typedef struct SignalPattern {
         const char *arg; /* the argument arg_number is this string, or with arg_is_path a string or an object path */
         unsigned arg_number;
         bool arg_is_path;
-        const char *more; /* further conditions for the bus (",arg3='x'"); signals without them may still come */
+        bool arg_in_variant; /* or a variant with it: only btd compares it, since a bus does not look into variants */
+        const char *more;    /* further conditions for the bus (",arg3='x'"); signals without them may still come */
 } SignalPattern;
 
 /* The pattern of NameOwnerChanged for a name. */

@@ -181,6 +181,10 @@ const NodeType dbus_call_type = {
         .on_recover_offset = offsetof(DBusCallParams, on_recover),
 };
 
+static const char *const dbus_signal_test_names[] = { "args", "value", NULL };
+
+static const char *const on_owner_lost_values[] = { "fail", "wait", NULL };
+
 static const Param dbus_signal_params[] = {
         DBUS_BUS_PARAM,
         {
@@ -219,7 +223,15 @@ static const Param dbus_signal_params[] = {
                 .offset = offsetof(DBusSignalParams, args),
                 .elements = &any_value,
                 .doc = "An array of values that the first arguments must have; null matches anything; a string matches "
-                       "a D-Bus string or object path",
+                       "a D-Bus string or object path; a variant matches like its value",
+        },
+        {
+                .name = "test",
+                .kind = PARAM_EXPRESSION,
+                .offset = offsetof(DBusSignalParams, test),
+                .extra = dbus_signal_test_names,
+                .doc = "An expression over args (the list of the values), value (the first) and the variables; signals "
+                       "for which it is not true are skipped",
         },
         {
                 .name = "timeout",
@@ -227,6 +239,22 @@ static const Param dbus_signal_params[] = {
                 .offset = offsetof(DBusSignalParams, timeout),
                 .fallback = "\"infinity\"",
                 .doc = "How long to wait; \"infinity\": without a limit",
+        },
+        {
+                .name = "on_owner_lost",
+                .kind = PARAM_ENUM,
+                .offset = offsetof(DBusSignalParams, on_owner_lost),
+                .values = on_owner_lost_values,
+                .fallback = "\"fail\"",
+                .doc = "What to do if the sender leaves the bus",
+        },
+        {
+                .name = "on_recover",
+                .kind = PARAM_ENUM,
+                .offset = offsetof(DBusSignalParams, on_recover),
+                .values = on_recover_values,
+                .fallback = "\"rerun\"",
+                .doc = "What to do if btd is restarted meanwhile and may have missed the signal; \"rerun\": wait again",
         },
         DBUS_OUTPUTS_PARAMS(DBusSignalParams, outputs, "args"),
         {},
@@ -241,10 +269,12 @@ const NodeType dbus_signal_type = {
         .doc = "Succeeds at the first signal that matches. When the node starts, it subscribes to the signal; btd "
                "sends the subscription before any later message. So, if a DBusCall causes the signal, put the "
                "DBusSignal before it in a Parallel, and the signal is not missed. If a sender is given, only its "
-               "current owner counts. If the bus is lost, the node continues to wait, but misses signals that are sent "
-               "meanwhile.",
+               "current owner counts, and if this owner leaves the bus, the node fails. If the bus is lost, the node "
+               "continues to wait, but misses signals that are sent meanwhile.",
         .has_timeout = true,
         .timeout_offset = offsetof(DBusSignalParams, timeout),
+        .has_on_recover = true,
+        .on_recover_offset = offsetof(DBusSignalParams, on_recover),
 };
 
 static const Param dbus_emit_params[] = {

@@ -45,9 +45,17 @@ typedef struct DBusSignalParams {
         DBusAddress address; /* first; the sender is its destination */
         const char *member;
         json_object *args;
+        const Script *test;
         uint64_t timeout;
+        int on_owner_lost, on_recover;
         DBusOutputs outputs;
 } DBusSignalParams;
+
+/* What a DBusSignal does when its sender leaves the bus. In the order of the values of the parameter. */
+typedef enum OnOwnerLost {
+        ON_OWNER_LOST_FAIL,
+        ON_OWNER_LOST_WAIT,
+} OnOwnerLost;
 
 typedef struct DBusEmitParams {
         DBusMessage message; /* first */

@@ -2,6 +2,8 @@
 """Tests runs that watch a service that flaps, changes its owner, is silent, or sends wrong signals."""
 
 import json
+import os
+import re
 import time
 
 import pytest
@@ -17,6 +19,7 @@ XML = f"""<node><interface name="{CAMERA}">
   <property name="On" type="b" access="read"/>
   <property name="Level" type="u" access="read"/>
 </interface></node>"""
+PAGE = os.path.join(os.path.dirname(__file__), "../../daemon/definition/btd-tree.5")
 IDLE = {"type": "Sleep", "name": "Idle", "duration": "infinity"}
 UPLOAD = {"type": "Sleep", "name": "Upload", "duration": "infinity"}
 
@@ -250,6 +253,72 @@ def test_a_signal_that_a_call_brings_about(btd, peer_client):
         _, path = btd.client.start("start", str(i))
         assert btd.client.finish(path) == ("success", "")
         assert btd.client.variables(path)["zoom"] == 3
+
+
+def test_a_signal_that_cannot_be_tested(btd, peer_client):
+    """It is skipped, and the log says so once."""
+    camera = Camera(peer_client)
+    btd.tree("wait", {"type": "DBusSignal", "member": "Level", "sender": CAMERA, "test": "value > 3", "outputs": ["level"]})
+    btd.start()
+    _, path = btd.client.start("wait")
+    wait(lambda: "signal Level" in btd.client.nodes(path)["DBusSignal"]["detail"], "the connection")
+    for value in ("s", "much"), ("s", "more"), ("u", 3), ("u", 4):
+        camera.say("Level", GLib.Variant(f"({value[0]})", value[1:]))
+    assert btd.client.finish(path)[0] == "success"
+    assert btd.client.variables(path)["level"] == 4
+    text = "the test skips signals that it cannot be evaluated for: value > 3: attempt to compare number with string"
+    assert btd.log().count(text) == 1
+
+
+def dirs(tmp_path):
+    return f"--runtime={tmp_path}/runtime", f"--state={tmp_path}/state"
+
+
+def call_and_signal():
+    """The example of btd-tree(5), for the camera."""
+    with open(PAGE, encoding="utf-8") as file:
+        [block] = [text for text in re.findall(r"\.Bd -literal[^\n]*\n(.*?)\.Ed", file.read(), re.S) if "Lamp1" in text]
+    words = {"org.example.Lamp1": CAMERA, "/org/example/Lamp1": PATH, "Warm": "Started", "SwitchOn": "Start"}
+    for word, instead in words.items():
+        block = block.replace(word, instead)
+    return json.loads(block)
+
+
+def start_and_await_reply(btd, peer_client, tmp_path, **methods):
+    Camera(peer_client, **methods)
+    btd.tree("start", call_and_signal())
+    btd.start(*dirs(tmp_path))
+    _, path = btd.client.start("start")
+    wait(lambda: any(name.startswith("DBusCall") and node["status"] == "success"
+                     for name, node in btd.client.nodes(path).items()), "the reply")
+    return path
+
+
+def test_a_call_with_its_signal(btd, peer_client, tmp_path):
+    Camera(peer_client)
+    btd.tree("start", call_and_signal())
+    btd.start(*dirs(tmp_path))
+    assert btd.client.finish(btd.client.start("start")[1]) == ("success", "")
+
+
+def silent(arguments, invocation):
+    """Replies, and sends no signal."""
+
+
+def test_a_call_whose_service_dies_before_its_signal(btd, peer_client, tmp_path):
+    path = start_and_await_reply(btd, peer_client, tmp_path, Start=silent)
+    peer_client.close()
+    status, cause = btd.client.finish(path)
+    assert status == "failure" and f"{CAMERA} has left the bus, and had not sent the signal Started" in cause
+
+
+def test_a_call_whose_signal_btd_may_have_missed(btd, peer_client, tmp_path):
+    path = start_and_await_reply(btd, peer_client, tmp_path, Start=silent)
+    btd.process.kill()
+    btd.wait_exit()
+    btd.start(*dirs(tmp_path))
+    status, cause = btd.client.finish(path)
+    assert status == "failure" and "btd was restarted while this was under way" in cause
 
 
 def test_a_signal_that_never_comes(btd, peer_client):

@@ -199,7 +199,7 @@ def test_a_command_ends_with_its_run(machine):
     client.wait(lambda: not processes(), "the end of the process")
 
 
-LOCALE, PEER = "org.freedesktop.locale1", "org.freedesktop.DBus.Peer"
+LOCALE, TIMEDATE, PEER = "org.freedesktop.locale1", "org.freedesktop.timedate1", "org.freedesktop.DBus.Peer"
 WAITS = "until [ -e /run/go ]; do sleep 0.02; done"
 AWAY = "/run/btd/runs/away.1.journal"
 
@@ -245,6 +245,11 @@ def leaves_while_away(machine):
         ("Spawn", "its unit was stopped"): (process("sleep inf"), systemctl("stop", "btd-away.1-9-1.service")),
         ("Spawn as a child", "anything"): (process("sleep inf", **{"as": "child"}), nothing),
         ("DBusCall", "anything"): (mixed.call("unanswered"), nothing),
+        ("DBusSignal", "the sender left the bus"): (
+            {"type": "DBusSignal", "sender": TIMEDATE, "member": "Never"}, systemctl("kill", "systemd-timedated.service")),
+        ("DBusSignal (on_recover)", "anything"): (
+            {"type": "DBusSignal", "sender": TIMEDATE, "member": "Never", "on_owner_lost": "wait", "on_recover": "fail"},
+            nothing),
         ("Sleep", "the time passed"): ({"type": "Sleep", "duration": "2s"}, nothing),
         ("UnitState", "the value changed"): (
             wait_for({"type": "UnitState", "unit": "away-state.service", "state": "active"}),
@@ -263,9 +268,10 @@ def test_page_says_what_becomes_of_leaves(machine):
     machine.check("systemctl", "kill", "--signal=STOP", "counter.service")
     machine.check("rm", "-f", "/run/go", "/run/away-path")
     machine.load("away", {"type": "ParallelAll", "max_failures": -1, "children": [leaf for leaf, _ in leaves.values()]})
+    machine.check("busctl", "call", TIMEDATE, "/", PEER, "Ping")
     machine.client.start("away")
     trees.wait_for(None, lambda: [machine.read(AWAY).count(text) for text in (
-        '"heard":true', '"confirmed":true', '"sender":', " value #")] == [5, 6, 1, 3])
+        '"heard":true', '"confirmed":true', '"sender":', '"owner":', " value #")] == [5, 6, 1, 1, 3])
     machine.check("systemctl", "kill", "--kill-who=main", "--signal=STOP", "btd")
     machine.write("/run/go", "")
     trees.wait_for(None, lambda: not re.search("activating|running", machine.check(
@@ -281,4 +287,4 @@ def test_page_says_what_becomes_of_leaves(machine):
     for node, details in re.findall(r" (?:ended|turned|changed|value) #(\d+) (\{.*\})", history.read_text(encoding="utf-8")):
         details = json.loads(details)
         ends[int(node)] = details["status"], details["cause"][0]["kind"] if details["status"] == "failure" else ""
-    assert dict(zip(leaves, [ends[node] for node in [*range(1, 13), 14, 16, 18, 20]])) == rows
+    assert dict(zip(leaves, [ends[node] for node in [*range(1, 15), 16, 18, 20, 22]])) == rows

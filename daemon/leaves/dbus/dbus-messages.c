@@ -13,6 +13,7 @@
 #include "bus/matches.h"
 #include "bus/names.h"
 #include "leaf-types/dbus.h"
+#include "leaf-types/leaf-types.h"
 #include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
 #include "leaves/unit/systemd.h"
@@ -57,24 +58,42 @@ static Status take_expressions(Leaf *leaf, const NamedScript *expressions, json_
         return STATUS_SUCCESS;
 }
 
+static bool outputs_are_wanted(const DBusOutputs *outputs) {
+        return outputs->names || outputs->expressions;
+}
+
+/* The arguments as a list, without secrets, since an expression can take a part of one; or an error message. */
+static int read_values(Leaf *leaf, sd_bus_message *message, json_object **ret_values, char **ret_error) {
+        g_autoptr(json_object) values = NULL;
+        int r = sd_bus_message_rewind(message, true);
+
+        if (r >= 0)
+                r = value_read_all(message, VALUE_ROOM_MAX, &values, ret_error);
+        if (r >= 0)
+                *ret_values = leaf_hide_value(leaf, values);
+        return r;
+}
+
 /* Sets variables to the values of a message: all of them or, after an error, none, and sets the cause. what: "reply",
  * "signal". */
-static Status outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *what, sd_bus_message *message) {
-        g_autoptr(json_object) read = NULL, values = NULL;
+static Status outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *what, json_object *values) {
+        return outputs->expressions ? take_expressions(leaf, outputs->expressions, values)
+                                    : take_names(leaf, outputs, what, values);
+}
+
+/* The same; the message is read only if there are outputs. */
+static Status outputs_take_from(Leaf *leaf, const DBusOutputs *outputs, const char *what, sd_bus_message *message) {
+        g_autoptr(json_object) values = NULL;
         g_autofree char *error = NULL;
 
-        if (!outputs->names && !outputs->expressions)
+        if (!outputs_are_wanted(outputs))
                 return STATUS_SUCCESS;
 
-        if (sd_bus_message_rewind(message, true) < 0 || value_read_all(message, VALUE_ROOM_MAX, &read, &error) < 0) {
+        if (read_values(leaf, message, &values, &error) < 0) {
                 leaf_set_cause(leaf, "the %s cannot go to the outputs: %s", what, error);
                 return STATUS_FAILURE;
         }
-
-        /* An expression can take a part of a secret. */
-        values = leaf_hide_value(leaf, read);
-        return outputs->expressions ? take_expressions(leaf, outputs->expressions, values)
-                                    : take_names(leaf, outputs, what, values);
+        return outputs_take(leaf, outputs, what, values);
 }
 
 /* Waits until the bus has processed all messages of the previous btd. That is so when the bus has released the previous
@@ -188,7 +207,7 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
         }
 
         if (!error) {
-                leaf_end(leaf, outputs_take(leaf, &params->outputs, "reply", reply));
+                leaf_end(leaf, outputs_take_from(leaf, &params->outputs, "reply", reply));
                 return;
         }
 
@@ -391,6 +410,9 @@ typedef struct DBusSignal {
         Connection *connection;
         Match *match;
         Subscription *subscription; /* for signals of systemd, which it sends only to those who want them */
+        NameUse sender;             /* if its loss ends the node */
+        char *owner;                /* the bus and the unique name that the sender had; NULL: it was not seen yet */
+        bool told;                  /* that a signal could not be tested */
 } DBusSignal;
 
 static size_t count_args(const DBusSignalParams *params) {
@@ -398,8 +420,11 @@ static size_t count_args(const DBusSignalParams *params) {
 }
 
 /* The bus compares texts itself: the first one finds the signal, the others narrow the rule. dbus-broker reads the
- * arguments only up to the first one that is no text. */
+ * arguments only up to the first one that is no text. No bus looks into variants, so only the arguments of the bus's
+ * own interfaces, whose types are known, are compared there. */
 static void add_args(const DBusSignalParams *params, SignalPattern *pattern, GString *more) {
+        bool is_known = params->address.interface && g_str_has_prefix(params->address.interface, BUS_DRIVER);
+
         for (size_t i = 0; i < MIN(count_args(params), SIGNAL_PATTERN_ARGS); i++) {
                 json_object *arg = json_object_array_get_idx(params->args, i);
                 const char *text = json_object_get_string(arg);
@@ -409,52 +434,148 @@ static void add_args(const DBusSignalParams *params, SignalPattern *pattern, GSt
                         return;
 
                 is_path = sd_bus_object_path_is_valid(text);
-                if (pattern->arg) {
+                if (pattern->arg && is_known) {
                         signal_pattern_append_arg(more, (unsigned) i, text, is_path);
-                        continue;
+                } else if (!pattern->arg) {
+                        pattern->arg = text;
+                        pattern->arg_number = (unsigned) i;
+                        pattern->arg_is_path = is_path;
+                        pattern->arg_in_variant = !is_known;
                 }
-                pattern->arg = text;
-                pattern->arg_number = (unsigned) i;
-                pattern->arg_is_path = is_path;
         }
 }
 
-/* Reads the arguments only as far as they could match. The bus compares a wanted string only with strings and object
- * paths; so does this function. */
-static bool args_fit(const DBusSignalParams *params, sd_bus_message *message) {
-        const char *signature = sd_bus_message_get_signature(message, true);
+/* A text is only compared with a string or an object path; or with a variant, which is read as far as it could match.
+ */
+static bool may_be(sd_bus_message *message, json_object *wanted) {
+        const char *contents;
+        char type;
 
+        if (sd_bus_message_peek_type(message, &type, &contents) <= 0)
+                return false;
+        if (!json_object_is_type(wanted, json_type_string))
+                return true;
+        if (type == SD_BUS_TYPE_VARIANT)
+                type = *contents;
+        return type == SD_BUS_TYPE_STRING || type == SD_BUS_TYPE_OBJECT_PATH || type == SD_BUS_TYPE_VARIANT;
+}
+
+/* Reads the arguments only as far as they could match. */
+static bool args_fit(const DBusSignalParams *params, sd_bus_message *message) {
         for (size_t i = 0; i < count_args(params); i++) {
                 json_object *wanted = json_object_array_get_idx(params->args, i);
                 g_autoptr(json_object) value = NULL;
                 g_autofree char *error = NULL;
 
-                if (*signature == '\0')
+                if (sd_bus_message_at_end(message, true) != 0)
                         return false;
                 if (!wanted) {
                         if (value_skip(message) < 0)
                                 return false;
-                } else if ((json_object_is_type(wanted, json_type_string) && *signature != SD_BUS_TYPE_STRING &&
-                            *signature != SD_BUS_TYPE_OBJECT_PATH) ||
+                } else if (!may_be(message, wanted) ||
                            value_read_one(message, value_room(wanted), &value, &error) < 0 || !value_is(value, wanted))
                         return false;
-                signature += signature_first(signature);
         }
         return true;
+}
+
+/* A signal that cannot be tested is skipped, like one that does not fit: what others send does not end the node. */
+static bool test_fits(Leaf *leaf, json_object *values, const char *unreadable) {
+        const DBusSignalParams *params = leaf->params;
+        json_object *const extra[] = { values, values ? json_object_array_get_idx(values, 0) : NULL };
+        DBusSignal *op = leaf->op;
+        g_autofree char *error = NULL;
+        bool truth = false;
+
+        if (unreadable || script_test(params->test, leaf->blackboard, extra, &truth, &error) < 0) {
+                LogSubject subject = leaf_log_subject(leaf);
+
+                if (!op->told)
+                        log_message(LOG_WARNING, &subject, "the test skips signals that it cannot be evaluated for: %s",
+                                    unreadable ?: error);
+                op->told = true;
+        }
+        return truth;
 }
 
 static void on_signal(sd_bus_message *message, void *userdata) {
         Leaf *leaf = userdata;
         const DBusSignalParams *params = leaf->params;
+        g_autoptr(json_object) values = NULL;
+        g_autofree char *error = NULL;
 
-        if (args_fit(params, message))
-                leaf_end(leaf, outputs_take(leaf, &params->outputs, "signal", message));
+        if (!args_fit(params, message))
+                return;
+        if (!params->test) {
+                leaf_end(leaf, outputs_take_from(leaf, &params->outputs, "signal", message));
+                return;
+        }
+
+        (void) read_values(leaf, message, &values, &error);
+        if (test_fits(leaf, values, error))
+                leaf_end(leaf, outputs_are_wanted(&params->outputs)
+                                       ? outputs_take(leaf, &params->outputs, "signal", values)
+                                       : STATUS_SUCCESS);
 }
 
 /* The match goes on. */
 static void on_subscribed(void *userdata) {}
 
 static void on_subscription_lost(const sd_bus_error *error, void *userdata) {}
+
+/* Of the bus and of systemd, the connection changes only with the bus, or when systemd executes itself anew. */
+static bool fails_without_sender(const DBusSignalParams *params) {
+        const char *sender = params->address.destination;
+
+        return sender && params->on_owner_lost == ON_OWNER_LOST_FAIL && !g_str_equal(sender, BUS_DRIVER) &&
+               !g_str_equal(sender, SYSTEMD_NAME);
+}
+
+/* Another owner of the name, and the same unique name on another bus, is another sender. The next btd must know it. */
+static bool sender_is_lost(Leaf *leaf) {
+        DBusSignal *op = leaf->op;
+        NameState state = name_state(&op->sender);
+        g_autofree char *bus = NULL, *owner = NULL;
+        json_object *memo;
+
+        if (state == NAME_UNKNOWN || (state == NAME_ABSENT && !op->owner))
+                return false;
+        if (state == NAME_ABSENT)
+                return true;
+
+        bus = connection_bus_id(op->connection);
+        owner = g_strconcat(bus ?: "", " ", name_owner(&op->sender), NULL);
+        if (op->owner)
+                return !g_str_equal(op->owner, owner);
+
+        op->owner = g_steal_pointer(&owner);
+        if (leaf->durable) {
+                memo = json_object_new_object();
+                json_object_object_add(memo, "owner", json_object_new_string(op->owner));
+                leaf_set_memo(leaf, memo);
+        }
+        return false;
+}
+
+static void set_sender_lost(Leaf *leaf) {
+        const DBusSignalParams *params = leaf->params;
+        const DBusAddress *address = &params->address;
+
+        leaf_set_cause_of(leaf, CAUSE_DBUS_ERROR,
+                          facts_new("name", fact_text(SD_BUS_ERROR_NAME_HAS_NO_OWNER), "destination",
+                                    fact_text(address->destination), NULL),
+                          "%s has left the bus, and had not sent the signal %s", address->destination, params->member);
+}
+
+static void on_sender(void *userdata) {
+        Leaf *leaf = userdata;
+
+        if (!sender_is_lost(leaf))
+                return;
+
+        set_sender_lost(leaf);
+        leaf_end(leaf, STATUS_FAILURE);
+}
 
 static Status dbus_signal_start(Leaf *leaf) {
         static const SubscriptionCallbacks callbacks = { .subscribed = on_subscribed, .lost = on_subscription_lost };
@@ -472,17 +593,42 @@ static Status dbus_signal_start(Leaf *leaf) {
         if (!op->connection)
                 return STATUS_FAILURE;
 
+        if (params->on_recover == ON_RECOVER_FAIL && !leaf->has_memo)
+                leaf_set_memo(leaf, NULL);
         add_args(params, &pattern, more);
         pattern.more = more->str;
         op->match = connection_match(op->connection, &pattern, on_signal, NULL, leaf);
         if (g_strcmp0(params->address.destination, SYSTEMD_NAME) == 0)
                 op->subscription = subscription_new(op->connection, &callbacks, leaf);
-        return STATUS_RUNNING;
+        if (!fails_without_sender(params))
+                return STATUS_RUNNING;
+
+        op->sender.follower = (Follower){ .changed = on_sender, .userdata = leaf };
+        name_use(connection_names(op->connection), &op->sender, params->address.destination);
+        if (!sender_is_lost(leaf))
+                return STATUS_RUNNING;
+
+        set_sender_lost(leaf);
+        return STATUS_FAILURE;
+}
+
+static Status dbus_signal_recover(Leaf *leaf) {
+        const DBusSignalParams *params = leaf->params;
+        DBusSignal *op = leaf->op;
+
+        if (params->on_recover == ON_RECOVER_FAIL)
+                return STATUS_IDLE;
+
+        op->owner = leaf->has_memo ? g_strdup(member(leaf->memo, "owner")) : NULL;
+        return dbus_signal_start(leaf);
 }
 
 static void dbus_signal_release(Leaf *leaf) {
         DBusSignal *op = leaf->op;
 
+        if (op->sender.name)
+                name_leave(&op->sender);
+        g_clear_pointer(&op->owner, g_free);
         g_clear_pointer(&op->subscription, subscription_free);
         g_clear_pointer(&op->match, match_free);
 }
@@ -506,7 +652,7 @@ static void dbus_signal_describe(Leaf *leaf, GString *text) {
 const LeafKind dbus_signal_kind = {
         .op_size = sizeof(DBusSignal),
         .start = dbus_signal_start,
-        .recover = dbus_signal_start,
+        .recover = dbus_signal_recover,
         .release = dbus_signal_release,
         .obstacle = dbus_signal_obstacle,
         .describe = dbus_signal_describe,

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "assert-cause.h"
+#include "basic/cleanup.h"
 #include "basic/log.h"
 #include "camera-stage.h"
 #include "leaf-types/leaf-types.h"
@@ -103,22 +104,53 @@ static void test_args(CameraStage *stage) {
                 test_leaf_free(leaves[i]);
 }
 
-/* A text is only compared with strings and paths; which type a value has depends on its place. The bus cannot look for
- * this second text. */
+/* A text is only compared with strings and paths, also with those in a variant; which type a value has depends on its
+ * place. The bus cannot look for this second text. */
 static void test_types_of_args(CameraStage *stage) {
         sd_bus *bus = bus_peer_bus(stage->camera.peer);
-        g_autoptr(TestLeaf) leaf = NULL, last = NULL;
+        g_autoptr(TestLeaf) leaf = NULL, first = NULL, last = NULL;
 
         leaf = start(stage, "DBusSignal", "\"member\": \"Turned\", \"args\": [\"left\", \"it's\"]");
+        first = start(stage, "DBusSignal", "\"member\": \"Turned\", \"args\": [\"/in/here\", \"it's\"]");
         last = start(stage, "DBusSignal", "\"member\": \"Moved\"");
         wait_for_calls(stage);
-        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "sv", "left", "s", "it's"), >=, 0);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "say", "left", 4, 'i', 't', '\'', 's'),
+                        >=, 0);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "vv", "u", 1, "s", "it's"), >=, 0);
         emit(stage->camera.peer, "left", "/", 1);
         g_assert_cmpint(test_leaf_wait(last), ==, STATUS_SUCCESS);
         g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
 
-        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "ss", "left", "it's"), >=, 0);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "vs", "v", "s", "left", "it's"), >=, 0);
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpint(first->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "vv", "o", "/in/here", "s", "it's"), >=,
+                        0);
+        g_assert_cmpint(test_leaf_wait(first), ==, STATUS_SUCCESS);
+}
+
+/* Signals for which the test is false, or cannot be evaluated, are skipped. */
+static void test_test(CameraStage *stage) {
+        sd_bus *bus = bus_peer_bus(stage->camera.peer);
+        g_autoptr(TestLeaf) leaf = NULL, second = NULL, bare = NULL;
+
+        leaf_stage_set_number(stage->leaves, "limit", 5);
+        leaf = start(stage, "DBusSignal", "\"member\": \"Turned\", \"test\": \"value > limit\", \"outputs\": [\"n\"]");
+        second = start(stage, "DBusSignal", "\"member\": \"Turned\", \"args\": [8], \"test\": \"args[2] == 'left'\"");
+        bare = start(stage, "DBusSignal", "\"member\": \"Turned\", \"test\": \"args[1] == nil\"");
+        wait_for_calls(stage);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "us", 5, "left"), >=, 0);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "s", "much"), >=, 0);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "h", 0), >=, 0);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "us", 8, "right"), >=, 0);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(test_leaf_output(leaf, "n"), ==, "8");
+        g_assert_cmpint(second->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", "us", 8, "left"), >=, 0);
+        g_assert_cmpint(test_leaf_wait(second), ==, STATUS_SUCCESS);
+        g_assert_cmpint(bare->status, ==, STATUS_RUNNING);
+        g_assert_cmpint(sd_bus_emit_signal(bus, CAMERA_PATH, CAMERA, "Turned", NULL), >=, 0);
+        g_assert_cmpint(test_leaf_wait(bare), ==, STATUS_SUCCESS);
 }
 
 /* Only as much as could match is read; a variant and an array of bytes can match, too. */
@@ -253,7 +285,8 @@ static void test_bus_dies(CameraStage *stage) {
         g_autofree char *before = NULL, *after = NULL;
 
         leaf = start(stage, "DBusSignal",
-                     "\"sender\": \"" CAMERA "\", \"interface\": \"" CAMERA "\", \"member\": \"Moved\"");
+                     "\"sender\": \"" CAMERA "\", \"interface\": \"" CAMERA "\", \"member\": \"Moved\", "
+                     "\"on_owner_lost\": \"wait\"");
         before = test_leaf_describe(leaf);
         g_assert_cmpstr(before, ==, "connection to the bus 'test'");
         wait_for_calls(stage);
@@ -267,6 +300,69 @@ static void test_bus_dies(CameraStage *stage) {
         wait_for_calls(stage);
         emit(stage->camera.peer, "left", "/", 1);
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+}
+
+#define FROM_CAMERA "\"sender\": \"" CAMERA "\", \"interface\": \"" CAMERA "\", \"member\": \"Moved\""
+
+static void expect_lost(TestLeaf *leaf) {
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        assert_cause(leaf->reason, "dbus-error",
+                     "{\"name\":\"org.freedesktop.DBus.Error.NameHasNoOwner\",\"destination\":\"org.example.Camera\"}");
+        g_assert_cmpstr(leaf->cause, ==, "org.example.Camera has left the bus, and had not sent the signal Moved");
+}
+
+/* A sender that is not there yet is waited for; one that was there, and has gone, sends nothing more. */
+static void test_owner_lost(CameraStage *stage) {
+        g_autoptr(TestLeaf) leaf = NULL, early = NULL, waits = NULL;
+
+        leaf = start(stage, "DBusSignal", FROM_CAMERA);
+        waits = start(stage, "DBusSignal", FROM_CAMERA ", \"on_owner_lost\": \"wait\"");
+        wait_for_calls(stage);
+        camera_close(&stage->camera);
+        expect_lost(leaf);
+
+        early = start(stage, "DBusSignal", FROM_CAMERA);
+        wait_for_calls(stage);
+        camera_open(&stage->camera, stage->bus, true);
+        wait_for_calls(stage);
+        g_assert_cmpint(early->status, ==, STATUS_RUNNING);
+        camera_close(&stage->camera);
+        expect_lost(early);
+
+        g_assert_cmpint(waits->status, ==, STATUS_RUNNING);
+        camera_open(&stage->camera, stage->bus, true);
+        emit(stage->camera.peer, "left", "/", 1);
+        g_assert_cmpint(test_leaf_wait(waits), ==, STATUS_SUCCESS);
+}
+
+static TestLeaf *recover(CameraStage *stage, const char *rest, json_object *memo) {
+        g_autofree char *node = g_strdup_printf("{ \"type\": \"DBusSignal\", %s }", rest);
+
+        return leaf_stage_recover(stage->leaves, types, node, json_object_get(memo));
+}
+
+/* The next btd knows which sender was there. */
+static void test_recovered(CameraStage *stage) {
+        g_autoptr(TestLeaf) leaf = NULL, next = NULL, last = NULL, lost = NULL;
+        g_autoptr(json_object) memo = NULL;
+
+        leaf_stage_set_durable(stage->leaves, NULL);
+        leaf = start(stage, "DBusSignal", FROM_CAMERA);
+        wait_until(leaf->memo);
+        memo = json_object_get(leaf->memo);
+        g_clear_pointer(&leaf, test_leaf_free);
+
+        next = recover(stage, FROM_CAMERA, memo);
+        lost = recover(stage, FROM_CAMERA ", \"on_recover\": \"fail\"", memo);
+        wait_for_calls(stage);
+        g_assert_cmpint(lost->status, ==, STATUS_IDLE);
+        emit(stage->camera.peer, "left", "/", 1);
+        g_assert_cmpint(test_leaf_wait(next), ==, STATUS_SUCCESS);
+
+        camera_close(&stage->camera);
+        camera_open(&stage->camera, stage->bus, true);
+        last = recover(stage, FROM_CAMERA, memo);
+        expect_lost(last);
 }
 
 static void test_signal_halted(CameraStage *stage) {
@@ -434,11 +530,14 @@ int main(int argc, char **argv) {
         camera_stage_add("dbus-signal", "types-of-args", test_types_of_args);
         camera_stage_add("dbus-signal", "size-of-args", test_size_of_args);
         camera_stage_add("dbus-signal", "text-after-a-number", test_text_after_a_number);
+        camera_stage_add("dbus-signal", "test", test_test);
         camera_stage_add("dbus-signal", "outputs", test_outputs);
         camera_stage_add("dbus-signal", "expressions", test_expressions);
         camera_stage_add("dbus-signal", "sender", test_sender);
         camera_stage_add("dbus-signal", "before-call", test_before_call);
         camera_stage_add("dbus-signal", "bus-dies", test_bus_dies);
+        camera_stage_add("dbus-signal", "owner-lost", test_owner_lost);
+        camera_stage_add("dbus-signal", "recovered", test_recovered);
         camera_stage_add("dbus-signal", "halted", test_signal_halted);
         camera_stage_add("dbus-signal", "emit", test_emit);
         camera_stage_add("dbus-signal", "emit-question-lost", test_emit_question_lost);
