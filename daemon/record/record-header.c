@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Writes and reads the header of a run record as JSON: texts as strings, times as numbers, and the seed in hexadecimal,
- * since not all JSON readers accept 64 bits. */
+/* Writes and reads the header of a run record as JSON: texts as strings, numbers as numbers, and the seed in
+ * hexadecimal, since not all JSON readers accept 64 bits. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,44 +9,21 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
-#include "record/entry.h"
 #include "record/record-header.h"
 
 #define MAGIC "btd-journal "
 #define VERSION_LENGTH_MAX 20u
 #define FILES ",\"files\":"
 
-typedef struct Field {
-        const char *name;
-        size_t offset;
-} Field;
-
-static const Field texts[] = {
-        { "boot", offsetof(RecordHeader, boot) },       { "run", offsetof(RecordHeader, run) },
-        { "tree", offsetof(RecordHeader, tree) },       { "instance", offsetof(RecordHeader, instance) },
-        { "starter", offsetof(RecordHeader, starter) }, { "token", offsetof(RecordHeader, token) },
-        { "hash", offsetof(RecordHeader, hash) },
-};
-
-static char **text_of(RecordHeader *header, const Field *field) {
-        return (char **) ((char *) header + field->offset);
-}
-
 /* All members except the files and the variables. */
 static json_object *start_to_json(const RecordHeader *header) {
         json_object *json = json_object_new_object();
         g_autofree char *seed = g_strdup_printf("%016" PRIx64, header->seed);
 
-        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-                json_object_object_add(json, texts[i].name,
-                                       json_object_new_string(*text_of((RecordHeader *) header, &texts[i]) ?: ""));
-        json_object_object_add(json, "engine", json_object_new_int64(header->engine));
-        json_object_object_add(json, "uid", json_object_new_int64(header->uid));
-        json_object_object_add(json, "variables-kib", json_object_new_int64(header->variables_kib));
-        json_object_object_add(json, "journal-kib", json_object_new_int64(header->record_kib));
+#define ADD_TEXT(member) json_object_object_add(json, #member, json_object_new_string(header->member ?: ""));
+#define ADD_NUMBER(member, name, type, max) json_object_object_add(json, name, json_object_new_uint64(header->member));
+        RECORD_HEADER_START(ADD_TEXT, ADD_NUMBER)
         json_object_object_add(json, "seed", json_object_new_string(seed));
-        json_object_object_add(json, "started", json_object_new_uint64(header->started));
-        json_object_object_add(json, "start", json_object_new_uint64(header->start));
         return json;
 }
 
@@ -119,6 +96,16 @@ static bool files_are_valid(json_object *files) {
         return true;
 }
 
+static bool get_text(json_object *json, const char *name, char **ret_text) {
+        json_object *text = member(json, name, json_type_string);
+
+        if (!text || !g_utf8_validate(json_object_get_string(text), -1, NULL))
+                return false;
+
+        *ret_text = g_strdup(json_object_get_string(text));
+        return true;
+}
+
 static bool get_number(json_object *json, const char *name, uint64_t max, uint64_t *ret_number) {
         json_object *value = member(json, name, json_type_int);
 
@@ -132,30 +119,18 @@ static bool get_number(json_object *json, const char *name, uint64_t max, uint64
 /* Reads all members whose length does not depend on the size of the tree. */
 static bool start_from_json(json_object *json, RecordHeader *header) {
         json_object *seed = member(json, "seed", json_type_string);
-        uint64_t engine, uid, variables_kib, record_kib;
+        uint64_t number;
 
-        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
-                json_object *text = member(json, texts[i].name, json_type_string);
-
-                if (!text || !g_utf8_validate(json_object_get_string(text), -1, NULL))
-                        return false;
-                *text_of(header, &texts[i]) = g_strdup(json_object_get_string(text));
-        }
-
-        if (!seed ||
-            !g_ascii_string_to_unsigned(json_object_get_string(seed), 16, 0, UINT64_MAX, &header->seed, NULL) ||
-            !get_number(json, "engine", UINT32_MAX, &engine) || !get_number(json, "uid", UINT32_MAX, &uid) ||
-            !get_number(json, "variables-kib", UINT32_MAX, &variables_kib) ||
-            !get_number(json, "journal-kib", UINT32_MAX, &record_kib) ||
-            !get_number(json, "start", ENTRY_TIME_MAX, &header->start) ||
-            !get_number(json, "started", ENTRY_TIME_MAX, &header->started))
+#define READ_TEXT(member)                                                                                              \
+        if (!get_text(json, #member, &header->member))                                                                 \
                 return false;
+#define READ_NUMBER(member, name, type, max)                                                                           \
+        if (!get_number(json, name, max, &number))                                                                     \
+                return false;                                                                                          \
+        header->member = (type) number;
+        RECORD_HEADER_START(READ_TEXT, READ_NUMBER)
 
-        header->engine = (uint32_t) engine;
-        header->uid = (uint32_t) uid;
-        header->variables_kib = (uint32_t) variables_kib;
-        header->record_kib = (uint32_t) record_kib;
-        return true;
+        return seed && g_ascii_string_to_unsigned(json_object_get_string(seed), 16, 0, UINT64_MAX, &header->seed, NULL);
 }
 
 static bool header_from_json(json_object *json, RecordHeader *header) {
@@ -256,9 +231,9 @@ int record_header_parse_start(const char *text, size_t length, RecordHeader *ret
 }
 
 void record_header_clear(RecordHeader *header) {
-        for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-                g_free(*text_of(header, &texts[i]));
-
+#define FREE_TEXT(member) g_free(header->member);
+#define KEEP_NUMBER(...)
+        RECORD_HEADER_START(FREE_TEXT, KEEP_NUMBER)
         json_object_put(header->files);
         summed_text_free(header->files_text);
         json_object_put(header->variables);

@@ -13,24 +13,33 @@
 #include <stdbool.h>
 
 #include "basic/crc32.h"
+#include "record/entry.h"
 
 #define RECORD_VERSION 1u
 
+/* The members whose length does not depend on the size of the tree: texts, and numbers with their name, type and
+ * largest value. The struct, what is written and read, and the tests are made from this list. */
+#define RECORD_HEADER_START(TEXT, NUMBER)                                                                              \
+        NUMBER(engine, "engine", uint32_t, UINT32_MAX) /* ENGINE_VERSION of the daemon that wrote it */                \
+        TEXT(boot)                               /* the boot ID: after another boot, nothing of the run is left */     \
+        TEXT(run)                                /* "boot.3" */                                                        \
+        TEXT(tree)                               /* "boot" */                                                          \
+        TEXT(instance)                           /* "" if the run has none */                                          \
+        TEXT(starter)                            /* "UID 0 (btctl)", "autostart" */                                    \
+        TEXT(token)                              /* of the series of runs, see run_token() */                          \
+        TEXT(hash)                               /* of the tree's texts */                                             \
+        NUMBER(uid, "uid", uint32_t, UINT32_MAX) /* of the starter; 0 if it was the daemon itself */                   \
+        NUMBER(variables_kib, "variables-kib", uint32_t, UINT32_MAX) /* limit of the run's variables */                \
+        NUMBER(record_kib, "journal-kib", uint32_t, UINT32_MAX)      /* limit of the run record */                     \
+        NUMBER(started, "started", uint64_t, ENTRY_TIME_MAX)         /* CLOCK_REALTIME µs */                          \
+        NUMBER(start, "start", uint64_t, ENTRY_TIME_MAX)             /* the same time in CLOCK_MONOTONIC µs */
+
+#define RECORD_HEADER_TEXT(member) char *member;
+#define RECORD_HEADER_NUMBER(member, name, type, max) type member;
+
 typedef struct RecordHeader {
-        uint32_t engine;        /* ENGINE_VERSION of the daemon that wrote it */
-        char *boot;             /* the boot ID: after another boot, nothing of the run is left */
-        char *run;              /* "boot.3" */
-        char *tree;             /* "boot" */
-        char *instance;         /* "" if the run has none */
-        char *starter;          /* "UID 0 (btctl)", "autostart" */
-        char *token;            /* of the series of runs, see run_token() */
-        char *hash;             /* of the tree's texts */
-        uint32_t uid;           /* of the starter; 0 if it was the daemon itself */
-        uint32_t variables_kib; /* limit of the run's variables */
-        uint32_t record_kib;    /* limit of the run record */
+        RECORD_HEADER_START(RECORD_HEADER_TEXT, RECORD_HEADER_NUMBER)
         uint64_t seed;
-        uint64_t started;       /* CLOCK_REALTIME µs */
-        uint64_t start;         /* the same time in CLOCK_MONOTONIC µs */
         json_object *files;     /* [{path, text, found}, ...]: the tree's own file first, then those that it uses;
                                  * found: the names by which the search path found it */
         SummedText *files_text; /* the same, to be written; NULL: use files. Not read. */

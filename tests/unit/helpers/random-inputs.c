@@ -49,6 +49,21 @@ static bool happen_change(RandomRun *run) {
         return true;
 }
 
+/* A condition that is false for another reason. */
+static bool happen_reason(RandomRun *run) {
+        RandomLeaf *leaf = any_leaf(run);
+
+        if (!leaf || leaf->type->class != NODE_CONDITION || leaf->status != STATUS_FAILURE ||
+            !run_is_false(run->actual, leaf->node))
+                return false;
+
+        cause_unref(leaf->cause);
+        leaf->cause = cause_new(CAUSE_FAILED, NULL, "for another reason");
+        leaf->cause->node = leaf->node;
+        input_reason(run->actual, leaf->node, leaf->cause, run->now);
+        return true;
+}
+
 static bool happen_timer(RandomRun *run) {
         GHashTableIter iter;
         NodeId node;
@@ -80,6 +95,20 @@ static bool happen_lock(RandomRun *run) {
         run->rules.sites[node].waits_for_lock = false;
         run->rules.sites[node].holds_lock = true;
         input_lock_granted(run->actual, node, run->now);
+        return true;
+}
+
+/* As a lock of Inhibit is, which random trees do not have. */
+static bool happen_refusal(RandomRun *run) {
+        const GArray *locks = run_locks(run->actual);
+        NodeId node;
+
+        if (locks->len == 0 || !dice_chance(run->dice, 5))
+                return false;
+
+        node = g_array_index(locks, RunLock, dice_roll(run->dice, locks->len)).node;
+        run->rules.sites[node].forced = true;
+        input_lock_refused(run->actual, node, cause_new(CAUSE_FAILED, NULL, "refused by a test"), run->now);
         return true;
 }
 
@@ -176,9 +205,9 @@ static bool happen_halt(RandomRun *run) {
 
 bool random_run_happen(RandomRun *run) {
         static bool (*const all[])(RandomRun * run) = {
-                happen_tick, happen_tick,   happen_tick,    happen_tick,  happen_end,
-                happen_end,  happen_change, happen_timer,   happen_timer, happen_lock,
-                happen_set,  happen_note,   happen_control, happen_halt,  happen_output,
+                happen_tick,    happen_tick,  happen_tick,   happen_tick,   happen_end,     happen_end,
+                happen_change,  happen_timer, happen_timer,  happen_lock,   happen_set,     happen_note,
+                happen_control, happen_halt,  happen_output, happen_reason, happen_refusal,
         };
 
         run->now += 1 + 8 * (uint64_t) dice_roll(run->dice, 256);

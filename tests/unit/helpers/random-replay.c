@@ -108,12 +108,20 @@ static void check_clear(Check *check) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Check, check_clear)
 
+static bool seen[ENTRY_KIND_MAX_];
+
+bool random_replay_has_seen(EntryKind kind) {
+        return seen[kind];
+}
+
 static RunRecord *read_record(const Check *check) {
         g_autofree char *error = NULL;
         RunRecord *record = NULL;
 
         run_record_read_file(check->path, &record, &error);
         g_assert_cmpstr(error, ==, NULL);
+        for (unsigned i = 0; i < record->entries->len; i++)
+                seen[g_array_index(record->entries, Entry, i).kind] = true;
         return record;
 }
 

@@ -56,8 +56,17 @@ static void test_whole(void) {
         check_random_trees(0);
 }
 
+/* What no random run has done was not compared with its replay. */
+static void check_kinds(void) {
+        for (EntryKind kind = 0; kind < ENTRY_KIND_MAX_; kind++)
+                if (!random_replay_has_seen(kind))
+                        g_error("no random run has the entry '%s', see tests/unit/helpers/random-inputs.c",
+                                entry_kind_to_string(kind));
+}
+
 static void test_broken(void) {
         check_random_trees(3);
+        check_kinds();
 }
 
 int main(int argc, char **argv) {
