@@ -153,6 +153,7 @@ static void on_systemd_there(void *userdata) {
 static void on_going_down(void *userdata) {
         Daemon *daemon = userdata;
 
+        daemon->services.goes_down = true;
         if (daemon->may_begin && !daemon->begun && connection_is_ready(daemon->connection))
                 (void) begin(daemon);
 }

@@ -45,7 +45,8 @@ typedef struct LeafServices {
         Workers *workers;      /* start processes, each on a thread of its own */
         FdWatches *fd_watches; /* of processes and their pipes */
         PathWatches *path_watches;
-        bool user; /* the daemon serves a user: "session" is the default bus and user units the default units */
+        bool goes_down; /* the machine, and btd stops: systemd starts nothing any more */
+        bool user;      /* the daemon serves a user: "session" is the default bus and user units the default units */
         /* The stored connection: to the default bus, and still open after this btd was killed or restarted, until the
          * next one closes it. It never has match rules, since nobody reads from it then. NULL: there is none. */
         Connection *stored;

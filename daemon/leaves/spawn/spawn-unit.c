@@ -286,6 +286,7 @@ typedef enum Phase {
 } Phase;
 
 struct SpawnUnit {
+        const LeafServices *services;
         const SpawnParams *params;
         Connection *connection;
         char *name;
@@ -471,7 +472,7 @@ static void unit_start_failed(SpawnUnit *unit, const sd_bus_error *error) {
                 return;
         }
 
-        text = unit_cause_of_error(unit->name, UNIT_START, error);
+        text = unit_cause_of_error(unit->name, UNIT_START, error, unit->services->goes_down);
         why = describe_lack_of_room();
         cause = g_strconcat(text, why, NULL);
         unit_end_with(unit, cause);
@@ -588,6 +589,7 @@ int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnCon
         path = unit_name_path(name);
         unit = g_new(SpawnUnit, 1);
         *unit = (SpawnUnit){
+                .services = request->leaf->services,
                 .params = request->params,
                 .connection = connection,
                 .name = g_steal_pointer(&name),

@@ -364,7 +364,7 @@ json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, 
         return json;
 }
 
-char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *error) {
+char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *error, bool goes_down) {
         g_autofree char *text = g_strdup(error->message ?: error->name);
         size_t length = strlen(text);
         char other[256];
@@ -378,8 +378,8 @@ char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *e
                 text[length - 1] = 0;
 
         /* "Transaction for UNIT/start is destructive (OTHER has 'start' job queued, but 'stop' is included ...)". When
-         * the machine goes down, it is a target that is started. */
-        if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.TransactionIsDestructive") &&
+         * the machine goes down, systemd names any of the jobs of that, often that of a target. */
+        if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.TransactionIsDestructive") && !goes_down &&
             sscanf(text, "%*[^(](%255[^ ] has 'start' job queued", other) == 1 && !g_str_has_suffix(other, ".target"))
                 return g_strdup_printf(
                         "cannot %s %s: it conflicts with %s, which has a 'start' job; this mode does not "

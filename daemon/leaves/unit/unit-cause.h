@@ -40,8 +40,8 @@ json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, 
  * status 3". To be freed. */
 char *unit_cause_of_required(const UnitFacts *facts);
 
-/* Describes why systemd refused the job. To be freed. */
-char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *error);
+/* Describes why systemd refused the job; goes_down: btd stops because the machine does. To be freed. */
+char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *error, bool goes_down);
 
 /* code is CLD_EXITED, CLD_KILLED or CLD_DUMPED; status the exit status or the signal, as in siginfo_t:
  * "exited with status 3", "was killed by SIGSEGV and dumped core". To be freed. */

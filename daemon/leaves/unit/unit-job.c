@@ -100,7 +100,7 @@ static void unit_job_fail(Leaf *leaf) {
 
 static void unit_job_fail_with(Leaf *leaf, const sd_bus_error *error) {
         UnitJob *op = leaf->op;
-        g_autofree char *text = unit_cause_of_error(op->unit, op->verb, error);
+        g_autofree char *text = unit_cause_of_error(op->unit, op->verb, error, leaf->services->goes_down);
         json_object *facts = dbus_error_facts(error);
 
         json_object_object_add(facts, "unit", fact_text(op->unit));

@@ -439,11 +439,12 @@ static void test_errors(void) {
                                    "org.freedesktop.systemd1.TransactionIsDestructive",
                                    "Transaction for cam.service/start is destructive (other.service has 'start' job "
                                    "queued, but 'stop' is included in transaction).");
-        g_autofree char *a = unit_cause_of_error("cam.service", UNIT_START, &missing),
-                        *b = unit_cause_of_error("cam.service", UNIT_STOP, &none),
-                        *c = unit_cause_of_error("cam.service", UNIT_RELOAD, &silent),
-                        *d = unit_cause_of_error("cam.service", UNIT_START, &down),
-                        *e = unit_cause_of_error("cam.service", UNIT_START, &conflict),
+        g_autofree char *a = unit_cause_of_error("cam.service", UNIT_START, &missing, false),
+                        *b = unit_cause_of_error("cam.service", UNIT_STOP, &none, false),
+                        *c = unit_cause_of_error("cam.service", UNIT_RELOAD, &silent, false),
+                        *d = unit_cause_of_error("cam.service", UNIT_START, &down, false),
+                        *e = unit_cause_of_error("cam.service", UNIT_START, &conflict, false),
+                        *f = unit_cause_of_error("cam.service", UNIT_START, &conflict, true),
                         *device = unit_cause("dev-a.device", UNIT_START, "timeout", &(UnitFacts){}, false);
 
         g_assert_cmpstr(a, ==, "cannot start cam.service: Unit cam.service not found");
@@ -458,6 +459,10 @@ static void test_errors(void) {
         g_assert_cmpstr(e, ==,
                         "cannot start cam.service: it conflicts with other.service, which has a 'start' job; this mode "
                         "does not replace that");
+        g_assert_cmpstr(f, ==,
+                        "cannot start cam.service: systemd has jobs that must not be replaced, as when the machine "
+                        "goes down (Transaction for cam.service/start is destructive (other.service has 'start' job "
+                        "queued, but 'stop' is included in transaction))");
 }
 
 static void test_names(void) {
