@@ -638,6 +638,34 @@ json_object *definition_note_variables(const Definition *definition, NodeId node
         return noted;
 }
 
+bool definition_is_as_noted(const Definition *definition, NodeId node, const Blackboard *blackboard,
+                            json_object *noted) {
+        const GArray *templates = definition->loaded.templates;
+
+        for (unsigned i = find_templates(templates, node);
+             i < templates->len && g_array_index(templates, Template, i).node == node; i++)
+                if (!reference_is_as_noted(blackboard, g_array_index(templates, Template, i).value, noted))
+                        return false;
+
+        return true;
+}
+
+char **definition_references(const Definition *definition, NodeId node) {
+        const GArray *templates = definition->loaded.templates;
+        GPtrArray *names = NULL;
+
+        for (unsigned i = find_templates(templates, node);
+             i < templates->len && g_array_index(templates, Template, i).node == node; i++) {
+                names = names ?: g_ptr_array_new();
+                reference_add_names(g_array_index(templates, Template, i).value, names);
+        }
+        if (!names)
+                return NULL;
+
+        g_ptr_array_add(names, NULL);
+        return (char **) g_ptr_array_free(names, FALSE);
+}
+
 void params_clear(Params *params) {
         arena_free(params->owned);
         *params = (Params){};

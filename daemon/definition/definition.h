@@ -121,6 +121,11 @@ int definition_params_revealed(const Definition *definition, NodeId node, const 
 /* The current values of the variables to which the node's parameters refer: {name: value}, a new reference. NULL: there
  * are no references. */
 json_object *definition_note_variables(const Definition *definition, NodeId node, const struct Blackboard *blackboard);
+/* Have these variables still the values that definition_note_variables() returned? */
+bool definition_is_as_noted(const Definition *definition, NodeId node, const struct Blackboard *blackboard,
+                            json_object *noted);
+/* The names of these variables; to be freed. NULL: there are no references. */
+char **definition_references(const Definition *definition, NodeId node);
 void params_clear(Params *params);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Definition, definition_unref)

@@ -22,7 +22,8 @@ struct Activity {
         Leaf leaf; /* must be the first member, see activity_of() */
         Run *run;
         Params params;
-        Secrets secrets; /* secrets in the parameters */
+        Secrets secrets;             /* secrets in the parameters */
+        BlackboardWatch *references; /* of a condition, to variables in its parameters; NULL: there are none */
         Timer *timeout;
         Timer *halt_timeout; /* limits how long it may stop; NULL: no limit, or not stopping */
         Status status;
@@ -183,6 +184,23 @@ static Status fill_params_openly(Activity *activity, const RunLeaf *of) {
         return fill_params_with(activity, of->noted, NULL);
 }
 
+/* A condition begins again when it is evaluated. */
+static void on_reference_changed(void *userdata) {
+        const Activity *activity = userdata;
+
+        run_condition_changed(activity->run, activity->leaf.node);
+}
+
+static void watch_references(Activity *activity) {
+        g_auto(GStrv) names = NULL;
+
+        if (activity_is_condition(activity))
+                names = definition_references(activity->run->definition, activity->leaf.node);
+        if (names)
+                activity->references = blackboard_watch(activity->leaf.blackboard, (const char *const *) names,
+                                                        on_reference_changed, activity);
+}
+
 static void arm_timeout(Activity *activity) {
         activity->timeout = leaf_timer_new(&activity->leaf, timeout_of(activity), on_timeout, activity);
 }
@@ -225,6 +243,7 @@ static Activity *activity_new(Run *run, const RunLeaf *of, uint64_t started, uin
                 .suspended = suspended,
                 .durable = run->durable,
         };
+        watch_references(activity);
         return activity;
 }
 
@@ -258,6 +277,7 @@ void activity_free(Activity *activity) {
         if (!activity)
                 return;
 
+        blackboard_watch_free(activity->references);
         timer_free(activity->timeout);
         timer_free(activity->halt_timeout);
         stop_reading(activity);

@@ -301,6 +301,12 @@ Status replay_outcome(Replay *replay, const RunLeaf *leaf, Cause **ret_cause) {
         return status;
 }
 
+bool replay_begins(const Replay *replay, NodeId condition) {
+        const Entry *entry = next_entry(replay);
+
+        return entry && entry->kind == ENTRY_BEGIN && entry->node == condition;
+}
+
 Status replay_value(Replay *replay, const RunLeaf *leaf, uint32_t evaluation, Cause **ret_cause) {
         const Entry *entry = next_entry(replay);
 

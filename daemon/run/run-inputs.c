@@ -199,12 +199,36 @@ static bool is_as_before(const Run *run, const RunLeaf *leaf, Status status, con
         return leaf->status == status && cause_is_same(leaf->cause, cause);
 }
 
+static void host_condition_release(Machine *machine, NodeId node) {
+        Run *run = machine_userdata(machine);
+        RunLeaf *leaf = machine_node_data(machine, node);
+
+        if (!leaf)
+                return;
+
+        if (leaf->activity)
+                run_add_effect(run, &(Effect){ .kind = EFFECT_DROP, .node = node, .activity = leaf->activity });
+        run_remove_leaf(run, leaf);
+}
+
+/* Does the condition begin again, because a variable to which its parameters refer has another value? */
+static bool begins_again(const Run *run, const RunLeaf *leaf) {
+        if (!leaf->noted)
+                return false;
+
+        return run->replay ? replay_begins(run->replay, leaf->node) : !run_is_as_noted(run, leaf);
+}
+
 static Status host_condition_evaluate(Machine *machine, NodeId node) {
         Run *run = machine_userdata(machine);
         RunLeaf *leaf = machine_node_data(machine, node);
         g_autoptr(Cause) cause = NULL;
         Status status;
 
+        if (leaf && begins_again(run, leaf)) {
+                host_condition_release(machine, node);
+                leaf = NULL;
+        }
         run->first_evaluation = !leaf;
         leaf = leaf ?: begin_leaf(run, node);
         run->n_evaluations++;
@@ -223,18 +247,6 @@ static Status host_condition_evaluate(Machine *machine, NodeId node) {
         cause_unref(run->last_evaluation);
         run->last_evaluation = g_steal_pointer(&cause);
         return status;
-}
-
-static void host_condition_release(Machine *machine, NodeId node) {
-        Run *run = machine_userdata(machine);
-        RunLeaf *leaf = machine_node_data(machine, node);
-
-        if (!leaf)
-                return;
-
-        if (leaf->activity)
-                run_add_effect(run, &(Effect){ .kind = EFFECT_DROP, .node = node, .activity = leaf->activity });
-        run_remove_leaf(run, leaf);
 }
 
 static void host_timer_arm(Machine *machine, NodeId node, uint64_t usec) {

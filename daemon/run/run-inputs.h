@@ -167,6 +167,8 @@ bool run_is_busy(const Run *run);
 RunLeaf *run_leaf(const Run *run, NodeId node);
 /* The leaf of the first node from this one on that has one; NULL: there are no more. */
 RunLeaf *run_next_leaf(const Run *run, NodeId from);
+/* Have the variables to which the parameters of the leaf refer still the values that they had at its start? */
+bool run_is_as_noted(const Run *run, const RunLeaf *leaf);
 /* Was the last value of the condition FAILURE? */
 bool run_is_false(const Run *run, NodeId node);
 /* Returns the RunLocks in the order in which the nodes requested them. The array is borrowed. */

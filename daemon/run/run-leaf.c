@@ -73,6 +73,11 @@ RunLeaf *run_next_leaf(const Run *run, NodeId from) {
         return NULL;
 }
 
+bool run_is_as_noted(const Run *run, const RunLeaf *leaf) {
+        return !leaf->noted || definition_is_as_noted(run->definition, leaf->node,
+                                                      variables_scope(run->variables, leaf->node), leaf->noted);
+}
+
 bool run_is_false(const Run *run, NodeId node) {
         const RunLeaf *leaf = run_leaf(run, node);
 

@@ -75,13 +75,16 @@ void run_recover_lock(Run *run, const RunLock *lock) {
                 input_lock_granted(run, lock->node, live_run_clock(run));
 }
 
-/* A condition can be false for a new reason, for example because a secret in its parameters was lost. */
-static bool is_as_before(const RunLeaf *leaf, const Activity *activity) {
+/* A condition can be false for a new reason, for example because a secret in its parameters was lost; and a variable in
+ * its parameters can have changed before btd was stopped, but after the last tick. */
+static bool is_as_before(const Run *run, const RunLeaf *leaf) {
+        const Activity *activity = leaf->activity;
         const Cause *cause = activity_cause(activity);
 
         return activity_status(activity) == leaf->status &&
                (!activity_is_condition(activity) ||
-                g_strcmp0(cause ? cause->text : NULL, leaf->cause ? leaf->cause->text : NULL) == 0);
+                (run_is_as_noted(run, leaf) &&
+                 g_strcmp0(cause ? cause->text : NULL, leaf->cause ? leaf->cause->text : NULL) == 0));
 }
 
 /* The outcome of an action may be known already. */
@@ -90,7 +93,7 @@ static void recover_leaf(Run *run, RunLeaf *leaf) {
                 return;
 
         leaf->activity = activity_recover(run, leaf);
-        if (is_as_before(leaf, leaf->activity))
+        if (is_as_before(run, leaf))
                 return;
 
         if (activity_is_condition(leaf->activity))

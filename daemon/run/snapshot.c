@@ -208,9 +208,30 @@ static json_object *noted_to_json(const Run *run, NodeId node, json_object *note
         return json;
 }
 
+/* Those that were not set at its start, but are now; NULL: there are none. */
+static json_object *unnoted_to_json(const Run *run, NodeId node, json_object *noted) {
+        g_autoptr(json_object) now = NULL;
+        json_object *json = NULL;
+
+        if (!noted)
+                return NULL;
+
+        now = definition_note_variables(run->definition, node, variables_scope(run->variables, node));
+        json_object_object_foreach(now, name, value) {
+                (void) value;
+                if (json_object_object_get_ex(noted, name, NULL))
+                        continue;
+                json = json ?: json_object_new_array();
+                json_object_array_add(json, json_object_new_string(name));
+        }
+
+        return json;
+}
+
 static json_object *leaf_to_json(const Run *run, const RunLeaf *leaf, CausePool *pool) {
         json_object *json = json_object_new_object();
         json_object *noted = noted_to_json(run, leaf->node, leaf->noted);
+        json_object *unnoted = unnoted_to_json(run, leaf->node, leaf->noted);
 
         json_object_object_add(json, "node", json_object_new_int64(leaf->node));
         json_object_object_add(json, "attempt", json_object_new_int64(leaf->attempt));
@@ -224,6 +245,8 @@ static json_object *leaf_to_json(const Run *run, const RunLeaf *leaf, CausePool 
         json_object_object_add(json, "memory", json_object_get(leaf->memo));
         if (noted)
                 json_object_object_add(json, "with", noted);
+        if (unnoted)
+                json_object_object_add(json, "without", unnoted);
         return json;
 }
 
@@ -536,8 +559,8 @@ static Status get_status(json_object *json) {
         return STATUS_IDLE;
 }
 
-/* The values are the current ones, except those in with (or NULL). */
-static json_object *noted_of(const Reading *reading, NodeId node, json_object *with) {
+/* The values are the current ones, except those in with, and those that were not set; both may be NULL. */
+static json_object *noted_of(const Reading *reading, NodeId node, json_object *with, json_object *without) {
         json_object *noted = definition_note_variables(reading->run->definition, node,
                                                        variables_scope(reading->run->variables, node));
 
@@ -545,6 +568,12 @@ static json_object *noted_of(const Reading *reading, NodeId node, json_object *w
                 json_object_object_foreach(with, name, value) {
                         json_object_object_add(noted, name, json_object_get(value));
                 }
+        }
+        for (size_t i = 0; noted && without && i < json_object_array_length(without); i++) {
+                json_object *name = json_object_array_get_idx(without, i);
+
+                if (json_object_is_type(name, json_type_string))
+                        json_object_object_del(noted, json_object_get_string(name));
         }
 
         return noted;
@@ -569,7 +598,8 @@ static bool read_leaf(const Reading *reading, json_object *json) {
 
         if (status == STATUS_ERROR && cause)
                 run_note_broken(run, node, cause);
-        noted = noted_of(reading, node, member_of(json, "with", json_type_object));
+        noted = noted_of(reading, node, member_of(json, "with", json_type_object),
+                         member_of(json, "without", json_type_array));
         leaf = run_add_leaf(run, node, (uint32_t) attempt, noted);
         run_leaf_set(leaf, status, cause);
         leaf->since = since + run->start;

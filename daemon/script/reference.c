@@ -268,6 +268,44 @@ void reference_note(const Blackboard *blackboard, json_object *value, json_objec
         (void) each_string(value, visit_note, &noting);
 }
 
+static int visit_has_changed(const char *text, size_t length, void *userdata) {
+        const Noting *noting = userdata;
+        size_t at = 0, start;
+        char *name;
+
+        while ((name = reference_next(text, length, &at, &start))) {
+                g_autofree char *key = name;
+                json_object *now, *then;
+                bool is_set = blackboard_get(noting->blackboard, key, &now);
+
+                if (is_set != json_object_object_get_ex(noting->noted, key, &then) ||
+                    (is_set && now != then && !blackboard_same_value(now, then)))
+                        return 1;
+        }
+
+        return 0;
+}
+
+bool reference_is_as_noted(const Blackboard *blackboard, json_object *value, json_object *noted) {
+        Noting noting = { .blackboard = blackboard, .noted = noted };
+
+        return each_string(value, visit_has_changed, &noting) == 0;
+}
+
+static int visit_add_names(const char *text, size_t length, void *userdata) {
+        size_t at = 0, start;
+        char *name;
+
+        while ((name = reference_next(text, length, &at, &start)))
+                g_ptr_array_add(userdata, name);
+
+        return 0;
+}
+
+void reference_add_names(json_object *value, GPtrArray *names) {
+        (void) each_string(value, visit_add_names, names);
+}
+
 bool reference_to_secret(const char *text, size_t length) {
         return visit_has_secret(text, length, NULL) > 0;
 }

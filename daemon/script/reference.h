@@ -40,6 +40,10 @@ int reference_reveal(const ReferenceValues *values, json_object *value, json_obj
 /* Adds the present values of the variables that the value refers to, to the object "noted". Variables that are not set
  * are left out. */
 void reference_note(const Blackboard *blackboard, json_object *value, json_object *noted);
+/* Have these variables still the noted values? */
+bool reference_is_as_noted(const Blackboard *blackboard, json_object *value, json_object *noted);
+/* Adds the names of the variables that the value refers to; to be freed by the array. */
+void reference_add_names(json_object *value, GPtrArray *names);
 /* Is there a reference to a secret in the string? */
 bool reference_to_secret(const char *text, size_t length);
 /* Is there one in any string of the value? */

@@ -30,10 +30,18 @@ static bool wait_is_limited(const Node *definition) {
         return params->timeout > 0 && params->timeout != SPAN_INFINITY;
 }
 
+/* A condition whose parameters are wrong is no condition that can become true. */
+static bool is_wrong(Machine *machine, NodeId child) {
+        static const char *const patterns[] = { "parameter", NULL };
+
+        return machine->host->cause_matches && machine->host->cause_matches(machine, child, patterns);
+}
+
 /* If the conditions become true in the tick in which the time expires, the outcome is SUCCESS. */
 static Status wait_for_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const WaitForParams *params = machine->nodes[node].params;
+        Reason reason = REASON_NONE;
         Status status;
 
         if (state->status == STATUS_IDLE) {
@@ -45,14 +53,15 @@ static Status wait_for_tick(Machine *machine, NodeId node) {
         status = node_evaluate_condition(machine, node);
         if (status == STATUS_ERROR)
                 return status;
-        if (status == STATUS_RUNNING || status == STATUS_FAILURE) {
+        if (status == STATUS_RUNNING || (status == STATUS_FAILURE && !is_wrong(machine, node + 1))) {
                 if (!(state->flags & STATE_EXPIRED))
                         return STATUS_RUNNING;
                 status = STATUS_FAILURE;
+                reason = REASON_TIMEOUT;
         }
 
         node_reset_reactive(machine, node);
-        machine->reason = status == STATUS_FAILURE ? REASON_TIMEOUT : REASON_NONE;
+        machine->reason = reason;
         return status;
 }
 
@@ -87,7 +96,7 @@ const NodeType wait_for_type = {
         .summary = "Waits until a condition is true",
         .doc = "RUNNING while its child fails or its value is not known yet; SUCCESS as soon as it succeeds. The child "
                "must be a condition, or be made of conditions only (also in SubTrees), without guards, hooks or locks. "
-               "It is evaluated when a value changes, never polled.",
+               "It is evaluated when a value changes, never polled. FAILURE if a parameter of the condition is wrong.",
         .tick = wait_for_tick,
         .halt = node_reset_reactive,
         .never = wait_for_never,

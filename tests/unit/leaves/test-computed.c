@@ -100,6 +100,67 @@ static void test_script_fails(void) {
         g_assert_cmpint(json_object_get_int(tries), ==, 1);
 }
 
+/* A condition whose parameters refer to a variable begins again when the variable changes. */
+static void test_references_follow(void) {
+        g_autoptr(RunStage) stage =
+                stage_new("'n': 'one', 'other': 1",
+                          "{ 'type': 'ReactiveSequence', 'children': [ { 'type': 'FakeCondition', 'name': 'C', "
+                          "'text': 'the {n}' }, " ACTION("A") " ] }");
+
+        run_stage_start(stage);
+        run_stage_assert_node(stage, 1, STATUS_RUNNING, "waits for the one");
+        fake_set_value("C", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        g_assert_true(fake_is_alive("A"));
+
+        set(stage, "{ 'other': 2 }");
+        set(stage, "{ 'n': 'one' }");
+        g_assert_cmpuint(fake_starts("C"), ==, 1);
+
+        set(stage, "{ 'n': 'two' }");
+        g_assert_cmpuint(fake_starts("C"), ==, 2);
+        g_assert_false(fake_is_alive("A"));
+        run_stage_assert_node(stage, 1, STATUS_RUNNING, "waits for the two");
+
+        set(stage, "{ 'n': null }");
+        run_stage_assert_finished(
+                stage, STATUS_FAILURE,
+                "ReactiveSequence/C: text: the variable 'n' is null, so it cannot be a part of a text");
+}
+
+/* It follows what the tree itself sets, too, in the same tick. */
+static void test_script_changes_reference(void) {
+        g_autoptr(RunStage) stage = stage_new(
+                "'n': 'one'",
+                "{ 'type': 'Parallel', 'children': [ { 'type': 'WhileDoElse', 'children': [ { 'type': 'FakeCondition', "
+                "'name': 'C', 'text': '{n}' }, " ACTION("A") ", " ACTION(
+                        "B") " ] }, { 'type': 'Sequence', "
+                             "'children': [ " ACTION("D") ", { 'type': 'Script', 'code': 'n = [[two]]' }, " ACTION(
+                                     "E") " ] } ] }");
+
+        run_stage_start(stage);
+        fake_set_value("C", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_end(stage, "D", STATUS_SUCCESS, NULL);
+        g_assert_cmpuint(fake_starts("C"), ==, 2);
+        g_assert_true(fake_is_alive("E"));
+        run_stage_assert_node(stage, 2, STATUS_RUNNING, "waits for two");
+}
+
+/* Waiting for a condition that cannot be evaluated would have no end. */
+static void test_wait_for_wrong_parameter(void) {
+        g_autoptr(RunStage) stage =
+                stage_new("'n': 'one'",
+                          "{ 'type': 'WaitFor', 'child': { 'type': 'FakeCondition', 'name': 'C', 'text': '{n}' } }");
+
+        run_stage_start(stage);
+        fake_set_value("C", STATUS_FAILURE, "not yet");
+        run_stage_turn(stage);
+        g_assert_true(fake_is_alive("C"));
+        set(stage, "{ 'n': null }");
+        run_stage_assert_finished(stage, STATUS_FAILURE, "WaitFor/C: text: expected a string, but {n} is null");
+}
+
 /* A condition sees what another branch of its own tree sets. */
 static void test_script_changes_condition(void) {
         g_autoptr(RunStage) stage = stage_new(
@@ -145,6 +206,9 @@ int main(int argc, char **argv) {
         g_test_add_func("/computed/script", test_script);
         g_test_add_func("/computed/script-fails", test_script_fails);
         g_test_add_func("/computed/script-changes-condition", test_script_changes_condition);
+        g_test_add_func("/computed/references-follow", test_references_follow);
+        g_test_add_func("/computed/script-changes-reference", test_script_changes_reference);
+        g_test_add_func("/computed/wait-for-wrong-parameter", test_wait_for_wrong_parameter);
         g_test_add_func("/computed/scopes", test_scopes);
 
         return g_test_run();
