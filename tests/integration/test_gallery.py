@@ -18,6 +18,7 @@ from screen import Screen
 SVG = "{http://www.w3.org/2000/svg}"
 TREES = pathlib.Path(SOURCE, "trees")
 EXAMPLES = sorted(path for path in TREES.glob("*.json") if path.stem != "disk-parts")
+RECIPES = sorted(TREES.glob("cookbook/*.json"))
 RECORDS = sorted(TREES.glob("*.journal"))
 SCREENS = sorted(TREES.glob("watch-*.txt"))
 
@@ -65,7 +66,7 @@ def test_installed_gallery():
     names = {path.name for path in gallery.iterdir()}
     pictures = {name for name in names if name.startswith("page-")}
     assert names - pictures == {"index.html"} | {
-        f"{path.stem}.{suffix}" for path in EXAMPLES + RECORDS for suffix in ("svg", "html")}
+        f"{path.stem}.{suffix}" for path in EXAMPLES + RECIPES + RECORDS for suffix in ("svg", "html")}
     assert pictures <= {"page-lists.png", "page-form.png", "page-run.png", "page-past.png"}
     screens = xml.parse(gallery / "index.html").getroot().iter("pre")
     assert [screen.text for screen in screens] == [path.read_text(encoding="utf-8") for path in SCREENS]
