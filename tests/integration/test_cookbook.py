@@ -7,6 +7,7 @@ import re
 import subprocess
 
 import pytest
+from gi.repository import GLib
 
 import client
 import daemon
@@ -70,3 +71,58 @@ def test_recipe_is_valid(tree, kitchen):
     said = shell(f"btctl validate {tree}", kitchen)
     assert re.fullmatch(rf"{tree}: ok, \d+ nodes\n", said)
     assert any(f"btctl simulate {tree} " in session for session in SESSIONS)
+
+
+BUS = "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus"
+RAUC = """<node><interface name="de.pengutronix.rauc.Installer">
+<method name="InstallBundle"><arg type="s" direction="in"/><arg type="a{sv}" direction="in"/></method>
+<signal name="Completed"><arg type="i"/></signal>
+<property name="Operation" type="s" access="read"/><property name="LastError" type="s" access="read"/>
+</interface></node>"""
+
+
+@pytest.mark.parametrize("result, error, outcome", [
+    (0, "", ("success", "")),
+    (1, "bad signature", ("failure", 'Update/Result/NoError: LastError is "bad signature", not ""')),
+    (None, "", ("failure", "Update/AgainIfLost/Install/CallAndWait/Completed: de.pengutronix.rauc has left the bus, and had "
+                           "not sent the signal Completed"))])
+def test_rauc(btd, peer_client, result, error, outcome):
+    """The signal comes before the reply of the call, or the service leaves the bus."""
+    def install(_, invocation):
+        if result is None:
+            peer_client.call_any(*BUS, "ReleaseName", "s", "de.pengutronix.rauc")
+            return
+        peer.properties["LastError"] = GLib.Variant("s", error)
+        peer_client.connection.emit_signal(None, "/", "de.pengutronix.rauc.Installer", "Completed",
+                                           GLib.Variant("(i)", (result,)))
+    peer = client.Peer(peer_client, "de.pengutronix.rauc", "/", RAUC, {"InstallBundle": install},
+                       {"Operation": GLib.Variant("s", "idle"), "LastError": GLib.Variant("s", "")})
+    btd.tree("rauc", FILES["rauc.json"])
+    btd.start()
+    _, path = btd.client.start("rauc", variables={"bundle": "/srv/update.raucb"})
+    assert btd.client.finish(path) == outcome
+    assert peer.calls == [("InstallBundle", ("/srv/update.raucb", {}))]
+
+
+RESET = """<node><interface name="org.example.Reset"><method name="Prepare"/><method name="Cancel"/></interface></node>"""
+
+
+def test_reset_that_is_refused(btd, bus):
+    """All services are told, also those that have not answered yet."""
+    def refuse(_, invocation):
+        invocation.return_dbus_error("org.example.Busy", "a door is open")
+        return True
+    answers = {"Billing": lambda *_: None, "Lock": refuse, "Media": lambda *_: True}
+    clients = {name: client.Client(bus.address) for name in answers}
+    peers = {name: client.Peer(it, f"org.example.{name}", "/org/example/Reset", RESET,
+                               {"Prepare": answers[name], "Cancel": lambda *_: None}) for name, it in clients.items()}
+    btd.tree("reset", FILES["reset.json"])
+    btd.start()
+    _, path = btd.client.start("reset")
+    status, cause = btd.client.finish(path)
+    assert (status, cause) == ("failure", "Reset/Agree/AskAll: failed for \"org.example.Lock\": org.example.Busy: "
+                                          "a door is open")
+    assert {name: [call for call, _ in peer.calls] for name, peer in peers.items()} == dict.fromkeys(
+        answers, ["Prepare", "Cancel"])
+    for it in clients.values():
+        it.close()

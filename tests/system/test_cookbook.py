@@ -41,6 +41,14 @@ def test_recipe(do, name):
     do(name)
 
 
+def test_camera(machine, do):
+    do("camera")
+    wait(lambda: is_active(machine, "stream@video0.service") == ["active"], "the stream")
+    machine.check("rm", "/dev/video0")
+    units = "stream@video0.service", "btd-job@camera@video0.service"
+    wait(lambda: is_active(machine, *units) == ["inactive", "inactive"], "the end of the job")
+
+
 def test_profiles(machine, do):
     do("profiles")
     units = "profile-day.service", "profile-night.service"
