@@ -157,6 +157,19 @@ def test_record_kinds_have_names():
     assert len(set(names)) == len(names), sorted(name for name in set(names) if names.count(name) > 1)
 
 
+def test_events_have_words():
+    """btctl shows "?" for an event without a symbol."""
+    [words] = re.findall(r"a status in words, or\n((?:\.Li .*\n)+)", text_of("daemon/service/org.btd1.5"))
+    named = set(re.findall(r"[a-z-]{2,}", words.replace(".Li", "")))
+    told = set()
+    for path in ("daemon/run/events.c", "daemon/run/run-inputs.c"):
+        for call in re.findall(r"(?:run_tell\w*|add_event|tell)\([^;]*;", text_of(path)):
+            told.update(re.findall(r'"([a-z-]{2,})"', call))
+    style = text_of("client/view/style.c")
+    assert len(told) > 12 and told <= named, sorted(told - named)
+    assert {name for name in named if f'{{ "{name}", STYLE_' not in style} == set()
+
+
 def map_items():
     """The list items and paragraphs of HACKING.md."""
     return re.split(r"\n(?=\s*(?:-|\d+\.) )|\n\s*\n", text_of("HACKING.md"))
