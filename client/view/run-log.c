@@ -177,15 +177,14 @@ static void find_windows(Reader *reader) {
                         end = entry->time + LATE_USEC;
                 if (entry->kind == ENTRY_ENDED || entry->kind == ENTRY_STOPPED)
                         end_window(reader, entry);
-                if (entry->kind != ENTRY_BEGIN && entry->kind != ENTRY_RERUN)
+                if (!type || (entry->kind != ENTRY_BEGIN && entry->kind != ENTRY_RERUN))
                         continue;
 
-                if (type == &spawn_type || type == &command_type) {
+                if (type->flags & TYPE_PROCESS) {
                         reader->has_processes = true;
                         if (counts && entry->kind == ENTRY_BEGIN)
                                 add_begin(reader, entry);
-                } else if (type == &start_unit_type || type == &stop_unit_type || type == &restart_unit_type ||
-                           type == &reload_unit_type) {
+                } else if (type->flags & TYPE_UNIT_JOB) {
                         add_window(reader, entry, type);
                 }
         }

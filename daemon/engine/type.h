@@ -187,6 +187,9 @@ typedef enum NodeTypeFlags {
         TYPE_INWARD = 1 << 19,
         /* Its parameters are an InhibitParams: its node has a lock (NODE_LOCKED) that its host takes from logind. */
         TYPE_INHIBITS = 1 << 20,
+        /* A leaf that runs a process, or a job of a unit: their lines in the journal are shown with the run's. */
+        TYPE_PROCESS = 1 << 21,
+        TYPE_UNIT_JOB = 1 << 22,
 } NodeTypeFlags;
 
 /* The parameters of the types with scopes of their own, which the loader and hosts read, too. */

@@ -221,6 +221,7 @@ const NodeType spawn_type = {
         .params = spawn_params,
         .params_size = sizeof(SpawnParams),
         .rules = spawn_rules,
+        .flags = TYPE_PROCESS,
         .summary = "Runs a program and waits for its end",
         .doc = "Succeeds when it exits with a status in success_exit. A transient unit has its own control group and "
                "its own lines in the journal, can have any property that systemd knows, and is not in btd's "
@@ -240,6 +241,7 @@ const NodeType command_type = {
         .params = command_params,
         .params_size = sizeof(SpawnParams),
         .rules = spawn_rules,
+        .flags = TYPE_PROCESS,
         .summary = "True while a program that is run again and again succeeds",
         .doc = "Runs the program as Spawn does; true if the program exits with a status in success_exit. The program "
                "runs again every interval, as long as the condition is in use. While it runs, the last value stays. "

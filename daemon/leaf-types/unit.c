@@ -80,9 +80,9 @@ static void unit_job_check(const Tree *tree, NodeId node, Findings *findings) {
 
 #define UNIT_JOB_TYPE(n, p, s, d)                                                                                      \
         {                                                                                                              \
-                .name = n, .class = NODE_ACTION, .params = p, .params_size = sizeof(UnitJobParams), .summary = s,      \
-                .doc = d, .check = unit_job_check, .has_timeout = true,                                                \
-                .timeout_offset = offsetof(UnitJobParams, timeout)                                                     \
+                .name = n, .class = NODE_ACTION, .flags = TYPE_UNIT_JOB, .params = p,                                  \
+                .params_size = sizeof(UnitJobParams), .summary = s, .doc = d, .check = unit_job_check,                 \
+                .has_timeout = true, .timeout_offset = offsetof(UnitJobParams, timeout)                                \
         }
 
 #define HALT_DOC                                                                                                       \

@@ -88,3 +88,10 @@ def test_manual_has_every_type_and_key(types, schema):
     named = set(re.findall(r"[$\w]+", " ".join(re.findall(r"^\.(?:It )?(?:Ic|Ql|Qq|Li)(.*)$", manual, re.M))))
     missing = (keys_of_any_node(types, schema) | set(schema["properties"])) - named
     assert not missing, f"{MANUAL} does not explain {missing}"
+
+
+def test_readme_has_every_leaf(types):
+    rows = re.findall(r"^\| .* \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M)
+    missing = {node["name"] for node in types if node["class"] in ("action", "condition")} - \
+        set(re.findall(r"\w+", " ".join(rows)))
+    assert not missing, f"the table of types in README.md does not name {missing}"

@@ -23,6 +23,10 @@ static void check_param(const NodeType *type, const Param *param) {
         }
         if (g_str_has_prefix(param->doc, "The variable") || g_str_equal(param->name, "outputs"))
                 g_assert_true(param->reads || param->writes);
+        if (g_str_equal(param->name, "argv"))
+                g_assert_true(type->flags & TYPE_PROCESS);
+        if (g_str_equal(param->name, "unit") && type->class == NODE_ACTION)
+                g_assert_true(type->flags & TYPE_UNIT_JOB);
 }
 
 static void test_table(void) {
