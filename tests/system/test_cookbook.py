@@ -21,7 +21,7 @@ def without_numbers(text):
 def do(machine):
     """Does what is printed, and compares what it says: do("gateway")."""
     def do_session(name):
-        for path in COOKBOOK.glob("*.*"):
+        for path in COOKBOOK.iterdir():
             machine.write(f"/root/cookbook/{path.name}", path.read_text(encoding="utf-8"))
         session = (COOKBOOK / f"{name}.machine").read_text(encoding="utf-8")
         made = ""
