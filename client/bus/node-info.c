@@ -45,6 +45,8 @@ GPtrArray *node_info_array_new(void) {
         return g_ptr_array_new_with_free_func((GDestroyNotify) node_info_free);
 }
 
+/* A part of an answer with fewer elements is the last one. */
+#define PART_LEAST 1000u
 #define ANY_INDEX UINT32_MAX
 /* index, parent, type, name; status, since, duration; details */
 #define TREE_NODE "uussa{sv}"
@@ -87,9 +89,8 @@ static int read_node(sd_bus_message *message, bool in_run, uint32_t expected, No
         return 1;
 }
 
-/* whole: the message has all nodes of a tree, each at its index; else only some of them. */
-static int read_nodes(sd_bus_message *message, bool in_run, bool whole, GPtrArray **ret_nodes) {
-        g_autoptr(GPtrArray) nodes = node_info_array_new();
+/* Appends to nodes. whole: these become all nodes of a tree, each at its index; else some of them. */
+static int read_nodes(sd_bus_message *message, bool in_run, bool whole, GPtrArray *nodes) {
         NodeInfo *node;
         int r;
 
@@ -99,22 +100,38 @@ static int read_nodes(sd_bus_message *message, bool in_run, bool whole, GPtrArra
 
         while ((r = read_node(message, in_run, whole ? nodes->len : ANY_INDEX, &node)) > 0)
                 g_ptr_array_add(nodes, node);
-        if (r < 0)
-                return client_bad_message(r);
+
+        return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
+}
+
+static int get_nodes(Client *client, const char *path, bool in_run, GPtrArray **ret_nodes) {
+        g_autoptr(GPtrArray) nodes = node_info_array_new();
+        unsigned first;
+        int status;
+
+        do {
+                g_autoptr(sd_bus_message) reply = NULL;
+
+                first = nodes->len;
+                status = client_call(client, &reply, path, in_run ? BTD_RUN : BTD_TREE, "GetNodesFrom", "u", first);
+                if (status == EXIT_SUCCESS)
+                        status = read_nodes(reply, in_run, true, nodes);
+                if (status != EXIT_SUCCESS)
+                        return status;
+        } while (nodes->len - first >= PART_LEAST);
 
         *ret_nodes = g_steal_pointer(&nodes);
         return EXIT_SUCCESS;
 }
 
-static int get_nodes(Client *client, const char *path, bool in_run, GPtrArray **ret_nodes) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        int status;
+/* Of the nodes of a message that has some of them. */
+static int read_some(sd_bus_message *message, GPtrArray **ret_nodes) {
+        g_autoptr(GPtrArray) nodes = node_info_array_new();
+        int status = read_nodes(message, true, false, nodes);
 
-        status = client_call(client, &reply, path, in_run ? BTD_RUN : BTD_TREE, "GetNodes", NULL);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        return read_nodes(reply, in_run, true, ret_nodes);
+        if (status == EXIT_SUCCESS)
+                *ret_nodes = g_steal_pointer(&nodes);
+        return status;
 }
 
 int node_info_of_run(Client *client, const char *run_path, GPtrArray **ret_nodes) {
@@ -133,7 +150,7 @@ int node_info_of_some(Client *client, const char *run_path, const GArray *indice
                 return client_bad_message(r);
 
         status = client_send(client, message, &reply);
-        return status != EXIT_SUCCESS ? status : read_nodes(reply, true, false, ret_nodes);
+        return status != EXIT_SUCCESS ? status : read_some(reply, ret_nodes);
 }
 
 int node_info_of_tree(Client *client, const char *tree_path, GPtrArray **ret_nodes) {
@@ -166,24 +183,16 @@ static uint32_t take_node(json_object *cause) {
         return node;
 }
 
-int node_info_get_causes(Client *client, const char *run_path, const GPtrArray *nodes) {
-        g_autoptr(sd_bus_message) reply = NULL;
+/* Returns the index after the last node that has a cause here. */
+static uint32_t take_causes(json_object *causes, const GPtrArray *nodes) {
         static const char *const optional[] = { "facts", "because" };
-        g_autoptr(json_object) causes = NULL;
-        int status, r;
-
-        status = client_call(client, &reply, run_path, BTD_RUN, "GetCauses", NULL);
-        if (status != EXIT_SUCCESS)
-                return status;
-        r = read_causes(reply, &causes);
-        if (r < 0)
-                return client_bad_message(r);
+        uint32_t index = 0;
 
         for (size_t i = 0; i < json_object_array_length(causes); i++) {
                 json_object *cause = json_object_array_get_idx(causes, i);
-                uint32_t index = take_node(cause);
                 NodeInfo *node;
 
+                index = take_node(cause);
                 if (index >= nodes->len)
                         continue;
 
@@ -194,6 +203,29 @@ int node_info_get_causes(Client *client, const char *run_path, const GPtrArray *
                 json_object_put(node->cause);
                 node->cause = json_object_get(cause);
         }
+
+        return index + 1;
+}
+
+int node_info_get_causes(Client *client, const char *run_path, const GPtrArray *nodes) {
+        uint32_t first = 0;
+        bool more;
+
+        do {
+                g_autoptr(sd_bus_message) reply = NULL;
+                g_autoptr(json_object) causes = NULL;
+                int status, r;
+
+                status = client_call(client, &reply, run_path, BTD_RUN, "GetCausesFrom", "u", first);
+                if (status != EXIT_SUCCESS)
+                        return status;
+                r = read_causes(reply, &causes);
+                if (r < 0)
+                        return client_bad_message(r);
+
+                first = take_causes(causes, nodes);
+                more = json_object_array_length(causes) >= PART_LEAST;
+        } while (more);
 
         return EXIT_SUCCESS;
 }
@@ -217,7 +249,7 @@ void node_info_append_label(const Output *output, GString *line, const char *nam
 }
 
 int node_info_of_signal(sd_bus_message *message, GPtrArray **ret_nodes) {
-        return read_nodes(message, true, false, ret_nodes);
+        return read_some(message, ret_nodes);
 }
 
 void node_info_merge(GPtrArray *known, GPtrArray *changed) {

@@ -132,6 +132,32 @@ static int read_need_reload(Client *client, const char *path, const char *interf
         return r < 0 ? -ENOENT : need_reload;
 }
 
+/* A shorter part of a text is the last one. */
+#define TEXT_PART_LEAST 1000000u
+
+int tree_info_text(Client *client, const char *path, char **ret_text) {
+        g_autoptr(GString) text = g_string_new(NULL);
+        size_t before;
+
+        do {
+                g_autoptr(sd_bus_message) reply = NULL;
+                const char *part;
+                int status, r;
+
+                before = text->len;
+                status = client_call(client, &reply, path, BTD_TREE, "GetTextFrom", "t", (uint64_t) before);
+                if (status != EXIT_SUCCESS)
+                        return status;
+                r = sd_bus_message_read(reply, "s", &part);
+                if (r < 0)
+                        return client_bad_message(r);
+                g_string_append(text, part);
+        } while (text->len - before >= TEXT_PART_LEAST);
+
+        *ret_text = g_string_free(g_steal_pointer(&text), FALSE);
+        return EXIT_SUCCESS;
+}
+
 static int read_tree_need_reload(Client *client, const char *tree) {
         g_autofree char *path = NULL;
 

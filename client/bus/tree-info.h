@@ -30,6 +30,9 @@ int tree_info_list(Client *client, GPtrArray **ret_trees);
 /* Gets the fields that the list does not have. */
 int tree_info_complete(Client *client, TreeInfo *tree);
 
+/* The text that the tree was loaded from; the caller frees it. */
+int tree_info_text(Client *client, const char *path, char **ret_text);
+
 /* Whether a file of the tree has changed on the disk since btd read it. tree NULL: whether any file has, or is new.
  * False also if there is no such tree, or btd does not answer. Nothing is printed. */
 bool tree_info_needs_reload(Client *client, const char *tree);

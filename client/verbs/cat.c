@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "basic/cleanup.h"
+#include "client/bus/tree-info.h"
 #include "client/verbs/verbs.h"
 #include "client/view/text.h"
 
@@ -43,23 +44,15 @@ static void print_text(const Output *output, const char *name, const char *text)
 }
 
 int verb_cat(Client *client, char **operands) {
-        g_autoptr(sd_bus_message) reply = NULL;
-        g_autofree char *path = NULL;
-        const char *text;
-        int status, r;
+        g_autofree char *path = NULL, *text = NULL;
+        int status;
 
         status = find_tree(client, operands[0], &path);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        status = client_call(client, &reply, path, BTD_TREE, "GetText", NULL);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        r = sd_bus_message_read(reply, "s", &text);
-        if (r < 0)
-                return client_bad_message(r);
-
-        print_text(&client->output, operands[0], text);
-        return EXIT_SUCCESS;
+        status = tree_info_text(client, path, &text);
+        if (status == EXIT_SUCCESS)
+                print_text(&client->output, operands[0], text);
+        return status;
 }

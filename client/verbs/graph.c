@@ -152,17 +152,13 @@ static int draw_file(const Client *client, const char *file, GraphFormat draw) {
  * that it uses have changed, or are not on this machine. */
 static int load_tree(Client *client, const TreeInfo *tree, guint n_nodes, Definition **ret_definition) {
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(tree->source);
-        g_autoptr(sd_bus_message) reply = NULL;
         g_autoptr(Definition) definition = NULL;
-        const char *text;
-        int status, r;
+        g_autofree char *text = NULL;
+        int status;
 
-        status = client_call(client, &reply, tree->path, BTD_TREE, "GetText", NULL);
+        status = tree_info_text(client, tree->path, &text);
         if (status != EXIT_SUCCESS)
                 return status;
-        r = sd_bus_message_read(reply, "s", &text);
-        if (r < 0)
-                return client_bad_message(r);
 
         if (tree_load_text(client, tree->source, text, diagnostics, &definition) >= 0 && definition_tree(definition) &&
             definition_tree(definition)->n_nodes == n_nodes)

@@ -117,6 +117,38 @@ export const manager = (member, type, ...args) => call("/org/btd1", MANAGER, mem
 export const run = (id, member, type, ...args) => call(run_path(id), "org.btd1.Run", member, type, ...args);
 export const tree = (name, member, type, ...args) => call(tree_path(name), "org.btd1.Tree", member, type, ...args);
 
+/* A part of an answer with fewer elements is the last one. */
+const PART_LEAST = 1000;
+
+/* All nodes of a run or a tree: the parts that read(first) returns. */
+async function nodes_from(read) {
+    const nodes = [];
+    let part;
+
+    do {
+        part = await read(nodes.length);
+        for (const node of part)
+            nodes.push(node);
+    } while (part.length >= PART_LEAST);
+    return nodes;
+}
+
+export const nodes_of_run = id => nodes_from(async first => (await run(id, "GetNodesFrom", "u", first))[0]);
+export const nodes_of_tree = name => nodes_from(async first => (await tree(name, "GetNodesFrom", "u", first))[0]);
+
+/* The nodes of a run as they were after an event, and the state of the run then. */
+export async function nodes_after(id, event) {
+    let moment;
+    const nodes = await nodes_from(async first => {
+        const [part, then] = await manager("GetNodes", "sta{sv}", id, event, { first: cockpit.variant("u", first) });
+
+        moment = then;
+        return part;
+    });
+
+    return [nodes, moment];
+}
+
 async function properties(path, interface_name) {
     const [all] = await call(path, "org.freedesktop.DBus.Properties", "GetAll", "s", interface_name);
 

@@ -96,7 +96,7 @@ export class RunModel {
 
         await bus.subscribe();
         try {
-            const [, [nodes]] = await Promise.all([this.read_rest(), bus.run(this.id, "GetNodes")]);
+            const [, nodes] = await Promise.all([this.read_rest(), bus.nodes_of_run(this.id)]);
 
             if (this.later === later) { /* else it is asked again already */
                 this.set_nodes(nodes);
@@ -185,7 +185,7 @@ export class RunModel {
             Finished: found.finished, Cause: found.cause,
         };
         try {
-            const [[nodes], [variables]] = await Promise.all([bus.manager("GetNodes", "sta{sv}", this.id, END, {}),
+            const [[nodes], [variables]] = await Promise.all([bus.nodes_after(this.id, END),
                                                               bus.manager("GetVariables", "sta{sv}", this.id, END, {})]);
 
             this.set_nodes(nodes);
@@ -290,9 +290,7 @@ export class RunModel {
 
     /* Everybody is told of the end, also who is not a subscriber any more. */
     async read_end() {
-        const [nodes] = await bus.run(this.id, "GetNodes");
-
-        this.update_nodes(nodes);
+        this.update_nodes(await bus.nodes_of_run(this.id));
         await this.read_events();
     }
 
@@ -329,7 +327,7 @@ export class RunModel {
     async read_past(number) {
         try {
             const [[nodes, after], [variables]] = await Promise.all([
-                bus.manager("GetNodes", "sta{sv}", this.id, number, {}),
+                bus.nodes_after(this.id, number),
                 bus.manager("GetVariables", "sta{sv}", this.id, number, {})]);
 
             return {

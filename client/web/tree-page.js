@@ -109,8 +109,7 @@ export class TreePage {
         this.hash = tree.Hash;
         this.state = tree.State;
         if (tree.State !== "failed") {
-            const [nodes] = await bus.tree(this.name, "GetNodes");
-            const view = new TreeView(read_tree_nodes(nodes), () => {});
+            const view = new TreeView(read_tree_nodes(await bus.nodes_of_tree(this.name)), () => {});
 
             this.picture.replaceChildren(view.element);
             view.show();

@@ -2,6 +2,8 @@
 
 /* Shortens text for messages. The limit counts characters, not bytes, so that no character is cut in two. */
 
+#include <string.h>
+
 #include "basic/excerpt.h"
 
 #define EXCERPT_MAX 60u
@@ -41,4 +43,15 @@ char *excerpt(const char *text, size_t length) {
         }
 
         return g_string_free(quoted, false);
+}
+
+char *text_cut(const char *text, size_t max) {
+        size_t length = strnlen(text, max + 1);
+
+        if (length <= max)
+                return g_strdup(text);
+
+        while (max > 0 && ((unsigned char) text[max] & 0xc0) == 0x80)
+                max--;
+        return g_strdup_printf("%.*s...", (int) max, text);
 }

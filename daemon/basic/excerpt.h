@@ -15,3 +15,6 @@ bool character_is_control(gunichar c);
 
 /* Cuts long text and appends "...", and replaces invalid UTF-8 by U+FFFD. The caller frees it. */
 char *excerpt(const char *text, size_t length);
+
+/* Returns the text, or if it is longer, its first bytes up to max and "...". The caller frees it. */
+char *text_cut(const char *text, size_t max);

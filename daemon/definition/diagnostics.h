@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Further errors are only counted. */
-#define DIAGNOSTICS_MAX 10000u
+#define DIAGNOSTICS_MAX 500u
 
 /* An error (or, as a warning, a likely mistake) in a file. */
 typedef struct Diagnostic {

@@ -420,6 +420,9 @@ static void settle(const LibraryScan *scan, const FileContents *contents) {
         }
 }
 
+/* Errors of all files that a reload reports; the diagnostics of each tree have its own. */
+#define MESSAGES_MAX 1000u
+
 /* Skips errors that were already reported: an error in a shared file occurs in each tree that uses it. */
 static void add_messages(const Diagnostics *diagnostics, GHashTable *told, GPtrArray *messages) {
         for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
@@ -428,6 +431,10 @@ static void add_messages(const Diagnostics *diagnostics, GHashTable *told, GPtrA
                 if (diagnostics_get(diagnostics, i)->warning || g_hash_table_contains(told, message))
                         continue;
 
+                if (messages->len == MESSAGES_MAX) {
+                        g_ptr_array_add(messages, g_strdup("there are more errors; correct these, then reload"));
+                        return;
+                }
                 g_hash_table_add(told, message);
                 g_ptr_array_add(messages, g_steal_pointer(&message));
         }
@@ -452,7 +459,7 @@ void library_scan_run(LibraryScan *scan, Work *work) {
         for (unsigned i = 0; i < scan->sorted->len; i++) {
                 const Found *found = g_ptr_array_index(scan->sorted, i);
 
-                if (found->diagnostics)
+                if (found->diagnostics && scan->messages->len <= MESSAGES_MAX)
                         add_messages(found->diagnostics, told, scan->messages);
         }
 }

@@ -5,8 +5,6 @@
 
 #include "service/answers.h"
 
-#include <string.h>
-
 #include "basic/cleanup.h"
 #include "service/credentials.h"
 #include "service/errors.h"
@@ -74,15 +72,28 @@ static int begin(Waiting *waiting, sd_bus_error *ret_error) {
 
 /* 1: there is more to append, 0: the call is answered; or ANSWER_WAITS. */
 static int make(Waiting *waiting, int64_t until, sd_bus_error *ret_error) {
+        const AnswerKind *kind = waiting->kind;
         Answer *answer = &waiting->answer;
+        size_t size = answer->size;
         int r = waiting->begun ? 0 : begin(waiting, ret_error);
 
         if (r < 0)
                 return r;
-        while ((r = waiting->kind->append(answer, ret_error)) > 0)
-                if (r == ANSWER_WAITS || g_get_monotonic_time() >= until)
+        while ((r = kind->append(answer, ret_error)) > 0) {
+                if (r == ANSWER_WAITS)
                         return r;
-        if (r >= 0 && waiting->kind->array)
+                answer->n_elements += answer->size > size;
+                size = answer->size;
+                if (kind->in_parts && size >= ANSWER_PART_SIZE && answer->n_elements >= ANSWER_PART_LEAST) {
+                        r = 0;
+                        break;
+                }
+                if (answer->size > ANSWER_SIZE_MAX)
+                        return answer_refuse_size(answer, kind->instead, ret_error);
+                if (g_get_monotonic_time() >= until)
+                        return r;
+        }
+        if (r >= 0 && kind->array)
                 r = sd_bus_message_close_container(answer->reply);
 
         return r < 0 ? r : MIN(sd_bus_message_send(answer->reply), 0);
@@ -206,6 +217,12 @@ int answers_add(Answers *answers, sd_bus_message *message, const AnswerKind *kin
         g_queue_push_tail_link(&answers->waiting, &waiting->link);
         turns_add(answers->turns, &waiting->turn, sender);
         return 1;
+}
+
+int answer_refuse_size(const Answer *answer, const char *instead, sd_bus_error *ret_error) {
+        return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED,
+                                 "the answer of %s would be longer than %zu MiB, which a bus may not take; %s",
+                                 sd_bus_message_get_member(answer->question), ANSWER_SIZE_MAX >> 20, instead);
 }
 
 int answer_append_text(Answer *answer, const char *text, size_t length) {

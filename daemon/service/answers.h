@@ -10,6 +10,7 @@
  * caller leaves the bus, its answer is dropped.
  */
 
+#include <string.h>
 #include <systemd/sd-bus.h>
 
 #include "bus/connection.h"
@@ -30,14 +31,32 @@ typedef struct Answer {
         GPtrArray *names;              /* char * */
         struct VariableWriter *writer; /* see service/variables-bus.h */
         size_t next;                   /* the next node, name or byte */
+        size_t size;                   /* bytes that were appended, about */
+        size_t n_elements;             /* of an array */
         void *data;                    /* owned by the kind, which frees it in end() */
         char *space;                   /* a buffer inside the reply */
+        bool begun;                    /* the kind has opened its container */
 } Answer;
 
 #define ANSWER_WAITS 2
 
+/* Limits of the bytes of an answer. A dbus-daemon disconnects the sender of a message of more than 32 MiB. An answer in
+ * parts is shorter, so that neither side needs much memory for it. */
+#define ANSWER_SIZE_MAX ((size_t) 24 << 20)
+#define ANSWER_PART_SIZE ((size_t) 4 << 20)
+/* A part with fewer elements is the last one: org.btd1(5) promises that. */
+#define ANSWER_PART_LEAST 1000u
+/* What a value takes in a message besides its text, about. */
+#define ANSWER_VALUE_SIZE 16u
+/* text may be NULL. */
+static inline size_t answer_text_size(const char *text) {
+        return text ? strlen(text) : 0;
+}
+
 struct AnswerKind {
-        const char *array; /* the element type, if the answer is an array; else NULL */
+        const char *array;   /* the element type, if the answer is an array; else NULL */
+        const char *instead; /* for an answer that is too long: what the caller can do instead */
+        bool in_parts;       /* an array: the caller asks for the elements that have no room in this part */
         int (*begin)(Answer *answer, sd_bus_error *ret_error); /* may be NULL */
         /* Appends one element, in microseconds. 1: there may be more, 0: the answer is complete, ANSWER_WAITS: call
          * again after answers_retry(). */
@@ -58,6 +77,9 @@ void answers_retry(Answers *answers);
 
 /* For method handlers: return the result of this function. The call waits for its turn; then the answer is made. */
 int answers_add(Answers *answers, sd_bus_message *message, const AnswerKind *kind, sd_bus_error *ret_error);
+
+/* Sets the error for an answer that would be too long. Returns what append() returns. */
+int answer_refuse_size(const Answer *answer, const char *instead, sd_bus_error *ret_error);
 
 /* For kinds whose reply is one string: appends the next part of the text. 1: there is more, 0: the text is complete. */
 int answer_append_text(Answer *answer, const char *text, size_t length);

@@ -11,6 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "service/answers.h"
 #include "service/arguments.h"
 #include "service/errors.h"
 
@@ -164,6 +165,10 @@ static size_t measure(sd_bus_message *message, size_t each, size_t max) {
 
 size_t arguments_size(sd_bus_message *message, size_t max) {
         return measure(message, VALUE_SIZE, max);
+}
+
+size_t arguments_bytes(sd_bus_message *message, size_t max) {
+        return measure(message, ANSWER_VALUE_SIZE, max);
 }
 
 bool arguments_are_long(sd_bus_message *message) {

@@ -12,7 +12,8 @@
 /* Positive: replied with an error. 0: the arguments are right, or the table has no such method. */
 int arguments_check(sd_bus_message *message, const sd_bus_vtable *vtable);
 
-/* An option of a call, in an a{sv} after its other arguments. value: a const char * for "s", an int for "b". */
+/* An option of a call, in an a{sv} after its other arguments. value: a const char * for "s", an int for "b", a uint32_t
+ * for "u". */
 typedef struct CallOption {
         const char *key, *type;
         void *value;
@@ -24,5 +25,7 @@ int arguments_read_options(sd_bus_message *message, const CallOption *known, sd_
 
 /* The size of the arguments in memory, about; above max, any number above it. Rewinds the message. */
 size_t arguments_size(sd_bus_message *message, size_t max);
+/* The bytes of the arguments of a sealed message, about; above max, any number above it. */
+size_t arguments_bytes(sd_bus_message *message, size_t max);
 /* Is the call longer than any name, and too long to keep while it waits? Then it cannot name anything. */
 bool arguments_are_long(sd_bus_message *message);

@@ -3,9 +3,19 @@
 /* Writes causes to D-Bus messages. */
 
 #include "service/cause-bus.h"
+
+#include <string.h>
+
+#include "basic/excerpt.h"
 #include "definition/definition.h"
 #include "run/causes.h"
+#include "script/blackboard.h"
 #include "service/variables-bus.h"
+
+/* The bytes of the keys of a cause, about. */
+#define CAUSE_SIZE_MIN 128u
+/* Bytes of a path. A chain can have a thousand nodes below each other, and each name 255 bytes. */
+#define PATH_MAX_SHOWN 4096u
 
 static int append_text(sd_bus_message *message, const char *key, const char *text) {
         return sd_bus_message_append(message, "{sv}", key, "s", text);
@@ -19,7 +29,8 @@ static int append_run_fields(sd_bus_message *message, const Run *run) {
 
 static int append_node_fields(sd_bus_message *message, const Run *run, NodeId node) {
         const Tree *tree = definition_tree(run_definition(run));
-        g_autofree char *path = tree_node_path(tree, node), *title = definition_title(run_definition(run), node);
+        g_autofree char *full = tree_node_path(tree, node), *path = text_cut(full, PATH_MAX_SHOWN),
+                        *title = definition_title(run_definition(run), node);
         const char *element = run_node_element(run, node);
         int r;
 
@@ -149,5 +160,8 @@ int cause_bus_append_cause(sd_bus_message *message, const Run *run, NodeId node)
                 r = append_facts(message, cause);
         if (r >= 0 && cause->because)
                 r = sd_bus_message_append(message, "{sv}", "because", "u", cause->because->node);
-        return r < 0 ? r : sd_bus_message_close_container(message);
+        if (r >= 0)
+                r = sd_bus_message_close_container(message);
+        return r < 0 ? r
+                     : (int) (CAUSE_SIZE_MIN + strlen(text) + (cause->facts ? blackboard_bytes_of(cause->facts) : 0));
 }

@@ -17,5 +17,6 @@ int cause_bus_append_run(sd_bus_message *message, const Run *run);
 int cause_bus_append_node(sd_bus_message *message, const Run *run, NodeId node);
 
 /* The cause of one node, without its chain: "node", "kind", "text", "facts" if there are any, and "because": the node
- * with the next cause of the chain, unless this is the origin. Appends nothing if the node has no cause. */
+ * with the next cause of the chain, unless this is the origin. Appends nothing if the node has no cause. Returns the
+ * bytes that it takes, about. */
 int cause_bus_append_cause(sd_bus_message *message, const Run *run, NodeId node);

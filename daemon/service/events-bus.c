@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/excerpt.h"
 #include "basic/log.h"
 #include "run/replay.h"
 #include "service/arguments.h"
@@ -29,6 +30,8 @@
 /* Bytes of texts and variables in one message, about. A run can set megabytes with every event, and a bus closes the
  * connection of a sender whose message is too large: 32 MiB for a dbus-daemon. */
 #define ROOM_MAX ((size_t) 4 << 20)
+/* The options of GetNodes. */
+#define NODES_OPTIONS(ret_first) ((const CallOption[]){ { "first", "u", (ret_first) }, {} })
 /* What a variable takes besides its name and value. */
 #define VARIABLE_OVERHEAD 32u
 
@@ -146,7 +149,8 @@ static int append_variables(sd_bus_message *message, json_object *variables) {
 
 static int append_event(sd_bus_message *message, const Tree *tree, uint64_t started, const RunEvent *event,
                         const Contents *contents) {
-        g_autofree char *path = event->node == NODE_NONE ? NULL : tree_node_path(tree, event->node);
+        g_autofree char *full = event->node == NODE_NONE ? NULL : tree_node_path(tree, event->node),
+                        *path = full ? text_cut(full, VALUE_MAX) : NULL;
         int r = sd_bus_message_open_container(message, 'a', "{sv}");
 
         if (r >= 0)
@@ -222,6 +226,8 @@ typedef struct Reading {
         const NodeType *const *const *tables;
         RecordRead *read;
         int (*replay)(struct Reading *reading, const RunRecord *record, Replay *it, Work *work, char **ret_error);
+        bool in_parts;        /* of nodes: the caller wants a part */
+        NodeId first;         /* of the part */
         uint64_t after, last; /* of events: the wanted numbers are above after, up to last; of a state: after this
                                * event, or after the last one */
 
@@ -431,8 +437,21 @@ static int begin_events(Answer *answer, sd_bus_error *ret_error) {
         return begin_reading(answer, replay_events);
 }
 
+/* The options were checked when the call came. */
 static int begin_nodes(Answer *answer, sd_bus_error *ret_error) {
-        return begin_reading(answer, replay_nodes);
+        Reading *reading;
+        uint32_t first = UINT32_MAX;
+        int r = begin_reading(answer, replay_nodes);
+
+        if (r >= 0)
+                r = arguments_read_options(answer->question, NODES_OPTIONS(&first), ret_error);
+        if (r < 0)
+                return r;
+
+        reading = answer->data;
+        reading->in_parts = first != UINT32_MAX;
+        answer->next = reading->first = reading->in_parts ? first : 0;
+        return 0;
 }
 
 static int begin_variables(Answer *answer, sd_bus_error *ret_error) {
@@ -483,11 +502,14 @@ static int append_next_node(Answer *answer, sd_bus_error *ret_error) {
 
         if (r != 0)
                 return r;
-        if (node == 0)
+        if (!answer->begun) {
+                answer->begun = true;
                 r = sd_bus_message_open_container(answer->reply, 'a', RUN_NODE_SIGNATURE);
+        }
         if (r < 0)
                 return r;
-        if (node == reading->nodes->len) {
+        if (node >= reading->nodes->len ||
+            (reading->in_parts && answer->size >= ANSWER_PART_SIZE && node - reading->first >= ANSWER_PART_LEAST)) {
                 r = sd_bus_message_close_container(answer->reply);
                 return r < 0 ? r : MIN(append_state(answer->reply, reading), 0);
         }
@@ -496,7 +518,11 @@ static int append_next_node(Answer *answer, sd_bus_error *ret_error) {
         title = definition_title(reading->definition, node);
         r = run_bus_append_node(answer->reply, definition_tree(reading->definition), node,
                                 &g_array_index(reading->nodes, NodeReport, node), title);
-        return r < 0 ? r : 1;
+        if (r < 0)
+                return r;
+
+        answer->size += (size_t) r;
+        return 1;
 }
 
 static int append_next_variable(Answer *answer, sd_bus_error *ret_error) {
@@ -535,7 +561,8 @@ int events_bus_get(sd_bus_message *message, void *userdata, sd_bus_error *ret_er
 }
 
 /* The options are checked at once, like the length: the call may wait for long. */
-static int get_after_event(sd_bus_message *message, void *userdata, const AnswerKind *kind, sd_bus_error *ret_error) {
+static int get_after_event(sd_bus_message *message, void *userdata, const AnswerKind *kind, const CallOption *options,
+                           sd_bus_error *ret_error) {
         int r;
 
         if (arguments_are_long(message))
@@ -543,20 +570,27 @@ static int get_after_event(sd_bus_message *message, void *userdata, const Answer
 
         r = sd_bus_message_skip(message, "st");
         if (r >= 0)
-                r = arguments_read_options(message, &(CallOption){}, ret_error);
+                r = arguments_read_options(message, options, ret_error);
         if (r >= 0)
                 r = sd_bus_message_rewind(message, true);
         return r < 0 ? r : published_answer(userdata, message, kind, ret_error);
 }
 
 int events_bus_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .begin = begin_nodes, .append = append_next_node, .end = end_reading };
+        static const AnswerKind kind = { .instead = "the option 'first' asks for parts",
+                                         .begin = begin_nodes,
+                                         .append = append_next_node,
+                                         .end = end_reading };
+        uint32_t first;
 
-        return get_after_event(message, userdata, &kind, ret_error);
+        return get_after_event(message, userdata, &kind, NODES_OPTIONS(&first), ret_error);
 }
 
 int events_bus_get_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .begin = begin_variables, .append = append_next_variable, .end = end_reading };
+        static const AnswerKind kind = { .instead = "GetVariable of the run returns one variable",
+                                         .begin = begin_variables,
+                                         .append = append_next_variable,
+                                         .end = end_reading };
 
-        return get_after_event(message, userdata, &kind, ret_error);
+        return get_after_event(message, userdata, &kind, &(CallOption){}, ret_error);
 }

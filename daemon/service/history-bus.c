@@ -4,6 +4,7 @@
  * nor exceeds the size of a message. A part is not larger than what a bus takes at once, see bus_source_pace(). */
 
 #include <errno.h>
+#include <string.h>
 
 #include "basic/cleanup.h"
 #include "service/arguments.h"
@@ -12,6 +13,8 @@
 #include "service/published.h"
 
 #define PART_MAX ((size_t) 1 << 17)
+/* The bytes of the keys and numbers of a finished run in a list, about. */
+#define SUMMARY_SIZE 300u
 
 /* Why a listed run has no run record; NULL: it has one. */
 static char *explain(Manager *manager, const Run *run) {
@@ -163,6 +166,7 @@ static int append_history(Answer *answer, sd_bus_error *ret_error) {
         if (!summary || (answer->wanted && !g_str_equal(answer->wanted, summary->tree)))
                 return 1;
 
+        answer->size += SUMMARY_SIZE + 3 * strlen(summary->run) + answer_text_size(summary->cause);
         r = sd_bus_message_append(answer->reply, "a{sv}", 8, "id", "s", summary->run, "tree", "s", summary->tree,
                                   "instance", "s", summary->instance, "token", "s", summary->token, "status", "s",
                                   summary->status, "started", "t", summary->started, "finished", "t", summary->finished,
@@ -171,8 +175,10 @@ static int append_history(Answer *answer, sd_bus_error *ret_error) {
 }
 
 int history_bus_list(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = "a{sv}", .begin = begin_history, .append = append_history };
-
+        static const AnswerKind kind = { .array = "a{sv}",
+                                         .instead = "the option 'tree' asks for the runs of one tree",
+                                         .begin = begin_history,
+                                         .append = append_history };
         const char *wanted;
         const CallOption options[] = { { "tree", "s", &wanted }, {} };
         int r = arguments_read_options(message, options, ret_error);

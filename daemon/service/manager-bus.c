@@ -190,6 +190,11 @@ static int method_reload(sd_bus_message *message, void *userdata, sd_bus_error *
                                     reload, ret_error);
 }
 
+/* The bytes of the keys of a dictionary in a list, and of its numbers, about. */
+#define RECORD_SIZE 300u
+/* Bytes of a description in a list. The property of the tree has more of it. */
+#define DESCRIPTION_MAX 1000u
+
 static int begin_trees(Answer *answer, sd_bus_error *ret_error) {
         Manager *manager = published_manager(answer->userdata);
         g_autoptr(GPtrArray) entries = manager_trees(manager);
@@ -202,7 +207,7 @@ static int begin_trees(Answer *answer, sd_bus_error *ret_error) {
 }
 
 /* A tree without a file has no object. It waits to be started, or it was removed after the list was begun. */
-static int append_missing_tree(const Answer *answer, const char *name) {
+static int append_missing_tree(Answer *answer, const char *name) {
         Manager *manager = published_manager(answer->userdata);
         g_autofree char *waiting = manager_describe_waiting(manager, name),
                         *autostart = manager_describe_autostart(manager, name);
@@ -210,6 +215,7 @@ static int append_missing_tree(const Answer *answer, const char *name) {
         if (!manager_tree_waits(manager, name))
                 return 0;
 
+        answer->size += RECORD_SIZE + strlen(name) + answer_text_size(waiting);
         return sd_bus_message_append(answer->reply, "a{sv}", 4, "name", "s", name, "autostart", "b", autostart != NULL,
                                      "state", "s", "no file", "waiting", "s", waiting);
 }
@@ -218,7 +224,7 @@ static int append_missing_tree(const Answer *answer, const char *name) {
 static int append_tree(Answer *answer, sd_bus_error *ret_error) {
         Manager *manager = published_manager(answer->userdata);
         const LibraryEntry *entry;
-        g_autofree char *path = NULL, *waiting = NULL;
+        g_autofree char *path = NULL, *waiting = NULL, *description = NULL;
         const Definition *definition;
         const char *name;
         int r;
@@ -236,15 +242,18 @@ static int append_tree(Answer *answer, sd_bus_error *ret_error) {
         definition = entry->definition;
         path = object_path_of_tree(entry->name);
         waiting = manager_describe_waiting(manager, entry->name);
+        description = text_cut(definition ? definition_description(definition) ?: "" : "", DESCRIPTION_MAX);
+        answer->size += RECORD_SIZE + 2 * strlen(path) + strlen(description) + answer_text_size(waiting);
         r = sd_bus_message_append(answer->reply, "a{sv}", 6, "name", "s", entry->name, "path", "o", path, "description",
-                                  "s", definition ? definition_description(definition) : NULL, "autostart", "b",
-                                  definition && definition_autostart(definition), "state", "s", tree_bus_state(entry),
-                                  "waiting", "s", waiting);
+                                  "s", description, "autostart", "b", definition && definition_autostart(definition),
+                                  "state", "s", tree_bus_state(entry), "waiting", "s", waiting);
         return r < 0 ? r : 1;
 }
 
 static int method_list_trees(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = "a{sv}", .begin = begin_trees, .append = append_tree };
+        static const AnswerKind kind = {
+                .array = "a{sv}", .instead = "GetTree returns one tree", .begin = begin_trees, .append = append_tree
+        };
 
         return published_answer(userdata, message, &kind, ret_error);
 }
@@ -273,6 +282,7 @@ static int append_run(Answer *answer, sd_bus_error *ret_error) {
 
         path = object_path_of_run(run_id(run));
         restart = manager_describe_restart(manager, run);
+        answer->size += RECORD_SIZE + 3 * strlen(path) + answer_text_size(run_cause(run)) + answer_text_size(restart);
         r = sd_bus_message_append(answer->reply, "a{sv}", 11, "id", "s", run_id(run), "path", "o", path, "tree", "s",
                                   run_tree(run), "instance", "s", run_instance(run), "token", "s", run_token(run),
                                   "status", "s", run_status_text(run), "started", "t", run_started(run), "ready", "t",
@@ -282,7 +292,9 @@ static int append_run(Answer *answer, sd_bus_error *ret_error) {
 }
 
 static int method_list_runs(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = "a{sv}", .begin = begin_runs, .append = append_run };
+        static const AnswerKind kind = {
+                .array = "a{sv}", .instead = "GetRun returns one run", .begin = begin_runs, .append = append_run
+        };
 
         return published_answer(userdata, message, &kind, ret_error);
 }

@@ -23,6 +23,8 @@
 /* How many nodes one call of GetSomeNodes may ask for. */
 #define SOME_NODES_MAX 1000u
 
+#define IN_PARTS "GetNodesFrom returns it in parts"
+
 static Run *run_at(void *userdata, const char *path) {
         g_autofree char *id = NULL;
 
@@ -206,11 +208,13 @@ static int method_set_variables(sd_bus_message *message, void *userdata, sd_bus_
 
 int run_bus_append_node(sd_bus_message *message, const Tree *tree, NodeId node, const NodeReport *report,
                         const char *title) {
+        const char *type = tree->nodes[node].type->name, *name = tree_node_name(tree, node);
+        size_t size = NODE_SIZE_MIN + strlen(type) + strlen(name) + answer_text_size(title) +
+                      answer_text_size(report->element) + answer_text_size(report->detail);
         int r = sd_bus_message_open_container(message, 'r', "uussstta{sv}");
 
         if (r >= 0)
-                r = sd_bus_message_append(message, "uussstt", node, tree->nodes[node].parent,
-                                          tree->nodes[node].type->name, tree_node_name(tree, node), report->state,
+                r = sd_bus_message_append(message, "uussstt", node, tree->nodes[node].parent, type, name, report->state,
                                           report->since, report->duration);
         if (r >= 0)
                 r = sd_bus_message_open_container(message, 'a', "{sv}");
@@ -222,7 +226,9 @@ int run_bus_append_node(sd_bus_message *message, const Tree *tree, NodeId node, 
                 r = sd_bus_message_append(message, "{sv}", "detail", "s", report->detail);
         if (r >= 0)
                 r = sd_bus_message_close_container(message);
-        return r < 0 ? r : sd_bus_message_close_container(message);
+        if (r >= 0)
+                r = sd_bus_message_close_container(message);
+        return r < 0 ? r : (int) size;
 }
 
 /* title: NULL: none. */
@@ -265,7 +271,7 @@ static int begin(Answer *answer, sd_bus_error *ret_error) {
         return 0;
 }
 
-/* Appends the next node. */
+/* Appends the next node, with a function that returns the bytes that this takes. */
 static int append_next(Answer *answer, int (*append)(sd_bus_message *message, const Run *run, NodeId node),
                        sd_bus_error *ret_error) {
         NodeId node = (NodeId) answer->next;
@@ -279,7 +285,11 @@ static int append_next(Answer *answer, int (*append)(sd_bus_message *message, co
         r = find_run(answer, &run, ret_error);
         if (r >= 0)
                 r = append(answer->reply, run, node);
-        return r < 0 ? r : 1;
+        if (r < 0)
+                return r;
+
+        answer->size += (size_t) r;
+        return 1;
 }
 
 static int append_next_node(Answer *answer, sd_bus_error *ret_error) {
@@ -291,10 +301,29 @@ static int append_next_node(Answer *answer, sd_bus_error *ret_error) {
 static int begin_nodes(Answer *answer, sd_bus_error *ret_error) {
         int r = begin(answer, ret_error);
 
+        if (r < 0)
+                return r;
+        if (definition_tree(answer->definition)->n_nodes > ANSWER_SIZE_MAX / NODE_SIZE_MIN)
+                return answer_refuse_size(answer, IN_PARTS, ret_error);
+
+        subscribers_hold(((const Published *) answer->userdata)->subscribers,
+                         sd_bus_message_get_sender(answer->question), answer->run);
+        return 0;
+}
+
+static int begin_nodes_from(Answer *answer, sd_bus_error *ret_error) {
+        uint32_t first;
+        int r = begin(answer, ret_error);
+
         if (r >= 0)
-                subscribers_hold(((const Published *) answer->userdata)->subscribers,
-                                 sd_bus_message_get_sender(answer->question), answer->run);
-        return r;
+                r = sd_bus_message_read(answer->question, "u", &first);
+        if (r < 0)
+                return r;
+
+        answer->next = first;
+        subscribers_hold(((const Published *) answer->userdata)->subscribers,
+                         sd_bus_message_get_sender(answer->question), answer->run);
+        return 0;
 }
 
 static void end_nodes(Answer *answer) {
@@ -304,7 +333,20 @@ static void end_nodes(Answer *answer) {
 static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = {
                 .array = RUN_NODE_SIGNATURE,
+                .instead = IN_PARTS,
                 .begin = begin_nodes,
+                .append = append_next_node,
+                .end = end_nodes,
+        };
+
+        return published_answer(userdata, message, &kind, ret_error);
+}
+
+static int method_get_nodes_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const AnswerKind kind = {
+                .array = RUN_NODE_SIGNATURE,
+                .in_parts = true,
+                .begin = begin_nodes_from,
                 .append = append_next_node,
                 .end = end_nodes,
         };
@@ -361,7 +403,9 @@ static int begin_variables(Answer *answer, sd_bus_error *ret_error) {
 }
 
 static int method_get_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .begin = begin_variables, .append = variables_bus_append };
+        static const AnswerKind kind = { .instead = "GetVariable returns one variable",
+                                         .begin = begin_variables,
+                                         .append = variables_bus_append };
 
         return published_answer(userdata, message, &kind, ret_error);
 }
@@ -397,7 +441,9 @@ static int begin_variable(Answer *answer, sd_bus_error *ret_error) {
 
 /* An unknown name is not queued, because it can be long. */
 static int method_get_variable(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .begin = begin_variable, .append = variables_bus_append };
+        static const AnswerKind kind = { .instead = "let the tree write such a value to a file",
+                                         .begin = begin_variable,
+                                         .append = variables_bus_append };
         json_object *value;
         int r = find_variable(message, userdata, &value, ret_error);
 
@@ -491,7 +537,31 @@ static int append_next_cause(Answer *answer, sd_bus_error *ret_error) {
 }
 
 static int method_get_causes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = "a{sv}", .begin = begin, .append = append_next_cause };
+        static const AnswerKind kind = { .array = "a{sv}",
+                                         .instead = "GetCausesFrom returns it in parts",
+                                         .begin = begin,
+                                         .append = append_next_cause };
+
+        return published_answer(userdata, message, &kind, ret_error);
+}
+
+static int begin_causes_from(Answer *answer, sd_bus_error *ret_error) {
+        uint32_t first;
+        int r = begin(answer, ret_error);
+
+        if (r >= 0)
+                r = sd_bus_message_read(answer->question, "u", &first);
+        if (r < 0)
+                return r;
+
+        answer->next = first;
+        return 0;
+}
+
+static int method_get_causes_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const AnswerKind kind = {
+                .array = "a{sv}", .in_parts = true, .begin = begin_causes_from, .append = append_next_cause
+        };
 
         return published_answer(userdata, message, &kind, ret_error);
 }
@@ -532,6 +602,8 @@ static const sd_bus_vtable methods[] = {
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" RUN_NODE_SIGNATURE, nodes),
                                 method_get_nodes, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetNodesFrom", SD_BUS_ARGS("u", first), SD_BUS_RESULT("a" RUN_NODE_SIGNATURE, nodes),
+                                method_get_nodes_from, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetSomeNodes", SD_BUS_ARGS("au", indices),
                                 SD_BUS_RESULT("a" RUN_NODE_SIGNATURE, nodes), method_get_some_nodes,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
@@ -539,6 +611,8 @@ static const sd_bus_vtable methods[] = {
                                 method_get_cause_chain, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetCauses", SD_BUS_NO_ARGS, SD_BUS_RESULT("aa{sv}", causes), method_get_causes,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetCausesFrom", SD_BUS_ARGS("u", first), SD_BUS_RESULT("aa{sv}", causes),
+                                method_get_causes_from, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetVariables", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", variables), method_get_variables,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetVariable", SD_BUS_ARGS("s", name), SD_BUS_RESULT("v", value), method_get_variable,

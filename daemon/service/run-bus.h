@@ -22,7 +22,10 @@ Request run_bus_request(const Published *published, Permission permission, const
  * dictionary: with all of it there, 100,000 nodes would be 20 MB instead of 8, and take four times as long. */
 #define RUN_NODE_SIGNATURE "(uussstta{sv})"
 
-/* Appends this state of a node. title: NULL: none. */
+/* The least that a node takes in a message. */
+#define NODE_SIZE_MIN 80u
+
+/* Appends this state of a node. title: NULL: none. Returns the bytes that it takes, about. */
 int run_bus_append_node(sd_bus_message *message, const Tree *tree, NodeId node, const NodeReport *report,
                         const char *title);
 

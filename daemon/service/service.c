@@ -125,8 +125,10 @@ static int begin_objects(Answer *answer, sd_bus_error *ret_error) {
         return 0;
 }
 
+/* The object is a message of its own first, because only a complete message can be measured. */
 static int append_next_object(Answer *answer, sd_bus_error *ret_error) {
         sd_bus *bus = sd_bus_message_get_bus(answer->reply);
+        g_autoptr(sd_bus_message) object = NULL;
         const ObjectKind *kind;
         const char *path;
         void *found;
@@ -143,9 +145,18 @@ static int append_next_object(Answer *answer, sd_bus_error *ret_error) {
         else
                 return 1;
 
+        r = sd_bus_message_new_method_return(answer->question, &object);
+        if (r >= 0)
+                r = object_kind_append(kind, object, path, answer->userdata, ret_error);
+        if (r >= 0)
+                r = sd_bus_message_seal(object, 1, 0);
+        if (r < 0)
+                return r;
+
+        answer->size += arguments_bytes(object, ANSWER_SIZE_MAX);
         r = sd_bus_message_open_container(answer->reply, 'e', OBJECT_SIGNATURE);
         if (r >= 0)
-                r = object_kind_append(kind, answer->reply, path, answer->userdata, ret_error);
+                r = sd_bus_message_copy(answer->reply, object, true);
         if (r >= 0)
                 r = sd_bus_message_close_container(answer->reply);
         return r < 0 ? r : 1;
@@ -156,6 +167,7 @@ static int append_next_object(Answer *answer, sd_bus_error *ret_error) {
  * since the answer was begun are left out. */
 static int get_managed_objects(Published *published, sd_bus_message *message, sd_bus_error *ret_error) {
         static const AnswerKind kind = { .array = "{" OBJECT_SIGNATURE "}",
+                                         .instead = "ListTrees and ListRuns return what is most important",
                                          .begin = begin_objects,
                                          .append = append_next_object };
 

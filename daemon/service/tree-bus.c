@@ -3,6 +3,7 @@
 /* Implements the interface org.btd1.Tree: the contents and state of a tree file, starting and halting its runs. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -17,6 +18,16 @@
 
 /* index, parent, type, name, details */
 #define NODE_SIGNATURE "(uussa{sv})"
+/* The least that a node takes in a message. */
+#define NODE_SIZE_MIN 48u
+#define IN_PARTS "GetNodesFrom returns it in parts"
+
+/* Bytes of a part of the text, about. Copying them takes some hundred microseconds. */
+#define TEXT_PART_SIZE (UINT64_C(1) << 20)
+
+/* Limits of the properties: a signal has all properties of an object. The text of the tree has the rest. */
+#define DESCRIPTION_MAX 4096u
+#define INPUTS_MAX 1000u
 
 /* NULL: there is no such tree. */
 static const LibraryEntry *find_tree(void *userdata, const char *path) {
@@ -189,12 +200,47 @@ static int begin(Answer *answer, sd_bus_error *ret_error) {
 
 static int append_text(Answer *answer, sd_bus_error *ret_error) {
         const char *text = definition_text(answer->definition);
+        size_t length = strlen(text);
 
-        return answer_append_text(answer, text, strlen(text));
+        return length > ANSWER_SIZE_MAX ? answer_refuse_size(answer, "GetTextFrom returns it in parts", ret_error)
+                                        : answer_append_text(answer, text, length);
 }
 
 static int method_get_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = { .begin = begin, .append = append_text };
+
+        return published_answer(userdata, message, &kind, ret_error);
+}
+
+static bool continues_character(char c) {
+        return ((unsigned char) c & 0xc0) == 0x80;
+}
+
+/* A part has whole characters. */
+static int append_text_from(Answer *answer, sd_bus_error *ret_error) {
+        const char *text = definition_text(answer->definition);
+        size_t length = strlen(text), end;
+        g_autofree char *part = NULL;
+        uint64_t offset;
+        int r = sd_bus_message_read(answer->question, "t", &offset);
+
+        if (r < 0)
+                return r;
+        if (offset > length || continues_character(text[offset]))
+                return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
+                                         "no part of the text begins at %" PRIu64
+                                         "; give 0, then the sum of the lengths of the parts before",
+                                         offset);
+
+        end = MIN(length, offset + TEXT_PART_SIZE);
+        while (continues_character(text[end]))
+                end--;
+        part = g_strndup(text + offset, end - offset);
+        return MIN(sd_bus_message_append(answer->reply, "s", part), 0);
+}
+
+static int method_get_text_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const AnswerKind kind = { .begin = begin, .append = append_text_from };
 
         return published_answer(userdata, message, &kind, ret_error);
 }
@@ -210,14 +256,47 @@ static int append_node(Answer *answer, sd_bus_error *ret_error) {
 
         answer->next++;
         title = definition_title(answer->definition, node);
+        answer->size += NODE_SIZE_MIN + strlen(tree->nodes[node].type->name) + strlen(tree_node_name(tree, node)) +
+                        answer_text_size(title);
         r = sd_bus_message_append(answer->reply, NODE_SIGNATURE, node, tree->nodes[node].parent,
                                   tree->nodes[node].type->name, tree_node_name(tree, node), title ? 1 : 0, "title", "s",
                                   title);
         return r < 0 ? r : 1;
 }
 
+static int begin_nodes(Answer *answer, sd_bus_error *ret_error) {
+        int r = begin(answer, ret_error);
+
+        if (r >= 0 && definition_tree(answer->definition)->n_nodes > ANSWER_SIZE_MAX / NODE_SIZE_MIN)
+                r = answer_refuse_size(answer, IN_PARTS, ret_error);
+        return r;
+}
+
 static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = NODE_SIGNATURE, .begin = begin, .append = append_node };
+        static const AnswerKind kind = {
+                .array = NODE_SIGNATURE, .instead = IN_PARTS, .begin = begin_nodes, .append = append_node
+        };
+
+        return published_answer(userdata, message, &kind, ret_error);
+}
+
+static int begin_nodes_from(Answer *answer, sd_bus_error *ret_error) {
+        uint32_t first;
+        int r = begin(answer, ret_error);
+
+        if (r >= 0)
+                r = sd_bus_message_read(answer->question, "u", &first);
+        if (r < 0)
+                return r;
+
+        answer->next = first;
+        return 0;
+}
+
+static int method_get_nodes_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const AnswerKind kind = {
+                .array = NODE_SIGNATURE, .in_parts = true, .begin = begin_nodes_from, .append = append_node
+        };
 
         return published_answer(userdata, message, &kind, ret_error);
 }
@@ -233,10 +312,16 @@ TREE_PROPERTY(name, "s", entry->name)
 TREE_PROPERTY(source_path, "s", entry->path)
 TREE_PROPERTY(state, "s", tree_bus_state(entry))
 TREE_PROPERTY(need_reload, "b", (int) manager_needs_reload(published_manager(userdata), entry))
-DEFINITION_PROPERTY(description, "s", definition_description(definition), NULL)
 DEFINITION_PROPERTY(hash, "s", definition_hash(definition), NULL)
 DEFINITION_PROPERTY(autostart, "b", (int) definition_autostart(definition), 0)
 DEFINITION_PROPERTY(node_count, "u", definition_tree(definition)->n_nodes, 0)
+
+PROPERTY_GETTER(description) {
+        const Definition *definition = tree_at(userdata, path)->definition;
+        g_autofree char *text = text_cut(definition ? definition_description(definition) ?: "" : "", DESCRIPTION_MAX);
+
+        return sd_bus_message_append(reply, "s", text);
+}
 
 PROPERTY_GETTER(diagnostics) {
         const Diagnostics *diagnostics = tree_at(userdata, path)->diagnostics;
@@ -276,8 +361,11 @@ static int append_input(sd_bus_message *message, const Declaration *input) {
                                           variable_type_names[input->type], "required", "b", (int) input->required);
         if (r >= 0 && !input->required)
                 r = append_default(message, input->fallback);
-        if (r >= 0 && input->description)
-                r = sd_bus_message_append(message, "{sv}", "description", "s", input->description);
+        if (r >= 0 && input->description) {
+                g_autofree char *text = text_cut(input->description, DESCRIPTION_MAX);
+
+                r = sd_bus_message_append(message, "{sv}", "description", "s", text);
+        }
 
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
@@ -287,7 +375,7 @@ PROPERTY_GETTER(inputs) {
         const Declaration *input = definition ? definition_scope_info(definition, 0)->inputs : NULL;
         int r = sd_bus_message_open_container(reply, 'a', "a{sv}");
 
-        for (; r >= 0 && input && input->name; input++)
+        for (unsigned i = 0; r >= 0 && input && input->name && i < INPUTS_MAX; i++, input++)
                 r = append_input(reply, input);
 
         return r < 0 ? r : sd_bus_message_close_container(reply);
@@ -360,8 +448,12 @@ static const sd_bus_vtable methods[] = {
                                 method_halt, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetText", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", text), method_get_text,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetTextFrom", SD_BUS_ARGS("t", offset), SD_BUS_RESULT("s", part), method_get_text_from,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" NODE_SIGNATURE, nodes), method_get_nodes,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetNodesFrom", SD_BUS_ARGS("u", first), SD_BUS_RESULT("a" NODE_SIGNATURE, nodes),
+                                method_get_nodes_from, SD_BUS_VTABLE_UNPRIVILEGED),
 
         SD_BUS_VTABLE_END,
 };

@@ -82,6 +82,7 @@ struct VariableWriter {
         bool begun;
         bool all;
         GArray *levels; /* of Level */
+        size_t size;    /* bytes that were written, about */
         JsonText *text; /* the current value, if it is written as JSON text */
 };
 
@@ -172,10 +173,15 @@ static int append_basic(sd_bus_message *message, char type, json_object *value) 
         return sd_bus_message_append_basic(message, type, &data);
 }
 
+static size_t size_of(char type, json_object *value) {
+        return ANSWER_VALUE_SIZE + (type == SD_BUS_TYPE_STRING ? (size_t) json_object_get_string_len(value) : 0);
+}
+
 /* Appends a value that needs only one step. */
 static int append_variant(VariableWriter *writer, char type, json_object *value) {
         int r = sd_bus_message_open_container(writer->message, 'v', (char[]){ type, '\0' });
 
+        writer->size += size_of(type, value);
         if (r >= 0)
                 r = append_basic(writer->message, type, value);
         if (r >= 0)
@@ -204,6 +210,7 @@ static int append_text(VariableWriter *writer) {
                 return 0;
 
         r = sd_bus_message_append(writer->message, "v", "(s)", json_text_get(writer->text, &length));
+        writer->size += ANSWER_VALUE_SIZE + length;
         g_clear_pointer(&writer->text, json_text_free);
         return r < 0 ? r : end_value(writer);
 }
@@ -275,6 +282,7 @@ static int open_level(VariableWriter *writer, Level *level) {
         }
 
         level->written = true;
+        writer->size += ANSWER_VALUE_SIZE;
         if (json_object_is_type(value, json_type_object)) {
                 level->entry = lh_table_head(json_object_get_object(value));
                 r = sd_bus_message_open_container(writer->message, 'v', "a{sv}");
@@ -325,8 +333,11 @@ static int write_element(VariableWriter *writer, Level *level) {
                 return close_level(writer);
 
         value = json_object_array_get_idx(level->value, level->next++);
-        return level->type == SD_BUS_TYPE_VARIANT ? begin_value(writer, value)
-                                                  : append_basic(writer->message, level->type, value);
+        if (level->type == SD_BUS_TYPE_VARIANT)
+                return begin_value(writer, value);
+
+        writer->size += size_of(level->type, value);
+        return append_basic(writer->message, level->type, value);
 }
 
 static int write_member(VariableWriter *writer, Level *level) {
@@ -342,6 +353,7 @@ static int write_member(VariableWriter *writer, Level *level) {
         r = sd_bus_message_open_container(writer->message, 'e', "sv");
         if (r >= 0)
                 r = sd_bus_message_append_basic(writer->message, 's', key);
+        writer->size += ANSWER_VALUE_SIZE + strlen(key);
         return r < 0 ? r : begin_value(writer, value);
 }
 
@@ -408,6 +420,10 @@ char *variables_bus_shorten(json_object *value) {
 }
 
 int variables_bus_append(Answer *answer, sd_bus_error *ret_error) {
+        int r;
+
         answer->writer->message = answer->reply;
-        return write_next(answer->writer);
+        r = write_next(answer->writer);
+        answer->size = answer->writer->size;
+        return r;
 }

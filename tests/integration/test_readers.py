@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests large answers: btd makes them in pieces, and they are still correct."""
 
+import json
 import os
 import socket
 
 import pytest
 from gi.repository import Gio, GLib
 
-from client import BUS_NAME, MANAGER, PATIENCE, wait
+from client import BUS_NAME, DBusError, MANAGER, PATIENCE, wait
 
 MANY = 30000
 IDLE = {"type": "Sequence", "name": "Idle", "children": [{"type": "AlwaysSuccess"}] * MANY}
@@ -209,3 +210,40 @@ def test_what_has_gone_while_a_call_waited(btd):
     asker.wait(b"no tree 'victim'")
     asker.close()
     wait(lambda: reload, "the end of the reload")
+
+
+def test_no_answer_is_larger_than_a_bus_takes(btd):
+    """What is longer is refused, and comes in parts: whole nodes, whole characters, and nothing twice."""
+    count, length = 20_000, 26_000_000
+    btd.tree("wide", {"type": "Sequence", "children": [{"type": "Sleep", "duration": "1h"}] + [{"type": "AlwaysSuccess", "name": "long" * 60}] * (count - 2)})
+    with open(btd.tree("long", {"type": "Sleep", "duration": "1h"}), "w") as file:
+        json.dump({"btd": 1, "description": "é" * (length // 2), "root": {"type": "AlwaysSuccess"}}, file, ensure_ascii=False)
+    btd.tree("full", {"type": "Sleep", "duration": "1h"}, blackboard={"many": [[]] * 2_000_000, "few": 1})
+    btd.start()
+    tree_path = "/org/btd1/tree/"
+    _, run_path = btd.client.start("wide")
+
+    for path, interface in (tree_path + "wide", "org.btd1.Tree"), (run_path, RUN):
+        parts, nodes = 0, []
+        while part := btd.client.call(path, interface, "GetNodesFrom", "u", len(nodes)):
+            parts, nodes = parts + 1, nodes + part
+        assert parts > 1 and [row[:5] for row in nodes] == [row[:5] for row in btd.client.call(path, interface, "GetNodes")]
+        assert len(btd.client.call(path, interface, "GetNodesFrom", "u", count - 5)) == 5
+
+    with pytest.raises(DBusError) as error:
+        btd.client.call(tree_path + "long", "org.btd1.Tree", "GetText")
+    assert (error.value.name, error.value.message) == (
+        "org.btd1.Error.LimitExceeded", "the answer of GetText would be longer than 24 MiB, which a bus may not take; "
+                                        "GetTextFrom returns it in parts")
+    assert btd.btctl("cat", "long").stdout.count("é") == length // 2
+    with pytest.raises(DBusError, match="InvalidArgument"):
+        btd.client.call(tree_path + "long", "org.btd1.Tree", "GetTextFrom", "t", length * 2)
+    [shown] = [row.description for row in btd.client.trees() if row.name == "long"]
+    assert shown == "é" * 500 + "..."
+    assert btd.client.get(tree_path + "long", "org.btd1.Tree", "Description") == "é" * 2048 + "..."
+
+    _, run_path = btd.client.start("full")
+    for method, signature, arguments in ("GetVariables", "", ()), ("GetVariable", "s", ("many",)):
+        with pytest.raises(DBusError, match="LimitExceeded"):
+            btd.client.call(run_path, RUN, method, signature, *arguments)
+    assert btd.client.variable(run_path, "few") == 1

@@ -64,7 +64,7 @@ def test_a_node_changes_while_nodes_are_read(output):
         import { RunModel } from "./run-model.js";
 
         const node = status => [0, 4294967295, "Sleep", "Idle", status, 0, 0, {}];
-        const nodes = world.hold("GetNodes");
+        const nodes = world.hold("GetNodesFrom");
 
         bus.connect();
         const model = new RunModel("boot.1", () => {});
