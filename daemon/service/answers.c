@@ -221,7 +221,7 @@ int answers_add(Answers *answers, sd_bus_message *message, const AnswerKind *kin
 
 int answer_refuse_size(const Answer *answer, const char *instead, sd_bus_error *ret_error) {
         return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED,
-                                 "the answer of %s would be longer than %zu MiB, which a bus may not take; %s",
+                                 "the answer of %s would be longer than %zu MiB, which a bus may not take; use %s",
                                  sd_bus_message_get_member(answer->question), ANSWER_SIZE_MAX >> 20, instead);
 }
 

@@ -577,20 +577,18 @@ static int get_after_event(sd_bus_message *message, void *userdata, const Answer
 }
 
 int events_bus_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .instead = "the option 'first' asks for parts",
-                                         .begin = begin_nodes,
-                                         .append = append_next_node,
-                                         .end = end_reading };
+        static const AnswerKind kind = {
+                .instead = "GetNodes(first)", .begin = begin_nodes, .append = append_next_node, .end = end_reading
+        };
         uint32_t first;
 
         return get_after_event(message, userdata, &kind, NODES_OPTIONS(&first), ret_error);
 }
 
 int events_bus_get_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .instead = "GetVariable of the run returns one variable",
-                                         .begin = begin_variables,
-                                         .append = append_next_variable,
-                                         .end = end_reading };
+        static const AnswerKind kind = {
+                .instead = "GetVariable", .begin = begin_variables, .append = append_next_variable, .end = end_reading
+        };
 
         return get_after_event(message, userdata, &kind, &(CallOption){}, ret_error);
 }

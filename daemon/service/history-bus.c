@@ -175,10 +175,9 @@ static int append_history(Answer *answer, sd_bus_error *ret_error) {
 }
 
 int history_bus_list(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = "a{sv}",
-                                         .instead = "the option 'tree' asks for the runs of one tree",
-                                         .begin = begin_history,
-                                         .append = append_history };
+        static const AnswerKind kind = {
+                .array = "a{sv}", .instead = "ListHistory(tree)", .begin = begin_history, .append = append_history
+        };
         const char *wanted;
         const CallOption options[] = { { "tree", "s", &wanted }, {} };
         int r = arguments_read_options(message, options, ret_error);

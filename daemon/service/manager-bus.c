@@ -252,7 +252,7 @@ static int append_tree(Answer *answer, sd_bus_error *ret_error) {
 
 static int method_list_trees(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = {
-                .array = "a{sv}", .instead = "GetTree returns one tree", .begin = begin_trees, .append = append_tree
+                .array = "a{sv}", .instead = "GetTree", .begin = begin_trees, .append = append_tree
         };
 
         return published_answer(userdata, message, &kind, ret_error);
@@ -293,7 +293,7 @@ static int append_run(Answer *answer, sd_bus_error *ret_error) {
 
 static int method_list_runs(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = {
-                .array = "a{sv}", .instead = "GetRun returns one run", .begin = begin_runs, .append = append_run
+                .array = "a{sv}", .instead = "GetRun", .begin = begin_runs, .append = append_run
         };
 
         return published_answer(userdata, message, &kind, ret_error);

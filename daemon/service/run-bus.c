@@ -23,7 +23,7 @@
 /* How many nodes one call of GetSomeNodes may ask for. */
 #define SOME_NODES_MAX 1000u
 
-#define IN_PARTS "GetNodesFrom returns it in parts"
+#define IN_PARTS "GetNodesFrom"
 
 static Run *run_at(void *userdata, const char *path) {
         g_autofree char *id = NULL;
@@ -403,7 +403,7 @@ static int begin_variables(Answer *answer, sd_bus_error *ret_error) {
 }
 
 static int method_get_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .instead = "GetVariable returns one variable",
+        static const AnswerKind kind = { .instead = "GetVariable",
                                          .begin = begin_variables,
                                          .append = variables_bus_append };
 
@@ -441,7 +441,7 @@ static int begin_variable(Answer *answer, sd_bus_error *ret_error) {
 
 /* An unknown name is not queued, because it can be long. */
 static int method_get_variable(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .instead = "let the tree write such a value to a file",
+        static const AnswerKind kind = { .instead = "GetRecord",
                                          .begin = begin_variable,
                                          .append = variables_bus_append };
         json_object *value;
@@ -537,10 +537,9 @@ static int append_next_cause(Answer *answer, sd_bus_error *ret_error) {
 }
 
 static int method_get_causes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = "a{sv}",
-                                         .instead = "GetCausesFrom returns it in parts",
-                                         .begin = begin,
-                                         .append = append_next_cause };
+        static const AnswerKind kind = {
+                .array = "a{sv}", .instead = "GetCausesFrom", .begin = begin, .append = append_next_cause
+        };
 
         return published_answer(userdata, message, &kind, ret_error);
 }

@@ -167,7 +167,7 @@ static int append_next_object(Answer *answer, sd_bus_error *ret_error) {
  * since the answer was begun are left out. */
 static int get_managed_objects(Published *published, sd_bus_message *message, sd_bus_error *ret_error) {
         static const AnswerKind kind = { .array = "{" OBJECT_SIGNATURE "}",
-                                         .instead = "ListTrees and ListRuns return what is most important",
+                                         .instead = "ListTrees",
                                          .begin = begin_objects,
                                          .append = append_next_object };
 

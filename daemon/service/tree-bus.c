@@ -20,7 +20,7 @@
 #define NODE_SIGNATURE "(uussa{sv})"
 /* The least that a node takes in a message. */
 #define NODE_SIZE_MIN 48u
-#define IN_PARTS "GetNodesFrom returns it in parts"
+#define IN_PARTS "GetNodesFrom"
 
 /* Bytes of a part of the text, about. Copying them takes some hundred microseconds. */
 #define TEXT_PART_SIZE (UINT64_C(1) << 20)
@@ -202,7 +202,7 @@ static int append_text(Answer *answer, sd_bus_error *ret_error) {
         const char *text = definition_text(answer->definition);
         size_t length = strlen(text);
 
-        return length > ANSWER_SIZE_MAX ? answer_refuse_size(answer, "GetTextFrom returns it in parts", ret_error)
+        return length > ANSWER_SIZE_MAX ? answer_refuse_size(answer, "GetTextFrom", ret_error)
                                         : answer_append_text(answer, text, length);
 }
 
