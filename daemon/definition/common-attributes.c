@@ -78,6 +78,14 @@ const Param common_attribute_params[] = {
           .offset = offsetof(CommonAttributes, ready),
           .fallback = "false",
           .doc = "The run becomes ready when the node succeeds for the first time" },
+        { .name = "for",
+          .kind = PARAM_SPAN,
+          .offset = offsetof(CommonAttributes, true_for),
+          .doc = "For conditions: how long it must be true without interruption before it counts as true" },
+        { .name = "false_for",
+          .kind = PARAM_SPAN,
+          .offset = offsetof(CommonAttributes, false_for),
+          .doc = "The same for false" },
         {},
 };
 
@@ -106,6 +114,9 @@ static bool has_span(const Param *params) {
 bool common_attribute_applies(const Param *attribute, const NodeType *type) {
         if (attribute->offset == offsetof(CommonAttributes, halt_timeout))
                 return type->class == NODE_ACTION;
+        if (attribute->offset == offsetof(CommonAttributes, true_for) ||
+            attribute->offset == offsetof(CommonAttributes, false_for))
+                return type->class == NODE_CONDITION;
         /* A node has only one lock. */
         if (attribute->offset == offsetof(CommonAttributes, lock))
                 return !(type->flags & TYPE_INHIBITS);

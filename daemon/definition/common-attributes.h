@@ -22,11 +22,14 @@ typedef struct CommonAttributes {
         int clock;             /* AttributeClock */
         bool ready;            /* the run becomes ready when the node succeeds */
         uint64_t halt_timeout; /* microseconds; SPAN_INFINITY: none; of actions only */
+        /* Microseconds, of conditions only: how long it must be true, or false, before that counts. */
+        uint64_t true_for, false_for;
 } CommonAttributes;
 
 extern const Param common_attribute_params[];
 
-/* True if the key makes sense for nodes of the type: halt_timeout is for actions, clock for types with a time. */
+/* True if the key makes sense for nodes of the type: halt_timeout is for actions, clock for types with a time, for and
+ * false_for are for conditions. */
 bool common_attribute_applies(const Param *attribute, const NodeType *type);
 /* True if nodes of the type have a time that their clock would measure. */
 bool type_has_time(const NodeType *type);

@@ -26,6 +26,7 @@ struct Definition {
         SummedText *files_json; /* NULL: not made yet, or taken */
         Loaded loaded;
         bool boottime; /* a node uses this clock */
+        bool holds;    /* a condition counts only after a time */
 };
 
 /* Larger definitions are freed by a thread, since that takes milliseconds. */
@@ -106,6 +107,17 @@ static bool has_boottime(const GArray *all) {
         return false;
 }
 
+static bool has_hold(const GArray *all) {
+        for (unsigned i = 0; all && i < all->len; i++) {
+                const CommonAttributes *attributes = g_array_index(all, NodeAttributes, i).attributes;
+
+                if (attributes->true_for > 0 || attributes->false_for > 0)
+                        return true;
+        }
+
+        return false;
+}
+
 /* Takes the text, which must have a NUL byte at length. */
 static int definition_load_taken(const char *path, char *text, size_t length, const NodeType *const *const *tables,
                                  const DefinitionSources *sources, Diagnostics *diagnostics,
@@ -126,6 +138,7 @@ static int definition_load_taken(const char *path, char *text, size_t length, co
         definition->loaded = loaded;
         definition->own.path = g_strdup(path);
         definition->boottime = has_boottime(loaded.attributes);
+        definition->holds = has_hold(loaded.attributes);
         *ret_definition = definition;
         return 0;
 }
@@ -331,6 +344,12 @@ uint64_t definition_halt_timeout(const Definition *definition, NodeId node) {
         const CommonAttributes *attributes = find_attributes(definition, node);
 
         return attributes ? attributes->halt_timeout : SPAN_INFINITY;
+}
+
+uint64_t definition_hold(const Definition *definition, NodeId node, bool value) {
+        const CommonAttributes *attributes = definition->holds ? find_attributes(definition, node) : NULL;
+
+        return !attributes ? 0 : value ? attributes->true_for : attributes->false_for;
 }
 
 bool definition_makes_ready(const Definition *definition, NodeId node) {

@@ -85,6 +85,8 @@ const Script *definition_hook(const Definition *definition, NodeId node, Hook ho
 const char *definition_lock(const Definition *definition, NodeId node);
 /* The time limit for the halt of the leaf, in microseconds; SPAN_INFINITY: no limit. */
 uint64_t definition_halt_timeout(const Definition *definition, NodeId node);
+/* How long the condition must have this value before it counts, in microseconds. */
+uint64_t definition_hold(const Definition *definition, NodeId node, bool value);
 /* True if the times of the node continue while the machine is suspended. NODE_NONE: true if those of any node do. */
 bool definition_uses_boottime(const Definition *definition, NodeId node);
 /* True if the success of the node makes the run ready. */

@@ -382,6 +382,10 @@ static json_object *schema_of_type(const NodeType *type) {
         schema_add_params(properties, required, common_attribute_params, true);
         if (type->class != NODE_ACTION)
                 json_object_object_del(properties, "halt_timeout");
+        if (type->class != NODE_CONDITION) {
+                json_object_object_del(properties, "for");
+                json_object_object_del(properties, "false_for");
+        }
         if (!type_has_time(type))
                 json_object_object_del(properties, "clock");
         if (type->flags & TYPE_INHIBITS)

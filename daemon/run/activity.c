@@ -27,13 +27,14 @@ struct Activity {
         Timer *timeout;
         Timer *halt_timeout; /* limits how long it may stop; NULL: no limit, or not stopping */
         Status status;
-        bool held;     /* the kind was called, and release() must follow */
-        bool stopping; /* halt() of the kind was called */
-        bool no_room;  /* one of its results did not fit */
-        bool failed;   /* failed because of its timeout or a lost secret: keep the cause */
-        bool halted;   /* halted by its run */
-        bool unread;   /* recovered, and what it does is not known yet */
-        bool kept;     /* its end is kept by the run until all its leaves have been read */
+        bool held : 1;     /* the kind was called, and release() must follow */
+        bool stopping : 1; /* halt() of the kind was called */
+        bool no_room : 1;  /* one of its results did not fit */
+        bool failed : 1;   /* failed because of its timeout or a lost secret: keep the cause */
+        bool halted : 1;   /* halted by its run */
+        bool unread : 1;   /* recovered, and what it does is not known yet */
+        bool old : 1;      /* a recovered condition: its value is that of the previous btd */
+        bool kept : 1;     /* its end is kept by the run until all its leaves have been read */
         Cause *cause;
         alignas(max_align_t) char op[];
 };
@@ -325,10 +326,19 @@ void activity_tell_awaited(Activity *activity) {
 }
 
 Status activity_evaluate(Activity *activity) {
-        if (kind_of(activity)->evaluate && activity->held && !activity->stopping)
-                activity->status = kind_of(activity)->evaluate(&activity->leaf);
+        if (kind_of(activity)->evaluate && activity->held && !activity->stopping) {
+                Status value = kind_of(activity)->evaluate(&activity->leaf);
+
+                activity->old &= value == STATUS_RUNNING;
+                if (!activity->old)
+                        activity->status = value;
+        }
 
         return activity->status;
+}
+
+bool activity_is_known(const Activity *activity) {
+        return !activity->old;
 }
 
 uint32_t activity_attempt(const Activity *activity) {
@@ -458,7 +468,8 @@ static void recover_condition(Activity *activity, const RunLeaf *past) {
         activity->held = true;
         status = past->has_memo && kind_of(activity)->recover ? kind_of(activity)->recover(&activity->leaf)
                                                               : kind_of(activity)->start(&activity->leaf);
-        activity->status = status == STATUS_RUNNING ? past->status : status;
+        activity->old = status == STATUS_RUNNING && past->status != STATUS_RUNNING;
+        activity->status = activity->old ? past->status : status;
 }
 
 Activity *activity_recover(Run *run, const RunLeaf *past) {
@@ -500,10 +511,17 @@ void leaf_end(Leaf *leaf, Status status) {
 
 void leaf_set_value(Leaf *leaf, Status value) {
         Activity *activity = activity_of(leaf);
+        bool news;
 
         assert(activity_is_condition(activity) && value != STATUS_IDLE && value != STATUS_SKIPPED);
 
-        if (!activity->stopping && activity->status != value)
+        if (activity->stopping)
+                return;
+
+        /* The time for which an old value must hold may have passed. */
+        news = activity->status != value || (activity->old && run_holds_until(activity->run, leaf->node) != UINT64_MAX);
+        activity->old = false;
+        if (news)
                 settle(activity, value);
 }
 

@@ -39,6 +39,8 @@ void activity_tell_awaited(Activity *activity);
 
 /* Conditions only: evaluates the condition now. */
 Status activity_evaluate(Activity *activity);
+/* False: the value of a recovered condition is still that of the previous btd. */
+bool activity_is_known(const Activity *activity);
 
 bool activity_is_condition(const Activity *activity);
 uint32_t activity_attempt(const Activity *activity);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "basic/span.h"
-#include "run/run.h"
+#include "run/run-inputs.h"
 
 /* The maximum number of rounds of a decorator, which is the only number among its parameters; -1: none. */
 static int64_t rounds_max(const Node *node) {
@@ -144,6 +144,12 @@ char *run_node_detail(const Run *run, NodeId node, uint64_t timer_left) {
         const Tree *tree = definition_tree(run_definition(run));
         const NodeHistory *history = run_node_history(run);
 
+        if (timer_left != UINT64_MAX && tree->nodes[node].type->class == NODE_CONDITION) {
+                g_autofree char *span = span_format_rounded(timer_left);
+
+                return g_strdup_printf("%s, which counts in %s",
+                                       run_leaf(run, node)->status == STATUS_SUCCESS ? "true" : "false", span);
+        }
         if (node_history_status(history, node) != STATUS_RUNNING)
                 return idle_detail(run, tree, history, node);
         if (node_history_phase(history, node) == PHASE_WAITING)

@@ -138,6 +138,15 @@ void live_run_timer_expired(Run *run, NodeId node) {
                 return;
         }
 
+        /* The value of a condition may count now. An old one does not, until it is known again. */
+        if (node != NODE_NONE && definition_tree(run->definition)->nodes[node].type->class == NODE_CONDITION) {
+                const Activity *activity = live_run_activity(run, node);
+
+                if (activity && activity_is_known(activity))
+                        run_condition_changed(run, node);
+                return;
+        }
+
         if (node != NODE_NONE)
                 run->unprompted = 0;
         if (is_limit(run, node) && !run->halting)
@@ -618,8 +627,8 @@ static char *node_detail(const Run *run, NodeId node) {
 
         if (lock)
                 return g_strconcat("waits for ", lock, NULL);
-        if (activity && node_history_status(history, node) == STATUS_RUNNING &&
-            node_history_phase(history, node) == PHASE_BEGUN)
+        if (activity && run_holds_until(run, node) == UINT64_MAX &&
+            node_history_status(history, node) == STATUS_RUNNING && node_history_phase(history, node) == PHASE_BEGUN)
                 return activity_describe(activity);
 
         if (deadline != UINT64_MAX && definition_uses_boottime(run_definition(run), node)) {

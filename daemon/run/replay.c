@@ -302,9 +302,15 @@ Status replay_outcome(Replay *replay, const RunLeaf *leaf, Cause **ret_cause) {
 }
 
 bool replay_begins(const Replay *replay, NodeId condition) {
-        const Entry *entry = next_entry(replay);
+        const GArray *entries = replay->record->entries;
+        unsigned i = replay->position;
 
-        return entry && entry->kind == ENTRY_BEGIN && entry->node == condition;
+        /* It waits no longer until its value counts. */
+        if (i < entries->len && g_array_index(entries, Entry, i).kind == ENTRY_DISARM &&
+            g_array_index(entries, Entry, i).node == condition)
+                i++;
+        return i < entries->len && g_array_index(entries, Entry, i).kind == ENTRY_BEGIN &&
+               g_array_index(entries, Entry, i).node == condition;
 }
 
 Status replay_value(Replay *replay, const RunLeaf *leaf, uint32_t evaluation, Cause **ret_cause) {
@@ -409,7 +415,8 @@ static void apply_reason(Replay *replay, const Entry *entry, uint64_t now) {
 }
 
 static void apply_timer(Replay *replay, const Entry *entry, uint64_t now) {
-        if (run_deadline(replay->run, entry->node) == UINT64_MAX)
+        if (run_deadline(replay->run, entry->node) == UINT64_MAX ||
+            (entry->node != NODE_NONE && run_leaf(replay->run, entry->node)))
                 mismatch(replay, "there is no such timer");
         else
                 input_timer_expired(replay->run, entry->node, now);

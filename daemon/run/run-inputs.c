@@ -11,6 +11,7 @@
 #include <json-c/linkhash.h>
 
 #include "basic/cleanup.h"
+#include "basic/span.h"
 #include "engine/machine.h"
 #include "run/causes.h"
 #include "run/replay.h"
@@ -199,56 +200,6 @@ static bool is_as_before(const Run *run, const RunLeaf *leaf, Status status, con
         return leaf->status == status && cause_is_same(leaf->cause, cause);
 }
 
-static void host_condition_release(Machine *machine, NodeId node) {
-        Run *run = machine_userdata(machine);
-        RunLeaf *leaf = machine_node_data(machine, node);
-
-        if (!leaf)
-                return;
-
-        if (leaf->activity)
-                run_add_effect(run, &(Effect){ .kind = EFFECT_DROP, .node = node, .activity = leaf->activity });
-        run_remove_leaf(run, leaf);
-}
-
-/* Does the condition begin again, because a variable to which its parameters refer has another value? */
-static bool begins_again(const Run *run, const RunLeaf *leaf) {
-        if (!leaf->noted)
-                return false;
-
-        return run->replay ? replay_begins(run->replay, leaf->node) : !run_is_as_noted(run, leaf);
-}
-
-static Status host_condition_evaluate(Machine *machine, NodeId node) {
-        Run *run = machine_userdata(machine);
-        RunLeaf *leaf = machine_node_data(machine, node);
-        g_autoptr(Cause) cause = NULL;
-        Status status;
-
-        if (leaf && begins_again(run, leaf)) {
-                host_condition_release(machine, node);
-                leaf = NULL;
-        }
-        run->first_evaluation = !leaf;
-        leaf = leaf ?: begin_leaf(run, node);
-        run->n_evaluations++;
-        if (run->replay)
-                status = replay_value(run->replay, leaf, run->n_evaluations, &cause);
-        else
-                status = run->host->look(leaf, &cause, run->host_userdata);
-        if (!is_as_before(run, leaf, status, cause)) {
-                run_leaf_set_value(leaf, status, cause);
-                run_note_evaluation(run, leaf);
-        }
-
-        run->evaluated = status;
-        if (status == STATUS_ERROR)
-                run_note_broken(run, node, cause);
-        cause_unref(run->last_evaluation);
-        run->last_evaluation = g_steal_pointer(&cause);
-        return status;
-}
-
 static void host_timer_arm(Machine *machine, NodeId node, uint64_t usec) {
         Run *run = machine_userdata(machine);
         NodeTimer *timer = g_new(NodeTimer, 1);
@@ -278,6 +229,95 @@ static void host_timer_disarm(Machine *machine, NodeId node) {
                         run_add_effect(run, &(Effect){ .kind = EFFECT_DISARM, .node = node });
         }
         g_hash_table_remove(run->timers, GUINT_TO_POINTER(node));
+}
+
+static void host_condition_release(Machine *machine, NodeId node) {
+        Run *run = machine_userdata(machine);
+        RunLeaf *leaf = machine_node_data(machine, node);
+
+        if (!leaf)
+                return;
+
+        if (leaf->activity)
+                run_add_effect(run, &(Effect){ .kind = EFFECT_DROP, .node = node, .activity = leaf->activity });
+        host_timer_disarm(machine, node);
+        run_remove_leaf(run, leaf);
+}
+
+/* Does the condition begin again, because a variable to which its parameters refer has another value? */
+static bool begins_again(const Run *run, const RunLeaf *leaf) {
+        if (!leaf->noted)
+                return false;
+
+        return run->replay ? replay_begins(run->replay, leaf->node) : !run_is_as_noted(run, leaf);
+}
+
+static bool is_over(const Run *run, NodeId node, const NodeTimer *timer) {
+        if (definition_uses_boottime(run->definition, node))
+                return run->now + run->suspended >= run_boottime_deadline(run, node);
+
+        return run->now >= timer->deadline;
+}
+
+/* What the value of a condition counts as: one that has to hold for some time counts as before until then. */
+static Status settle_value(Run *run, RunLeaf *leaf, Status value, Cause **cause) {
+        bool known = value == STATUS_SUCCESS || value == STATUS_FAILURE;
+        uint64_t span = known ? definition_hold(run->definition, leaf->node, value == STATUS_SUCCESS) : 0;
+        const NodeTimer *timer = run_timer(run, leaf->node);
+
+        if (span > 0 && leaf->counts != value && !timer) {
+                host_timer_arm(run->machine, leaf->node, span);
+                timer = run_timer(run, leaf->node);
+        }
+        if (span == 0 || leaf->counts == value || is_over(run, leaf->node, timer)) {
+                if (timer)
+                        host_timer_disarm(run->machine, leaf->node);
+                leaf->counts = value;
+                return value;
+        }
+
+        if (leaf->counts == STATUS_FAILURE) {
+                g_autofree char *text = span_format(span), *reason = g_strdup_printf("not true for %s yet", text);
+
+                cause_unref(*cause);
+                *cause = cause_new(CAUSE_CONDITION, NULL, reason);
+                (*cause)->node = leaf->node;
+        } else {
+                g_clear_pointer(cause, cause_unref);
+                leaf->counts = leaf->counts == STATUS_IDLE ? STATUS_RUNNING : leaf->counts;
+        }
+        return leaf->counts;
+}
+
+static Status host_condition_evaluate(Machine *machine, NodeId node) {
+        Run *run = machine_userdata(machine);
+        RunLeaf *leaf = machine_node_data(machine, node);
+        g_autoptr(Cause) cause = NULL;
+        Status status;
+
+        if (leaf && begins_again(run, leaf)) {
+                host_condition_release(machine, node);
+                leaf = NULL;
+        }
+        run->first_evaluation = !leaf;
+        leaf = leaf ?: begin_leaf(run, node);
+        run->n_evaluations++;
+        if (run->replay)
+                status = replay_value(run->replay, leaf, run->n_evaluations, &cause);
+        else
+                status = run->host->look(leaf, &cause, run->host_userdata);
+        if (!is_as_before(run, leaf, status, cause)) {
+                run_leaf_set_value(leaf, status, cause);
+                run_note_evaluation(run, leaf);
+        }
+
+        status = settle_value(run, leaf, status, &cause);
+        run->evaluated = status;
+        if (status == STATUS_ERROR)
+                run_note_broken(run, node, cause);
+        cause_unref(run->last_evaluation);
+        run->last_evaluation = g_steal_pointer(&cause);
+        return status;
 }
 
 static bool host_lock(Machine *machine, NodeId node) {

@@ -43,7 +43,8 @@ typedef struct RunLeaf {
         bool halted : 1;     /* an action that is ending */
         bool has_memo : 1;   /* see input_memo() */
         bool starting : 1;   /* its EFFECT_START was not carried out yet */
-        uint64_t since : 56; /* the time of its start */
+        Status counts : 4;   /* of a condition: what its value counted as when it was evaluated last; IDLE: never */
+        uint64_t since : 52; /* the time of its start */
         Cause *cause;        /* of the status, or NULL */
         json_object *memo;   /* the last one, or NULL */
         json_object *noted;  /* the variables to which its parameters refer, at its start; or NULL */
@@ -169,6 +170,8 @@ RunLeaf *run_leaf(const Run *run, NodeId node);
 RunLeaf *run_next_leaf(const Run *run, NodeId from);
 /* Have the variables to which the parameters of the leaf refer still the values that they had at its start? */
 bool run_is_as_noted(const Run *run, const RunLeaf *leaf);
+/* The time when the last value of the condition counts, if it does not change before; UINT64_MAX: it does already. */
+uint64_t run_holds_until(const Run *run, NodeId node);
 /* Was the last value of the condition FAILURE? */
 bool run_is_false(const Run *run, NodeId node);
 /* Returns the RunLocks in the order in which the nodes requested them. The array is borrowed. */

@@ -78,6 +78,10 @@ bool run_is_as_noted(const Run *run, const RunLeaf *leaf) {
                                                       variables_scope(run->variables, leaf->node), leaf->noted);
 }
 
+uint64_t run_holds_until(const Run *run, NodeId node) {
+        return run_leaf(run, node) ? run_deadline(run, node) : UINT64_MAX;
+}
+
 bool run_is_false(const Run *run, NodeId node) {
         const RunLeaf *leaf = run_leaf(run, node);
 

@@ -240,6 +240,8 @@ static json_object *leaf_to_json(const Run *run, const RunLeaf *leaf, CausePool 
         json_object_object_add(json, "status", json_object_new_string(status_to_string(leaf->status)));
         json_object_object_add(json, "cause", cause_pool_add(pool, leaf->cause));
         json_object_object_add(json, "known", json_object_new_boolean(leaf->known));
+        if (leaf->counts != STATUS_IDLE)
+                json_object_object_add(json, "counts", json_object_new_string(status_to_string(leaf->counts)));
         json_object_object_add(json, "halted", json_object_new_boolean(leaf->halted));
         json_object_object_add(json, "remembers", json_object_new_boolean(leaf->has_memo));
         json_object_object_add(json, "memory", json_object_get(leaf->memo));
@@ -288,7 +290,7 @@ static json_object *save_machine(const Run *run, const void *member, CausePool *
 }
 
 /* More does not fit into a RunLeaf, and no machine runs that long. */
-#define LEAF_SINCE_MAX (UINT64_C(1) << 55)
+#define LEAF_SINCE_MAX (UINT64_C(1) << 51)
 
 typedef struct Reading {
         Run *run;
@@ -549,8 +551,8 @@ static bool restore_locks(const Reading *reading, void *member, json_object *jso
         return each_row(reading, json, 3, read_lock);
 }
 
-static Status get_status(json_object *json) {
-        const char *text = json_object_get_string(member_of(json, "status", json_type_string));
+static Status get_status(json_object *json, const char *member) {
+        const char *text = json_object_get_string(member_of(json, member, json_type_string));
 
         for (Status status = STATUS_RUNNING; text && status < STATUS_NODE_MAX_; status++)
                 if (g_str_equal(status_to_string(status), text))
@@ -581,7 +583,7 @@ static json_object *noted_of(const Reading *reading, NodeId node, json_object *w
 
 static bool read_leaf(const Reading *reading, json_object *json) {
         Run *run = reading->run;
-        Status status = get_status(json);
+        Status status = get_status(json, "status");
         uint64_t attempt, since, suspended;
         g_autoptr(json_object) noted = NULL;
         RunLeaf *leaf;
@@ -605,6 +607,7 @@ static bool read_leaf(const Reading *reading, json_object *json) {
         leaf->since = since + run->start;
         leaf->suspended = suspended;
         leaf->known = flag(json, "known");
+        leaf->counts = get_status(json, "counts");
         leaf->halted = flag(json, "halted");
         leaf->has_memo = flag(json, "remembers");
         leaf->memo = json_object_get(member_of(json, "memory", json_type_object));

@@ -245,7 +245,7 @@ def test_trees_start_when_systemd_is_on_the_bus(btd, notifications, tmp_path, cl
 
 
 def test_leaves_are_recovered_as_they_were_started(btd, tmp_path):
-    """Whatever their variables are by then: else the first would be over at once, and the second would fail."""
+    """Whatever the variables of an action are by then: else it would be over at once. A condition follows them."""
     kept = [f"--runtime={tmp_path}/runtime", f"--state={tmp_path}/state"]
     there = tmp_path / "there"
     there.write_text("")
@@ -255,7 +255,7 @@ def test_leaves_are_recovered_as_they_were_started(btd, tmp_path):
             {"type": "PathExists", "name": "There", "path": "{p}"}, NAP]},
         {"type": "WaitFor", "name": "Limit", "timeout": "1h", "child": {
             "type": "PathExists", "name": "Ready", "path": "{p}/{d}"}},
-        {"type": "Script", "name": "Change", "code": "d = '1ms'; p = '/nowhere'"}]},
+        {"type": "Script", "name": "Change", "code": "d = '1ms'"}]},
         blackboard={"d": "1h", "p": str(there)})
     btd.start(*kept)
     path = btd.client.start("as")[1]
@@ -268,6 +268,25 @@ def test_leaves_are_recovered_as_they_were_started(btd, tmp_path):
     there.unlink()
     assert btd.client.finish(path) == ("failure", f"All/While/There: {there} does not exist")
     assert btd.client.nodes(path)["Long"]["status"] == "halted"
+
+
+def test_the_time_for_which_a_value_must_hold_continues(btd, tmp_path, clock):
+    """It ends while btd is away: the value counts if it is still the same when it is known again."""
+    kept = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    paths = []
+    for name in "stays", "goes":
+        (tmp_path / name).touch()
+        btd.tree(name, {"type": "PathExists", "name": "There", "path": str(tmp_path / name), "for": "1h"})
+    btd.start(*kept, env=clock.env)
+    for name in "stays", "goes":
+        paths.append(btd.client.start(name)[1])
+        wait(lambda: btd.client.nodes(paths[-1])["There"]["detail"].startswith("true, which counts in "), "the value")
+    btd.stop(signal.SIGKILL)
+    (tmp_path / "goes").unlink()
+    clock.set_forward(3600)
+    btd.start(*kept, env=clock.env)
+    assert btd.client.finish(paths[0]) == ("success", "")
+    assert btd.client.finish(paths[1]) == ("failure", f"There: {tmp_path}/goes does not exist")
 
 
 def test_runs_are_asked_for_before_they_are_known(btd, notifications, tmp_path, clock):

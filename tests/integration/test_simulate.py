@@ -52,6 +52,37 @@ def test_exit_status(files, script, status):
     assert simulate("tree.json", "--script=script.json").returncode == status
 
 
+def test_value_that_must_hold(files):
+    """A condition counts when its value has held for the time; a shorter change does not count."""
+    files(tree={"btd": 1, "blackboard": {"pressed": False}, "root": {
+        "type": "WhileDoElse", "name": "Light", "children": [
+            {"type": "Condition", "name": "Key", "test": "pressed", "for": "50ms", "false_for": "200ms"},
+            {"type": "Sleep", "name": "On", "duration": "infinity"},
+            {"type": "Sleep", "name": "Off", "duration": "infinity"}]}},
+          script={"halt": "5s", "set": [
+              {"at": at, "variables": {"pressed": pressed}}
+              for at, pressed in (("1s", True), ("1.02s", False), ("2s", True), ("3s", False), ("3.1s", True),
+                                  ("4s", False))]})
+    lines = simulate("tree.json", "--script=script.json").stdout.splitlines()
+    assert [line.strip() for line in lines if "Light/" in line and "halt" not in line] == [
+        "0.000s ● Light/Key: running",
+        "0.200s ✗ Light/Key: failure after 200ms: pressed is false (pressed is false)",
+        "0.200s ● Light/Off: running",
+        "2.050s ✓ Light/Key: success",
+        "2.050s ● Light/On: running",
+        "4.200s ✗ Light/Key: failure: pressed is false (pressed is false)",
+        "4.200s ● Light/Off: running"]
+
+
+def test_value_that_does_not_hold_yet(files):
+    files(tree={"btd": 1, "blackboard": {"a": False}, "root": {
+        "type": "WaitFor", "name": "Wait", "timeout": "3s", "child": {
+            "type": "Condition", "name": "Key", "test": "a", "for": "5s"}}},
+          script={"set": [{"at": "2s", "variables": {"a": True}}]})
+    assert simulate("tree.json", "--script=script.json").stdout.endswith(
+        "Wait: timed out after 3s; last: not true for 5s yet\n")
+
+
 def test_exit_status_of_an_error(files):
     files(tree=daemon.tree_text({"type": "IfThenElse", "name": "If", "children": [WORK, WORK]}),
           script={"leaves": {"Work": "skipped"}})

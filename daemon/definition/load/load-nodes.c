@@ -527,6 +527,15 @@ static void check_attributes(Loader *loader, Reading *reading) {
                 reading_error(
                         loader, reading, loader_find_member(loader, loader->file, reading->item, "halt_timeout") - 1,
                         g_strdup("halt_timeout: only an action takes time to halt; give it to the actions inside"));
+        if (attributes && (attributes->true_for > 0 || attributes->false_for > 0) && reading->type &&
+            reading->type->class != NODE_CONDITION) {
+                const char *key = attributes->true_for > 0 ? "for" : "false_for";
+
+                reading_error(loader, reading, loader_find_member(loader, loader->file, reading->item, key) - 1,
+                              g_strdup_printf("%s: only a condition has a value that can hold for a time; give it to "
+                                              "the conditions inside",
+                                              key));
+        }
         if (attributes && attributes->lock && reading->type && reading->type->flags & TYPE_INHIBITS)
                 reading_error(loader, reading, loader_find_member(loader, loader->file, reading->item, "lock") - 1,
                               g_strdup_printf("lock: the node takes a lock of logind; give '%s' to its child",
