@@ -685,6 +685,10 @@ void call_free(Call *call) {
                 call_release(call);
 }
 
+bool call_is_in_flight(const Call *call) {
+        return call->queue == &call->calls->in_flight;
+}
+
 unsigned call_unanswered(const Call *call) {
         const Receiver *receiver = call->receiver;
 

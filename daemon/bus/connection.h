@@ -82,6 +82,8 @@ typedef int (*CallMake)(sd_bus *bus, sd_bus_message **ret_message, void *userdat
 Call *connection_call_made(Connection *connection, const char *destination, CallMake make, CallDone done,
                            void *userdata);
 void call_free(Call *call);
+/* Was it sent, and not answered yet? */
+bool call_is_in_flight(const Call *call);
 /* Why the call was not sent yet, although the bus is connected: its receiver has not answered so many calls that were
  * given up, and calls to it wait until it does. 0: for no such reason. */
 unsigned call_unanswered(const Call *call);

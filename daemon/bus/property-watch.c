@@ -579,6 +579,13 @@ void property_watch_read(PropertyWatch *watch) {
                 property_get_unless_asked(watch->property);
 }
 
+bool property_watch_is_starting(const PropertyWatch *watch) {
+        const Property *property = watch->property;
+
+        return property->get && property->may_start && interface_is_ready(property->interface) &&
+               name_state(&property->interface->owner) == NAME_ABSENT;
+}
+
 PropertyState property_watch_state(const PropertyWatch *watch) {
         return watch->fresh ? watch->property->state : PROPERTY_ASKED;
 }

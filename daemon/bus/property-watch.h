@@ -41,6 +41,9 @@ void property_watch_free(PropertyWatch *watch);
 /* Reads the property again, without starting its service. */
 void property_watch_read(PropertyWatch *watch);
 
+/* Does the bus have to start the service before the property can be read? */
+bool property_watch_is_starting(const PropertyWatch *watch);
+
 PropertyState property_watch_state(const PropertyWatch *watch);
 /* Borrowed; only if PROPERTY_KNOWN. JSON null is a known value, too. */
 json_object *property_watch_value(const PropertyWatch *watch);

@@ -27,7 +27,7 @@ typedef enum EntryKind {
         ENTRY_CHANGED,   /* NODE: a condition may have another value */
         ENTRY_TURNED,    /* NODE: the same, caused by the tree itself */
         ENTRY_REASON,    /* NODE {status, cause}: a condition is still false, for another reason */
-        ENTRY_TIMER,     /* NODE: its timer has expired */
+        ENTRY_TIMER,     /* NODE {waited}: its timer has expired; waited: for what, as a text, or missing */
         ENTRY_INTERVAL,  /* the run's own timer has expired */
         ENTRY_SET,       /* {key: value, ..., :by}: variables were set from outside, or by an action: NODE */
         ENTRY_MEMO,      /* NODE {...}: data of an action for its recovery */

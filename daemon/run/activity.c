@@ -138,12 +138,29 @@ static char *obstacle_of(const Activity *activity) {
         return activity->held && kind_of(activity)->obstacle ? kind_of(activity)->obstacle(&activity->leaf) : NULL;
 }
 
+char *activity_waited(const Activity *activity, const char *subject) {
+        const LeafKind *kind = kind_of(activity);
+        g_autofree char *obstacle = activity->status == STATUS_RUNNING ? obstacle_of(activity) : NULL, *hidden = NULL;
+        const char *aftermath = activity->status == STATUS_RUNNING && activity->held && kind->aftermath
+                                        ? kind->aftermath(&activity->leaf)
+                                        : NULL;
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        if (obstacle)
+                g_string_append_printf(text, "%s waited for %s", subject, obstacle);
+        if (aftermath)
+                g_string_append_printf(text, "%s%s", text->len > 0 ? "; " : "", aftermath);
+
+        hidden = secrets_hide(&activity->secrets, text->str);
+        return text->len == 0 ? NULL : g_strdup(hidden ?: text->str);
+}
+
 static void fail_for_timeout(Activity *activity) {
-        g_autofree char *obstacle = obstacle_of(activity);
+        g_autofree char *waited = activity_waited(activity, "it");
 
         leaf_give_cause(&activity->leaf,
                         reason_of_timeout(definition_tree(activity->run->definition), activity->leaf.node,
-                                          activity->leaf.type->timeout_offset, timeout_of(activity), obstacle));
+                                          activity->leaf.type->timeout_offset, timeout_of(activity), waited));
         activity->failed = true;
 }
 

@@ -48,6 +48,9 @@ uint32_t activity_attempt(const Activity *activity);
 Status activity_status(const Activity *activity);
 /* Borrowed; NULL: the leaf has set no cause. */
 Cause *activity_cause(const Activity *activity);
+/* For the cause of a time limit that ends it: what it could not begin without, and what may still come of it, such as
+ * "it waited for connection to the bus 'system'". subject: "it", or its name. The caller frees it; NULL: nothing. */
+char *activity_waited(const Activity *activity, const char *subject);
 /* Describes what it waits for. The caller frees it; NULL: no description. */
 char *activity_describe(Activity *activity);
 

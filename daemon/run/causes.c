@@ -246,19 +246,18 @@ Cause *reason_of_failed_elements(const Machine *machine, NodeId for_each) {
                          text);
 }
 
-Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit) {
+Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit, const char *waited) {
         const Param *param = tree->nodes[node].type->params;
 
         while (param->kind != PARAM_SPAN)
                 param++;
 
-        return reason_of_timeout(tree, node, param->offset, limit, NULL);
+        return reason_of_timeout(tree, node, param->offset, limit, waited);
 }
 
-Cause *reason_of_timeout(const Tree *tree, NodeId node, size_t offset, uint64_t limit, const char *obstacle) {
+Cause *reason_of_timeout(const Tree *tree, NodeId node, size_t offset, uint64_t limit, const char *waited) {
         g_autofree char *span = span_format(limit),
-                        *text = g_strdup_printf("timed out after %s%s%s", span, obstacle ? "; it waited for " : "",
-                                                obstacle ?: "");
+                        *text = g_strdup_printf("timed out after %s%s%s", span, waited ? "; " : "", waited ?: "");
         g_autofree char *path = tree_node_path(tree, node), *where = NULL;
         const Param *param = tree->nodes[node].type->params;
 

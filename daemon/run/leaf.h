@@ -108,6 +108,9 @@ struct LeafKind {
         /* Names what a running leaf needs before it can do anything: "connection to the bus 'system'"; to be freed.
          * It is told instead of describe(), and if the leaf times out. NULL: nothing. May be NULL. */
         char *(*obstacle)(const Leaf *leaf);
+        /* Says what may still come of a running leaf when a time limit has ended it: "the call may still be delivered";
+         * a constant. NULL: nothing. May be NULL. */
+        const char *(*aftermath)(const Leaf *leaf);
         /* Appends what a running leaf waits for, to follow "waits for": "reply of org.example.Camera.Start". May be
          * NULL.
          */

@@ -132,7 +132,26 @@ static bool is_limit(const Run *run, NodeId node) {
         return type == &timeout_type || type == &wait_for_type;
 }
 
+/* For the cause of a time limit: what the first leaf below the node that waits for something waits for; or NULL. */
+static char *waited_below(const Run *run, NodeId node) {
+        const Tree *tree = definition_tree(run->definition);
+
+        for (const RunLeaf *leaf = run_next_leaf(run, node); leaf && leaf->node < tree->nodes[node].end;
+             leaf = run_next_leaf(run, leaf->node + 1)) {
+                g_autofree char *label = run_node_label(run, leaf->node);
+                char *waited = leaf->activity
+                                       ? activity_waited(leaf->activity, label ?: tree_node_name(tree, leaf->node))
+                                       : NULL;
+
+                if (waited)
+                        return waited;
+        }
+        return NULL;
+}
+
 void live_run_timer_expired(Run *run, NodeId node) {
+        g_autofree char *waited = NULL;
+
         if (run->past && node != NODE_NONE) {
                 past_keep(run->past, &(PastEvent){ .time = run_deadline(run, node), .node = node, .limit = true });
                 return;
@@ -149,9 +168,11 @@ void live_run_timer_expired(Run *run, NodeId node) {
 
         if (node != NODE_NONE)
                 run->unprompted = 0;
-        if (is_limit(run, node) && !run->halting)
-                run->in_doubt = true;
-        input_timer_expired(run, node, live_run_clock(run));
+        if (is_limit(run, node)) {
+                waited = waited_below(run, node);
+                run->in_doubt |= !run->halting;
+        }
+        input_timer_expired(run, node, waited, live_run_clock(run));
         live_run_settle(run);
 }
 

@@ -71,7 +71,8 @@ static Cause *own_cause(Run *run, NodeId node, Status status, Reason reason, Cau
         case REASON_THRESHOLD:
                 return element_cause(run, node, status);
         case REASON_TIMEOUT:
-                return reason_of_timer(definition_tree(run->definition), node, timer ? timer->span : 0);
+                return reason_of_timer(definition_tree(run->definition), node, timer ? timer->span : 0,
+                                       timer ? timer->waited : NULL);
         case REASON_FORCED:
                 return cause_ref(causes_get(&run->forced, node));
         default:

@@ -415,11 +415,13 @@ static void apply_reason(Replay *replay, const Entry *entry, uint64_t now) {
 }
 
 static void apply_timer(Replay *replay, const Entry *entry, uint64_t now) {
+        json_object *waited = detail_of(entry, "waited");
+
         if (run_deadline(replay->run, entry->node) == UINT64_MAX ||
             (entry->node != NODE_NONE && run_leaf(replay->run, entry->node)))
                 mismatch(replay, "there is no such timer");
         else
-                input_timer_expired(replay->run, entry->node, now);
+                input_timer_expired(replay->run, entry->node, json_object_get_string(waited), now);
 }
 
 /* The user who made the request; NULL: not known. */

@@ -99,6 +99,13 @@ void run_note_values(Run *run, EntryKind kind, NodeId node, json_object *values)
                 run_note(run, kind, node);
 }
 
+void run_note_text(Run *run, EntryKind kind, NodeId node, const char *name, const char *text) {
+        g_autoptr(json_object) json = json_object_new_object();
+
+        json_object_object_add(json, name, json_object_new_string(text));
+        run_note_values(run, kind, node, json);
+}
+
 /* Larger values are not written again: the run record already has the variables of the run. */
 static void append_noted(GString *text, json_object *noted) {
         const char *separator = " {\"with\":{";

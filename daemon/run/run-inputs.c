@@ -618,16 +618,21 @@ void input_reason(Run *run, NodeId node, const Cause *cause, uint64_t now) {
         finish_input(run);
 }
 
-void input_timer_expired(Run *run, NodeId node, uint64_t now) {
+void input_timer_expired(Run *run, NodeId node, const char *waited, uint64_t now) {
         NodeTimer *timer;
 
         begin_input(run, now);
-        run_note(run, node == NODE_NONE ? ENTRY_INTERVAL : ENTRY_TIMER, node);
+        if (waited)
+                run_note_text(run, ENTRY_TIMER, node, "waited", waited);
+        else
+                run_note(run, node == NODE_NONE ? ENTRY_INTERVAL : ENTRY_TIMER, node);
         if (node != NODE_NONE)
                 run_tell(run, node, "timer");
         timer = run_timer(run, node);
-        if (timer)
+        if (timer) {
                 timer->armed = false;
+                timer->waited = g_strdup(waited);
+        }
         machine_timer_expired(run->machine, node);
         finish_input(run);
 }

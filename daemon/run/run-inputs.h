@@ -129,7 +129,8 @@ void input_condition_changed(Run *run, NodeId node, uint64_t now);
 void input_condition_turned(Run *run, NodeId node, uint64_t now);
 /* A condition that is false, see run_is_false(), still is, but for another reason. */
 void input_reason(Run *run, NodeId node, const Cause *cause, uint64_t now);
-void input_timer_expired(Run *run, NodeId node, uint64_t now);
+/* waited: see activity_waited(); NULL: nothing. */
+void input_timer_expired(Run *run, NodeId node, const char *waited, uint64_t now);
 void input_lock_granted(Run *run, NodeId node, uint64_t now);
 /* The node does not get its lock, or loses it, and fails. Takes the cause. */
 void input_lock_refused(Run *run, NodeId node, Cause *why, uint64_t now);

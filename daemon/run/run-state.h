@@ -18,6 +18,7 @@ typedef struct NodeTimer {
         uint64_t span, deadline;
         uint64_t suspended; /* as of the run, when it was armed */
         bool armed;
+        char *waited; /* what a leaf below it waited for when it expired, see activity_waited(); or NULL */
 } NodeTimer;
 
 typedef struct RunEvents RunEvents;
@@ -210,6 +211,7 @@ void run_note_status(Run *run, EntryKind kind, NodeId node, Status status, const
 void run_note_cause(Run *run, EntryKind kind, const Cause *cause);
 /* values: an object, or NULL. */
 void run_note_values(Run *run, EntryKind kind, NodeId node, json_object *values);
+void run_note_text(Run *run, EntryKind kind, NodeId node, const char *name, const char *text);
 /* noted: the values of the variables to which the leaf refers, or NULL. */
 void run_note_noted(Run *run, EntryKind kind, NodeId node, json_object *noted);
 void run_note_number(Run *run, EntryKind kind, NodeId node, const char *name, uint64_t number);

@@ -53,9 +53,16 @@ NodeTimer *run_timer(const Run *run, NodeId node) {
         return run->timers ? g_hash_table_lookup(run->timers, GUINT_TO_POINTER(node)) : NULL;
 }
 
+static void node_timer_free(void *data) {
+        NodeTimer *timer = data;
+
+        g_free(timer->waited);
+        g_free(timer);
+}
+
 void run_put_timer(Run *run, NodeId node, NodeTimer *timer) {
         if (!run->timers)
-                run->timers = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+                run->timers = g_hash_table_new_full(NULL, NULL, NULL, node_timer_free);
 
         g_hash_table_replace(run->timers, GUINT_TO_POINTER(node), timer);
 }

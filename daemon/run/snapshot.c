@@ -131,6 +131,8 @@ static json_object *timer_to_json(const Run *run, NodeId node, const NodeTimer *
         add_number(row, timer->deadline == UINT64_MAX ? UINT64_MAX : timer->deadline - run->start);
         json_object_array_add(row, json_object_new_boolean(timer->armed));
         add_number(row, timer->suspended);
+        if (timer->waited)
+                json_object_array_add(row, json_object_new_string(timer->waited));
         return row;
 }
 
@@ -375,20 +377,26 @@ static bool restore_cause(const Reading *reading, void *member, json_object *jso
 }
 
 /* Calls read for each row of an array of arrays of that length. */
-static bool each_row(const Reading *reading, json_object *rows, size_t length,
-                     bool (*read)(const Reading *reading, json_object *row)) {
+/* The last element of a row may be missing if optional is 1. */
+static bool each_row_of(const Reading *reading, json_object *rows, size_t length, size_t optional,
+                        bool (*read)(const Reading *reading, json_object *row)) {
         if (!json_object_is_type(rows, json_type_array))
                 return false;
 
         for (size_t i = 0; i < json_object_array_length(rows); i++) {
                 json_object *row = json_object_array_get_idx(rows, i);
 
-                if (!json_object_is_type(row, json_type_array) || json_object_array_length(row) != length ||
-                    !read(reading, row))
+                if (!json_object_is_type(row, json_type_array) || json_object_array_length(row) < length ||
+                    json_object_array_length(row) > length + optional || !read(reading, row))
                         return false;
         }
 
         return true;
+}
+
+static bool each_row(const Reading *reading, json_object *rows, size_t length,
+                     bool (*read)(const Reading *reading, json_object *row)) {
+        return each_row_of(reading, rows, length, 0, read);
 }
 
 static json_object *cell(json_object *row, size_t i) {
@@ -526,13 +534,14 @@ static bool read_timer(const Reading *reading, json_object *row) {
                 .deadline = left < UINT64_MAX - run->start ? run->start + left : UINT64_MAX,
                 .armed = json_object_get_boolean(cell(row, 3)),
                 .suspended = suspended,
+                .waited = g_strdup(json_object_get_string(cell(row, 5))),
         };
         run_put_timer(run, node, timer);
         return true;
 }
 
 static bool restore_timers(const Reading *reading, void *member, json_object *json) {
-        return each_row(reading, json, 5, read_timer);
+        return each_row_of(reading, json, 5, 1, read_timer);
 }
 
 static bool read_lock(const Reading *reading, json_object *row) {

@@ -12,8 +12,10 @@ import sys
 
 import pytest
 
+import buses
 from btctl_runs import BAD, LONG, UTF8, without_times
 from client import DBusError, look, plain
+from daemon import Daemon
 
 RUN = "org.btd1.Run"
 
@@ -57,11 +59,13 @@ OBJECT = {"destination": "org.example.A", "path": "/", "interface": "org.example
     ({"type": "StartUnit", "unit": "a.service", "timeout": "100ms"}, f"timed out after 100ms; it waited for {WAITED}"),
     ({"type": "DBusCall", **OBJECT, "member": "A", "timeout": "100ms"}, f"timed out after 100ms; it waited for {WAITED}"),
     ({"type": "DBusSignal", "member": "A", "timeout": "100ms"}, f"timed out after 100ms; it waited for {WAITED}"),
+    ({"type": "Timeout", "timeout": "100ms", "child": {"type": "DBusSignal", "name": "Signal", "member": "A", "bus": NOWHERE}},
+     f"timed out after 100ms; Signal waited for {WAITED}"),
     ({"type": "DBusName", "name": "org.example.A"}, UNREACHABLE),
     ({"type": "DBusProperty", **OBJECT, "property": "A"}, UNREACHABLE),
     ({"type": "UnitState", "unit": "a.service"}, f"the state of a.service is not known: {UNREACHABLE}")])
 def test_a_bus_that_cannot_be_reached(btd, node, text):
-    btd.tree("far", {**node, "bus": NOWHERE})
+    btd.tree("far", node if "child" in node else {**node, "bus": NOWHERE})
     btd.start()
     _, path = btd.client.start("far")
     btd.client.finish(path)
@@ -101,8 +105,12 @@ def test_a_service_that_is_frozen(btd):
     """It delays nobody else, and both the log and the causes name it."""
     call = {"type": "DBusCall", **OBJECT, "member": "A", "timeout": "10ms"}
     btd.tree("other", {"type": "DBusCall", "destination": "org.freedesktop.DBus", "path": "/", "member": "GetId"})
+    btd.tree("often", {"type": "RetryUntilSuccessful", "num_attempts": 60, "child": call})
     with frozen(btd.bus):
-        path = finished(btd, "frozen", {"type": "RetryUntilSuccessful", "num_attempts": 60, "child": call})
+        path = finished(btd, "once", call)
+        assert chain_of(btd, path)[-1]["text"] == "timed out after 10ms; the call may still take effect"
+        path = btd.client.start("often")[1]
+        btd.client.finish(path)
         assert re.sub(r"\b\d+ ", "7 ", chain_of(btd, path)[-1]["text"]) == \
             "timed out after 10ms; it waited for org.example.A to answer 7 earlier calls"
         path = btd.client.start("other")[1]
@@ -118,6 +126,35 @@ def test_a_property_that_is_not_answered(btd, clock):
         clock.advance(btd, 26)
         btd.client.finish(path)
     assert chain_of(btd, path)[-1]["text"] == "org.example.A has not answered within 25s"
+
+
+LATE = {**OBJECT, "destination": "org.example.Late"}
+
+
+def test_a_service_that_starts_slowly(tmp_path):
+    (tmp_path / "late.service").write_text("[D-BUS Service]\nName=org.example.Late\nExec=/bin/sleep 1000\n")
+    bus = buses.Bus("dbus-daemon", f"<servicedir>{tmp_path}</servicedir>")
+    btd = Daemon(bus, str(tmp_path))
+    starts = f"waited for the bus '{bus.address}' to start org.example.Late"
+    call, read = {"type": "DBusCall", "name": "Call", **LATE, "member": "A"}, {"type": "DBusProperty", "name": "Read",
+                                                                              **LATE, "property": "A"}
+    try:
+        btd.tree("call", {**call, "timeout": "1s"})
+        btd.tree("calls", {"type": "Timeout", "timeout": "1s", "child": {"type": "Sequence", "children": [call]}})
+        btd.tree("read", {"type": "WaitFor", "timeout": "1s", "child": read})
+        btd.tree("stays", call)
+        btd.start()
+        paths = {name: btd.client.start(name)[1] for name in ("call", "calls", "read", "stays")}
+        look(lambda: btd.client.nodes(paths["stays"])["Call"]["detail"].startswith(starts.replace("waited", "waits")),
+             "the status names the service")
+        for name, text in (("call", f"timed out after 1s; it {starts}; the call may still be delivered"),
+                           ("calls", f"timed out after 1s; Call {starts}; the call may still be delivered"),
+                           ("read", f"timed out after 1s; Read {starts}")):
+            btd.client.finish(paths[name])
+            assert chain_of(btd, paths[name])[1]["text"] == text
+    finally:
+        btd.close()
+        bus.close()
 
 
 def for_each(items, **keys):

@@ -4,7 +4,6 @@
  * on a part of it. */
 
 #include "basic/cleanup.h"
-#include "basic/cleanup.h"
 #include "basic/dbus-value.h"
 #include "basic/span.h"
 #include "basic/timers.h"
@@ -329,7 +328,11 @@ static Status dbus_property_evaluate(Leaf *leaf) {
 }
 
 static char *dbus_property_obstacle(const Leaf *leaf) {
+        const DBusPropertyParams *params = leaf->params;
         const DBusProperty *op = leaf->op;
+
+        if (op->watch && property_watch_is_starting(op->watch))
+                return dbus_activation_obstacle(op->connection, &params->address);
 
         return dbus_obstacle(op->connection);
 }
@@ -338,9 +341,11 @@ static char *dbus_property_obstacle(const Leaf *leaf) {
 static void on_no_reply(void *userdata) {
         Leaf *leaf = userdata;
         const DBusPropertyParams *params = leaf->params;
-        g_autofree char *text =
-                g_strdup_printf("%s has not answered within %s", params->address.destination, FIRST_REPLY);
         DBusProperty *op = leaf->op;
+        g_autofree char *obstacle = dbus_property_obstacle(leaf);
+        g_autofree char *text =
+                obstacle ? g_strdup_printf("waited %s for %s", FIRST_REPLY, obstacle)
+                         : g_strdup_printf("%s has not answered within %s", params->address.destination, FIRST_REPLY);
 
         begin_interval(leaf);
         set_cause(leaf, CAUSE_TIMEOUT, json_object_new_object(), NULL, text);

@@ -31,6 +31,10 @@ char *dbus_obstacle(const Connection *connection) {
                                error ? g_strerror(-error) : "");
 }
 
+char *dbus_activation_obstacle(const Connection *connection, const DBusAddress *address) {
+        return g_strdup_printf("the bus '%s' to start %s", connection_name(connection), address->destination);
+}
+
 const char *dbus_error_kind(const sd_bus_error *error) {
         return sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED) ? CAUSE_CONNECTION_LOST : CAUSE_DBUS_ERROR;
 }

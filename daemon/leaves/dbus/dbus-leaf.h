@@ -19,6 +19,8 @@ Connection *dbus_connection_get(Leaf *leaf, const DBusAddress *address);
 
 /* For LeafKind.obstacle: "connection to the bus 'system'", with the reason if there is one; NULL: it is connected. */
 char *dbus_obstacle(const Connection *connection);
+/* The same: the bus has to start the service first. */
+char *dbus_activation_obstacle(const Connection *connection, const DBusAddress *address);
 
 /* The kind of cause: "dbus-error", or "connection-lost" if the connection caused the error. */
 const char *dbus_error_kind(const sd_bus_error *error);

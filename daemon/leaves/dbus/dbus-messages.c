@@ -177,7 +177,13 @@ typedef struct DBusCall {
         Connection *connection;
         DBusRecovery recovery; /* waits for messages of the previous daemon */
         Call *call;
+        Timer *slow;   /* until the reply is late; NULL: it is, or nothing starts the service */
+        NameUse owner; /* of a service that is late */
 } DBusCall;
+
+/* If there is no reply after this time, perhaps the bus has to start the service first. Asking the bus for its owner
+ * each time would cost more than most calls. */
+#define SLOW_USEC (UINT64_C(100) * 1000)
 
 /* dbus-daemon passes on the error of systemd, dbus-broker has its own. */
 static const char *why_not_started(const sd_bus_error *error) {
@@ -250,6 +256,23 @@ static int make_message(sd_bus *bus, sd_bus_message **ret_message, void *userdat
         return 0;
 }
 
+/* Only the status and the cause depend on it. */
+static void on_owner_known(void *userdata) {}
+
+static void on_slow(void *userdata) {
+        Leaf *leaf = userdata;
+        const DBusCallParams *params = leaf->params;
+        DBusCall *op = leaf->op;
+
+        g_clear_pointer(&op->slow, timer_free);
+        op->owner.follower = (Follower){ .changed = on_owner_known, .userdata = leaf };
+        name_use(connection_names(op->connection), &op->owner, params->message.address.destination);
+}
+
+static bool waits_for_activation(const DBusCall *op) {
+        return op->call && op->owner.name && name_state(&op->owner) == NAME_ABSENT && call_is_in_flight(op->call);
+}
+
 static Status dbus_call_start(Leaf *leaf) {
         const DBusCallParams *params = leaf->params;
         DBusCall *op = leaf->op;
@@ -260,6 +283,8 @@ static Status dbus_call_start(Leaf *leaf) {
 
         op->call =
                 connection_call_made(op->connection, params->message.address.destination, make_message, on_reply, leaf);
+        if (params->auto_start && *params->message.address.destination != ':')
+                op->slow = timer_new(leaf->services->timers, MIN(SLOW_USEC, params->timeout / 2), on_slow, leaf);
         return STATUS_RUNNING;
 }
 
@@ -274,6 +299,8 @@ static void dbus_call_release(Leaf *leaf) {
         DBusCall *op = leaf->op;
 
         recovery_end(&op->recovery);
+        g_clear_pointer(&op->slow, timer_free);
+        name_leave(&op->owner);
         g_clear_pointer(&op->call, call_free);
 }
 
@@ -282,11 +309,22 @@ static char *dbus_call_obstacle(const Leaf *leaf) {
         const DBusCall *op = leaf->op;
         unsigned n = op->call ? call_unanswered(op->call) : 0;
 
+        if (waits_for_activation(op))
+                return dbus_activation_obstacle(op->connection, &params->message.address);
         if (n == 0)
                 return dbus_obstacle(op->connection);
 
         return g_strdup_printf("%s to answer %u earlier call%s", params->message.address.destination, n,
                                n == 1 ? "" : "s");
+}
+
+static const char *dbus_call_aftermath(const Leaf *leaf) {
+        const DBusCall *op = leaf->op;
+
+        if (!op->call || !call_is_in_flight(op->call))
+                return NULL;
+
+        return waits_for_activation(op) ? "the call may still be delivered" : "the call may still take effect";
 }
 
 static void dbus_call_describe(Leaf *leaf, GString *text) {
@@ -303,6 +341,7 @@ const LeafKind dbus_call_kind = {
         .release = dbus_call_release,
         .recover = dbus_call_recover,
         .obstacle = dbus_call_obstacle,
+        .aftermath = dbus_call_aftermath,
         .describe = dbus_call_describe,
 };
 

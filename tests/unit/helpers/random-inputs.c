@@ -80,7 +80,8 @@ static bool happen_timer(RandomRun *run) {
                 run->rules.interval = false;
         else
                 run->rules.sites[node].timer_armed = false;
-        input_timer_expired(run->actual, node, run->now);
+        input_timer_expired(run->actual, node, node != NODE_NONE && node % 3 == 0 ? "it waited for \"X\"" : NULL,
+                            run->now);
         return true;
 }
 
