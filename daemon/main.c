@@ -42,6 +42,7 @@ typedef struct Daemon {
         GMainLoop *loop;
         Timers *timers;
         Workers *workers;
+        Users *users;
         FdWatches *fd_watches;
         PathWatches *path_watches;
         Buses *buses;
@@ -335,6 +336,7 @@ static void create_manager(Daemon *daemon) {
         daemon->services.buses = daemon->buses;
         daemon->services.timers = daemon->timers;
         daemon->services.workers = daemon->workers;
+        daemon->services.users = daemon->users = users_new(&options->limits);
         daemon->services.fd_watches = daemon->fd_watches;
         daemon->services.path_watches = daemon->path_watches;
         daemon->services.user = options->user;
@@ -410,6 +412,7 @@ static void daemon_clear(Daemon *daemon) {
         fd_watches_free(daemon->fd_watches);
         buses_free(daemon->buses);
         timers_free(daemon->timers);
+        users_free(daemon->users);
         g_free(daemon->outputs);
         if (daemon->loop)
                 g_main_loop_unref(daemon->loop);

@@ -14,7 +14,10 @@ typedef enum Limit {
         LIMIT_TREES,
         LIMIT_RUNS,
         LIMIT_RUNS_OF_A_CALLER,
-        LIMIT_CALLS_OF_A_CALLER, /* pending method calls */
+        LIMIT_VARIABLES_OF_A_CALLER, /* of all its runs, MiB */
+        LIMIT_RECORDS_OF_A_CALLER,   /* run records of these, MiB */
+        LIMIT_JOBS_OF_A_CALLER,      /* requests to start or stop units, at the same time */
+        LIMIT_CALLS_OF_A_CALLER,     /* pending method calls */
         LIMIT_SUBSCRIBERS,
         LIMIT_SUBSCRIBERS_OF_A_CALLER,
         LIMIT_NODES, /* of a tree */

@@ -15,8 +15,9 @@
 #include "record/archive-order.h"
 
 /* Begins with a newline, to end a line that was torn. */
-void archive_order_append(GString *lines, const char *run, uint64_t number) {
-        g_string_append_printf(lines, "%s%" PRIu64 " %s\n", lines->len == 0 ? "\n" : "", number, run);
+void archive_order_append(GString *lines, const char *run, ArchivePlace place) {
+        g_string_append_printf(lines, "%s%" PRIu64 " %" PRIu32 " %s\n", lines->len == 0 ? "\n" : "", place.number,
+                               place.uid, run);
 }
 
 static int open_file(const char *path, int flags) {
@@ -48,21 +49,22 @@ int archive_order_write(const char *directory, const GString *lines, bool replac
 }
 
 GHashTable *archive_order_read(const char *directory) {
-        GHashTable *numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+        GHashTable *places = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         g_autofree char *path = g_build_filename(directory, ARCHIVE_ORDER_FILE, NULL), *text = NULL;
         g_auto(GStrv) lines = NULL;
 
         if (!g_file_get_contents(path, &text, NULL, NULL))
-                return numbers;
+                return places;
 
         lines = g_strsplit(text, "\n", -1);
         for (char **line = lines; *line; line++) {
-                uint64_t number;
+                ArchivePlace place;
                 int end = 0;
 
-                if (sscanf(*line, "%" SCNu64 " %n", &number, &end) == 1 && end > 0 && (*line)[end] != '\0')
-                        g_hash_table_replace(numbers, g_strdup(*line + end), g_memdup2(&number, sizeof(number)));
+                if (sscanf(*line, "%" SCNu64 " %" SCNu32 " %n", &place.number, &place.uid, &end) == 2 && end > 0 &&
+                    (*line)[end] != '\0')
+                        g_hash_table_replace(places, g_strdup(*line + end), g_memdup2(&place, sizeof(place)));
         }
 
-        return numbers;
+        return places;
 }

@@ -32,11 +32,14 @@
 struct Archive {
         char *directory, *from;
         const Limits *limits;
+        Users *users; /* or NULL */
         DiskQueue *disk;
         Timers *timers;
         UpClock *clock;
         GQueue entries;     /* Entry, oldest first */
         GHashTable *by_run; /* name of a run -> Entry */
+        GHashTable *by_uid; /* UID -> Owner */
+        GHashTable *newest; /* name of a tree (of the entry) -> Archived: its last run */
         uint64_t bytes;     /* of all entries */
         GPtrArray *gone;    /* names of runs whose files must be removed from the disk */
         unsigned n_pending; /* entries that are neither on the disk nor being moved */
@@ -54,11 +57,19 @@ typedef enum Where {
         WHERE_DISK,
 } Where;
 
+/* The runs of a user. */
+typedef struct Owner {
+        uint32_t uid;
+        User *user;  /* or NULL */
+        GQueue runs; /* Archived, oldest first */
+        uint64_t bytes;
+} Owner;
+
 typedef struct Archived {
-        GList link;
-        char *run;
+        GList link, of_owner;
+        char *run, *tree;
         Where where;
-        uint64_t number; /* see archive-order.h */
+        ArchivePlace place; /* see archive-order.h */
         uint64_t bytes;
         RecordSummary summary;
         bool known; /* the summary has been read */
@@ -76,13 +87,16 @@ typedef struct Group {
         char *error;            /* why; NULL: all are */
 } Group;
 
-Archive *archive_new(const char *directory, const char *from, const Limits *limits, DiskQueue *disk, Timers *timers,
-                     UpClock *clock) {
+Archive *archive_new(const char *directory, const char *from, const Limits *limits, Users *users, DiskQueue *disk,
+                     Timers *timers, UpClock *clock) {
         Archive *archive = g_new0(Archive, 1);
 
         archive->directory = g_strdup(directory);
         archive->from = g_strdup(from);
         archive->limits = limits;
+        archive->users = users;
+        archive->by_uid = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        archive->newest = g_hash_table_new(g_str_hash, g_str_equal);
         archive->disk = disk;
         archive->timers = timers;
         archive->clock = clock;
@@ -98,12 +112,37 @@ static void close_order(Archive *archive) {
         archive->order = -1;
 }
 
+static Owner *owner_of(Archive *archive, uint32_t uid) {
+        Owner *owner = g_hash_table_lookup(archive->by_uid, GUINT_TO_POINTER(uid));
+
+        if (!owner) {
+                owner = g_new0(Owner, 1);
+                owner->uid = uid;
+                owner->user = users_get(archive->users, uid);
+                g_hash_table_insert(archive->by_uid, GUINT_TO_POINTER(uid), owner);
+        }
+        return owner;
+}
+
+static bool is_last_of_tree(const Archive *archive, const Archived *entry) {
+        return g_hash_table_lookup(archive->newest, entry->tree) == entry;
+}
+
 static void remove_entry(Archive *archive, Archived *entry) {
+        Owner *owner = owner_of(archive, entry->place.uid);
+
+        if (is_last_of_tree(archive, entry))
+                g_hash_table_remove(archive->newest, entry->tree);
+        g_queue_unlink(&owner->runs, &entry->of_owner);
+        owner->bytes -= entry->bytes;
+        user_subtract(owner->user, USE_HISTORY, 1);
+        user_subtract(owner->user, USE_HISTORY_BYTES, entry->bytes);
         archive->bytes -= entry->bytes;
         archive->n_pending -= entry->where == WHERE_TMPFS;
         g_hash_table_remove(archive->by_run, entry->run);
         g_queue_unlink(&archive->entries, &entry->link);
         record_summary_clear(&entry->summary);
+        g_free(entry->tree);
         g_free(entry->run);
         g_free(entry);
 }
@@ -118,20 +157,38 @@ void archive_free(Archive *archive) {
         timer_free(archive->due);
         g_ptr_array_unref(archive->gone);
         g_hash_table_unref(archive->by_run);
+        g_hash_table_unref(archive->by_uid);
+        g_hash_table_unref(archive->newest);
         g_free(archive->directory);
         g_free(archive->from);
         g_free(archive);
 }
 
-/* Sorts by number. */
-static void insert(Archive *archive, Archived *entry) {
-        GList *before = archive->entries.tail;
+static void insert_in_order(GQueue *queue, GList *link, Archived *entry) {
+        GList *before = queue->tail;
 
-        while (before && ((const Archived *) before->data)->number > entry->number)
+        while (before && ((const Archived *) before->data)->place.number > entry->place.number)
                 before = before->prev;
 
-        entry->link.data = entry;
-        g_queue_insert_after_link(&archive->entries, before, &entry->link);
+        link->data = entry;
+        g_queue_insert_after_link(queue, before, link);
+}
+
+/* Sorts by number. */
+static void insert(Archive *archive, Archived *entry) {
+        Owner *owner = owner_of(archive, entry->place.uid);
+        const char *dot = strrchr(entry->run, '.');
+        const Archived *last;
+
+        entry->tree = dot ? g_strndup(entry->run, (size_t) (dot - entry->run)) : g_strdup(entry->run);
+        last = g_hash_table_lookup(archive->newest, entry->tree);
+        if (!last || last->place.number <= entry->place.number)
+                g_hash_table_replace(archive->newest, entry->tree, entry);
+        insert_in_order(&archive->entries, &entry->link, entry);
+        insert_in_order(&owner->runs, &entry->of_owner, entry);
+        owner->bytes += entry->bytes;
+        user_add(owner->user, USE_HISTORY, 1);
+        user_add(owner->user, USE_HISTORY_BYTES, entry->bytes);
         g_hash_table_insert(archive->by_run, entry->run, entry);
         archive->bytes += entry->bytes;
         archive->n_pending += entry->where == WHERE_TMPFS;
@@ -141,7 +198,7 @@ static void insert(Archive *archive, Archived *entry) {
 static uint64_t next_number(const Archive *archive) {
         const Archived *newest = g_queue_peek_tail((GQueue *) &archive->entries);
 
-        return MAX(up_clock_now(archive->clock), newest ? newest->number + 1 : 0);
+        return MAX(up_clock_now(archive->clock), newest ? newest->place.number + 1 : 0);
 }
 
 /* For runs without a number, whose line was lost: by the time of the file, then by the number of the run. */
@@ -158,7 +215,8 @@ static int compare_found(const void *a, const void *b) {
         if (x->numbered != y->numbered)
                 return x->numbered ? 1 : -1;
         if (x->numbered)
-                return (x->entry->number > y->entry->number) - (x->entry->number < y->entry->number);
+                return (x->entry->place.number > y->entry->place.number) -
+                       (x->entry->place.number < y->entry->place.number);
         if (x->st.st_mtim.tv_sec != y->st.st_mtim.tv_sec)
                 return x->st.st_mtim.tv_sec > y->st.st_mtim.tv_sec ? 1 : -1;
         if (x->st.st_mtim.tv_nsec != y->st.st_mtim.tv_nsec)
@@ -169,14 +227,14 @@ static int compare_found(const void *a, const void *b) {
 
 /* Returns an array of Found in the order of compare_found(). */
 static GArray *find(const char *path, Where where) {
-        g_autoptr(GHashTable) numbers = archive_order_read(path);
+        g_autoptr(GHashTable) places = archive_order_read(path);
         GArray *found = g_array_new(FALSE, FALSE, sizeof(Found));
         g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
         const char *name;
 
         while (directory && (name = g_dir_read_name(directory))) {
                 g_autofree char *file = g_build_filename(path, name, NULL);
-                const uint64_t *number;
+                const ArchivePlace *place;
                 Found it = {};
 
                 if (!g_str_has_suffix(name, RECORD_SUFFIX) || !g_utf8_validate(name, -1, NULL) ||
@@ -187,9 +245,9 @@ static GArray *find(const char *path, Where where) {
                 it.entry->run = g_strndup(name, strlen(name) - strlen(RECORD_SUFFIX));
                 it.entry->where = where;
                 it.entry->bytes = (uint64_t) it.st.st_size;
-                number = g_hash_table_lookup(numbers, it.entry->run);
-                it.numbered = number;
-                it.entry->number = number ? *number : 0;
+                place = g_hash_table_lookup(places, it.entry->run);
+                it.numbered = place;
+                it.entry->place = place ? *place : (ArchivePlace){};
                 g_array_append_val(found, it);
         }
 
@@ -207,7 +265,7 @@ static void forget(Archive *archive, const char *run) {
 static void schedule(Archive *archive);
 
 static void take_in_one(Archive *archive, Archived *entry, uint64_t number) {
-        entry->number = number;
+        entry->place.number = number;
         forget(archive, entry->run);
         insert(archive, entry);
 }
@@ -216,7 +274,7 @@ static void take_in_one(Archive *archive, Archived *entry, uint64_t number) {
 static void store_number(Archive *archive, const Archived *entry) {
         g_autoptr(GString) line = g_string_new(NULL);
 
-        archive_order_append(line, entry->run, entry->number);
+        archive_order_append(line, entry->run, entry->place);
         if (archive->order < 0)
                 archive->order = archive_order_open(archive->from);
         if (archive->order >= 0)
@@ -232,13 +290,13 @@ static void take_in(Archive *archive, const char *directory, Where where) {
 
         while (n < found->len && !g_array_index(found, Found, n).numbered)
                 n++;
-        first = n < found->len ? g_array_index(found, Found, n).entry->number : up_clock_now(archive->clock);
+        first = n < found->len ? g_array_index(found, Found, n).entry->place.number : up_clock_now(archive->clock);
 
         for (unsigned i = 0; i < n && where == WHERE_DISK; i++)
                 take_in_one(archive, g_array_index(found, Found, i).entry, first - MIN(first, n - i));
         for (unsigned i = n; i < found->len; i++)
                 take_in_one(archive, g_array_index(found, Found, i).entry,
-                            g_array_index(found, Found, i).entry->number);
+                            g_array_index(found, Found, i).entry->place.number);
         for (unsigned i = 0; i < n && where == WHERE_TMPFS; i++) {
                 take_in_one(archive, g_array_index(found, Found, i).entry, next_number(archive));
                 /* Otherwise the next btd would take it for the newest again. */
@@ -253,14 +311,12 @@ void archive_read(Archive *archive) {
         archive->n_lines = archive->entries.length;
         take_in(archive, archive->from, WHERE_TMPFS);
         if (archive->entries.tail)
-                up_clock_pass(archive->clock, ((const Archived *) archive->entries.tail->data)->number);
+                up_clock_pass(archive->clock, ((const Archived *) archive->entries.tail->data)->place.number);
         archive_expire(archive);
         schedule(archive);
 }
 
-static void drop_oldest(Archive *archive) {
-        Archived *entry = g_queue_peek_head(&archive->entries);
-
+static void drop(Archive *archive, Archived *entry) {
         if (entry->where == WHERE_TMPFS) {
                 g_autofree char *path = record_path(archive->from, entry->run);
 
@@ -271,15 +327,87 @@ static void drop_oldest(Archive *archive) {
         remove_entry(archive, entry);
 }
 
+static Archived *oldest_of(const Archive *archive, const Owner *owner, bool last_too) {
+        for (const GList *link = owner->runs.head; link; link = link->next)
+                if (last_too || !is_last_of_tree(archive, link->data))
+                        return link->data;
+
+        return NULL;
+}
+
+/* How much of the history the user has, by number or by size. */
+static double fraction_of(const Archive *archive, const Owner *owner) {
+        const unsigned *max = archive->limits->max;
+        double number = (double) owner->runs.length / max[LIMIT_HISTORY];
+
+        return MAX(number, (double) owner->bytes / ((uint64_t) max[LIMIT_HISTORY_SIZE] << 20));
+}
+
+/* The oldest run of the user who has the most, among those to whom shares apply or do not apply. */
+static Archived *find_oldest(const Archive *archive, bool shared, bool last_too) {
+        Archived *found = NULL;
+        double most = 0;
+        GHashTableIter iter;
+        void *owner;
+
+        g_hash_table_iter_init(&iter, archive->by_uid);
+        while (g_hash_table_iter_next(&iter, NULL, &owner)) {
+                Archived *oldest =
+                        limits_bind(((Owner *) owner)->uid) == shared ? oldest_of(archive, owner, last_too) : NULL;
+                double fraction = fraction_of(archive, owner);
+
+                if (oldest && (!found || fraction > most)) {
+                        found = oldest;
+                        most = fraction;
+                }
+        }
+        return found;
+}
+
+/* There are more runs than the history may have. Users other than root may have half of it. */
+static Archived *choose_oldest(const Archive *archive) {
+        double shared = 0;
+        GHashTableIter iter;
+        void *owner;
+        bool users;
+
+        g_hash_table_iter_init(&iter, archive->by_uid);
+        while (g_hash_table_iter_next(&iter, NULL, &owner))
+                if (limits_bind(((Owner *) owner)->uid))
+                        shared += fraction_of(archive, owner);
+
+        users = shared > 0.5;
+        return find_oldest(archive, users, false) ?: find_oldest(archive, users, true) ?: find_oldest(archive, !users, true);
+}
+
+static void enforce_shares(Archive *archive) {
+        GHashTableIter iter;
+        void *data;
+
+        g_hash_table_iter_init(&iter, archive->by_uid);
+        while (g_hash_table_iter_next(&iter, NULL, &data)) {
+                const Owner *owner = data;
+                Archived *oldest;
+
+                while (owner->user &&
+                       (!user_has_room(owner->user, USE_HISTORY, 0) ||
+                        !user_has_room(owner->user, USE_HISTORY_BYTES, 0)) &&
+                       (oldest = oldest_of(archive, owner, false)))
+                        drop(archive, oldest);
+        }
+}
+
 void archive_expire(Archive *archive) {
         const unsigned *max = archive->limits->max;
         uint64_t bytes_max = (uint64_t) max[LIMIT_HISTORY_SIZE] << 20;
-        const Archived *oldest;
+        Archived *oldest;
 
         while ((oldest = g_queue_peek_head(&archive->entries)) &&
-               (archive->entries.length > max[LIMIT_HISTORY] || archive->bytes > bytes_max ||
-                oldest->number < up_clock_days_ago(archive->clock, max[LIMIT_HISTORY_AGE])))
-                drop_oldest(archive);
+               oldest->place.number < up_clock_days_ago(archive->clock, max[LIMIT_HISTORY_AGE]))
+                drop(archive, oldest);
+        enforce_shares(archive);
+        while (archive->entries.length > max[LIMIT_HISTORY] || archive->bytes > bytes_max)
+                drop(archive, choose_oldest(archive));
         schedule(archive);
 }
 
@@ -455,7 +583,7 @@ static GString *order_of(Archive *archive, bool all) {
                 const Archived *entry = link->data;
 
                 if (entry->where == WHERE_MOVING || (all && entry->where == WHERE_DISK))
-                        archive_order_append(lines, entry->run, entry->number);
+                        archive_order_append(lines, entry->run, entry->place);
         }
 
         return lines;
@@ -509,12 +637,12 @@ void archive_hurry(Archive *archive) {
         schedule(archive);
 }
 
-void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes) {
+void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes, uint32_t uid) {
         Archived *entry = g_new0(Archived, 1);
 
         forget(archive, summary->run);
         entry->run = g_strdup(summary->run);
-        entry->number = next_number(archive);
+        entry->place = (ArchivePlace){ .number = next_number(archive), .uid = uid };
         entry->bytes = bytes;
         store_number(archive, entry);
         entry->summary = *summary;

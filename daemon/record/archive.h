@@ -3,13 +3,16 @@
 
 /*
  * Owns the run records of finished runs. Their number, size and age are limited, see basic/limit.h; the oldest are
- * removed first. Order and age do not depend on the wall clock, see archive-order.h. The run records are written in a
- * directory on a tmpfs, and moved to the disk in groups by the disk queue, normally within a second. Until then they
- * are part of the archive too; they survive a restart of btd, but not of the machine.
+ * removed first. Each user other than root has a share, and all of them together have a half. The last run of each tree
+ * stays, as long as its age permits and there is another run to be removed. Order and age do not depend on the wall
+ * clock, see archive-order.h. The run records are written in a directory on a tmpfs, and moved to the disk in groups by
+ * the disk queue, normally within a second. Until then they are part of the archive too; they survive a restart of btd,
+ * but not of the machine.
  */
 
 #include "basic/disk-queue.h"
 #include "basic/limit.h"
+#include "basic/users.h"
 #include "basic/workers.h"
 #include "record/run-record.h"
 #include "record/up-clock.h"
@@ -17,16 +20,16 @@
 typedef struct Archive Archive;
 
 /* from: the directory on the tmpfs. directory: the directory on the disk; it is created when the first group is moved.
- * The limits are borrowed, as the disk queue, the timers and the clock are. */
-Archive *archive_new(const char *directory, const char *from, const Limits *limits, DiskQueue *disk, Timers *timers,
-                     UpClock *clock);
+ * The limits are borrowed, as the users (or NULL), the disk queue, the timers and the clock are. */
+Archive *archive_new(const char *directory, const char *from, const Limits *limits, Users *users, DiskQueue *disk,
+                     Timers *timers, UpClock *clock);
 void archive_free(Archive *archive);
 /* Reads both directories; call it once. */
 void archive_read(Archive *archive);
 
-/* Adds the run record of a run, of the given size. Takes the contents of the summary. May remove the oldest run
- * records. While the disk does not take it, it stays on the tmpfs, and the error is logged once. */
-void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes);
+/* Adds the run record of a run of this user, of the given size. Takes the contents of the summary. May remove the
+ * oldest run records. While the disk does not take it, it stays on the tmpfs, and the error is logged once. */
+void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes, uint32_t uid);
 /* Writes everything to the disk at once, also run records that are added later. */
 void archive_hurry(Archive *archive);
 /* Removes run records that are too old. */

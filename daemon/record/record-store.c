@@ -31,7 +31,7 @@ struct RecordStore {
 };
 
 RecordStore *record_store_new(const char *runtime_directory, const char *state_directory, const Limits *limits,
-                              DiskQueue *disk, Timers *timers) {
+                              Users *users, DiskQueue *disk, Timers *timers) {
         RecordStore *store = g_new0(RecordStore, 1);
 
         store->runtime_directory = g_strdup(runtime_directory);
@@ -48,7 +48,7 @@ RecordStore *record_store_new(const char *runtime_directory, const char *state_d
                 g_autofree char *directory = g_build_filename(state_directory, "history", NULL);
 
                 store->archive =
-                        archive_new(directory, store->finished ?: directory, limits, disk, timers, store->clock);
+                        archive_new(directory, store->finished ?: directory, limits, users, disk, timers, store->clock);
         }
 
         return store;
@@ -273,7 +273,7 @@ char *record_store_set_aside(RecordStore *store, const char *path, const char *s
 
 /* The run record moves to the directory of finished runs, so that the next btd does not recover the run. If it cannot
  * be moved, the next btd finds that the run has finished. */
-void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes) {
+void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes, uint32_t uid) {
         g_autofree char *path = record_path(store->directory, summary->run), *to = NULL;
 
         if (!store->archive) {
@@ -283,7 +283,7 @@ void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t by
 
         to = record_path(store->finished, summary->run);
         if (g_rename(path, to) >= 0)
-                archive_add(store->archive, summary, bytes);
+                archive_add(store->archive, summary, bytes, uid);
         else
                 log_warning(
                         "the run record of %s stays in %s until btd is started again, because it cannot be moved to "

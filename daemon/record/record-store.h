@@ -17,7 +17,7 @@ typedef struct RecordStore RecordStore;
 /* Both directories may be NULL. Without the first, runs do not survive a restart of btd; without the second, there is
  * no archive. The limits must outlive the store and its writers. */
 RecordStore *record_store_new(const char *runtime_directory, const char *state_directory, const Limits *limits,
-                              DiskQueue *disk, Timers *timers);
+                              Users *users, DiskQueue *disk, Timers *timers);
 void record_store_free(RecordStore *store);
 
 /* NULL: there is no archive. */
@@ -53,8 +53,8 @@ char *record_store_set_aside(RecordStore *store, const char *path, const char *s
 int record_move(const char *from, const char *to, char **ret_error);
 
 /* Moves the run record of a finished run to the archive, or removes it if there is no archive. It must be closed, and
- * all effects of the end must be done. bytes: its size. Takes the contents of the summary. */
-void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes);
+ * all effects of the end must be done. bytes: its size. uid: its owner. Takes the contents of the summary. */
+void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes, uint32_t uid);
 
 /* Writes the archive and the tokens to the disk as soon as possible, also what is added later. */
 void record_store_hurry(RecordStore *store);

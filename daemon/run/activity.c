@@ -560,7 +560,7 @@ json_object *leaf_hide_value(Leaf *leaf, json_object *value) {
 }
 
 size_t leaf_secret_length(Leaf *leaf) {
-        return activity_of(leaf)->secrets.longest;
+        return secrets_longest(&activity_of(leaf)->secrets);
 }
 
 /* Takes the cause. Replaces the values of secrets in it. */
@@ -568,7 +568,7 @@ static Cause *without_secrets(const Activity *activity, Cause *cause) {
         g_autofree char *text = NULL;
         Cause *hidden;
 
-        if (!activity->secrets.known)
+        if (!activity->secrets.set)
                 return cause;
 
         text = secrets_hide_message(&activity->secrets, cause->text);
@@ -600,6 +600,7 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         Activity *activity = activity_of(leaf);
         json_object *hidden;
         g_autofree char *text = NULL;
+        int64_t growth;
 
         if (activity->kept) {
                 json_object_put(value);
@@ -608,13 +609,14 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
 
         hidden = secrets_hide_all(&activity->secrets, value);
 
-        if (blackboard_has_room(leaf->blackboard, blackboard_growth(leaf->blackboard, key, hidden))) {
+        growth = blackboard_growth(leaf->blackboard, key, hidden);
+        if (blackboard_has_room(leaf->blackboard, growth)) {
                 run_set_output(activity->run, leaf->node, key, hidden);
                 return;
         }
 
         activity->no_room = true;
-        text = blackboard_full_text(blackboard_limits(leaf->blackboard));
+        text = blackboard_lack_text(leaf->blackboard, growth);
         leaf_set_cause(leaf, "%s: %s", key, text);
         json_object_put(hidden);
 }
@@ -694,6 +696,10 @@ void activity_end_reading(Activity *activity) {
         stop_reading(activity);
         if (!activity->timeout && !activity->stopping)
                 arm_timeout(activity);
+}
+
+User *leaf_user(const Leaf *leaf) {
+        return run_user(activity_of((Leaf *) leaf)->run);
 }
 
 bool leaf_is_awaited_by(const Leaf *leaf, const char *unit, bool stop) {

@@ -16,6 +16,7 @@
 #include "basic/cause.h"
 #include "basic/log.h"
 #include "basic/timers.h"
+#include "basic/users.h"
 #include "basic/workers.h"
 #include "engine/type.h"
 #include "run/inhibitor.h"
@@ -43,6 +44,7 @@ typedef struct LeafServices {
         Buses *buses;
         Timers *timers;
         Workers *workers;      /* start processes, each on a thread of its own */
+        Users *users;          /* NULL: nobody has a share */
         FdWatches *fd_watches; /* of processes and their pipes */
         PathWatches *path_watches;
         bool goes_down; /* the machine, and btd stops: systemd starts nothing any more */
@@ -142,6 +144,9 @@ struct Leaf {
         /* Of the Activity; kinds do not use it. */
         void *owner;
 };
+
+/* The user who has started its run; NULL: nobody counts what users use. */
+User *leaf_user(const Leaf *leaf);
 
 /* For messages about the leaf in the log; borrowed. */
 LogSubject leaf_log_subject(const Leaf *leaf);

@@ -80,9 +80,12 @@ static RecordSummary summary_of(const Run *run) {
         };
 }
 
+uint64_t run_record_size(const Run *run) {
+        return run->writer ? record_writer_size(run->writer) : 0;
+}
+
 void run_end_record(Run *run, RecordStore *store) {
-        const RecordWriter *writer = run->writer;
-        uint64_t bytes = writer ? record_writer_size(writer) : 0;
+        uint64_t bytes = run_record_size(run);
         g_auto(RecordSummary) summary = {};
 
         run_close_record(run);
@@ -90,7 +93,7 @@ void run_end_record(Run *run, RecordStore *store) {
                 return;
 
         summary = summary_of(run);
-        record_store_finish(store, &summary, bytes);
+        record_store_finish(store, &summary, bytes, run_caller(run));
 }
 
 bool run_is_durable(const Run *run) {

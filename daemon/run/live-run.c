@@ -584,10 +584,15 @@ Run *run_new(const char *id, const char *tree, const char *instance, Definition 
 
 void run_set_caller(Run *run, uint32_t uid) {
         run->caller = uid;
+        blackboard_set_user(run_blackboard(run), run_user(run));
 }
 
 uint32_t run_caller(const Run *run) {
         return run->caller;
+}
+
+User *run_user(const Run *run) {
+        return users_get(run->services->leaves->users, run->caller);
 }
 
 void run_set_token(Run *run, const char *token) {

@@ -120,7 +120,7 @@ static int check_room(Run *run, json_object *values, char **ret_error) {
         if (blackboard_has_room(blackboard, growth))
                 return 0;
 
-        *ret_error = blackboard_full_text(blackboard_limits(blackboard));
+        *ret_error = blackboard_lack_text(blackboard, growth);
         return -EDQUOT;
 }
 

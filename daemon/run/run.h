@@ -71,9 +71,11 @@ int run_check_token(const char *token, char **ret_error);
 void run_give(Run *run, json_object *variables);
 /* The variables of the start, or NULL; borrowed. */
 json_object *run_given(const Run *run);
-/* Sets the owner: the UID of the caller. Without it: 0, for btd itself. */
+/* Sets the owner: the UID of the caller. Without it: 0, for btd itself. What the run uses counts for the owner. */
 void run_set_caller(Run *run, uint32_t uid);
 uint32_t run_caller(const Run *run);
+/* The same; NULL: nobody counts what users use. */
+User *run_user(const Run *run);
 /* Sets the token, which a run and its restarts share: the token of the first start, or else the id of the first run.
  * Without it: the run's own id. */
 void run_set_token(Run *run, const char *token);
@@ -126,6 +128,8 @@ void run_close_record(Run *run);
 void run_leave_record(Run *run);
 /* Call it when the run has finished. */
 void run_end_record(Run *run, RecordStore *store);
+/* Of its run record, in bytes; 0: it has none. */
+uint64_t run_record_size(const Run *run);
 /* Would the run survive a restart of btd? */
 bool run_is_durable(const Run *run);
 /* Why the run would not survive, for messages; NULL: it would, or run records are not kept at all. */

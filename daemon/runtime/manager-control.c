@@ -183,7 +183,9 @@ int manager_set_variables(Manager *manager, const char *id, json_object *values,
         if (r < 0 || json_object_object_length(values) == 0)
                 return r;
 
-        r = run_set_values(run, values, who->text, ret_error);
+        r = manager_check_share(manager, run_caller(run), 0, blackboard_bytes_of(values), ret_error);
+        if (r >= 0)
+                r = run_set_values(run, values, who->text, ret_error);
         if (r < 0)
                 return r;
 

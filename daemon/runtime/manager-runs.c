@@ -108,6 +108,9 @@ static void on_run_finished(Run *run, void *userdata) {
 
         statistics_finish(manager->statistics, run);
         run_end_record(run, manager->records);
+        /* Half of the share stays for runs that have not finished. */
+        if (run_user(run) && user_share(run_user(run), USE_VARIABLES) != UINT64_MAX)
+                runs_make_room(manager->runs, run_user(run), user_share(run_user(run), USE_VARIABLES) / 2);
         runs_finished(manager->runs, run);
         TELL(manager, run_finished, run);
         manager_check_idle(manager);
@@ -153,7 +156,24 @@ static int refuse_second(const Manager *manager, const Run *run, char **ret_erro
         return MANAGER_ALREADY_RUNNING;
 }
 
-static int check_limits(const Manager *manager, uint32_t uid, char **ret_error) {
+/* Finished runs that are still listed use room, too, but never prevent a start. */
+int manager_check_share(const Manager *manager, uint32_t uid, uint64_t variables, uint64_t records, char **ret_error) {
+        User *user = users_get(manager->services->users, uid);
+
+        if (!user || user_share(user, USE_RUNS) == UINT64_MAX)
+                return 0;
+
+        runs_count(manager->runs, manager->services->users);
+        runs_make_room(manager->runs, user, variables);
+        if (!user_has_room(user, USE_VARIABLES, variables))
+                *ret_error = user_full_text(user, USE_VARIABLES);
+        else if (!user_has_room(user, USE_RECORDS, records))
+                *ret_error = user_full_text(user, USE_RECORDS);
+
+        return *ret_error ? MANAGER_LIMIT : 0;
+}
+
+static int check_limits(const Manager *manager, uint32_t uid, uint64_t bytes, char **ret_error) {
         unsigned max = manager->limits.max[LIMIT_RUNS], own = manager->limits.max[LIMIT_RUNS_OF_A_CALLER];
 
         if (runs_n_running(manager->runs) >= max) {
@@ -166,7 +186,7 @@ static int check_limits(const Manager *manager, uint32_t uid, char **ret_error) 
                 return MANAGER_LIMIT;
         }
 
-        return 0;
+        return manager_check_share(manager, uid, bytes, bytes, ret_error);
 }
 
 int manager_not_yet(const char *text, char **ret_error) {
@@ -187,7 +207,7 @@ int manager_check_order(const Manager *manager, const Order *order, char **ret_e
 }
 
 /* Includes the initial variables of the tree. */
-static int check_variables(const Definition *definition, const Order *order, char **ret_error) {
+static int check_variables(const Definition *definition, const Order *order, uint64_t *ret_bytes, char **ret_error) {
         g_autoptr(json_object) variables = variables_initial(definition);
 
         if (order->variables) {
@@ -195,7 +215,8 @@ static int check_variables(const Definition *definition, const Order *order, cha
                         json_object_object_add(variables, key, json_object_get(value));
         }
 
-        if (blackboard_bytes_of(variables) <= blackboard_bytes_max(definition_limits(definition)))
+        *ret_bytes = blackboard_bytes_of(variables);
+        if (*ret_bytes <= blackboard_bytes_max(definition_limits(definition)))
                 return 0;
 
         *ret_error = blackboard_full_text(definition_limits(definition));
@@ -247,9 +268,10 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
                       char **ret_error) {
         Run *run, *before = runs_last(manager->runs, tree, order->instance);
         g_autofree char *id = NULL, *error = NULL;
+        uint64_t bytes;
         int r;
 
-        r = check_variables(definition, order, ret_error);
+        r = check_variables(definition, order, &bytes, ret_error);
         if (r < 0)
                 return r;
         r = definition_check_start(definition, order->variables, &error);
@@ -260,13 +282,15 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
         }
         if (before && run_status(before) == STATUS_RUNNING)
                 return refuse_second(manager, before, ret_error);
-        r = check_limits(manager, order->uid, ret_error);
+        r = check_limits(manager, order->uid, bytes, ret_error);
         if (r < 0)
                 return r;
         if (record_store_are_kept(manager->records) && !definition_files_are_ready(definition)) {
                 manager_write_files(manager, definition);
                 return manager_not_yet("the run record is being prepared; try again", ret_error);
         }
+        /* Room may have been made. */
+        before = runs_last(manager->runs, tree, order->instance);
         id = next_id(manager, tree);
         if (!id)
                 return manager_not_yet("the disk has not reserved a number for the run yet; try again", ret_error);

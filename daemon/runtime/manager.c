@@ -163,7 +163,7 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
                                            options->state_directory ? options->runtime_directory : NULL, manager->disk,
                                            on_numbers_reserved, manager);
         manager->records = record_store_new(options->runtime_directory, options->state_directory, &manager->limits,
-                                            manager->disk, services->timers);
+                                            services->users, manager->disk, services->timers);
         manager->autostarts =
                 autostarts_new(services->timers, options->runtime_directory, &autostarts_callbacks, manager);
         manager->unread = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -533,6 +533,10 @@ char *manager_disk(const Manager *manager) {
 
 const NodeType *const *const *manager_tables(const Manager *manager) {
         return manager->tables;
+}
+
+Users *manager_users(const Manager *manager) {
+        return manager->services->users;
 }
 
 const Limits *manager_limits(const Manager *manager) {

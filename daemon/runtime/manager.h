@@ -228,6 +228,8 @@ bool manager_needs_reload(const Manager *manager, const LibraryEntry *entry);
 const GPtrArray *manager_runs(Manager *manager); /* Run, in order of start */
 unsigned manager_n_running(const Manager *manager);
 const Limits *manager_limits(const Manager *manager);
+/* NULL: nobody counts what users use. */
+Users *manager_users(const Manager *manager);
 const NodeType *const *const *manager_tables(const Manager *manager);
 /* What the disk has not completed for long, for messages, see basic/disk-queue.h. The caller frees it. NULL: nothing is
  * late. */

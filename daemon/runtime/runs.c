@@ -86,6 +86,32 @@ unsigned runs_n_running(const Runs *runs) {
         return runs->all->len - runs->finished.length;
 }
 
+void runs_count(const Runs *runs, Users *users) {
+        g_autoptr(GPtrArray) all = users_list(users);
+
+        for (unsigned i = 0; i < all->len; i++)
+                ((User *) all->pdata[i])->used[USE_RUNS] = ((User *) all->pdata[i])->used[USE_RECORDS] = 0;
+        for (unsigned i = 0; i < runs->all->len; i++) {
+                const Run *run = runs->all->pdata[i];
+
+                if (run_status(run) != STATUS_RUNNING)
+                        continue;
+                user_add(run_user(run), USE_RUNS, 1);
+                user_add(run_user(run), USE_RECORDS, run_record_size(run));
+        }
+}
+
+void runs_make_room(Runs *runs, const User *user, uint64_t bytes) {
+        for (GList *link = runs->finished.head, *next; link && !user_has_room(user, USE_VARIABLES, bytes);
+             link = next) {
+                Run *run = link->data;
+
+                next = link->next;
+                if (run_user(run) == user)
+                        runs_remove(runs, run);
+        }
+}
+
 unsigned runs_n_running_of(const Runs *runs, uint32_t uid) {
         unsigned n = 0;
 

@@ -24,7 +24,10 @@ struct Blackboard {
         uint64_t id;
         Blackboard *outermost; /* may be itself */
         Blackboard *parent;    /* of a local scope, else NULL */
-        char **names;          /* of a local scope's own variables */
+        union {
+                char **names; /* of a local scope's own variables */
+                User *user;   /* only in an outermost scope: for whom the variables count, or NULL */
+        };
         GHashTable *variables; /* key (owned) -> Variable; NULL until there is one */
         uint64_t n_changes;
         /* Only in an outermost scope: */
@@ -84,6 +87,20 @@ Blackboard *blackboard_new_local(Blackboard *parent, const char *const *names) {
         return blackboard;
 }
 
+static void count(Blackboard *outermost, uint64_t more, uint64_t less) {
+        outermost->total += more - less;
+        user_add(outermost->user, USE_VARIABLES, more);
+        user_subtract(outermost->user, USE_VARIABLES, less);
+}
+
+void blackboard_set_user(Blackboard *blackboard, User *user) {
+        Blackboard *outermost = blackboard->outermost;
+
+        user_subtract(outermost->user, USE_VARIABLES, outermost->total);
+        outermost->user = user;
+        user_add(user, USE_VARIABLES, outermost->total);
+}
+
 static void forget_bytes(Blackboard *blackboard) {
         GHashTableIter iter;
         void *variable;
@@ -93,7 +110,7 @@ static void forget_bytes(Blackboard *blackboard) {
 
         g_hash_table_iter_init(&iter, blackboard->variables);
         while (g_hash_table_iter_next(&iter, NULL, &variable))
-                blackboard->outermost->total -= ((const Variable *) variable)->bytes;
+                count(blackboard->outermost, 0, ((const Variable *) variable)->bytes);
 }
 
 void blackboard_free(Blackboard *blackboard) {
@@ -102,7 +119,8 @@ void blackboard_free(Blackboard *blackboard) {
 
         forget_bytes(blackboard);
         g_clear_pointer(&blackboard->variables, g_hash_table_unref);
-        g_strfreev(blackboard->names);
+        if (blackboard->parent)
+                g_strfreev(blackboard->names);
         g_free(blackboard);
 }
 
@@ -168,7 +186,7 @@ static void call_back(const GPtrArray *watches) {
 }
 
 static void account(Blackboard *holder, Variable *variable, uint64_t bytes) {
-        holder->outermost->total += bytes - variable->bytes;
+        count(holder->outermost, bytes, variable->bytes);
         variable->bytes = bytes;
 }
 
@@ -181,7 +199,16 @@ int64_t blackboard_growth(const Blackboard *blackboard, const char *key, json_ob
 bool blackboard_has_room(const Blackboard *blackboard, int64_t growth) {
         uint64_t max = blackboard_bytes_max(blackboard_limits(blackboard));
 
-        return growth <= 0 || blackboard->outermost->total + (uint64_t) growth <= max;
+        return growth <= 0 || (blackboard->outermost->total + (uint64_t) growth <= max &&
+                               user_has_room(blackboard->outermost->user, USE_VARIABLES, (uint64_t) growth));
+}
+
+char *blackboard_lack_text(const Blackboard *blackboard, int64_t growth) {
+        const Limits *limits = blackboard_limits(blackboard);
+
+        return blackboard->outermost->total + (uint64_t) growth > blackboard_bytes_max(limits)
+                       ? blackboard_full_text(limits)
+                       : user_full_text(blackboard->outermost->user, USE_VARIABLES);
 }
 
 /* For values that are equal in C: 0.0 and -0.0 are different values for scripts and leaves. */
@@ -305,7 +332,7 @@ static void collect(const Blackboard *blackboard, GHashTable *visible) {
         if (blackboard->parent)
                 collect(blackboard->parent, visible);
 
-        for (char **name = blackboard->names; name && *name; name++)
+        for (char **name = blackboard->parent ? blackboard->names : NULL; name && *name; name++)
                 g_hash_table_remove(visible, *name);
 
         collect_own(blackboard, visible);

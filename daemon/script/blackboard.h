@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "basic/limit.h"
+#include "basic/users.h"
 
 typedef struct Blackboard Blackboard;
 
@@ -88,6 +89,10 @@ uint64_t blackboard_bytes_of(json_object *value);
 /* The change in bytes if the variable is set to the value. */
 int64_t blackboard_growth(const Blackboard *blackboard, const char *key, json_object *value);
 bool blackboard_has_room(const Blackboard *blackboard, int64_t growth);
+/* Why it has none; to be freed. */
+char *blackboard_lack_text(const Blackboard *blackboard, int64_t growth);
+/* From now on, its variables count for the user, who must outlive it; NULL: for nobody. */
+void blackboard_set_user(Blackboard *blackboard, User *user);
 
 /* The index of the first case (NULL-terminated) that the value equals: as text, as integers ("01" and 1), or as numbers
  * that differ by no more than a single-precision rounding ("2.50" and 2.5). The number of cases if none does. */

@@ -667,7 +667,7 @@ static int check_room(const Script *script, const Blackboard *blackboard, json_o
         if (blackboard_has_room(blackboard, growth))
                 return 0;
 
-        text = blackboard_full_text(blackboard_limits(blackboard));
+        text = blackboard_lack_text(blackboard, growth);
         *ret_error = script_error_value(script, text);
         return -EINVAL;
 }

@@ -35,6 +35,15 @@ struct Secret {
         const Secret *next; /* with the same beginning */
 };
 
+typedef struct SecretSet {
+        GPtrArray *given;   /* the texts of secrets_get() */
+        GPtrArray *known;   /* of Secret: what is hidden */
+        GHashTable *texts;  /* of those */
+        GHashTable *starts; /* those with the same beginning */
+        bool has_short;     /* some are too short to have one */
+        size_t longest;     /* bytes */
+} SecretSet;
+
 static void wipe(char *text) {
         if (text)
                 explicit_bzero(text, strlen(text));
@@ -124,13 +133,23 @@ static int read_credential(const char *directory, const char *name, char **ret_t
         return r;
 }
 
+static SecretSet *set_new(void) {
+        SecretSet *set = g_new0(SecretSet, 1);
+
+        set->known = g_ptr_array_new_with_free_func(on_secret_dropped);
+        set->given = g_ptr_array_new_with_free_func(on_text_dropped);
+        set->texts = g_hash_table_new(g_str_hash, g_str_equal);
+        set->starts = g_hash_table_new(NULL, NULL);
+        return set;
+}
+
 /* Takes the text. */
-static void add_text(Secrets *secrets, const char *name, char *text) {
+static void add_text(SecretSet *set, const char *name, char *text) {
         size_t length = strlen(text);
         Secret *secret;
 
-        secrets->longest = MAX(secrets->longest, length);
-        if (length == 0 || g_hash_table_contains(secrets->texts, text)) {
+        set->longest = MAX(set->longest, length);
+        if (length == 0 || g_hash_table_contains(set->texts, text)) {
                 wipe(text);
                 return;
         }
@@ -139,36 +158,37 @@ static void add_text(Secrets *secrets, const char *name, char *text) {
         secret->reference = g_strdup_printf("{" SECRET_PREFIX "%s}", name);
         secret->text = text;
         secret->length = length;
-        g_ptr_array_add(secrets->known, secret);
-        g_hash_table_add(secrets->texts, secret->text);
-        secrets->has_short |= length < START;
+        g_ptr_array_add(set->known, secret);
+        g_hash_table_add(set->texts, secret->text);
+        set->has_short |= length < START;
         if (length >= START) {
-                secret->next = g_hash_table_lookup(secrets->starts, start_of(text));
-                g_hash_table_insert(secrets->starts, start_of(text), secret);
+                secret->next = g_hash_table_lookup(set->starts, start_of(text));
+                g_hash_table_insert(set->starts, start_of(text), secret);
         }
 }
 
 /* The text, and as it is written between the quotes of a JSON string. */
-static void add_forms(Secrets *secrets, const char *name, const char *text, size_t length) {
+static void add_forms(SecretSet *set, const char *name, const char *text, size_t length) {
         g_autoptr(json_object) string = json_object_new_string_len(text, (int) length);
         const char *written = json_object_to_json_string_ext(string, JSON_C_TO_STRING_NOSLASHESCAPE);
 
-        add_text(secrets, name, g_strndup(written + 1, strlen(written) - 2));
-        add_text(secrets, name, g_strndup(text, length));
+        add_text(set, name, g_strndup(written + 1, strlen(written) - 2));
+        add_text(set, name, g_strndup(text, length));
 }
 
 /* Without the white space around it: programs quote a line, or remove the last line feed. */
-static void add_stripped(Secrets *secrets, const char *name, const char *text, size_t length, size_t min) {
+static void add_stripped(SecretSet *set, const char *name, const char *text, size_t length, size_t min) {
         while (length > 0 && g_ascii_isspace(text[length - 1]))
                 length--;
         for (; length > 0 && g_ascii_isspace(*text); length--)
                 text++;
         if (length >= min)
-                add_forms(secrets, name, text, length);
+                add_forms(set, name, text, length);
 }
 
 int secrets_get(Secrets *secrets, const char *name, const char **ret_text, char **ret_error) {
         char *text = NULL;
+        SecretSet *set;
         int r;
 
         r = read_credential(secrets->directory, name, &text, ret_error);
@@ -176,44 +196,47 @@ int secrets_get(Secrets *secrets, const char *name, const char **ret_text, char 
                 return r;
 
         g_assert(text);
-        if (!secrets->known) {
-                secrets->known = g_ptr_array_new_with_free_func(on_secret_dropped);
-                secrets->given = g_ptr_array_new_with_free_func(on_text_dropped);
-                secrets->texts = g_hash_table_new(g_str_hash, g_str_equal);
-                secrets->starts = g_hash_table_new(NULL, NULL);
-        }
-
-        add_forms(secrets, name, text, strlen(text));
-        add_stripped(secrets, name, text, strlen(text), 1);
+        set = secrets->set = secrets->set ?: set_new();
+        add_forms(set, name, text, strlen(text));
+        add_stripped(set, name, text, strlen(text), 1);
         for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-                add_stripped(secrets, name, line, (size_t) (end - line), PART_MIN);
+                add_stripped(set, name, line, (size_t) (end - line), PART_MIN);
                 if (!strchr(end + 1, '\n'))
-                        add_stripped(secrets, name, end + 1, strlen(end + 1), PART_MIN);
+                        add_stripped(set, name, end + 1, strlen(end + 1), PART_MIN);
         }
-        g_ptr_array_add(secrets->given, text);
+        g_ptr_array_add(set->given, text);
         *ret_text = text;
         return 0;
 }
 
 void secrets_clear(Secrets *secrets) {
-        g_clear_pointer(&secrets->starts, g_hash_table_unref);
-        g_clear_pointer(&secrets->texts, g_hash_table_unref);
-        g_clear_pointer(&secrets->known, g_ptr_array_unref);
-        g_clear_pointer(&secrets->given, g_ptr_array_unref);
-        secrets->longest = 0;
+        SecretSet *set = g_steal_pointer(&secrets->set);
+
+        if (!set)
+                return;
+
+        g_hash_table_unref(set->starts);
+        g_hash_table_unref(set->texts);
+        g_ptr_array_unref(set->known);
+        g_ptr_array_unref(set->given);
+        g_free(set);
+}
+
+size_t secrets_longest(const Secrets *secrets) {
+        return secrets->set ? secrets->set->longest : 0;
 }
 
 /* The longest secret that the text begins with, or NULL. */
-static const Secret *secret_at(const Secrets *secrets, const char *text, size_t length) {
+static const Secret *secret_at(const SecretSet *set, const char *text, size_t length) {
         const Secret *found = NULL;
 
         if (length >= START)
-                for (const Secret *i = g_hash_table_lookup(secrets->starts, start_of(text)); i; i = i->next)
+                for (const Secret *i = g_hash_table_lookup(set->starts, start_of(text)); i; i = i->next)
                         if (i->length <= length && (!found || i->length > found->length) &&
                             memcmp(i->text, text, i->length) == 0)
                                 found = i;
-        for (unsigned i = 0; !found && secrets->has_short && i < secrets->known->len; i++) {
-                const Secret *secret = g_ptr_array_index(secrets->known, i);
+        for (unsigned i = 0; !found && set->has_short && i < set->known->len; i++) {
+                const Secret *secret = g_ptr_array_index(set->known, i);
 
                 if (secret->length < START && secret->length <= length &&
                     memcmp(secret->text, text, secret->length) == 0)
@@ -226,8 +249,8 @@ char *secrets_hide(const Secrets *secrets, const char *text) {
         size_t length = text ? strlen(text) : 0, shown = 0, end = 0;
         GString *hidden = NULL;
 
-        for (size_t i = 0; secrets->known && i < length; i++) {
-                const Secret *secret = secret_at(secrets, text + i, length - i);
+        for (size_t i = 0; secrets->set && i < length; i++) {
+                const Secret *secret = secret_at(secrets->set, text + i, length - i);
 
                 /* A secret that overlaps the one before is hidden with it. */
                 if (secret && i >= end) {
@@ -250,11 +273,11 @@ char *secrets_hide_message(const Secrets *secrets, const char *text) {
         size_t length = text ? strlen(text) : 0;
         g_autofree char *start = NULL, *hidden = NULL;
 
-        if (!secrets->known || length < CUT_MIN || !g_str_has_suffix(text, "..."))
+        if (!secrets->set || length < CUT_MIN || !g_str_has_suffix(text, "..."))
                 return secrets_hide(secrets, text);
 
         length -= strlen("...");
-        length -= MIN(length, secrets->longest);
+        length -= MIN(length, secrets->set->longest);
         while (length > 0 && ((unsigned char) text[length] & 0xc0) == 0x80)
                 length--;
         start = g_strndup(text, length);
@@ -270,10 +293,8 @@ static json_object *hide_string(const Secrets *secrets, json_object *string) {
 
 /* A secret of digits can come back as a number, perhaps without its leading zeros or its last digits. */
 static json_object *hide_number(const Secrets *secrets, json_object *number) {
-        g_autofree char *hidden = NULL;
-
-        for (unsigned i = 0; i < secrets->known->len; i++) {
-                const Secret *secret = g_ptr_array_index(secrets->known, i);
+        for (unsigned i = 0; i < secrets->set->known->len; i++) {
+                const Secret *secret = g_ptr_array_index(secrets->set->known, i);
                 char *end;
 
                 if (secret->length >= PART_MIN &&
@@ -355,7 +376,7 @@ static json_object *hide_value(const Secrets *secrets, json_object *value) {
 json_object *secrets_hide_all(const Secrets *secrets, json_object *value) {
         json_object *hidden;
 
-        if (!secrets->known)
+        if (!secrets->set)
                 return value;
 
         hidden = hide_value(secrets, value);

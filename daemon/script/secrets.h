@@ -20,12 +20,7 @@
 /* The secrets that one leaf got. Initialize it with zeros and the directory. */
 typedef struct Secrets {
         const char *directory; /* borrowed; NULL: there are no credentials */
-        GPtrArray *given;      /* the texts of secrets_get() */
-        GPtrArray *known;      /* of Secret: what is hidden; NULL: nothing */
-        GHashTable *texts;     /* of those */
-        GHashTable *starts;    /* those with the same beginning */
-        bool has_short;        /* some are too short to have one */
-        size_t longest;        /* bytes */
+        struct SecretSet *set; /* those that it got; NULL: none */
 } Secrets;
 
 /* Letters, digits, '_', '-' and '.', not at the beginning; 255 characters at most. */
@@ -34,6 +29,8 @@ bool secret_name_valid(const char *name);
 /* Without a line feed at the end; borrowed until secrets_clear(). Negative: with an error message. */
 int secrets_get(Secrets *secrets, const char *name, const char **ret_text, char **ret_error);
 void secrets_clear(Secrets *secrets);
+/* The number of bytes of the longest one; 0: there is none. */
+size_t secrets_longest(const Secrets *secrets);
 
 /* The text with each of these secrets, and each line of them that is not very short, replaced by "{secret:NAME}"; to be
  * freed. NULL: there is none in it. A part of a line is not replaced: hide secrets before you cut a text. */

@@ -36,12 +36,19 @@
  * The cache is cleared when the connection is lost. */
 #define CACHE_MAX 256u
 
+/* So many refusals of a user are logged, and in so many seconds. */
+#define LOGGED_MAX 5u
+#define LOGGING_SEC 30u
+
 #define TOO_LARGE "your calls that wait for a reply would exceed %u MiB; wait for one of the replies"
 
 struct Operations {
+        GMainContext *context;
         sd_bus *bus;
         Workers *workers;
-        unsigned max; /* limit per caller */
+        Users *users;
+        GSource *unlogged; /* tells how many refusals were not logged; NULL: all were */
+        unsigned max;      /* limit per caller */
         OperationPermits permits;
         void *userdata;
         GQueue running;    /* Operation */
@@ -90,18 +97,78 @@ static void cached_caller_free(void *data) {
         g_free(cached);
 }
 
-Operations *operations_new(GMainContext *context, sd_bus *bus, Workers *workers, unsigned max, OperationPermits permits,
-                           void *userdata) {
+Operations *operations_new(GMainContext *context, sd_bus *bus, Workers *workers, Users *users, unsigned max,
+                           OperationPermits permits, void *userdata) {
         Operations *operations = g_new0(Operations, 1);
 
         operations->bus = sd_bus_ref(bus);
+        operations->context = context;
         operations->workers = workers;
+        operations->users = users;
         operations->max = max;
         operations->permits = permits;
         operations->userdata = userdata;
         operations->cache = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, cached_caller_free);
         operations->turns = turns_new(context, on_turn, NULL, false, NULL);
         return operations;
+}
+
+/* How many refusals of each user are not in the log. Then users can have lines of their own again. */
+static void tell_unlogged(Operations *operations) {
+        g_autoptr(GPtrArray) users = operations->unlogged ? users_list(operations->users) : NULL;
+
+        for (unsigned i = 0; users && i < users->len; i++) {
+                User *user = users->pdata[i];
+
+                if (user->n_unlogged > 0)
+                        log_notice("UID %" PRIu32 ": %u more request%s refused, which %s not logged one by one",
+                                   user->uid, user->n_unlogged, user->n_unlogged == 1 ? " was" : "s were",
+                                   user->n_unlogged == 1 ? "is" : "are");
+                user->n_logged = user->n_unlogged = 0;
+        }
+        if (operations->unlogged) {
+                g_source_destroy(operations->unlogged);
+                g_clear_pointer(&operations->unlogged, g_source_unref);
+        }
+}
+
+static gboolean on_unlogged(void *userdata) {
+        tell_unlogged(userdata);
+        return G_SOURCE_REMOVE;
+}
+
+/* A user without rights can send thousands of requests a second, and journald drops what else btd says then. */
+static bool may_log(const Operation *operation) {
+        Operations *operations = operation->operations;
+        User *user = users_get(operations->users, operation->who.text ? operation->who.uid : UINT32_MAX);
+        int64_t now = g_get_monotonic_time();
+
+        if (!user || !limits_bind(user->uid))
+                return true;
+
+        if (now - user->logging_since > LOGGING_SEC * G_USEC_PER_SEC && user->n_unlogged == 0) {
+                user->logging_since = now;
+                user->n_logged = 0;
+        }
+        if (user->n_logged < LOGGED_MAX) {
+                user->n_logged++;
+                return true;
+        }
+
+        user->n_unlogged++;
+        if (!operations->unlogged) {
+                operations->unlogged = g_timeout_source_new_seconds(LOGGING_SEC);
+                g_source_set_callback(operations->unlogged, on_unlogged, operations, NULL);
+                g_source_attach(operations->unlogged, operations->context);
+        }
+        return false;
+}
+
+static void count_refused(const Operation *operation) {
+        User *user = users_get(operation->operations->users, operation->who.text ? operation->who.uid : UINT32_MAX);
+
+        if (user)
+                user->refused++;
 }
 
 static void operation_free(Operation *operation) {
@@ -128,6 +195,7 @@ void operations_free(Operations *operations) {
 
         while (operations->running.head)
                 operation_free(operations->running.head->data);
+        tell_unlogged(operations);
         turns_free(operations->turns);
         g_hash_table_unref(operations->cache);
         sd_bus_unref(operations->bus);
@@ -167,10 +235,17 @@ static void log_request(Operation *operation) {
         operation->logged = true;
 }
 
-static void log_failure(const Operation *operation, int r, const sd_bus_error *error) {
+static void log_failure(Operation *operation, int r, const sd_bus_error *error) {
         g_autofree char *caller = describe_caller(operation), *request = request_describe(&operation->request);
         LogSubject subject = { .tree = operation->request.tree, .run = operation->request.run };
+        bool failed = sd_bus_error_is_set(error) || r < 0;
 
+        if (failed)
+                count_refused(operation);
+        if (failed && !may_log(operation))
+                return;
+
+        log_request(operation);
         if (sd_bus_error_is_set(error))
                 log_message(LOG_NOTICE, &subject, "%s asked to %s: %s", caller, request, error->message);
         else if (r < 0)
@@ -182,6 +257,10 @@ static void log_failure(const Operation *operation, int r, const sd_bus_error *e
 static void log_refusal(const Operation *operation, const sd_bus_error *error) {
         g_autofree char *request = request_describe(&operation->request), *caller = describe_caller(operation);
         bool asks = sd_bus_error_has_name(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED);
+
+        count_refused(operation);
+        if (!may_log(operation))
+                return;
 
         log_message(LOG_NOTICE, &(LogSubject){ .tree = operation->request.tree, .run = operation->request.run },
                     "%s was not allowed to %s%s%s", caller, request, asks ? " without a password" : ": ",
@@ -288,6 +367,13 @@ sd_bus_message *operation_message(const Operation *operation) {
         return operation->message;
 }
 
+/* Once refusals of a user are not logged any more, a request is logged when it has succeeded. */
+static bool logs_all(const Operation *operation) {
+        const User *user = users_get(operation->operations->users, operation->who.uid);
+
+        return !user || user->n_unlogged == 0;
+}
+
 /* Check again: the state may have changed while polkit was asked. */
 static bool on_turn(Turn *turn, int64_t until) {
         Operation *operation = (Operation *) turn;
@@ -306,7 +392,8 @@ static bool on_turn(Turn *turn, int64_t until) {
         if (permitted != PERMITTED_YES)
                 return true;
 
-        log_request(operation);
+        if (logs_all(operation))
+                log_request(operation);
         r = operation->begin ? operation->begin(operation, operation->message, &operation->who, userdata, &error)
                              : operation->run(operation->message, &operation->who, userdata, &error);
         if (r == MANAGER_NOT_YET) {

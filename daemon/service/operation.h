@@ -11,6 +11,7 @@
 #include <glib.h>
 #include <systemd/sd-bus.h>
 
+#include "basic/users.h"
 #include "runtime/caller.h"
 #include "service/credentials.h"
 #include "service/permission.h"
@@ -37,9 +38,10 @@ void operation_end(Operation *operation, int r, const sd_bus_error *error);
 typedef int (*OperationPermits)(Request *request, const Credentials *credentials, Accounts *accounts, void *userdata,
                                 sd_bus_error *ret_error);
 
-/* workers: for the lookup of accounts. max: limit of pending calls per caller; further calls are refused. */
-Operations *operations_new(GMainContext *context, sd_bus *bus, Workers *workers, unsigned max, OperationPermits permits,
-                           void *userdata);
+/* workers: for the lookup of accounts. users: NULL: nobody has a share. max: limit of pending calls per caller; further
+ * calls are refused. */
+Operations *operations_new(GMainContext *context, sd_bus *bus, Workers *workers, Users *users, unsigned max,
+                           OperationPermits permits, void *userdata);
 /* Drops operations without a reply. */
 void operations_free(Operations *operations);
 

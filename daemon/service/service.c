@@ -415,8 +415,9 @@ static void on_connected(Connection *connection, void *userdata) {
         published->replayers = service->replayers;
         /* Create the answers before the operations, so that reads are answered before something changes. */
         published->answers = answers_new(connection, limits->max[LIMIT_CALLS_OF_A_CALLER], published);
-        published->operations = operations_new(service->context, publication->bus, service->workers,
-                                               limits->max[LIMIT_CALLS_OF_A_CALLER], permits, published);
+        published->operations =
+                operations_new(service->context, publication->bus, service->workers, manager_users(service->manager),
+                               limits->max[LIMIT_CALLS_OF_A_CALLER], permits, published);
         published->subscribers = subscribers_new(service->context, connection, limits, &subscribers_callbacks, service);
         publication->announcements =
                 announcements_new(service->context, publication->bus, published, service->finished);

@@ -14,7 +14,7 @@ SLEEP = {"type": "Sleep", "duration": "1h"}
 
 DROP_IN = """[Service]
 ExecStart=
-ExecStart=btd --limit=runs-of-a-caller=1 --limit=subscribers-of-a-caller=1 --limit=calls-of-a-caller=6
+ExecStart=btd --limit=runs-of-a-caller=1 --limit=subscribers-of-a-caller=1 --limit=calls-of-a-caller=6 --limit=variables-of-a-caller-mib=1
 SetCredential=token:correct-horse
 """
 
@@ -62,6 +62,18 @@ def test_runs_of_a_user(machine):
     assert machine.btctl("start", "camera@b", user="nobody").returncode == 0
     machine.check("btctl", "start", "camera@c")
     machine.check("btctl", "start", "camera@d")
+    machine.check("btctl", "halt", "camera", "--wait")
+
+
+def test_variables_of_a_user(machine):
+    machine.load("camera", SLEEP)
+    many = [f'--set=v{number}="{120000 * "x"}"' for number in range(10)]
+    assert machine.btctl("start", "camera@a", *many, user="games").stderr == \
+        "btctl: the limit 'variables-of-a-caller-mib' (1 MiB) is reached; halt one of your runs first\n"
+    assert machine.btctl("start", "camera@a", *many[:8], user="games").returncode == 0
+    machine.check("btctl", "start", "camera@b", *many)
+    machine.check("btctl", "halt", "camera", "--wait")
+    assert machine.btctl("start", "camera@a", *many[:8], user="games").returncode == 0
     machine.check("btctl", "halt", "camera", "--wait")
 
 

@@ -21,6 +21,8 @@
 #define JOBS_MAX 250u
 #define JOB_PREFIX "/org/freedesktop/systemd1/job/"
 #define PERMITS_MAX 100u
+/* Of all users together to whom shares apply. */
+#define PERMITS_OF_USERS_MAX 75u
 
 /* The name under which a connection keeps its Jobs, while there are some. */
 #define KEPT "jobs"
@@ -38,10 +40,10 @@ typedef struct Jobs {
         Follower systemd;
         Listener *listener;
         bool match_ready;
-        GQueue waiting; /* not asked for yet */
-        GQueue asked;   /* their replies are outstanding */
-        unsigned n_queued;
-        unsigned n_permits; /* that are acquired */
+        GQueue waiting;     /* not asked for yet */
+        GQueue asked;       /* their replies are outstanding */
+        GHashTable *slots;  /* units with a permit -> JobSlot */
+        unsigned n_shared;  /* slots of users to whom shares apply */
         GQueue permits;     /* waited for */
         GSource *turn;      /* of those who wait; NULL: there is no room for them */
         GHashTable *early;  /* results of jobs that were removed meanwhile, by path */
@@ -50,6 +52,13 @@ typedef struct Jobs {
         GPtrArray *checks;  /* of Check */
         unsigned n_jobs;
 } Jobs;
+
+/* The permit of all leaves that use a unit. */
+typedef struct JobSlot {
+        char *unit;
+        User *user; /* the first one */
+        unsigned n;
+} JobSlot;
 
 typedef enum JobPhase {
         JOB_WAITING,
@@ -81,10 +90,68 @@ struct Job {
 static void jobs_unref(Jobs *jobs);
 
 static bool jobs_have_room(const Jobs *jobs) {
-        return jobs->match_ready && jobs->asked.length + jobs->n_queued < JOBS_MAX;
+        return jobs->match_ready && jobs->asked.length + g_hash_table_size(jobs->queued) < JOBS_MAX;
 }
 
 static void job_ask(Job *job);
+
+static bool is_bound(const User *user) {
+        return user && limits_bind(user->uid);
+}
+
+static bool permit_has_room(const Jobs *jobs, const JobPermit *permit) {
+        if (g_hash_table_contains(jobs->slots, permit->unit))
+                return true;
+
+        return g_hash_table_size(jobs->slots) < PERMITS_MAX &&
+               (!is_bound(permit->user) ||
+                (jobs->n_shared < PERMITS_OF_USERS_MAX && user_has_room(permit->user, USE_JOBS, 1)));
+}
+
+/* Root comes first, then the user that has the fewest. NULL: none can have a permit. */
+static JobPermit *next_permit(const Jobs *jobs) {
+        JobPermit *next = NULL;
+
+        for (const GList *link = jobs->permits.head; link; link = link->next) {
+                JobPermit *permit = link->data;
+
+                if (!permit_has_room(jobs, permit))
+                        continue;
+                if (!is_bound(permit->user))
+                        return permit;
+                if (!next || permit->user->used[USE_JOBS] < next->user->used[USE_JOBS])
+                        next = permit;
+        }
+        return next;
+}
+
+static void permit_take(JobPermit *permit) {
+        Jobs *jobs = permit->jobs;
+        JobSlot *slot = g_hash_table_lookup(jobs->slots, permit->unit);
+
+        if (!slot) {
+                slot = g_new(JobSlot, 1);
+                *slot = (JobSlot){ .unit = g_strdup(permit->unit), .user = permit->user };
+                g_hash_table_insert(jobs->slots, slot->unit, slot);
+                jobs->n_shared += is_bound(slot->user);
+                user_add(slot->user, USE_JOBS, 1);
+        }
+        slot->n++;
+        permit->slot = slot;
+}
+
+static void permit_give_back(JobPermit *permit) {
+        JobSlot *slot = permit->slot;
+
+        if (--slot->n > 0)
+                return;
+
+        g_hash_table_remove(permit->jobs->slots, slot->unit);
+        permit->jobs->n_shared -= is_bound(slot->user);
+        user_subtract(slot->user, USE_JOBS, 1);
+        g_free(slot->unit);
+        g_free(slot);
+}
 
 static gboolean on_turn(void *userdata) {
         Jobs *jobs = userdata;
@@ -93,11 +160,9 @@ static gboolean on_turn(void *userdata) {
         jobs->n_jobs++;
         while (jobs->waiting.length > 0 && jobs_have_room(jobs))
                 job_ask(jobs->waiting.head->data);
-        while (jobs->permits.length > 0 && jobs->n_permits < PERMITS_MAX) {
-                JobPermit *permit = g_queue_pop_head_link(&jobs->permits)->data;
-
-                jobs->n_permits++;
-                permit->acquired = true;
+        for (JobPermit *permit; (permit = next_permit(jobs));) {
+                g_queue_unlink(&jobs->permits, &permit->link);
+                permit_take(permit);
                 permit->granted(permit->userdata);
         }
         jobs_unref(jobs);
@@ -106,8 +171,7 @@ static gboolean on_turn(void *userdata) {
 
 /* Called from the main loop, because a permit can be released in the middle of other work. */
 static void jobs_plan_turn(Jobs *jobs) {
-        bool wanted = (jobs->waiting.length > 0 && jobs_have_room(jobs)) ||
-                      (jobs->permits.length > 0 && jobs->n_permits < PERMITS_MAX);
+        bool wanted = (jobs->waiting.length > 0 && jobs_have_room(jobs)) || next_permit(jobs);
 
         if (!wanted || jobs->turn)
                 return;
@@ -137,7 +201,6 @@ static void job_enter(Job *job, JobPhase phase) {
                         g_hash_table_insert(jobs->queued, g_strdup(job->path), queue);
                 }
                 g_queue_push_tail_link(queue, &job->link);
-                jobs->n_queued++;
                 break;
         case JOB_GONE:
                 break;
@@ -162,7 +225,6 @@ static void job_leave(Job *job) {
                 g_queue_unlink(queue, &job->link);
                 if (queue->length == 0)
                         g_hash_table_remove(jobs->queued, job->path);
-                jobs->n_queued--;
                 break;
         case JOB_GONE:
                 break;
@@ -330,6 +392,7 @@ static void jobs_unref(Jobs *jobs) {
                 g_source_unref(jobs->turn);
         }
         g_hash_table_unref(jobs->early);
+        g_hash_table_unref(jobs->slots);
         g_hash_table_unref(jobs->queued);
         g_hash_table_unref(jobs->others);
         g_free(jobs);
@@ -435,6 +498,7 @@ static Jobs *jobs_ref(Connection *connection) {
                 jobs = g_new0(Jobs, 1);
                 jobs->connection = connection;
                 jobs->early = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+                jobs->slots = g_hash_table_new(g_str_hash, g_str_equal);
                 jobs->queued = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, queue_free);
                 jobs->others = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
                 jobs->checks = g_ptr_array_new_with_free_func(check_free);
@@ -468,28 +532,30 @@ Job *job_new(Connection *connection, sd_bus_message *request, const char *unit, 
         return job;
 }
 
-static void permit_request(JobPermit *permit, Connection *connection, bool acquired) {
-        permit->jobs = jobs_ref(connection);
+/* If others wait that could have one, they come first. */
+bool job_permit_acquire(JobPermit *permit, Connection *connection, const char *unit, User *user,
+                        void (*granted)(void *userdata), void *userdata) {
+        *permit = (JobPermit){
+                .jobs = jobs_ref(connection),
+                .unit = g_strdup(unit),
+                .user = user,
+                .granted = granted,
+                .userdata = userdata,
+        };
         permit->link.data = permit;
-        permit->acquired = acquired;
-        if (acquired)
-                permit->jobs->n_permits++;
-        else
-                g_queue_push_tail_link(&permit->jobs->permits, &permit->link);
+        if (permit_has_room(permit->jobs, permit) && !next_permit(permit->jobs)) {
+                permit_take(permit);
+                return true;
+        }
+
+        g_queue_push_tail_link(&permit->jobs->permits, &permit->link);
+        jobs_plan_turn(permit->jobs);
+        return false;
 }
 
-bool job_permit_acquire(JobPermit *permit, Connection *connection, void (*granted)(void *userdata), void *userdata) {
-        Jobs *jobs = jobs_ref(connection);
-
-        permit->granted = granted;
-        permit->userdata = userdata;
-        permit_request(permit, connection, jobs->permits.length == 0 && jobs->n_permits < PERMITS_MAX);
-        jobs_unref(jobs);
-        return permit->acquired;
-}
-
-void job_permit_adopt(JobPermit *permit, Connection *connection) {
-        permit_request(permit, connection, true);
+void job_permit_adopt(JobPermit *permit, Connection *connection, const char *unit, User *user) {
+        *permit = (JobPermit){ .jobs = jobs_ref(connection), .unit = g_strdup(unit), .user = user };
+        permit_take(permit);
 }
 
 void job_permit_release(JobPermit *permit) {
@@ -498,10 +564,14 @@ void job_permit_release(JobPermit *permit) {
         if (!jobs)
                 return;
 
-        if (permit->acquired)
-                jobs->n_permits--;
-        else
+        if (permit->slot) {
+                permit->jobs = jobs;
+                permit_give_back(permit);
+                permit->jobs = NULL;
+        } else {
                 g_queue_unlink(&jobs->permits, &permit->link);
+        }
+        g_clear_pointer(&permit->unit, g_free);
         jobs_plan_turn(jobs);
         jobs_unref(jobs);
 }

@@ -18,19 +18,23 @@
 typedef struct Job Job;
 
 /* A leaf that holds references, and whose jobs may last, needs a permit. There are fewer permits than jobs, so that
- * jobs that do not last always find room. */
+ * jobs that do not last always find room. All leaves that use the same unit have one permit together. A user has only a
+ * share of the permits, and users other than root do not get all. */
 typedef struct JobPermit {
         struct Jobs *jobs; /* NULL: it was not requested */
         GList link;
-        bool acquired;
+        char *unit;
+        User *user;
+        struct JobSlot *slot; /* NULL: it waits */
         void (*granted)(void *userdata);
         void *userdata;
 } JobPermit;
 
-/* True: it is acquired. False: granted will be called from the main loop. */
-bool job_permit_acquire(JobPermit *permit, Connection *connection, void (*granted)(void *userdata), void *userdata);
+/* True: it is acquired. False: granted will be called from the main loop. unit: the name of its unit. */
+bool job_permit_acquire(JobPermit *permit, Connection *connection, const char *unit, User *user,
+                        void (*granted)(void *userdata), void *userdata);
 /* For a job that the previous daemon requested. */
-void job_permit_adopt(JobPermit *permit, Connection *connection);
+void job_permit_adopt(JobPermit *permit, Connection *connection, const char *unit, User *user);
 /* Acquired, waited for or neither. */
 void job_permit_release(JobPermit *permit);
 

@@ -591,7 +591,8 @@ static Status unit_job_start(Leaf *leaf) {
         UnitJob *op = leaf->op;
         Status status = unit_job_prepare(leaf);
 
-        if (status == STATUS_RUNNING && job_permit_acquire(&op->permit, op->connection, on_permit_granted, leaf))
+        if (status == STATUS_RUNNING &&
+            job_permit_acquire(&op->permit, op->connection, op->unit, leaf_user(leaf), on_permit_granted, leaf))
                 unit_job_hold(leaf);
 
         return status;
@@ -727,7 +728,7 @@ static Status unit_job_recover(Leaf *leaf) {
         if (status != STATUS_RUNNING)
                 return status;
 
-        job_permit_adopt(&op->permit, op->connection);
+        job_permit_adopt(&op->permit, op->connection, op->unit, leaf_user(leaf));
         op->recovered = true;
         op->memo = json_object_get(leaf->memo);
         op->inheritance = is_to_be_held(op) ? leaf->services->inheritance : NULL;

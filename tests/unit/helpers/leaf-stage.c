@@ -89,6 +89,10 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
         json_object_object_add(staged->outputs, key, value);
 }
 
+User *leaf_user(const Leaf *leaf) {
+        return NULL;
+}
+
 bool leaf_is_awaited_by(const Leaf *leaf, const char *unit, bool stop) {
         return false;
 }

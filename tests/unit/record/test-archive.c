@@ -21,6 +21,8 @@ typedef struct Fixture {
         Timers *timers;
         DiskQueue *disk;
         UpClock *clock;
+        Users *users;
+        uint32_t uid; /* who starts the runs */
         Archive *archive;
 } Fixture;
 
@@ -30,8 +32,9 @@ static void begin(Fixture *fixture) {
         fixture->disk = disk_queue_new(fixture->context, fixture->timers, NULL, NULL);
         fixture->clock = up_clock_new(fixture->timers, fixture->from);
         up_clock_open(fixture->clock);
-        fixture->archive = archive_new(fixture->directory, fixture->from, &fixture->limits, fixture->disk,
-                                       fixture->timers, fixture->clock);
+        fixture->users = users_new(&fixture->limits);
+        fixture->archive = archive_new(fixture->directory, fixture->from, &fixture->limits, fixture->users,
+                                       fixture->disk, fixture->timers, fixture->clock);
         archive_read(fixture->archive);
 }
 
@@ -43,6 +46,7 @@ static void settle(Fixture *fixture) {
 
 static void end(Fixture *fixture) {
         archive_free(fixture->archive);
+        users_free(fixture->users);
         up_clock_free(fixture->clock);
         disk_queue_free(fixture->disk);
         timers_free(fixture->timers);
@@ -99,7 +103,7 @@ static void put_of_day(const char *directory, const char *run, off_t size, unsig
         g_autoptr(GString) line = g_string_new(NULL);
 
         put(directory, run, size);
-        archive_order_append(line, run, EPOCH + day * DAY);
+        archive_order_append(line, run, (ArchivePlace){ .number = EPOCH + day * DAY });
         g_assert_cmpint(archive_order_write(directory, line, false), ==, 0);
 }
 
@@ -107,7 +111,7 @@ static void add(Fixture *fixture, const char *run, off_t size) {
         g_auto(RecordSummary) summary = { .run = g_strdup(run), .tree = g_strdup("n"), .token = g_strdup(run) };
 
         put(fixture->from, run, size);
-        archive_add(fixture->archive, &summary, (uint64_t) size);
+        archive_add(fixture->archive, &summary, (uint64_t) size, fixture->uid);
         g_assert_null(summary.run);
 }
 
@@ -327,6 +331,48 @@ static void test_size(Fixture *fixture, gconstpointer data) {
         }
 }
 
+/* A user who starts many runs loses only runs of its own, also after a restart of btd; the last run of each tree stays.
+ */
+static void test_shares(Fixture *fixture, gconstpointer data) {
+        fixture->limits.max[LIMIT_HISTORY] = 16;
+        fixture->uid = 0;
+        add(fixture, "backup.1", 1);
+        add(fixture, "root.1", 1);
+        add(fixture, "root.2", 1);
+        fixture->uid = 70000;
+        add(fixture, "rare.1", 1);
+        for (unsigned i = 1; i <= 40; i++) {
+                g_autofree char *run = g_strdup_printf("quick.%u", i);
+
+                add(fixture, run, 1);
+        }
+        assert_runs(fixture, "backup.1 root.1 root.2 rare.1 quick.38 quick.39 quick.40");
+        settle(fixture);
+        end(fixture);
+        begin(fixture);
+        add(fixture, "quick.41", 1);
+        assert_runs(fixture, "backup.1 root.1 root.2 rare.1 quick.39 quick.40 quick.41");
+        g_assert_cmpuint(users_get(fixture->users, 70000)->used[USE_HISTORY], ==, 4);
+
+        /* Runs of root do not displace the last ones of other trees, either. */
+        fixture->uid = 0;
+        for (unsigned i = 3; i <= 40; i++) {
+                g_autofree char *run = g_strdup_printf("root.%u", i);
+
+                add(fixture, run, 1);
+        }
+        assert_runs(fixture,
+                    "backup.1 rare.1 quick.39 quick.40 quick.41 root.30 root.31 root.32 root.33 root.34 root.35 "
+                    "root.36 root.37 root.38 root.39 root.40");
+
+        /* By size, too. */
+        fixture->uid = 70000;
+        add(fixture, "quick.42", 15 << 20);
+        add(fixture, "quick.43", 15 << 20);
+        assert_runs(fixture, "backup.1 rare.1 root.30 root.31 root.32 root.33 root.34 root.35 root.36 root.37 root.38 "
+                             "root.39 root.40 quick.43");
+}
+
 /* What has gone before it was due is never written to the disk. */
 static void test_number(Fixture *fixture, gconstpointer data) {
         unsigned max = limits_default.max[LIMIT_HISTORY];
@@ -360,7 +406,7 @@ static void test_limits(Fixture *fixture, gconstpointer data) {
         assert_runs(fixture, "old.1 old.3");
         add(fixture, "a.1", 1);
         add(fixture, "a.2", 1);
-        assert_runs(fixture, "a.1 a.2");
+        assert_runs(fixture, "old.3 a.2");
         add(fixture, "a.3", 1 << 20);
         assert_runs(fixture, "a.3");
 }
@@ -498,6 +544,7 @@ int main(int argc, char **argv) {
         ADD("without-a-line-once", test_without_a_line_once);
         ADD("lines", test_lines);
         ADD("size", test_size);
+        ADD("shares", test_shares);
         ADD("number", test_number);
         ADD("limits", test_limits);
         ADD("no-directory", test_no_directory);

@@ -28,7 +28,7 @@ static void set_up(Fixture *fixture, gconstpointer data) {
 }
 
 static RecordStore *store_new(const Fixture *fixture) {
-        return record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, fixture->timers);
+        return record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL, fixture->timers);
 }
 
 static void tear_down(Fixture *fixture, gconstpointer data) {
@@ -118,7 +118,8 @@ static void test_pieces(Fixture *fixture, gconstpointer data) {
         } cases[] = {
                 { 0, 100, "one two" }, { 0, 3, "one" }, { 4, 100, "two" }, { 7, 100, "" }, { UINT64_MAX, 100, "" }
         };
-        g_autoptr(RecordStore) store = record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL);
+        g_autoptr(RecordStore) store =
+                record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL, NULL);
 
         put_record(fixture, "one two\0\0\0", 10);
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -141,7 +142,8 @@ static int read_all(const RecordStore *store, const char *run, RunRecord **ret_r
 }
 
 static void test_whole(Fixture *fixture, gconstpointer data) {
-        g_autoptr(RecordStore) store = record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL);
+        g_autoptr(RecordStore) store =
+                record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL, NULL);
         g_autoptr(RunRecord) record = NULL;
         g_autofree char *error = NULL, *text = NULL;
         size_t length;
@@ -161,8 +163,9 @@ static void test_whole(Fixture *fixture, gconstpointer data) {
 
 /* Also while there is no directory of run records yet. */
 static void test_trusted(Fixture *fixture, gconstpointer data) {
-        g_autoptr(RecordStore) store = record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL),
-                               none = record_store_new(NULL, NULL, &limits_default, NULL, NULL);
+        g_autoptr(RecordStore) store =
+                record_store_new(fixture->runtime, fixture->state, &limits_default, NULL, NULL, NULL),
+                               none = record_store_new(NULL, NULL, &limits_default, NULL, NULL, NULL);
         g_autofree char *error = NULL, *expected = NULL;
 
         g_assert_cmpint(record_store_check_trusted(none, &error), ==, 0);
@@ -273,7 +276,7 @@ static void test_finish_in_vain(Fixture *fixture, gconstpointer data) {
         g_assert_true(g_file_set_contents(fixture->record, "x", 1, NULL));
         g_assert_true(g_file_set_contents(finished, "x", 1, NULL));
         dup2(fd, STDERR_FILENO);
-        record_store_finish(store, &summary, 1);
+        record_store_finish(store, &summary, 1, 0);
         dup2(before, STDERR_FILENO);
         close(before);
         close(fd);

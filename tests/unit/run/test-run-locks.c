@@ -97,7 +97,7 @@ static void test_released_in_the_record_first(void) {
         g_autofree char *directory = g_dir_make_tmp("btd-test-XXXXXX", NULL),
                         *runs = g_build_filename(directory, "runs", NULL),
                         *path = g_build_filename(runs, "test.1.journal", NULL), *record = NULL;
-        g_autoptr(RecordStore) store = record_store_new(directory, NULL, &limits_default, NULL, NULL);
+        g_autoptr(RecordStore) store = record_store_new(directory, NULL, &limits_default, NULL, NULL, NULL);
         LockParty *party = lock_party_new(stage->locks);
         Waiting waiting = { .path = path };
         LockRequest *request;

@@ -16,6 +16,7 @@
 typedef struct Stage {
         sd_bus *bus, *other;
         Workers *workers;
+        Users *users;
         Operations *operations;
         uint32_t uid;             /* of the caller */
         bool forbidden;           /* by the tree */
@@ -89,13 +90,15 @@ static void set_up(Stage *stage, gconstpointer data) {
         g_assert_cmpint(sd_bus_add_object(stage->bus, NULL, "/t", on_call, stage), >=, 0);
         g_assert_cmpint(sd_bus_add_filter(stage->other, NULL, on_question, stage), >=, 0);
         stage->workers = workers_new(NULL, 1);
-        stage->operations = operations_new(NULL, stage->bus, stage->workers, 10, permits, stage);
+        stage->users = users_new(&limits_default);
+        stage->operations = operations_new(NULL, stage->bus, stage->workers, stage->users, 10, permits, stage);
         operations_open(stage->operations);
         stage->done = g_string_new(NULL);
 }
 
 static void tear_down(Stage *stage, gconstpointer data) {
         operations_free(stage->operations);
+        users_free(stage->users);
         workers_free(stage->workers);
         sd_bus_message_unref(stage->question);
         sd_bus_close_unref(stage->bus);
@@ -164,11 +167,26 @@ static void test_delayed(Stage *stage, gconstpointer data) {
         assert_done(stage, "1 2 3 ok ok ok ");
 }
 
+/* Of many refusals of a user, only a few are logged; those of root all are. */
+static void test_unlogged(Stage *stage, gconstpointer data) {
+        const User *user = users_get(stage->users, 70000), *root = users_get(stage->users, 0);
+
+        stage->uid = 70000;
+        stage->forbidden = true;
+        for (unsigned i = 0; i < 8; i++)
+                call(stage, i);
+        g_assert_cmpuint(user->refused, ==, 8);
+        g_assert_cmpuint(user->n_logged, ==, 5);
+        g_assert_cmpuint(user->n_unlogged, ==, 3);
+        g_assert_cmpuint(root->n_unlogged, ==, 0);
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         errors_register();
         g_test_add("/operation/permitted", Stage, NULL, set_up, test_permitted, tear_down);
         g_test_add("/operation/forbidden-meanwhile", Stage, NULL, set_up, test_forbidden_meanwhile, tear_down);
         g_test_add("/operation/delayed", Stage, NULL, set_up, test_delayed, tear_down);
+        g_test_add("/operation/unlogged", Stage, NULL, set_up, test_unlogged, tear_down);
         return g_test_run();
 }
