@@ -18,7 +18,8 @@ PAGE = pathlib.Path(daemon.BUILD, "trees", "btd-cookbook.7").read_text(encoding=
 
 def plain(block):
     """The text that roff shows for the lines of a display."""
-    return re.sub(r"^\\&", "", block, flags=re.M).replace(r"\-", "-").replace(r"\e", "\\")
+    shown = {"&": "", "-": "-", "(ti": "~", "(ha": "^", "(ga": "`", "(aq": "'", "e": "\\"}
+    return re.sub(r"\\(\(..|.)", lambda match: shown[match[1]], block)
 
 
 FILES = {name: plain(text) for name, text in re.findall(r"^\.Pa (\S+)\n\.Bd -literal\n(.*?)^\.Ed\n", PAGE, re.M | re.S)}

@@ -18,7 +18,8 @@ while IFS= read -r line; do
         *.session | *.machine) printf '.Bd -literal\n' ;;
         *) printf '.Pp\n.Pa %s\n.Bd -literal\n' "$name" ;;
         esac
-        # A backslash and a dash as they are, and no line is a request.
-        sed 's/\\/\\e/g; s/-/\\-/g; s/^[.'\'']/\\\&&/' "$directory/$name"
+        # So that the page shows what the file has, to be copied from there; and no line is a request.
+        sed 's/\\/\\e/g; s/-/\\-/g; s/~/\\(ti/g; s/\^/\\(ha/g; s/`/\\(ga/g; s/'\''/\\(aq/g; s/^\./\\\&./' \
+                "$directory/$name"
         printf '.Ed\n'
 done <"$1"
