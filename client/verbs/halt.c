@@ -79,7 +79,7 @@ static int halt_runs(Client *client, const char *tree, const char *instance, cha
         if (r >= 0 && instance)
                 r = sd_bus_message_append(message, "{sv}", "instance", "s", instance);
         if (r >= 0 && token && options_has(&client->options, OPTION_WAIT))
-                r = sd_bus_message_append(message, "{sv}", "wait", "b", 1);
+                r = sd_bus_message_append(message, "{sv}", "awaited", "b", 1);
         if (r >= 0)
                 r = sd_bus_message_close_container(message);
         if (r < 0)

@@ -71,7 +71,7 @@ static int append_options(const Started *started, sd_bus_message *message) {
         if (r >= 0 && token)
                 r = sd_bus_message_append(message, "{sv}", "token", "s", token);
         if (r >= 0 && !started->text && tells_that_it_waits(started))
-                r = sd_bus_message_append(message, "{sv}", "wait", "b", true);
+                r = sd_bus_message_append(message, "{sv}", "awaited", "b", true);
 
         return r < 0 ? r : sd_bus_message_close_container(message);
 }

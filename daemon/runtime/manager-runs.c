@@ -510,6 +510,16 @@ Outcome manager_outcome_of(const Manager *manager, const Run *run) {
         };
 }
 
+static Outcome outcome_of_summary(const RecordSummary *summary) {
+        return (Outcome){
+                .run = g_strdup(summary->run),
+                .token = g_strdup(summary->token),
+                .status = g_strdup(summary->status),
+                .cause = g_strdup(summary->cause),
+                .finished = summary->finished,
+        };
+}
+
 /* Looks in the listed runs, in the index of tokens, in the pending restarts, and in the history: that one is asked
  * about what does not fit the index, and for runs whose token is the name of the first run of their series. -ENOENT:
  * not found. */
@@ -538,13 +548,7 @@ static int find_outcome(Manager *manager, const char *tree, const char *instance
         if (known && !past)
                 past = &state;
         if (past)
-                *ret_outcome = (Outcome){
-                        .run = g_strdup(past->run),
-                        .token = g_strdup(past->token),
-                        .status = g_strdup(past->status),
-                        .cause = g_strdup(past->cause),
-                        .finished = past->finished,
-                };
+                *ret_outcome = outcome_of_summary(past);
         else if (due)
                 *ret_outcome = (Outcome){ .run = g_strdup(due), .token = g_strdup(token) };
         else
@@ -564,6 +568,26 @@ int manager_find_outcome(Manager *manager, const char *tree, const char *instanc
 
         shown = excerpt(token, strlen(token));
         *ret_error = g_strdup_printf("no run of tree '%s' with the token '%s' is known", tree, shown);
+        return MANAGER_NO_SUCH_RUN;
+}
+
+int manager_find_outcome_of_run(Manager *manager, const char *id, Outcome *ret_outcome, char **ret_error) {
+        Archive *archive = record_store_archive(manager->records);
+        const Run *run = manager_run(manager, id);
+
+        if (!run && archive && archive_has(archive, id) && !manager_history_is_read(manager, NULL))
+                return manager_not_yet("the history is being read; try again", ret_error);
+
+        if (run) {
+                *ret_outcome = manager_outcome_of(manager, run);
+                return 0;
+        }
+        if (archive && archive_has(archive, id)) {
+                *ret_outcome = outcome_of_summary(archive_get(archive, id));
+                return 0;
+        }
+
+        *ret_error = record_store_no_such(id);
         return MANAGER_NO_SUCH_RUN;
 }
 

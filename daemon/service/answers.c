@@ -192,20 +192,44 @@ void answers_retry(Answers *answers) {
         }
 }
 
-static unsigned count_of_sender(const Answers *answers, const char *sender) {
+static unsigned count_of_sender(const Answers *answers, const char *sender, bool is_wait) {
         unsigned n = 0;
 
-        for (const GList *link = answers->waiting.head; link; link = link->next)
-                n += g_str_equal(((const Waiting *) link->data)->turn.caller, sender);
+        for (const GList *link = answers->waiting.head; link; link = link->next) {
+                const Waiting *waiting = link->data;
+
+                n += waiting->kind->is_wait == is_wait && g_str_equal(waiting->turn.caller, sender);
+        }
 
         return n;
+}
+
+/* Makes room for another wait: the oldest one may be of a call that its caller has given up, about which D-Bus tells
+ * nothing. */
+static void give_up_wait(Answers *answers, const char *sender) {
+        if (count_of_sender(answers, sender, true) < answers->max)
+                return;
+
+        for (const GList *link = answers->waiting.head; link; link = link->next) {
+                Waiting *waiting = link->data;
+
+                if (!waiting->kind->is_wait || !g_str_equal(waiting->turn.caller, sender))
+                        continue;
+
+                (void) sd_bus_reply_method_errorf(waiting->answer.question, ERROR_LIMIT_EXCEEDED, TEXT_TOO_MANY_CALLS,
+                                                  answers->max);
+                waiting_free(waiting);
+                return;
+        }
 }
 
 int answers_add(Answers *answers, sd_bus_message *message, const AnswerKind *kind, sd_bus_error *ret_error) {
         const char *sender = sd_bus_message_get_sender(message);
         Waiting *waiting;
 
-        if (count_of_sender(answers, sender) >= answers->max)
+        if (kind->is_wait)
+                give_up_wait(answers, sender);
+        else if (count_of_sender(answers, sender, false) >= answers->max)
                 return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED, TEXT_TOO_MANY_CALLS, answers->max);
 
         waiting = g_new0(Waiting, 1);

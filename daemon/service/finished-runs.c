@@ -130,6 +130,21 @@ void finished_runs_send(FinishedRuns *finished) {
         plan(finished);
 }
 
+bool finished_runs_find(const FinishedRuns *finished, const char *id, const char **ret_status, const char **ret_cause) {
+        for (const GList *link = finished->waiting.tail; link; link = link->prev) {
+                const FinishedRun *run = link->data;
+
+                if (!g_str_equal(run->id, id))
+                        continue;
+
+                *ret_status = run->status;
+                *ret_cause = run->cause;
+                return true;
+        }
+
+        return false;
+}
+
 void finished_runs_open(FinishedRuns *finished, sd_bus *bus) {
         finished_runs_close(finished);
         finished->bus = bus;

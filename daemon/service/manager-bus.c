@@ -358,11 +358,20 @@ static int method_get_run(sd_bus_message *message, void *userdata, sd_bus_error 
         return answer_about_name(userdata, message, &kind, ret_error);
 }
 
-static int append_outcome(Answer *answer, sd_bus_error *ret_error) {
-        g_autofree char *error = NULL, *path = NULL;
-        g_auto(Outcome) outcome = {};
+static int append_outcome(sd_bus_message *message, const Outcome *outcome) {
+        g_autofree char *path = object_path_of_run(outcome->run);
+        int r = sd_bus_message_append(message, "a{sv}", 6, "id", "s", outcome->run, "path", "o", path, "status", "s",
+                                      outcome->status, "finished", "t", outcome->finished, "cause", "s", outcome->cause,
+                                      "restarting", "b", (int) outcome->restarting);
+
+        return MIN(r, 0);
+}
+
+/* Finds the run that has the token. Returns what AnswerKind.append() returns. */
+static int find_outcome(Answer *answer, Outcome *ret_outcome, sd_bus_error *ret_error) {
         const char *tree, *token, *instance = "";
         const CallOption options[] = { { "instance", "s", &instance }, {} };
+        g_autofree char *error = NULL;
         int r;
 
         (void) sd_bus_message_rewind(answer->question, true);
@@ -371,21 +380,77 @@ static int append_outcome(Answer *answer, sd_bus_error *ret_error) {
                 r = arguments_read_options(answer->question, options, ret_error);
         if (r < 0)
                 return r;
-        r = manager_find_outcome(published_manager(answer->userdata), tree, instance, token, &outcome, &error);
+
+        r = manager_find_outcome(published_manager(answer->userdata), tree, instance, token, ret_outcome, &error);
         if (r == MANAGER_NOT_YET)
                 return ANSWER_WAITS;
-        if (r < 0)
-                return error_from_manager(ret_error, r, error);
+        return r < 0 ? error_from_manager(ret_error, r, error) : 0;
+}
 
-        path = object_path_of_run(outcome.run);
-        r = sd_bus_message_append(answer->reply, "a{sv}", 6, "id", "s", outcome.run, "path", "o", path, "status", "s",
-                                  outcome.status, "finished", "t", outcome.finished, "cause", "s", outcome.cause,
-                                  "restarting", "b", (int) outcome.restarting);
-        return MIN(r, 0);
+static int append_found_outcome(Answer *answer, sd_bus_error *ret_error) {
+        g_auto(Outcome) outcome = {};
+        int r = find_outcome(answer, &outcome, ret_error);
+
+        return r != 0 ? r : append_outcome(answer->reply, &outcome);
+}
+
+/* The end of a run that is still listed, and running, is not there yet. */
+static bool has_ended(const Answer *answer, const Outcome *outcome) {
+        const Run *run = manager_run(published_manager(answer->userdata), outcome->run);
+
+        return run ? run_finished(run) > 0 : outcome->status != NULL;
+}
+
+static int append_end(Answer *answer, sd_bus_error *ret_error) {
+        g_auto(Outcome) outcome = {};
+        int r = find_outcome(answer, &outcome, ret_error);
+
+        if (r != 0)
+                return r;
+
+        return outcome.restarting || !has_ended(answer, &outcome) ? ANSWER_WAITS
+                                                                  : append_outcome(answer->reply, &outcome);
+}
+
+/* A run that has just finished may have been replaced by the next one already, and btd may have no history. */
+static int append_end_of_run(Answer *answer, sd_bus_error *ret_error) {
+        const Published *published = answer->userdata;
+        const char *id, *status, *cause;
+        g_auto(Outcome) outcome = {};
+        g_autofree char *error = NULL;
+        int r;
+
+        (void) sd_bus_message_rewind(answer->question, true);
+        r = sd_bus_message_read(answer->question, "s", &id);
+        if (r >= 0)
+                r = arguments_read_options(answer->question, &(CallOption){}, ret_error);
+        if (r < 0)
+                return r;
+
+        r = manager_find_outcome_of_run(published->manager, id, &outcome, &error);
+        if (r == MANAGER_NO_SUCH_RUN && finished_runs_find(published->finished, id, &status, &cause)) {
+                outcome = (Outcome){ .run = g_strdup(id), .status = g_strdup(status), .cause = g_strdup(cause) };
+                r = 0;
+        }
+        if (r == MANAGER_NOT_YET || (r == 0 && !has_ended(answer, &outcome)))
+                return ANSWER_WAITS;
+        return r < 0 ? error_from_manager(ret_error, r, error) : append_outcome(answer->reply, &outcome);
 }
 
 static int method_get_outcome(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .append = append_outcome };
+        static const AnswerKind kind = { .append = append_found_outcome };
+
+        return answer_about_name(userdata, message, &kind, ret_error);
+}
+
+static int method_wait(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const AnswerKind kind = { .append = append_end, .is_wait = true };
+
+        return answer_about_name(userdata, message, &kind, ret_error);
+}
+
+static int method_wait_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const AnswerKind kind = { .append = append_end_of_run, .is_wait = true };
 
         return answer_about_name(userdata, message, &kind, ret_error);
 }
@@ -470,6 +535,10 @@ static const sd_bus_vtable methods[] = {
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetOutcome", SD_BUS_ARGS("s", tree, "s", token, "a{sv}", options),
                                 SD_BUS_RESULT("a{sv}", outcome), method_get_outcome, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Wait", SD_BUS_ARGS("s", tree, "s", token, "a{sv}", options),
+                                SD_BUS_RESULT("a{sv}", outcome), method_wait, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("WaitRun", SD_BUS_ARGS("s", id, "a{sv}", options), SD_BUS_RESULT("a{sv}", outcome),
+                                method_wait_run, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("ListHistory", SD_BUS_ARGS("a{sv}", options), SD_BUS_RESULT("aa{sv}", runs),
                                 history_bus_list, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetRecord", SD_BUS_ARGS("s", id, "t", offset), SD_BUS_RESULT("ay", part),

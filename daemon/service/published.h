@@ -7,6 +7,7 @@
 
 #include "runtime/manager.h"
 #include "service/answers.h"
+#include "service/finished-runs.h"
 #include "service/operation.h"
 #include "service/subscribers.h"
 
@@ -22,6 +23,7 @@ typedef struct Published {
         Operations *operations;
         Subscribers *subscribers;
         Answers *answers;
+        FinishedRuns *finished;
         Workers *workers;   /* for files that callers read */
         Workers *replayers; /* for run records that are replayed for callers */
         bool open;          /* see service_open() */

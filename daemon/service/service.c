@@ -411,6 +411,7 @@ static void on_connected(Connection *connection, void *userdata) {
         publication->run_vtable = object_kind_vtable(&run_kind);
         published->manager = service->manager;
         published->info = service->info;
+        published->finished = service->finished;
         published->workers = service->workers;
         published->replayers = service->replayers;
         /* Create the answers before the operations, so that reads are answered before something changes. */
@@ -448,7 +449,33 @@ static void on_retry(void *userdata) {
         operations_retry(service->publication->published.operations);
 }
 
-static const ManagerObserver observer = { .retry_starts = on_retry, .stopping = on_retry };
+/* A run has finished, or no restart follows any more: calls of Wait can be answered. */
+static void retry_waits(const Service *service) {
+        if (service->publication)
+                answers_retry(service->publication->published.answers);
+}
+
+static void on_run_changed(Run *run, void *userdata) {
+        retry_waits(userdata);
+}
+
+static void on_run_lost(const char *id, const char *cause, void *userdata) {
+        retry_waits(userdata);
+}
+
+static void on_restart_dropped(const char *run, const char *tree, const char *instance, void *userdata) {
+        retry_waits(userdata);
+}
+
+static const ManagerObserver observer = {
+        .run_new = on_run_changed,
+        .run_finished = on_run_changed,
+        .run_lost = on_run_lost,
+        .restart_changed = on_run_changed,
+        .restart_dropped = on_restart_dropped,
+        .retry_starts = on_retry,
+        .stopping = on_retry,
+};
 
 static const ListenerCallbacks listener_callbacks = {
         .connected = on_connected,

@@ -89,7 +89,7 @@ int tree_bus_start(const Published *published, sd_bus_message *message, const ch
                 { "instance", "s", &start.instance },
                 { "token", "s", &start.token },
                 { "attach", "b", &attach },
-                { "wait", "b", &wait },
+                { "awaited", "b", &wait },
                 {},
         };
         g_autoptr(json_object) variables = NULL;
@@ -118,7 +118,7 @@ int tree_bus_halt(const Published *published, sd_bus_message *message, const cha
         const CallOption options[] = {
                 { "instance", "s", &halt.instance },
                 { "token", "s", &halt.token },
-                { "wait", "b", &wait },
+                { "awaited", "b", &wait },
                 {},
         };
         g_autoptr(sd_bus_message) reply = NULL;

@@ -5,9 +5,11 @@ import json
 import signal
 
 import pytest
+from gi.repository import GLib
 
 import buses
 from btctl_runs import BAD, GOOD, LONG, UTF8, begin, end, wait_blocked, without_times
+from client import DBusError, wait
 from daemon import Daemon
 
 
@@ -116,6 +118,51 @@ def test_wait_for_what_follows(btd):
     lines = [[line.split(" after")[0] for line in output.splitlines()] for _, output in told]
     assert lines == [["✗ again.1: failure", "» again.2: started", "✗ again.2: failure", "» again.3: started",
                       "✗ again.3: failure"], ["✗ again.1: failure"], ["✗ again.1: failure"]]
+
+
+def outcome(replies):
+    [[result]] = wait(lambda: replies, "the reply")
+    return result["id"], result["status"], result["cause"], result["restarting"]
+
+
+def test_the_method_wait(btd, tmp_path):
+    """It replies at the end of the last run that follows; for one run, at the end of that. The calls that wait do not
+    count with others of the caller, and the next btd answers them when they are repeated."""
+    btd.tree("again", {"type": "Sequence", "children": [until(tmp_path), {"type": "AlwaysFailure"}]}, restart="on-failure",
+             restart_backoff={"initial": "1h", "max": "1h"})
+    btd.tree("net", until(tmp_path, "net"))
+    btd.start(*durable(tmp_path), "--limit=calls-of-a-caller=2")
+    btd.client.start("again")
+    btd.client.start("net", token="mine", instance="x")
+
+    def calls():
+        return btd.client.begin("Wait", "(ssa{sv})", "again", "again.1", {}), btd.client.begin("WaitRun", "(sa{sv})", "again.1", {})
+    series, one = calls()
+    assert btd.client.runs() and not series and not one
+    more = btd.client.begin("WaitRun", "(sa{sv})", "net.1", {})
+    wait(lambda: series, "the reply")
+    assert "LimitExceeded" in series[0] and not one and not more
+
+    btd.stop(signal.SIGKILL)
+    wait(lambda: one and more, "the replies")
+    assert isinstance(one[0], str) and isinstance(more[0], str)
+    btd.start(*durable(tmp_path))
+    series, one = calls()
+    (tmp_path / "go").touch()
+    assert outcome(one)[:2] == ("again.1", "failure") and not series
+    assert outcome(btd.client.begin("WaitRun", "(sa{sv})", "again.1", {}))[3] is True
+    btd.client.manager("HaltRun", "sa{sv}", "again.1", {})
+    assert outcome(series)[3] is False
+
+    named = btd.client.begin("Wait", "(ssa{sv})", "net", "mine", {"instance": GLib.Variant("s", "x")})
+    (tmp_path / "net").touch()
+    assert outcome(named) == ("net.1", "success", "", False)
+    assert outcome(btd.client.begin("Wait", "(ssa{sv})", "net", "mine", {"instance": GLib.Variant("s", "x")}))[1] == "success"
+    btd.client.start("net", instance="x")
+    assert outcome(btd.client.begin("WaitRun", "(sa{sv})", "net.1", {})) == ("net.1", "success", "", False)
+    for method, signature, arguments in ("Wait", "ssa{sv}", ("net", "never", {})), ("WaitRun", "sa{sv}", ("net.99", {})):
+        with pytest.raises(DBusError, match="NoSuchRun"):
+            btd.client.manager(method, signature, *arguments)
 
 
 def test_wait_for_a_restart(btd):

@@ -209,7 +209,7 @@ class Client:
             except GLib.Error as error:
                 replies.append(error.message)
         self.connection.call(BUS_NAME, MANAGER, "org.btd1.Manager", method, GLib.Variant(signature, args), None,
-                             Gio.DBusCallFlags.NONE, -1, None, on_reply)
+                             Gio.DBusCallFlags.NONE, PATIENCE * 1000, None, on_reply)
         return replies
 
     def wait_running(self, timeout=PATIENCE):
