@@ -15,6 +15,10 @@
 
 static const char *const ways[] = { "auto", "unit", "child", NULL };
 
+static const char *const format_names[] = {
+        [OUTPUT_TEXT] = "text", [OUTPUT_LINES] = "lines", [OUTPUT_WORDS] = "words", [OUTPUT_JSON] = "json", NULL,
+};
+
 static const char *const signal_names[] = {
         "SIGTERM", "SIGINT",  "SIGHUP",  "SIGQUIT",  "SIGKILL", "SIGUSR1",
         "SIGUSR2", "SIGABRT", "SIGALRM", "SIGWINCH", NULL,
@@ -38,8 +42,7 @@ static int find_shell_word(const char *const *argv) {
         return -1;
 }
 
-static void spawn_params_check(const Tree *tree, NodeId node, Findings *findings) {
-        const SpawnParams *params = tree->nodes[node].params;
+static void check_argv(const SpawnParams *params, Findings *findings) {
         int word = params->argv ? find_shell_word(params->argv) : -1;
 
         if (params->argv && params->argv[0] && !params->argv[1] && strchr(params->argv[0], ' '))
@@ -53,6 +56,15 @@ static void spawn_params_check(const Tree *tree, NodeId node, Findings *findings
                         g_strdup_printf("argv: \"%s\" is an argument here, because there is no shell; to pass it to "
                                         "a shell, run [\"/bin/sh\", \"-c\", \"...\"]",
                                         params->argv[word]));
+}
+
+static void spawn_params_check(const Tree *tree, NodeId node, Findings *findings) {
+        const SpawnParams *params = tree->nodes[node].params;
+
+        if (params->stdout_format != OUTPUT_TEXT && !params->stdout_key)
+                findings_error(findings, "stdout_format", -1,
+                               "stdout_format: there is no 'stdout', the name of the variable for the output");
+        check_argv(params, findings);
 }
 
 /* Only a unit has these. */
@@ -150,6 +162,15 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                                "default the output goes to the journal",                                               \
                 },                                                                                                     \
                 {                                                                                                      \
+                        .name = "stdout_format",                                                                       \
+                        .kind = PARAM_ENUM,                                                                            \
+                        .offset = offsetof(SpawnParams, stdout_format),                                                \
+                        .fallback = "\"text\"",                                                                        \
+                        .values = format_names,                                                                        \
+                        .doc = "What that variable gets: the text, a list of its lines or of its words, or the value " \
+                               "of its JSON",                                                                          \
+                },                                                                                                     \
+                {                                                                                                      \
                         .name = "stderr",                                                                              \
                         .kind = PARAM_STRING,                                                                          \
                         .offset = offsetof(SpawnParams, stderr_key),                                                   \
@@ -163,7 +184,14 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .offset = offsetof(SpawnParams, output_limit),                                                 \
                         .fallback = "65536",                                                                           \
                         .max = 1 << 30,                                                                                \
-                        .doc = "How many bytes of each output are kept; the rest is dropped",                          \
+                        .doc = "How many bytes of each output are kept; if there are more, the leaf fails",            \
+                },                                                                                                     \
+                {                                                                                                      \
+                        .name = "cut_output",                                                                          \
+                        .kind = PARAM_BOOL,                                                                            \
+                        .offset = offsetof(SpawnParams, cut_output),                                                   \
+                        .fallback = "false",                                                                           \
+                        .doc = "true: a longer output is cut, and the leaf does not fail",                             \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "success_exit",                                                                        \

@@ -18,6 +18,14 @@ enum {
         SPAWN_AS_CHILD,
 };
 
+/* What becomes of the standard output. */
+typedef enum OutputFormat {
+        OUTPUT_TEXT,
+        OUTPUT_LINES,
+        OUTPUT_WORDS,
+        OUTPUT_JSON,
+} OutputFormat;
+
 typedef struct SpawnParams {
         const char *const *argv;
         const char *const *env;
@@ -26,7 +34,9 @@ typedef struct SpawnParams {
         json_object *properties;
         const char *input;
         const char *stdout_key, *stderr_key;
+        int stdout_format; /* OutputFormat */
         int64_t output_limit;
+        bool cut_output;
         json_object *success_exit;
         uint64_t timeout;
         int kill_signal;

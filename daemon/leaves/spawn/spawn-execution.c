@@ -19,6 +19,8 @@
 #include <systemd/sd-daemon.h>
 
 #include "basic/cleanup.h"
+#include "basic/excerpt.h"
+#include "basic/json-parse.h"
 #include "basic/log.h"
 #include "bus/buses.h"
 #include "leaves/dbus/dbus-leaf.h"
@@ -33,6 +35,10 @@
 #define READ_SIZE (16 * 1024u)
 #define BLOCK_SIZE 4096u
 #define LINE_MAX_QUOTED 200u
+
+/* What is kept as a list or as the value of its JSON is read on the main loop. */
+#define FORMATTED_OUTPUT_MAX (1024 * 1024u)
+#define JSON_OUTPUT_DEPTH 100
 
 /* How much a file may exceed the limit before the excess is dropped. */
 #define EXCESS (1024 * 1024u)
@@ -302,11 +308,52 @@ static size_t length_without_newline(const Output *output) {
         return text->len > 0 && text->str[text->len - 1] == '\n' ? text->len - 1 : text->len;
 }
 
-/* The output as text, without a newline at the end; invalid UTF-8 is replaced. */
-static json_object *output_to_json(const Output *output) {
-        g_autofree char *valid = g_utf8_make_valid(output->text->str, (gssize) length_without_newline(output));
+static json_object *list_of(const char *text, const char *separators, bool with_empty) {
+        json_object *list = json_object_new_array();
 
-        return json_object_new_string(valid);
+        for (const char *end; *text; text = *end ? end + 1 : end) {
+                end = text + strcspn(text, separators);
+                if (with_empty || end > text)
+                        json_object_array_add(list, json_object_new_string_len(text, (int) (end - text)));
+        }
+
+        return list;
+}
+
+static int parse(const Output *output, json_object **ret_value, char **ret_problem) {
+        g_autofree char *number = NULL, *shown = NULL;
+        int r = json_parse(output->text->str, output->text->len, JSON_OUTPUT_DEPTH, ret_value, &number);
+
+        if (r >= 0)
+                return 0;
+
+        shown = excerpt(output->text->str, length_without_newline(output));
+        if (number)
+                *ret_problem = g_strdup_printf("its %s has the number %s, which does not fit into 64 bits",
+                                               output->what, number);
+        else
+                *ret_problem =
+                        g_strdup_printf("its %s is not JSON: %s", output->what, *shown ? shown : "there is none");
+        return r;
+}
+
+/* The output without a newline at the end; invalid UTF-8 is replaced, except in JSON. */
+static int output_to_json(const Output *output, OutputFormat format, json_object **ret_value, char **ret_problem) {
+        g_autofree char *valid = NULL;
+
+        if (format != OUTPUT_TEXT && output->text->len > FORMATTED_OUTPUT_MAX) {
+                *ret_problem = g_strdup_printf("its %s is longer than %u bytes, so it can only be kept as text",
+                                               output->what, FORMATTED_OUTPUT_MAX);
+                return -E2BIG;
+        }
+        if (format == OUTPUT_JSON)
+                return parse(output, ret_value, ret_problem);
+
+        valid = g_utf8_make_valid(output->text->str, (gssize) length_without_newline(output));
+        *ret_value = format == OUTPUT_LINES   ? list_of(valid, "\n", true)
+                     : format == OUTPUT_WORDS ? list_of(valid, " \t\n\v\f\r", false)
+                                              : json_object_new_string(valid);
+        return 0;
 }
 
 /* The last line, if it is short enough to be quoted, or NULL. To be freed. */
@@ -397,14 +444,29 @@ static void set_cause(const Execution *execution, const SpawnEnd *end) {
         leaf_set_cause_of(execution->leaf, end_kind(end), facts, "%s", text);
 }
 
-static void set_output(Leaf *leaf, const char *key, Output *output) {
-        if (output)
-                leaf_set_output(leaf, key, output_to_json(output));
+/* NULL: there is no problem. Of a program that has failed, it is not told. */
+static char *set_output(Execution *execution, const char *key, Output *output, OutputFormat format) {
+        bool is_cut = output && output->exceeded && !execution->params->cut_output;
+        json_object *value = NULL;
+        char *problem = NULL;
+
+        if (!output)
+                return NULL;
+
+        if (output_to_json(output, format, &value, &problem) >= 0)
+                leaf_set_output(execution->leaf, key, value);
+        if (!is_cut)
+                return problem;
+
+        g_free(problem);
+        return g_strdup_printf("its %s is longer than %zu bytes; set a larger output_limit, or cut_output to true",
+                               output->what, output->limit);
 }
 
 static void on_ended(const SpawnEnd *end, void *userdata) {
         Execution *execution = userdata;
         const SpawnParams *params = execution->params;
+        g_autofree char *problem = NULL;
 
         execution->has_run = !end->error;
 
@@ -425,8 +487,10 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
         if (execution->error)
                 output_finish(execution->error, execution->leaf);
         if (!end->error && !execution->lost) {
-                set_output(execution->leaf, params->stdout_key, execution->output);
-                set_output(execution->leaf, params->stderr_key, execution->error);
+                g_autofree char *second = set_output(execution, params->stderr_key, execution->error, OUTPUT_TEXT);
+
+                problem = set_output(execution, params->stdout_key, execution->output, params->stdout_format);
+                problem = problem ?: g_steal_pointer(&second);
         }
 
         if (!is_success(params, end)) {
@@ -436,6 +500,10 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
                 leaf_set_cause_of(execution->leaf, CAUSE_LOST, NULL,
                                   "it succeeded, but btd was restarted meanwhile, and its %s was not kept",
                                   execution->lost);
+                execution->ended(STATUS_FAILURE, execution->leaf);
+        } else if (problem) {
+                leaf_set_cause_of(execution->leaf, CAUSE_FAILED, facts_new("program", fact_text(params->argv[0]), NULL),
+                                  "it succeeded, but %s", problem);
                 execution->ended(STATUS_FAILURE, execution->leaf);
         } else {
                 const LogSubject subject = leaf_log_subject(execution->leaf);
@@ -640,10 +708,42 @@ static int begin_by_systemd(Execution *execution) {
         return 0;
 }
 
+/* The limits of execve(2): of one text, and of all together with a stack of the usual size. */
+#define ARGUMENT_MAX (128u * 1024 - 1)
+#define ARGUMENTS_MAX (2u * 1024 * 1024)
+
+/* What execve(2) would refuse with E2BIG, or NULL. Of a unit, nothing but a status would tell it. */
+static char *describe_excess(const SpawnParams *params) {
+        const char *const *const lists[] = { params->argv, params->env };
+        size_t all = 0;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
+                for (size_t j = 0; lists[i] && lists[i][j]; j++) {
+                        size_t length = strlen(lists[i][j]);
+
+                        all += length + 1 + sizeof(char *);
+                        if (length > ARGUMENT_MAX)
+                                return g_strdup_printf("%s[%zu] has %zu bytes, but a program gets at most %u in one "
+                                                       "text (E2BIG); pass the text with stdin, or in a file",
+                                                       i == 0 ? "argv" : "env", j, length, ARGUMENT_MAX);
+                }
+
+        return all <= ARGUMENTS_MAX ? NULL
+                                    : g_strdup_printf("argv and env have %zu bytes, but a program gets at most %u "
+                                                      "(E2BIG); pass the text with stdin, or in a file",
+                                                      all, ARGUMENTS_MAX);
+}
+
 int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, ExecutionEnded ended,
                   Execution **ret_execution) {
         g_autoptr(Execution) execution = NULL;
+        g_autofree char *excess = describe_excess(params);
         int r;
+
+        if (excess) {
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", excess);
+                return -E2BIG;
+        }
 
         /* An error of the file itself was found when it was loaded. */
         if (params->properties && params->as == SPAWN_AS_CHILD) {

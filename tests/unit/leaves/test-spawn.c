@@ -359,12 +359,94 @@ static void test_outputs(void) {
 static void test_output_limit(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autoptr(TestLeaf) leaf = shell(stage, "head -c 3000000 /dev/zero | tr '\\0' x", ", \"stdout\": \"o\""),
-                            small = shell(stage, "echo 123456789", ", \"stdout\": \"o\", \"output_limit\": 4");
+                            small = shell(stage, "echo 123456789",
+                                          ", \"stdout\": \"o\", \"output_limit\": 4, \"cut_output\": true");
 
-        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "it succeeded, but its stdout is longer than 65536 bytes; set a larger output_limit, or "
+                        "cut_output to true");
         g_assert_cmpuint(strlen(test_leaf_output(leaf, "o")), ==, 65536);
         g_assert_cmpint(test_leaf_wait(small), ==, STATUS_SUCCESS);
         g_assert_cmpstr(test_leaf_output(small, "o"), ==, "1234");
+}
+
+/* The value of the output in this format, as JSON text; borrowed. */
+static void assert_format(LeafStage *stage, const char *command, const char *format, const char *expected) {
+        g_autofree char *more = g_strdup_printf(", \"stdout\": \"o\", \"stdout_format\": \"%s\"", format);
+        g_autoptr(TestLeaf) leaf = shell(stage, command, more);
+        json_object *value = NULL;
+
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_true(json_object_object_get_ex(leaf->outputs, "o", &value));
+        g_assert_cmpstr(json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN), ==, expected);
+}
+
+static void test_output_format(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+
+        assert_format(stage, "echo ' a  b'; echo; echo c", "text", "\" a  b\\n\\nc\"");
+        assert_format(stage, "echo ' a  b'; echo; echo c", "lines", "[\" a  b\",\"\",\"c\"]");
+        assert_format(stage, "echo ' a  b'; echo; printf c", "words", "[\"a\",\"b\",\"c\"]");
+        assert_format(stage, "printf ''", "lines", "[]");
+        assert_format(stage, "printf ' '", "words", "[]");
+        assert_format(stage, "printf 'a\\377'", "words", "[\"a\xef\xbf\xbd\"]");
+        assert_format(stage, "echo '{{\"a\": [1, 18446744073709551615, \"\xc3\xbc\"], \"b\": null}'", "json",
+                      "{\"a\":[1,18446744073709551615,\"\xc3\xbc\"],\"b\":null}");
+        assert_format(stage, "echo null", "json", "null");
+}
+
+/* Lists and JSON are made on the main loop. */
+static void test_too_long_for_a_format(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(TestLeaf) leaf =
+                shell(stage, "head -c 1048577 /dev/zero | tr '\\0' '\\n'",
+                      ", \"stdout\": \"o\", \"stdout_format\": \"lines\", \"output_limit\": 2000000");
+
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "it succeeded, but its stdout is longer than 1048576 bytes, so it can only be kept as text");
+}
+
+static void assert_no_json(LeafStage *stage, const char *command, const char *problem) {
+        g_autoptr(TestLeaf) leaf = shell(stage, command, ", \"stdout\": \"o\", \"stdout_format\": \"json\"");
+        g_autofree char *cause = g_strconcat("it succeeded, but ", problem, NULL);
+
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, cause);
+        g_assert_false(json_object_object_get_ex(leaf->outputs, "o", NULL));
+}
+
+#define BRACKETS "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
+
+static void test_output_that_is_no_json(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+
+        assert_no_json(stage, "echo ok", "its stdout is not JSON: ok");
+        assert_no_json(stage, "printf ''", "its stdout is not JSON: there is none");
+        assert_no_json(stage, "echo '[1] [2]'", "its stdout is not JSON: [1] [2]");
+        assert_no_json(stage, "echo '[1e999]'", "its stdout has the number 1e999, which does not fit into 64 bits");
+        assert_no_json(stage, "head -c 300 /dev/zero | tr '\\0' '['", "its stdout is not JSON: " BRACKETS "...");
+        assert_no_json(stage, "head -c 70000 /dev/zero | tr '\\0' 1",
+                       "its stdout is longer than 65536 bytes; set a larger output_limit, or cut_output to true");
+}
+
+/* execve() would refuse it, and of a unit only a status would tell that. */
+static void test_too_long_arguments(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autofree char *text = g_strnfill(200000, 'x'), *piece = g_strnfill(131071, 'x'),
+                        *one = g_strdup_printf("\"argv\": [\"/bin/true\", \"%s\"]", text);
+        g_autoptr(GString) many = g_string_new("\"argv\": [\"/bin/true\"");
+
+        assert_failure(stage, one,
+                       "argv[1] has 200000 bytes, but a program gets at most 131071 in one text (E2BIG); pass the "
+                       "text with stdin, or in a file");
+        for (int i = 0; i < 16; i++)
+                g_string_append_printf(many, ", \"%s\"", piece);
+        g_string_append_c(many, ']');
+        assert_failure(stage, many->str,
+                       "argv and env have 2097298 bytes, but a program gets at most 2097152 (E2BIG); pass the text "
+                       "with stdin, or in a file");
 }
 
 /* Reads a number that the process has written to a fifo: it is up then. */
@@ -585,6 +667,10 @@ int main(int argc, char **argv) {
         g_test_add_func("/spawn/user", test_user);
         g_test_add_func("/spawn/outputs", test_outputs);
         g_test_add_func("/spawn/output-limit", test_output_limit);
+        g_test_add_func("/spawn/output-format", test_output_format);
+        g_test_add_func("/spawn/output-that-is-no-json", test_output_that_is_no_json);
+        g_test_add_func("/spawn/too-long-for-a-format", test_too_long_for_a_format);
+        g_test_add_func("/spawn/too-long-arguments", test_too_long_arguments);
         g_test_add_func("/spawn/halt", test_halt);
         g_test_add_func("/spawn/halt-stubborn", test_halt_stubborn);
         g_test_add_func("/spawn/halt-grandchild", test_halt_grandchild);
