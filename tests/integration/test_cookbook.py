@@ -127,3 +127,35 @@ def test_reset_that_is_refused(btd, bus):
         answers, ["Prepare", "Cancel"])
     for it in clients.values():
         it.close()
+
+
+LOGIN = """<node><interface name="org.freedesktop.login1.Manager"><method name="Reboot"><arg type="b" direction="in"/>
+</method></interface></node>"""
+
+
+def test_update_that_is_rolled_back(btd, peer_client, tmp_path):
+    """There is no systemd, so the app of the new slot is not up. The machine that is not rebooted gets another slot."""
+    (tmp_path / "tool").write_text(FILES["slot"].replace("/run/", f"{tmp_path}/"), encoding="utf-8")
+    (tmp_path / "tool").chmod(0o755)
+    (tmp_path / "slot").write_text("A\n", encoding="ascii")
+    login = client.Peer(peer_client, "org.freedesktop.login1", "/org/freedesktop/login1", LOGIN,
+                        {"Reboot": lambda *_: None})
+    btd.tree("update", FILES["update.json"].replace('["slot",', f'["{tmp_path}/tool",').replace("5min", "10ms")
+             .replace("/var/lib/update", f"{tmp_path}/update"))
+    btd.start()
+
+    def update(**variables):
+        _, path = btd.client.start("update", variables=variables)
+        assert btd.client.finish(path) == ("success", "")
+        return path
+
+    client.wait(lambda: btd.client.runs()[0].finished, "the run at the boot")
+    update(bundle="new.img")
+    assert len(login.calls) == 1
+    assert (tmp_path / "update" / "from").read_text(encoding="ascii") == "A\n"
+    (tmp_path / "slot").write_text("B\n", encoding="ascii")
+    update()
+    assert len(login.calls) == 2
+    assert (tmp_path / "slot.log").read_text(encoding="ascii").splitlines() == ["write new.img", "try-once", "keep A"]
+    (tmp_path / "slot").write_text("A\n", encoding="ascii")
+    assert btd.client.nodes(update())["Install"]["status"] == "skipped"
