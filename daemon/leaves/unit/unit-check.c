@@ -122,10 +122,6 @@ static void on_starters(sd_bus_message *reply, const sd_bus_error *error, void *
         check_tell(check, unit_facts_are_down(check->facts) && check->facts->job == 0);
 }
 
-static bool has_starters(const UnitFacts *facts) {
-        return (facts->triggered_by && *facts->triggered_by) || (facts->upheld_by && *facts->upheld_by);
-}
-
 static void check_read_starters(UnitCheck *check) {
         const UnitFacts *facts = check->facts;
         g_autoptr(sd_bus_message) message = NULL;
@@ -159,7 +155,7 @@ static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *u
                 (void) unit_facts_read(check->facts, reply);
         check->complete = true;
         check->facts->ended_since |= check->order.verb != UNIT_STOP && unit_facts_are_up(check->facts);
-        if (check->order.verb == UNIT_STOP && has_starters(check->facts))
+        if (check->order.verb == UNIT_STOP && unit_facts_have_starters(check->facts))
                 check_read_starters(check);
         else
                 check_tell(check, oneshot_worked(check));
@@ -192,7 +188,7 @@ static void unit_stays_stopped(UnitCheck *check) {
 static void unit_stops(UnitCheck *check) {
         if (!unit_facts_are_down(check->facts))
                 check_read_details(check);
-        else if (has_starters(check->facts))
+        else if (unit_facts_have_starters(check->facts))
                 check_settle(check, SETTLE_USEC, unit_stays_stopped);
         else
                 check_tell(check, true);

@@ -203,6 +203,10 @@ bool unit_facts_are_down(const UnitFacts *facts) {
         return g_strcmp0(facts->active_state, "inactive") == 0 || g_strcmp0(facts->active_state, "failed") == 0;
 }
 
+bool unit_facts_have_starters(const UnitFacts *facts) {
+        return (facts->triggered_by && *facts->triggered_by) || (facts->upheld_by && *facts->upheld_by);
+}
+
 /* The sub-state shows it until systemd begins to start the unit. */
 bool unit_facts_are_restarting(const UnitFacts *facts) {
         bool restarts = facts->restart && strcmp(facts->restart, "no") != 0;

@@ -71,6 +71,9 @@ bool unit_facts_are_up(const UnitFacts *facts);
 /* Is it down: inactive, or failed? */
 bool unit_facts_are_down(const UnitFacts *facts);
 
+/* Are there units that can start it: a socket, path or timer, or one with Upholds=? */
+bool unit_facts_have_starters(const UnitFacts *facts);
+
 /* Has it ended, and will systemd start it again, or does so already, because of its Restart=? */
 bool unit_facts_are_restarting(const UnitFacts *facts);
 

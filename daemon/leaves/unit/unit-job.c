@@ -598,13 +598,30 @@ static Status unit_job_start(Leaf *leaf) {
         return status;
 }
 
-static void unit_job_take_result(Leaf *leaf, const char *result, UnitFacts *facts) {
+static void unit_job_take_facts(Leaf *leaf, const char *result, UnitFacts *facts) {
         UnitJob *op = leaf->op;
 
         op->result = g_strdup(result);
         unit_facts_clear(&op->facts);
         op->facts = *facts;
         *facts = (UnitFacts){};
+}
+
+/* The unit must stay as it is, as after any job. But what nothing starts by itself was started by others since. */
+static void unit_job_look_again(Leaf *leaf, UnitFacts *facts) {
+        UnitJob *op = leaf->op;
+
+        unit_job_take_facts(leaf, "done", facts);
+        if (op->verb == UNIT_STOP && !unit_facts_are_down(&op->facts) && !unit_facts_have_starters(&op->facts))
+                leaf_end(leaf, STATUS_SUCCESS);
+        else
+                unit_job_check(leaf, op->verb != UNIT_STOP);
+}
+
+static void unit_job_take_result(Leaf *leaf, const char *result, UnitFacts *facts) {
+        UnitJob *op = leaf->op;
+
+        unit_job_take_facts(leaf, result, facts);
         if (is(result, "done")) {
                 if ((op->facts.job > 0 ? !unit_facts_are_up(&op->facts) : is(op->facts.active_state, "inactive")) &&
                     !unit_was_up_since(&op->facts, leaf->started)) {
@@ -680,7 +697,7 @@ static void on_recovery_known(UnitRecoveryVerdict verdict, const char *result, U
                 unit_job_hold(leaf);
                 break;
         case UNIT_RECOVERY_SUCCEEDED:
-                leaf_end(leaf, STATUS_SUCCESS);
+                unit_job_look_again(leaf, facts);
                 break;
         case UNIT_RECOVERY_ENDED:
                 unit_job_take_result(leaf, result, facts);

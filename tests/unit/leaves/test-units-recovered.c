@@ -152,6 +152,21 @@ static void test_reloaded(Scene *scene, const void *data) {
         g_assert_cmpuint(scene->n_read, ==, 1);
 }
 
+/* A service must survive its reload, also if nobody was there when it was asked for. */
+static void test_reloaded_and_gone(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = recover(scene, RELOAD_CAM, "{\"heard\":true}");
+
+        scene->type = "failed";
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(scene->peer), CAM_PATH, "org.freedesktop.DBus.Properties",
+                                           "PropertiesChanged", "sa{sv}as", "org.freedesktop.systemd1.Unit", 5, "Type",
+                                           "s", "simple", "ActiveState", "s", "active", "SubState", "s", "running",
+                                           "Job", "(uo)", 0, "/", "StateChangeTimestampMonotonic", "t",
+                                           g_get_monotonic_time(), 0),
+                        >=, 0);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "cam.service was reloaded, but now it is failed (running)");
+}
+
 static void test_halted(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) leaf = recover(scene, START_CAM, "{\"heard\":true,\"job\":7,\"own\":true}");
 
@@ -315,6 +330,7 @@ int main(int argc, char **argv) {
         add("/units-recovered/forgotten-at-once", test_forgotten_at_once);
         add("/units-recovered/stopped-at-its-start", test_stopped_at_its_start);
         add("/units-recovered/reloaded", test_reloaded);
+        add("/units-recovered/reloaded-and-gone", test_reloaded_and_gone);
         add("/units-recovered/halted", test_halted);
         add("/units-recovered/stopped-after-it-was-up", test_stopped_after_it_was_up);
         add("/units-recovered/stopped-before-it-was-up", test_stopped_before_it_was_up);
