@@ -159,3 +159,25 @@ def test_update_that_is_rolled_back(btd, peer_client, tmp_path):
     assert (tmp_path / "slot.log").read_text(encoding="ascii").splitlines() == ["write new.img", "try-once", "keep A"]
     (tmp_path / "slot").write_text("A\n", encoding="ascii")
     assert btd.client.nodes(update())["Install"]["status"] == "skipped"
+
+
+def test_bluetooth_by_two_runs(btd, peer_client, kitchen):
+    """Each has a client of its own, which ends with the search, and the other one goes on."""
+    peer_client.call_any(*BUS, "RequestName", "su", "org.bluez", 4)
+    (kitchen / "bluetoothctl").chmod(0o755)
+    btd.tree("bluetooth", FILES["bluetooth.json"].replace('["bluetoothctl"', f'["{kitchen}/bluetoothctl"'))
+    btd.start()
+    runs = {name: btd.client.start("bluetooth", name, {"wanted": name})[1] for name in ("lamp", "scale")}
+    client.wait(lambda: all(btd.client.nodes(path)["Discover"]["status"] == "running" for path in runs.values()), "both")
+
+    def appear(name, **device):
+        peer_client.connection.emit_signal(
+            None, "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
+            GLib.Variant("(oa{sa{sv}})", (f"/org/bluez/hci0/{name}", {"org.bluez.Device1": device} if device else {})))
+    appear("other")
+    appear("lamp", Name=GLib.Variant("s", "lamp"))
+    assert btd.client.finish(runs["lamp"]) == ("success", "")
+    assert "lamp is /org/bluez/hci0/lamp" in btd.log()
+    assert btd.client.nodes(runs["scale"])["Discover"]["status"] == "running"
+    btd.client.halt(runs["scale"])
+    assert btd.client.finish(runs["scale"])[0] == "halted"
