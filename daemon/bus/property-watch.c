@@ -9,10 +9,14 @@
  * to an older question is dropped. When a signal has only reported that the value changed, the answer is dropped, too,
  * and the question is asked again; but not twice in a row, or a value that changes faster than it can be asked for
  * would never be known.
+ *
+ * The introspection data of the object, which can be large, is read only if somebody asks how its changes are
+ * signalled.
  */
 
 #include <glib.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "basic/audience.h"
 #include "basic/cleanup.h"
@@ -30,6 +34,9 @@ struct Properties {
 
 #define N_MATCHES 2u
 
+/* The maximum length of introspection data. */
+#define XML_MAX (256u * 1024)
+
 /* An interface of an object. */
 typedef struct Interface {
         Properties *all;
@@ -42,6 +49,7 @@ typedef struct Interface {
         bool had_owner;
         GHashTable *properties; /* by their names */
         unsigned n_kept;        /* must not be freed while this is not 0 */
+        Call *introspect;       /* the query in flight */
 } Interface;
 
 /* One property that is watched: its value, or why it has none, and the query for it. */
@@ -57,6 +65,7 @@ typedef struct Property {
         bool stale;     /* its reply may be outdated */
         bool moot;      /* its reply is outdated */
         bool passed;    /* the last reply was dropped, since it was stale */
+        PropertySignals signals;
         Audience audience;
         bool kept; /* must not be freed yet, even without watches */
 } Property;
@@ -91,6 +100,7 @@ static void interface_free(void *p) {
         Interface *interface = p;
 
         g_hash_table_unref(interface->properties);
+        call_free(interface->introspect);
         match_free(interface->changes);
         match_free(interface->object);
         name_leave(&interface->owner);
@@ -314,6 +324,112 @@ static void interface_foreach(Interface *interface, void (*function)(Property *p
         interface_drop_unused(interface);
 }
 
+/* How far the introspection data was read. */
+typedef struct Reader {
+        Interface *interface;
+        unsigned depth;
+        bool inside;                /* the interface */
+        PropertySignals by_default; /* of the interface */
+        Property *property;         /* or NULL */
+} Reader;
+
+static PropertySignals signals_of(const char *text) {
+        return g_strcmp0(text, "false") == 0   ? SIGNALS_NEVER
+               : g_strcmp0(text, "const") == 0 ? SIGNALS_CONST
+                                               : SIGNALS_CHANGES;
+}
+
+static const char *attribute(const char **names, const char **values, const char *name) {
+        for (size_t i = 0; names[i]; i++)
+                if (g_str_equal(names[i], name))
+                        return values[i];
+        return NULL;
+}
+
+/* The depth of an element: node 1, interface 2, property or annotation of the interface 3, its annotation 4. */
+static void on_element(GMarkupParseContext *context, const char *element, const char **names, const char **values,
+                       void *userdata, GError **ret_error) {
+        const char *name = attribute(names, values, "name");
+        Reader *reader = userdata;
+
+        reader->depth++;
+        if (reader->depth == 2) {
+                reader->inside = g_str_equal(element, "interface") && g_strcmp0(name, reader->interface->name) == 0;
+                return;
+        }
+        if (!reader->inside || !name)
+                return;
+
+        if (reader->depth == 3 && g_str_equal(element, "property"))
+                reader->property = g_hash_table_lookup(reader->interface->properties, name);
+        else if (g_str_equal(element, "annotation") &&
+                 g_str_equal(name, "org.freedesktop.DBus.Property.EmitsChangedSignal")) {
+                if (reader->depth == 3)
+                        reader->by_default = signals_of(attribute(names, values, "value"));
+                else if (reader->property)
+                        reader->property->signals = signals_of(attribute(names, values, "value"));
+        }
+}
+
+static void on_element_end(GMarkupParseContext *context, const char *element, void *userdata, GError **ret_error) {
+        Reader *reader = userdata;
+
+        reader->depth--;
+        if (reader->depth == 2)
+                reader->property = NULL;
+        else if (reader->depth == 1)
+                reader->inside = false;
+}
+
+/* A property that the data does not have is taken for one that changes. */
+static void interface_read_xml(Interface *interface, const char *xml) {
+        static const GMarkupParser parser = { .start_element = on_element, .end_element = on_element_end };
+        Reader reader = { .interface = interface, .by_default = SIGNALS_CHANGES };
+        g_autoptr(GMarkupParseContext) context = g_markup_parse_context_new(&parser, 0, &reader, NULL);
+        size_t length = strnlen(xml, XML_MAX + 1);
+        GHashTableIter iterator;
+        void *p;
+
+        if (length <= XML_MAX)
+                (void) g_markup_parse_context_parse(context, xml, (gssize) length, NULL);
+
+        g_hash_table_iter_init(&iterator, interface->properties);
+        while (g_hash_table_iter_next(&iterator, NULL, &p)) {
+                Property *property = p;
+
+                if (property->signals == SIGNALS_UNKNOWN)
+                        property->signals = reader.by_default;
+        }
+}
+
+static void property_tell_signals(Property *property) {
+        if (property->signals == SIGNALS_NEVER || property->signals == SIGNALS_CONST)
+                property_notify(property);
+}
+
+static void on_introspection(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Interface *interface = userdata;
+        const char *xml = "";
+
+        if (!error)
+                (void) sd_bus_message_read(reply, "s", &xml);
+        g_clear_pointer(&interface->introspect, call_free);
+        interface_read_xml(interface, xml);
+        interface_foreach(interface, property_tell_signals);
+}
+
+static int make_introspect(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
+        const Interface *interface = userdata;
+        int r = sd_bus_message_new_method_call(bus, ret_message, interface->destination, interface->path,
+                                               "org.freedesktop.DBus.Introspectable", "Introspect");
+
+        return r < 0 ? r : sd_bus_message_set_auto_start(*ret_message, false);
+}
+
+static void property_forget_signals(Property *property) {
+        property->signals = SIGNALS_UNKNOWN;
+}
+
 /* A missing service may be started once for each watch. */
 static void property_ask(Property *property) {
         const Interface *interface = property->interface;
@@ -346,6 +462,10 @@ static void on_owner(void *userdata) {
                 return;
 
         interface->had_owner = name_owner(&interface->owner);
+        g_clear_pointer(&interface->introspect, call_free);
+        interface->n_kept++;
+        interface_foreach(interface, property_forget_signals);
+        interface->n_kept--;
         if (!interface->had_owner)
                 interface_foreach(interface, property_absent);
         else
@@ -544,8 +664,9 @@ PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress 
         watch->follower = (Follower){ .changed = changed, .userdata = userdata };
         audience_join(&property->audience, &watch->follower);
 
-        /* A reply that is still to come is new enough. */
-        if (property->get)
+        /* A reply that is still to come is new enough, and so is a value that does not change. */
+        watch->fresh = property->signals == SIGNALS_CONST && property->state == PROPERTY_KNOWN && !property->get;
+        if (property->get || watch->fresh)
                 return watch;
 
         property->may_start = property->state != PROPERTY_KNOWN;
@@ -575,8 +696,26 @@ void property_watch_free(PropertyWatch *watch) {
 }
 
 void property_watch_read(PropertyWatch *watch) {
-        if (interface_is_ready(watch->property->interface))
-                property_get_unless_asked(watch->property);
+        Property *property = watch->property;
+
+        if (interface_is_ready(property->interface) &&
+            !(property->signals == SIGNALS_CONST && property->state == PROPERTY_KNOWN))
+                property_get_unless_asked(property);
+}
+
+void property_watch_learn(PropertyWatch *watch) {
+        Interface *interface = watch->property->interface;
+
+        if (watch->property->signals != SIGNALS_UNKNOWN || interface->introspect || !interface_is_ready(interface) ||
+            !name_owner(&interface->owner))
+                return;
+
+        interface->introspect = connection_call_made(interface->all->connection, interface->destination,
+                                                     make_introspect, on_introspection, interface);
+}
+
+PropertySignals property_watch_signals(const PropertyWatch *watch) {
+        return watch->property->signals;
 }
 
 bool property_watch_is_starting(const PropertyWatch *watch) {

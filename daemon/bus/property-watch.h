@@ -24,6 +24,14 @@ typedef enum PropertyState {
         PROPERTY_UNKNOWN, /* it has no value, see PropertyProblem */
 } PropertyState;
 
+/* How a service signals the changes of a property, as its introspection data says. */
+typedef enum PropertySignals {
+        SIGNALS_UNKNOWN, /* nobody has asked, or the data does not say */
+        SIGNALS_CHANGES, /* with or without the value */
+        SIGNALS_NEVER,
+        SIGNALS_CONST, /* it does not change, so it is read only once */
+} PropertySignals;
+
 /* Why a value is unknown. */
 typedef struct PropertyProblem {
         char *text;         /* an error message */
@@ -40,6 +48,10 @@ void property_watch_free(PropertyWatch *watch);
 
 /* Reads the property again, without starting its service. */
 void property_watch_read(PropertyWatch *watch);
+
+/* Asks how changes are signalled, if that is not known; changed is called when it is known and matters. */
+void property_watch_learn(PropertyWatch *watch);
+PropertySignals property_watch_signals(const PropertyWatch *watch);
 
 /* Does the bus have to start the service before the property can be read? */
 bool property_watch_is_starting(const PropertyWatch *watch);

@@ -119,6 +119,9 @@ typedef struct DBusProperty {
 #define FIRST_REPLY_USEC (UINT64_C(25) * 1000 * 1000)
 #define FIRST_REPLY "25s"
 
+/* A node that lasts longer wants to know whether the service signals changes. */
+#define LONG_USEC (UINT64_C(1) * 1000 * 1000)
+
 /* The part of the value that the field names. False: there is none. */
 static bool follow(json_object *field, json_object *value, json_object **ret_found) {
         for (size_t i = 0; field && i < json_object_array_length(field); i++) {
@@ -238,6 +241,14 @@ static void set_problem(Leaf *leaf, const PropertyProblem *problem) {
                   told ? dbus_error_facts(&problem->error) : json_object_new_object(), NULL, problem->text);
 }
 
+/* Takes the text. */
+static char *add_no_changes(char *text, uint64_t interval) {
+        g_autofree char *before = text, *span = interval == SPAN_INFINITY ? NULL : span_format(interval);
+
+        return span ? g_strdup_printf("%s; the service reports no changes, so it is read every %s", before, span)
+                    : g_strdup_printf("%s; the service reports no changes, so the node needs an \"interval\"", before);
+}
+
 static Status judge(Leaf *leaf, json_object *value) {
         const DBusPropertyParams *params = leaf->params;
         const ValueMatcher *matcher = &params->matcher;
@@ -265,6 +276,8 @@ static Status judge(Leaf *leaf, json_object *value) {
                 return STATUS_SUCCESS;
 
         text = describe_mismatch(leaf, matcher, params->property, field);
+        if (property_watch_signals(op->watch) == SIGNALS_NEVER)
+                text = add_no_changes(text, params->interval);
         set_cause(leaf, CAUSE_CONDITION, json_object_new_object(), field, text);
         return STATUS_FAILURE;
 }
@@ -276,7 +289,16 @@ static void on_interval(void *userdata) {
 
         timer_free(op->timer);
         op->timer = timer_new(leaf->services->timers, params->interval, on_interval, leaf);
+        property_watch_learn(op->watch);
         property_watch_read(op->watch);
+}
+
+static void on_long_watched(void *userdata) {
+        Leaf *leaf = userdata;
+        DBusProperty *op = leaf->op;
+
+        g_clear_pointer(&op->timer, timer_free);
+        property_watch_learn(op->watch);
 }
 
 /* The value is known, or known to be unknown. */
@@ -285,8 +307,9 @@ static void begin_interval(Leaf *leaf) {
         DBusProperty *op = leaf->op;
 
         g_clear_pointer(&op->timer, timer_free);
-        if (params->interval != SPAN_INFINITY)
-                op->timer = timer_new(leaf->services->timers, params->interval, on_interval, leaf);
+        op->timer = params->interval == SPAN_INFINITY
+                            ? timer_new(leaf->services->timers, LONG_USEC, on_long_watched, leaf)
+                            : timer_new(leaf->services->timers, params->interval, on_interval, leaf);
 }
 
 static Status judge_state(Leaf *leaf) {

@@ -3,6 +3,7 @@
 #include "camera.h"
 #include "basic/cleanup.h"
 
+#define EMITS "org.freedesktop.DBus.Property.EmitsChangedSignal"
 #define PROPERTIES "org.freedesktop.DBus.Properties"
 
 static int camera_answer_get(Camera *camera, sd_bus_message *message, bool powered) {
@@ -55,6 +56,20 @@ static int on_camera_call(sd_bus_message *message, void *userdata, sd_bus_error 
 
         if (sd_bus_message_is_method_call(message, PROPERTIES, "Get") > 0)
                 return camera_get(camera, message);
+
+        if (g_str_equal(member, "Introspect")) {
+                camera->n_introspections++;
+                return sd_bus_reply_method_return(message, "s",
+                                                  "<!DOCTYPE node><node><interface name=\"org.example.Other\">"
+                                                  "<annotation name=\"" EMITS "\" value=\"false\"/></interface>"
+                                                  "<interface name=\"" CAMERA "\"><method name=\"Start\"/>"
+                                                  "<property name=\"Powered\" type=\"b\" access=\"read\"/>"
+                                                  "<property name=\"Count\" type=\"u\" access=\"read\">"
+                                                  "<annotation name=\"" EMITS "\" value=\"const\"/></property>"
+                                                  "<property name=\"Mode\" type=\"s\" access=\"read\">"
+                                                  "<annotation name=\"" EMITS
+                                                  "\" value=\"false\"/></property></interface></node>");
+        }
 
         camera->n_calls++;
         if (g_str_equal(member, "Start"))

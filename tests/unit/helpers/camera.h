@@ -17,7 +17,7 @@ typedef struct Camera {
         bool late; /* Get is not answered before camera_answer() */
         bool gone; /* the object is */
         bool odd;  /* Get is answered with a string, not with a variant */
-        unsigned n_gets, n_calls;
+        unsigned n_gets, n_calls, n_introspections;
         sd_bus_message *get;
 } Camera;
 

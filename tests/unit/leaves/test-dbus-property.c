@@ -67,6 +67,32 @@ static void test_interval(CameraStage *stage) {
         g_assert_cmpint(test_leaf_wait_reports(leaf, 4), ==, STATUS_FAILURE);
 }
 
+/* What the service says about its signals: of a property that it does not signal, the cause says so; one that never
+ * changes is read once. */
+static void test_no_signals(CameraStage *stage) {
+        g_autoptr(TestLeaf) mode = NULL, again = NULL, count = NULL, more = NULL;
+
+        mode = camera_stage_look(stage, "Mode", ", \"equals\": \"manual\"");
+        again = camera_stage_look(stage, "Mode", ", \"equals\": \"manual\", \"interval\": \"100ms\"");
+        wait_until(again->cause && strstr(again->cause, ";"));
+        g_assert_cmpstr(again->cause, ==,
+                        "Mode is \"auto\", not \"manual\"; the service reports no changes, so it is read every 100ms");
+        g_assert_cmpstr(mode->cause, ==,
+                        "Mode is \"auto\", not \"manual\"; the service reports no changes, so the node needs an "
+                        "\"interval\"");
+
+        stage->camera.n_gets = 0;
+        test_leaf_free(g_steal_pointer(&again));
+        count = camera_stage_look(stage, "Count", ", \"equals\": 4, \"interval\": \"100ms\"");
+        wait_until(stage->camera.n_introspections == 2);
+        wait_round_trip(stage->camera.peer);
+        stage->camera.n_gets = 0;
+        more = camera_stage_look(stage, "Count", ", \"equals\": 4");
+        g_assert_cmpint(more->status, ==, STATUS_FAILURE);
+        g_assert_cmpstr(more->cause, ==, "Count is 3, not 4");
+        g_assert_cmpuint(stage->camera.n_gets, ==, 0);
+}
+
 /* Properties of one object have values of their own. */
 static void test_siblings(CameraStage *stage) {
         g_autoptr(TestLeaf) powered = NULL, count = NULL;
@@ -362,6 +388,7 @@ int main(int argc, char **argv) {
 
         camera_stage_add("dbus-property", "shared", test_shared);
         camera_stage_add("dbus-property", "interval", test_interval);
+        camera_stage_add("dbus-property", "no-signals", test_no_signals);
         camera_stage_add("dbus-property", "siblings", test_siblings);
         camera_stage_add("dbus-property", "many-objects", test_many_objects);
         camera_stage_add("dbus-property", "handover", test_handover);
