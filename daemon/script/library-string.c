@@ -440,10 +440,34 @@ static const char *search_at(lua_State *lua, Search *search, const char *start) 
         return end;
 }
 
-/* The first position from start on at which the pattern matches. */
+/* Can the pattern match only at this character? */
+static bool begins_with(const Search *search, char *ret_character) {
+        size_t length = (size_t) (search->match.pattern_end - search->pattern);
+        char c = length > 0 ? *search->pattern : 0;
+
+        *ret_character = c;
+        return c && !strchr("^$*+?.([%-", c) &&
+               !(length > 1 && search->pattern[1] && strchr("*?-", search->pattern[1]));
+}
+
+/* The first position from start on at which the pattern matches. In a long text, most are skipped. */
 static const char *search_from(lua_State *lua, Search *search, const char *start, const char **ret_end) {
+        char first;
+        bool skips = !search->is_anchored && begins_with(search, &first);
+
         for (; start <= search->match.text_end; start++) {
-                const char *end = search_at(lua, search, start);
+                const char *end;
+
+                if (skips) {
+                        size_t left = (size_t) (search->match.text_end - start);
+                        const char *next = memchr(start, first, left);
+
+                        budget_charge(lua, (next ? (size_t) (next - start) : left) / BYTES_PER_STEP);
+                        if (!next)
+                                return NULL;
+                        start = next;
+                }
+                end = search_at(lua, search, start);
 
                 if (end) {
                         *ret_end = end;

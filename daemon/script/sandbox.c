@@ -105,6 +105,18 @@ uint64_t budget_steps_left(lua_State *lua) {
         return budget->steps < BUDGET_STEPS ? BUDGET_STEPS - budget->steps : 0;
 }
 
+size_t budget_lift(lua_State *lua) {
+        Budget *budget = budget_of(lua);
+        size_t most = budget->most;
+
+        budget->most = SIZE_MAX;
+        return most;
+}
+
+void budget_lower(lua_State *lua, size_t most) {
+        budget_of(lua)->most = most;
+}
+
 void budget_begin(lua_State *lua) {
         Budget *budget = budget_of(lua);
 
@@ -418,6 +430,7 @@ typedef struct Library {
         const char *name; /* NULL: the functions outside of libraries */
         lua_CFunction open;
         const luaL_Reg *replacements;
+        const luaL_Reg *additions; /* NULL: none */
         const char *const *members;
 } Library;
 
@@ -428,19 +441,20 @@ static const char *const math_members[] = { "abs", "acos",       "asin", "atan",
                                             "exp", "floor",      "fmod", "huge", "log",  "max", "maxinteger",
                                             "min", "mininteger", "modf", "pi",   "rad",  "sin", "sqrt",
                                             "tan", "tointeger",  "type", "ult",  NULL };
-static const char *const string_members[] = { "byte",  "char",  "find", "format",  "gmatch", "gsub",  "len",
-                                              "lower", "match", "rep",  "reverse", "sub",    "upper", NULL };
-static const char *const table_members[] = { "concat", "insert", "remove", "sort", "unpack", NULL };
+static const char *const string_members[] = { "byte",  "char",  "find",  "format", "gmatch",  "gsub",
+                                              "len",   "lower", "match", "rep",    "reverse", "sub",
+                                              "upper", "bytes", "json",  "lines",  "words",   NULL };
+static const char *const table_members[] = { "concat", "insert", "remove", "sort", "unpack", "json", "text", NULL };
 static const char *const utf8_members[] = { "char", "charpattern", "codepoint", "codes", "len", "offset", NULL };
 
 static const luaL_Reg no_replacements[] = { {} };
 
 static const Library basic = { .open = luaopen_base, .replacements = library_basic, .members = basic_members };
 static const Library libraries[] = {
-        { "math", luaopen_math, no_replacements, math_members },
-        { "string", luaopen_string, library_string, string_members },
-        { "table", luaopen_table, library_table, table_members },
-        { "utf8", luaopen_utf8, library_utf8, utf8_members },
+        { "math", luaopen_math, no_replacements, NULL, math_members },
+        { "string", luaopen_string, library_string, library_string_values, string_members },
+        { "table", luaopen_table, library_table, library_table_values, table_members },
+        { "utf8", luaopen_utf8, library_utf8, NULL, utf8_members },
 };
 
 /* Replaces the table on top by one with only the listed members. */
@@ -461,11 +475,19 @@ static void replace_members(lua_State *lua, const Library *library) {
         }
 }
 
+static void add_members(lua_State *lua, const Library *library) {
+        for (const luaL_Reg *addition = library->additions; addition && addition->name; addition++) {
+                lua_pushcfunction(lua, addition->func);
+                lua_setfield(lua, -2, addition->name);
+        }
+}
+
 static void open_library(lua_State *lua, const Library *library) {
         lua_pushcfunction(lua, library->open);
         lua_call(lua, 0, 1);
         keep_members(lua, library);
         replace_members(lua, library);
+        add_members(lua, library);
 }
 
 static int on_written(lua_State *lua) {

@@ -44,6 +44,11 @@ void budget_charge(lua_State *lua, uint64_t steps);
 /* The number of steps that are left. */
 uint64_t budget_steps_left(lua_State *lua);
 
+/* Between these two, no memory is refused, so that no error of Lua is raised while a function holds something that Lua
+ * does not know. What was used beyond the limit counts afterwards. */
+size_t budget_lift(lua_State *lua);
+void budget_lower(lua_State *lua, size_t most);
+
 /* Makes them the global names of the state. */
 void sandbox_open(lua_State *lua);
 
@@ -65,6 +70,9 @@ void library_charge_results(lua_State *lua, lua_Integer first, lua_Integer last)
 
 /* The functions over strings, in library-string.c. Ends with an entry without a name. */
 extern const luaL_Reg library_string[];
+/* btd's own, in library-values.c; these replace nothing. */
+extern const luaL_Reg library_string_values[];
+extern const luaL_Reg library_table_values[];
 /* For a function that returns the elements of a text from one position to another, like string.byte: charges their
  * number. */
 void library_charge_text_results(lua_State *lua);

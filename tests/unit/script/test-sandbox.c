@@ -337,11 +337,65 @@ static void test_extra_is_not_kept(void) {
         g_assert_cmpstr(later, ==, "null");
 }
 
+static void assert_gives(const char *code, const char *expected) {
+        g_autofree char *result = evaluate(code);
+
+        g_assert_cmpstr(result, ==, expected);
+}
+
+static void test_values_in_texts(void) {
+        assert_gives("('a\\n\\nb'):lines()", "[\"a\",\"\",\"b\"]");
+        assert_gives("('a b\\n'):lines()", "[\"a b\"]");
+        assert_gives("(''):lines()", "[]");
+        assert_gives("(' a\\tb \\n'):words()", "[\"a\",\"b\"]");
+        assert_gives("string.words('x')", "[\"x\"]");
+
+        assert_gives("('[1, {\"a\": \"\xc3\xbc\", \"b\": []}]'):json()", "[1,{\"a\":\"\xc3\xbc\",\"b\":[]}]");
+        assert_gives("('9223372036854775807'):json()", "9223372036854775807");
+        assert_gives("('{\"a\": {\"b\": 5}}'):json().a.b + 1", "6");
+        assert_gives("('null'):json()", "null");
+        assert_gives("('[1] x'):json()", "null");
+        assert_gives("select(2, ('[1] x'):json())", "\"the text is not JSON\"");
+        assert_gives("select(2, ('1e999'):json())", "\"a number does not fit into 64 bits\"");
+        assert_gives("select(2, ('['):rep(101):json())", "\"the text is not JSON\"");
+        assert_gives("select(2, ('x'):rep(1048577):json())", "\"the JSON is longer than 1 MiB\"");
+
+        assert_gives("table.json({a = {1, 'x y', true}})", "\"{\\\"a\\\":[1,\\\"x y\\\",true]}\"");
+        assert_gives("table.json(nil)", "\"null\"");
+        assert_gives("table.json(function() end)",
+                     "table.json(function() end): a function cannot be stored in a variable");
+
+        assert_gives("('a\xc3\xbc'):bytes()", "[97,195,188]");
+        assert_gives("table.text({97, 195, 188})", "\"a\xc3\xbc\"");
+        assert_gives("table.text({97, 255, 0})", "\"a\xef\xbf\xbd\"");
+        assert_gives("table.text({})", "\"\"");
+        assert_gives("select(2, table.text({256}))", "\"the list has more than bytes, the numbers from 0 to 255\"");
+}
+
+/* A text of a megabyte is not too long to be searched for something that begins with a certain character. */
+static void test_long_texts(void) {
+        assert_gives("(('x'):rep(1000000) .. 'state: on'):match('state: (%a+)')", "\"on\"");
+        assert_gives("(('x'):rep(1000000)):find('state')", "null");
+        assert_gives("#((('a b\\n'):rep(100000)):lines())", "100000");
+        assert_gives("(('x'):rep(100000) .. '5'):match('%d')", "\"5\"");
+}
+
+/* What they need counts. */
+static void test_values_are_limited(void) {
+        g_autofree char *error = evaluate("#(('x '):rep(2000000):words())");
+
+        g_assert_nonnull(strstr(error, "more than"));
+        assert_gives("#(('[' .. ('5,'):rep(200000) .. '1]'):json())", "200001");
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         g_test_add_func("/sandbox/functions-that-are-not-there", test_functions_that_are_not_there);
         g_test_add_func("/sandbox/members-that-are-not-there", test_members_that_are_not_there);
+        g_test_add_func("/sandbox/values-in-texts", test_values_in_texts);
+        g_test_add_func("/sandbox/long-texts", test_long_texts);
+        g_test_add_func("/sandbox/values-are-limited", test_values_are_limited);
         g_test_add_func("/sandbox/ways-out", test_ways_out);
         g_test_add_func("/sandbox/strange-values", test_strange_values);
         g_test_add_func("/sandbox/unit-escape", test_unit_escape);
