@@ -36,7 +36,8 @@ static const StatusStyle status_styles[] = {
         { "rerun", STYLE_CYAN, "»", ">" },       { "ready", STYLE_GREEN, "»", ">" },
         { "suspended", STYLE_DIM, "·", "." },    { "unfinished", STYLE_YELLOW, "●", "*" },
         { "damaged", STYLE_RED, "!", "!" },      { "no file", STYLE_PLAIN, "○", "-" },
-        { "lost", STYLE_RED, "!", "!" },
+        { "lost", STYLE_RED, "!", "!" },         { "queued", STYLE_CYAN, "»", ">" },
+        { "missed", STYLE_YELLOW, "!", "!" },
 };
 
 static const StatusStyle unknown_style = { NULL, STYLE_PLAIN, "?", "?" };
@@ -132,6 +133,8 @@ static const struct {
         { "at-breakpoint", "paused at a breakpoint" },
         { "forced", "outcome set to " },
         { "locked", "got the lock " },
+        { "queued", "a signal is kept for its next execution" },
+        { "missed", "missed " },
         { "recovered", "recovered after btd was restarted" },
         { "rerun", "started again after btd was restarted" },
 };

@@ -190,6 +190,8 @@ typedef enum NodeTypeFlags {
         /* A leaf that runs a process, or a job of a unit: their lines in the journal are shown with the run's. */
         TYPE_PROCESS = 1 << 21,
         TYPE_UNIT_JOB = 1 << 22,
+        /* May start a child again that has completed, so what is below it can be executed more than once. */
+        TYPE_REPEATS = 1 << 23,
 } NodeTypeFlags;
 
 /* The parameters of the types with scopes of their own, which the loader and hosts read, too. */
@@ -271,6 +273,8 @@ typedef struct NodeType {
         size_t timeout_offset; /* which fails when it has ended. SPAN_INFINITY: no limit */
         bool has_on_recover; /* the parameters have an OnRecover at on_recover_offset, which decides about an action */
         size_t on_recover_offset; /* that has called leaf_set_memo() and that its kind cannot recover */
+        bool hears; /* an action that ends at a signal: see run/signal-queues.c. The parameters have an int64_t at */
+        size_t queue_offset; /* queue_offset: so many signals are kept for the node between its executions */
 } NodeType;
 
 /* The engine's controls and decorators, NULL-terminated. */

@@ -241,6 +241,16 @@ static const Param dbus_signal_params[] = {
                 .doc = "How long to wait; \"infinity\": without a limit",
         },
         {
+                .name = "queue",
+                .kind = PARAM_INT,
+                .offset = offsetof(DBusSignalParams, queue),
+                .literal = true,
+                .fallback = "0",
+                .min = 0,
+                .max = 1000,
+                .doc = "How many signals are kept for the node between its executions in a run",
+        },
+        {
                 .name = "on_owner_lost",
                 .kind = PARAM_ENUM,
                 .offset = offsetof(DBusSignalParams, on_owner_lost),
@@ -275,6 +285,8 @@ const NodeType dbus_signal_type = {
         .timeout_offset = offsetof(DBusSignalParams, timeout),
         .has_on_recover = true,
         .on_recover_offset = offsetof(DBusSignalParams, on_recover),
+        .hears = true,
+        .queue_offset = offsetof(DBusSignalParams, queue),
 };
 
 static const Param dbus_emit_params[] = {

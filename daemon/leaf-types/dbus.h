@@ -47,6 +47,7 @@ typedef struct DBusSignalParams {
         json_object *args;
         const Script *test;
         uint64_t timeout;
+        int64_t queue;
         int on_owner_lost, on_recover;
         DBusOutputs outputs;
 } DBusSignalParams;

@@ -21,16 +21,19 @@
 
 typedef enum EntryKind {
         /* Inputs. */
-        ENTRY_START,     /* {suspended}: the run is started; as in ENTRY_SUSPENDED */
-        ENTRY_TICK,      /* the inputs since the last tick are processed now */
-        ENTRY_ENDED,     /* NODE {status, cause}: an action has ended */
-        ENTRY_CHANGED,   /* NODE: a condition may have another value */
-        ENTRY_TURNED,    /* NODE: the same, caused by the tree itself */
-        ENTRY_REASON,    /* NODE {status, cause}: a condition is still false, for another reason */
-        ENTRY_TIMER,     /* NODE {waited}: its timer has expired; waited: for what, as a text, or missing */
-        ENTRY_INTERVAL,  /* the run's own timer has expired */
-        ENTRY_SET,       /* {key: value, ..., :by}: variables were set from outside, or by an action: NODE */
-        ENTRY_MEMO,      /* NODE {...}: data of an action for its recovery */
+        ENTRY_START,    /* {suspended}: the run is started; as in ENTRY_SUSPENDED */
+        ENTRY_TICK,     /* the inputs since the last tick are processed now */
+        ENTRY_ENDED,    /* NODE {status, cause}: an action has ended */
+        ENTRY_CHANGED,  /* NODE: a condition may have another value */
+        ENTRY_TURNED,   /* NODE: the same, caused by the tree itself */
+        ENTRY_REASON,   /* NODE {status, cause}: a condition is still false, for another reason */
+        ENTRY_TIMER,    /* NODE {waited}: its timer has expired; waited: for what, as a text, or missing */
+        ENTRY_INTERVAL, /* the run's own timer has expired */
+        ENTRY_SET,      /* {key: value, ..., :by}: variables were set from outside, or by an action: NODE */
+        ENTRY_MEMO,     /* NODE {...}: data of an action for its recovery */
+        /* NODE {came}: a signal is kept for the action; {taken}: the action has taken the first one; {missed}: so many
+         * came between its executions and were not kept. See run/signal-queues.c. */
+        ENTRY_SIGNAL,
         ENTRY_SUSPENDED, /* {usec}: the total time for which the machine was suspended, see run_suspended() */
         ENTRY_LOCKED,    /* NODE: it got the lock for which it waited */
         ENTRY_REFUSED,   /* NODE {status, cause}: it does not get the lock, or loses it */

@@ -259,6 +259,7 @@ static Activity *activity_new(Run *run, const RunLeaf *of, uint64_t started, uin
                 .started = started,
                 .clock = definition_uses_boottime(run->definition, node) ? TIMER_BOOTTIME : TIMER_MONOTONIC,
                 .suspended = suspended,
+                .listens = kind->listen && run_hears(run, node),
                 .durable = run->durable,
         };
         watch_references(activity);
@@ -272,10 +273,30 @@ Activity *activity_start(Run *run, const RunLeaf *leaf) {
                              definition_uses_boottime(run->definition, leaf->node) ? timers_suspended(timers) : 0);
 
         activity->status = fill_params(activity, leaf);
+        if (activity->leaf.listens)
+                live_run_listen(run, leaf->node);
         if (activity->status == STATUS_RUNNING && !kind_of(activity)->acts)
                 call_start(activity);
 
         return activity;
+}
+
+Activity *activity_listen(Run *run, const RunLeaf *of) {
+        g_autoptr(Activity) activity = activity_new(run, of, 0, 0);
+
+        if (!kind_of(activity)->listen || fill_params(activity, of) != STATUS_RUNNING)
+                return NULL;
+
+        activity->held = true;
+        return kind_of(activity)->listen(&activity->leaf) ? g_steal_pointer(&activity) : NULL;
+}
+
+bool activity_waits_for_signal(const Activity *activity) {
+        return activity->held && !activity->stopping && !activity->kept && activity->status == STATUS_RUNNING;
+}
+
+void activity_hear(Activity *activity, json_object *signal) {
+        kind_of(activity)->heard(&activity->leaf, signal);
 }
 
 bool activity_is_to_act(const Activity *activity) {
@@ -496,6 +517,8 @@ Activity *activity_recover(Run *run, const RunLeaf *past) {
         activity->leaf.memo = json_object_get(past->memo);
         activity->cause = past->cause ? cause_ref(past->cause) : NULL;
         activity->status = fill_params(activity, past);
+        if (activity->leaf.listens)
+                live_run_listen(run, past->node);
         if (activity->status == STATUS_RUNNING && activity_is_condition(activity))
                 recover_condition(activity, past);
         else if (activity->status == STATUS_RUNNING)
@@ -628,6 +651,18 @@ void leaf_set_memo(Leaf *leaf, json_object *memo) {
         leaf->memo = memo;
         leaf->has_memo = true;
         run_store_memo(activity->run, leaf->node, memo);
+}
+
+void leaf_hear(Leaf *leaf, json_object *signal) {
+        run_hear(activity_of(leaf)->run, leaf->node, signal);
+}
+
+json_object *leaf_take_signal(Leaf *leaf) {
+        return run_take_signal(activity_of(leaf)->run, leaf->node);
+}
+
+unsigned leaf_queue_length(const Leaf *leaf) {
+        return run_queue_length(activity_of((Leaf *) leaf)->run, leaf->node);
 }
 
 Status leaf_run(Leaf *leaf, const Script *code) {

@@ -15,6 +15,11 @@ typedef struct Activity Activity;
 Activity *activity_start(Run *run, const RunLeaf *leaf);
 /* Continues an activity that the previous btd started. Its status may differ from that of the leaf. */
 Activity *activity_recover(Run *run, const RunLeaf *leaf);
+/* Listens for the executions of the node; it has no end. NULL: it cannot. */
+Activity *activity_listen(Run *run, const RunLeaf *leaf);
+/* Actions that hear only: the leaf is running, and can get a signal; see LeafKind.heard. */
+bool activity_waits_for_signal(const Activity *activity);
+void activity_hear(Activity *activity, json_object *signal);
 /* Drops what it is still doing. */
 void activity_free(Activity *activity);
 /* The same, but leaves what it has started to the next btd. */

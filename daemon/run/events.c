@@ -8,6 +8,7 @@
  * the input, so the events of one input are reported together.
  */
 
+#include <inttypes.h>
 #include <json-c/linkhash.h>
 
 #include "basic/cause.h"
@@ -159,6 +160,12 @@ void run_tell_force(Run *run, NodeId node, Status status, const Cause *why) {
 void run_tell_lock(Run *run, NodeId node) {
         if (count(run))
                 add_counted(run, node, "locked", run_lock_name(run, node), NULL);
+}
+
+/* "19 signals". */
+void run_tell_missed(Run *run, NodeId node, uint64_t n) {
+        if (count(run))
+                add_counted(run, node, "missed", g_strdup_printf("%" PRIu64 " signal%s", n, n == 1 ? "" : "s"), NULL);
 }
 
 /* How long the machine was suspended since the last time: "8h". */

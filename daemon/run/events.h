@@ -24,6 +24,8 @@
  *   "suspended"
  *              the machine was suspended, for as long as the text says; only in trees with such timers
  *   "log"      a Log node's message, which is the text
+ *   "queued"   a signal came for a node that is not running, and is kept for it
+ *   "missed"   signals came between two executions of a node, and were not kept: the text says how many
  *   "locked"   the node was given the lock that it waited for
  *   "recovered", "rerun"
  *              btd was restarted; it has recovered the run, or has started that action again */

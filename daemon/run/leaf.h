@@ -107,6 +107,13 @@ struct LeafKind {
          * halted. Must not end the leaf before it returns to the main loop. May be NULL. */
         void (*awaited)(Leaf *leaf);
 
+        /* Actions that end at a signal, whose type hears. Instead of one that is executed, makes a listener, which
+         * calls leaf_hear() for each signal until it is released; another Leaf, with listens set, is executed
+         * meanwhile. False: it cannot. */
+        bool (*listen)(Leaf *leaf);
+        /* The running leaf gets this signal; NULL: that of leaf_take_signal(). From the main loop. */
+        void (*heard)(Leaf *leaf, json_object *signal);
+
         /* Names what a running leaf needs before it can do anything: "connection to the bus 'system'"; to be freed.
          * It is told instead of describe(), and if the leaf times out. NULL: nothing. May be NULL. */
         char *(*obstacle)(const Leaf *leaf);
@@ -133,6 +140,7 @@ struct Leaf {
         uint64_t started;   /* CLOCK_MONOTONIC µs, perhaps by the previous daemon */
         TimerClock clock;   /* of its times, see leaf_timer_new() */
         uint64_t suspended; /* by how much CLOCK_BOOTTIME was ahead when it was started */
+        bool listens;       /* signals come through a listener, also between the executions */
         bool durable;       /* its run is recorded, so the leaf may be recovered with its memo */
         /* For release: the daemon stops, and leaves everything that the leaf has started to the next one. */
         bool abandoned;
@@ -192,6 +200,13 @@ size_t leaf_secret_length(Leaf *leaf);
 /* Call this before the leaf does something that a later btd cannot see: records a memo for the recovery of this
  * leaf. Takes the object; NULL: only records that the leaf has acted. */
 void leaf_set_memo(Leaf *leaf, json_object *memo);
+/* For LeafKind.listen: a signal has come. value: its values, or whatever else heard() takes. */
+void leaf_hear(Leaf *leaf, json_object *signal);
+/* For a running leaf with listens, also in its start: the signal that it has taken, or else takes now from those that
+ * came before. A new reference. NULL: there is none. */
+json_object *leaf_take_signal(Leaf *leaf);
+/* The number of signals that are kept for the node. */
+unsigned leaf_queue_length(const Leaf *leaf);
 /* To be called after recover, from the main loop; see there. The leaf may be freed, or started again, before this
  * returns.
  */

@@ -15,7 +15,7 @@ static RecordHeader header_of(const Run *run, const char *boot, const char *star
                 .boot = g_strdup(boot),
                 .run = g_strdup(run_id(run)),
                 .tree = g_strdup(run->tree),
-                .instance = g_strdup(run->instance),
+                .instance = g_strdup(run_instance(run)),
                 .starter = g_strdup(starter),
                 .token = g_strdup(run_token(run)),
                 .uid = run_caller(run),
@@ -71,7 +71,7 @@ static RecordSummary summary_of(const Run *run) {
         return (RecordSummary){
                 .run = g_strdup(run_id(run)),
                 .tree = g_strdup(run->tree),
-                .instance = g_strdup(run->instance),
+                .instance = g_strdup(run_instance(run)),
                 .token = g_strdup(run_token(run)),
                 .status = g_strdup(run_status_text(run)),
                 .cause = g_strdup(run_cause(run) ?: ""),

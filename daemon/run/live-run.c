@@ -437,6 +437,7 @@ void run_end_live(Run *run) {
         for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
                 g_clear_pointer((Activity **) &leaf->activity, activity_free);
 
+        live_run_end_listening(run);
         g_clear_pointer(&run->armed, node_timers_free);
         g_clear_pointer(&run->node_locks, node_locks_free);
         node_inhibitors_free(g_steal_pointer(&run->inhibitors), false);
@@ -537,7 +538,7 @@ bool run_is_awaited_by(const Run *run, const char *unit, bool stop) {
                 return false;
 
         return (stop && run->ends_with_btd && waiters_are_in(run->services->waiters, unit)) ||
-               waiters_has(run->services->waiters, run->tree, run->instance, stop, unit);
+               waiters_has(run->services->waiters, run->tree, run_instance(run), stop, unit);
 }
 
 void run_tell_awaited(Run *run) {
@@ -676,6 +677,6 @@ void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {
                 .since = since > 0 ? run->started + (since - run->start) : 0,
                 .duration = node_history_duration(history, node, live_run_clock(run)),
                 .element = g_strdup(run_node_element(run, node)),
-                .detail = node_detail(run, node),
+                .detail = run_detail_with_signals(run, node, node_detail(run, node)),
         };
 }

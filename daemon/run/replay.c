@@ -15,6 +15,7 @@
 #include "basic/log.h"
 #include "engine/machine.h"
 #include "run/replay.h"
+#include "run/run-state.h"
 #include "run/snapshot.h"
 
 struct Replay {
@@ -458,6 +459,23 @@ static void apply_memo(Replay *replay, const Entry *entry, uint64_t now) {
                 mismatch(replay, "node #%u is not running", entry->node);
 }
 
+static void apply_signal(Replay *replay, const Entry *entry, uint64_t now) {
+        json_object *came = detail_of(entry, "came"), *taken = detail_of(entry, "taken"),
+                    *missed = detail_of(entry, "missed");
+        json_object *signals = run_signals(replay->run, entry->node);
+
+        if (!signals)
+                mismatch(replay, "node #%u gets no signals", entry->node);
+        else if (came && run_queue_has_room(replay->run, entry->node, came))
+                input_signal(replay->run, entry->node, came, now);
+        else if (taken && run_leaf(replay->run, entry->node) && json_object_array_length(signals) > 0)
+                input_signal_taken(replay->run, entry->node, now);
+        else if (missed && json_object_is_type(missed, json_type_int))
+                input_signals_missed(replay->run, entry->node, json_object_get_uint64(missed), now);
+        else
+                mismatch(replay, "the queue of node #%u has no room for this, or is empty", entry->node);
+}
+
 static void apply_locked(Replay *replay, const Entry *entry, uint64_t now) {
         if (run_waits_for_lock(replay->run, entry->node))
                 input_lock_granted(replay->run, entry->node, now);
@@ -569,6 +587,7 @@ static const Input inputs[ENTRY_KIND_MAX_] = {
         [ENTRY_SET] = { apply_set, OF_EITHER },
         [ENTRY_MEMO] = { apply_memo, OF_NODE },
         [ENTRY_SUSPENDED] = { apply_suspended },
+        [ENTRY_SIGNAL] = { apply_signal, OF_NODE },
         [ENTRY_LOCKED] = { apply_locked, OF_NODE },
         [ENTRY_REFUSED] = { apply_refused, OF_NODE },
         [ENTRY_HALT] = { apply_halt, .waiting = true },
@@ -738,7 +757,7 @@ void replay_node_report(const Replay *replay, NodeId node, uint64_t now, NodeRep
                 .since = since > 0 ? header->started + (since - header->start) : 0,
                 .duration = node_history_duration(history, node, now),
                 .element = g_strdup(run_node_element(run, node)),
-                .detail = run_node_detail(run, node, left),
+                .detail = run_detail_with_signals(run, node, run_node_detail(run, node, left)),
         };
 }
 

@@ -269,6 +269,7 @@ int run_close(Run *run, char **ret_error) {
         g_auto(Entry) record = {};
         int r = 0;
 
+        live_run_record_missed(run);
         run_flush(run);
         if (can_have_snapshot(run)) {
                 record = take_snapshot(run);

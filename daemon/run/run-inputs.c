@@ -122,6 +122,7 @@ static RunLeaf *begin_leaf(Run *run, NodeId node) {
                 run_note_noted(run, ENTRY_BEGIN, node, noted);
         if (run->broken && !machine_error(run->machine, NULL))
                 g_hash_table_remove(run->broken, GUINT_TO_POINTER(node));
+        run_begin_queue(run, node, noted);
         return run_add_leaf(run, node, attempt, noted);
 }
 

@@ -91,8 +91,8 @@ typedef struct RunHost {
         /* See run_suspended(). */
         uint64_t (*suspended)(void *userdata);
 
-        /* May be called before the next input only. During the call, only input_memo(), input_output() and
-         * input_rerun() may be called. */
+        /* May be called before the next input only. During the call, only input_memo(), input_output(),
+         * input_signal_taken(), input_signals_missed() and input_rerun() may be called. */
         void (*act)(const Effect *effect, void *userdata);
         /* The run record was lost; callbacks must not free the run. */
         void (*record_failed)(const char *error, void *userdata);
@@ -144,6 +144,17 @@ void run_set_message(Run *run, int level, char *text);
 /* Stores a memo of an action for its recovery, before an effect that cannot be observed outside: an object, or NULL.
  * It is written when this returns. Not while the run computes. */
 void input_memo(Run *run, NodeId node, json_object *memo, uint64_t now);
+
+/* The signals that are kept for the action: an array, borrowed. NULL: it gets none between its executions, or was not
+ * executed yet. */
+json_object *run_signals(const Run *run, NodeId node);
+bool run_queue_has_room(const Run *run, NodeId node, json_object *signal);
+/* A signal has come for the action, and there is room to keep it. */
+void input_signal(Run *run, NodeId node, json_object *signal, uint64_t now);
+/* The running action takes the first one, which is in its memo then. */
+void input_signal_taken(Run *run, NodeId node, uint64_t now);
+/* So many were not kept. */
+void input_signals_missed(Run *run, NodeId node, uint64_t n, uint64_t now);
 
 /* Requests of users, while the run is running and not halting. by: as above. */
 void input_pause(Run *run, const char *by, uint64_t now);

@@ -131,5 +131,6 @@ void run_recover_leaves(Run *run, const Replay *replay) {
         for (unsigned i = 0; i < leaves->len; i++)
                 recover_leaf(run, leaves->pdata[i]);
 
+        live_run_recover_queues(run);
         live_run_settle(run);
 }

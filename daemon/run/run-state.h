@@ -21,6 +21,19 @@ typedef struct NodeTimer {
         char *waited; /* what a leaf below it waited for when it expired, see activity_waited(); or NULL */
 } NodeTimer;
 
+/* The signals that come for a node between its executions. */
+typedef struct SignalQueue {
+        json_object *signals; /* those that no execution has taken yet: an array */
+        json_object *noted;   /* as of the RunLeaf of its last execution */
+        uint64_t bytes;       /* of the signals */
+        uint64_t missed;
+
+        /* Only of a live run. */
+        uint64_t unrecorded; /* those missed since the last execution began */
+        bool stale;          /* its last execution has other parameters than the listener */
+        Activity *listener;  /* NULL: not yet, or its parameters cannot be resolved any more */
+} SignalQueue;
+
 typedef struct RunEvents RunEvents;
 
 /* Collects the effects and the outputs of the input that is processed. */
@@ -34,7 +47,7 @@ typedef struct RunInput {
 
 /* snapshot.c lists all members, with those that a snapshot saves. */
 struct Run {
-        const char *tree, *instance; /* stored in names */
+        const char *tree; /* stored in names, before the instance */
         Definition *definition;
         const RunHost *host; /* NULL: it is replayed */
         void *host_userdata;
@@ -52,6 +65,7 @@ struct Run {
         Causes forced;          /* the causes of forced outcomes */
         GHashTable *timers;     /* of NodeTimer, by node; NULL until there is one */
         GArray *locks;          /* of RunLock; see run_locks(); NULL likewise */
+        GHashTable *queues;     /* of SignalQueue, by node; NULL likewise */
         GHashTable *broken;     /* of Cause: expressions that failed, by node */
         RunInput *input;        /* what comes of the input that is processed; NULL: nothing so far */
         Cause *last_evaluation; /* why the last evaluated condition is false, or NULL */
@@ -158,6 +172,7 @@ void run_tell_computed(Run *run, NodeId node);
 void run_tell_change(Run *run, NodeId node, Status before, uint64_t waited);
 /* After the halt of a node was told: it did not end by itself. */
 void run_tell_given_up(Run *run, NodeId node, const Cause *why);
+void run_tell_missed(Run *run, NodeId node, uint64_t n);
 void run_tell_result(Run *run);
 /* After a snapshot was restored. */
 void run_tell_restored(Run *run);
@@ -184,6 +199,20 @@ void run_leaf_set(RunLeaf *leaf, Status status, Cause *cause);
 /* The value of a condition. Copies the cause without the chain below it, which does not matter here. */
 void run_leaf_set_value(RunLeaf *leaf, Status status, const Cause *cause);
 void run_leaf_set_memo(RunLeaf *leaf, json_object *memo);
+
+/* Are signals for the node received between its executions? If not, only while it is executed. */
+bool run_hears(const Run *run, NodeId node);
+/* How many of these are kept. */
+unsigned run_queue_length(const Run *run, NodeId node);
+/* NULL: the node was not executed yet, or does not hear. */
+SignalQueue *run_queue(const Run *run, NodeId node);
+SignalQueue *run_add_queue(Run *run, NodeId node, json_object *noted);
+/* An execution of the node begins. */
+void run_begin_queue(Run *run, NodeId node, json_object *noted);
+/* False: there is no room. */
+bool run_queue_put(Run *run, NodeId node, json_object *signal);
+/* Takes the detail (or NULL) and adds how many signals the node has in its queue, and has missed. */
+char *run_detail_with_signals(const Run *run, NodeId node, char *detail);
 
 /* Made when it is first needed. */
 RunInput *run_get_input(Run *run);
@@ -257,6 +286,12 @@ bool live_run_take_lock(Run *run, NodeId node);
 /* Requests the inhibitor lock of the node. again: it holds the lock, and btd was restarted. */
 void live_run_inhibit(Run *run, NodeId node, bool again);
 
+/* Makes the listener of the node. Not while the run computes. */
+void live_run_listen(Run *run, NodeId node);
+void live_run_record_missed(Run *run);
+void live_run_recover_queues(Run *run);
+void live_run_end_listening(Run *run);
+
 /* Frees what only a live run has; its run record stays. */
 void run_end_live(Run *run);
 
@@ -277,6 +312,10 @@ void run_reason_changed(Run *run, NodeId node, const Cause *cause);
 /* Takes the value. */
 void run_set_output(Run *run, NodeId node, const char *key, json_object *value);
 void run_store_memo(Run *run, NodeId node, json_object *memo);
+/* The listener has received a signal; from the main loop. */
+void run_hear(Run *run, NodeId node, json_object *signal);
+/* See leaf_take_signal(). */
+json_object *run_take_signal(Run *run, NodeId node);
 /* Recovery is about to start this action again. */
 void run_note_rerun(Run *run, NodeId node);
 /* Logs a message about the node. cause: for the fields, or NULL. */

@@ -149,7 +149,7 @@ Run *run_make(const RunOrigin *origin, Definition *definition, const RunHost *ho
 
         memcpy(run->names, origin->id, n_id);
         run->tree = memcpy(run->names + n_id, origin->tree, n_tree);
-        run->instance = memcpy(run->names + n_id + n_tree, origin->instance, n_instance);
+        memcpy(run->names + n_id + n_tree, origin->instance, n_instance);
         run->definition = definition_ref(definition);
         run->host = host;
         run->host_userdata = userdata;
@@ -188,6 +188,7 @@ void run_free(Run *run) {
         run_end_live(run);
         run_end_observing(run);
         run_clear_machine(run);
+        g_clear_pointer(&run->queues, g_hash_table_unref);
         g_clear_pointer(&run->locks, g_array_unref);
         g_clear_pointer(&run->breakpoints, g_array_unref);
         g_clear_pointer(&run->stops, g_array_unref);
@@ -280,7 +281,7 @@ const char *run_tree(const Run *run) {
 }
 
 const char *run_instance(const Run *run) {
-        return run->instance;
+        return run->tree + strlen(run->tree) + 1;
 }
 
 Blackboard *run_blackboard(const Run *run) {

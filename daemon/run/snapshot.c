@@ -180,6 +180,24 @@ static json_object *save_locks(const Run *run, const void *member, CausePool *po
         return rows;
 }
 
+static json_object *save_queues(const Run *run, const void *member, CausePool *pool) {
+        g_autoptr(GList) nodes = run->queues ? g_list_sort(g_hash_table_get_keys(run->queues), compare_nodes) : NULL;
+        json_object *rows = json_object_new_array();
+
+        for (const GList *link = nodes; link; link = link->next) {
+                const SignalQueue *queue = run_queue(run, GPOINTER_TO_UINT(link->data));
+                json_object *row = json_object_new_array();
+
+                add_number(row, GPOINTER_TO_UINT(link->data));
+                json_object_array_add(row, json_object_get(queue->noted));
+                json_object_array_add(row, json_object_get(queue->signals));
+                add_number(row, queue->missed);
+                json_object_array_add(rows, row);
+        }
+
+        return rows;
+}
+
 static json_object *save_skips(const Run *run, const void *member, CausePool *pool) {
         json_object *nodes = json_object_new_array();
 
@@ -560,6 +578,27 @@ static bool restore_locks(const Reading *reading, void *member, json_object *jso
         return each_row(reading, json, 3, read_lock);
 }
 
+static bool read_queue(const Reading *reading, json_object *row) {
+        json_object *signals = cell(row, 2);
+        SignalQueue *queue;
+        NodeId node;
+
+        if (!get_node(reading, cell(row, 0), &node) || !run_hears(reading->run, node) ||
+            run_queue(reading->run, node) || (cell(row, 1) && !json_object_is_type(cell(row, 1), json_type_object)) ||
+            !json_object_is_type(signals, json_type_array))
+                return false;
+
+        queue = run_add_queue(reading->run, node, cell(row, 1));
+        for (size_t i = 0; i < json_object_array_length(signals); i++)
+                if (!run_queue_put(reading->run, node, cell(signals, i)))
+                        return false;
+        return get_number(cell(row, 3), UINT64_MAX, &queue->missed);
+}
+
+static bool restore_queues(const Reading *reading, void *member, json_object *json) {
+        return each_row(reading, json, 4, read_queue);
+}
+
 static Status get_status(json_object *json, const char *member) {
         const char *text = json_object_get_string(member_of(json, member, json_type_string));
 
@@ -732,6 +771,7 @@ static bool restore_machine(const Reading *reading, void *member, json_object *j
         SAVED(machine, machine)                                                                                        \
         SAVED(timers, timers)                                                                                          \
         SAVED(locks, locks)                                                                                            \
+        SAVED(queues, queues)                                                                                          \
         SAVED(n_events, number)                                                                                        \
         SAVED(skips, skips)                                                                                            \
         /* Follow from others */                                                                                       \
@@ -741,7 +781,6 @@ static bool restore_machine(const Reading *reading, void *member, json_object *j
         NOT(replay)                                                                                                    \
         /* Given at the start */                                                                                       \
         NOT(tree)                                                                                                      \
-        NOT(instance)                                                                                                  \
         NOT(given)                                                                                                     \
         NOT(starter)                                                                                                   \
         NOT(seed)                                                                                                      \

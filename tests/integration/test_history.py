@@ -424,11 +424,11 @@ def with_snapshot(change):
 def test_a_journal_without_its_beginning(tmp_path):
     """Of a run that has gone on for long."""
     record = str(RECORDS / "1-long.journal")
-    refuse(btctl("replay", record, "--until=0.01s"), f"{record}: no events from before 16.2ms are kept")
-    early = btctl("replay", record, "--until=0.0192s", "--ascii").stdout
-    assert "* Rounds (Repeat) for 18.9ms, round 17\n" in early
-    assert "   `- * Timeout 1s for 713us, times out in 999ms\n" in early
-    assert "running for 41.3ms, drawn from 16.2ms on" in btctl("plot", record).stdout
+    refuse(btctl("replay", record, "--until=0.01s"), f"{record}: no events from before 26.6ms are kept")
+    early = btctl("replay", record, "--until=0.035s", "--ascii").stdout
+    assert "* Rounds (Repeat) for 34ms, round 19\n" in early
+    assert "   `- * Timeout 1s for 386us, times out in 1s\n" in early
+    assert "running for 83.4ms, drawn from 26.6ms on" in btctl("plot", record).stdout
 
 
 def test_a_run_that_goes_on_for_ever(btd, tmp_path):
@@ -469,7 +469,7 @@ def test_a_snapshot_that_makes_no_sense(tmp_path):
         record.write_bytes(with_snapshot(lambda snapshot, bad=counts: {**snapshot, "counts": bad}))
         refuse(btctl("show", str(record), "-q"), f"{record}: line 2: the snapshot does not fit the tree")
     record.write_bytes(with_snapshot(lambda snapshot: []))
-    refuse(btctl("show", str(record), "-q"), f"{record}: line 2: '16182 snapshot []' is not known")
+    refuse(btctl("show", str(record), "-q"), f"{record}: line 2: '26576 snapshot []' is not known")
 
     dice = random.Random(1)
 

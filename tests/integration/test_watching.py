@@ -321,6 +321,82 @@ def test_a_call_whose_signal_btd_may_have_missed(btd, peer_client, tmp_path):
     assert status == "failure" and "btd was restarted while this was under way" in cause
 
 
+def door(btd, tmp_path, **keys):
+    """A run that has got the card 1, and works on it until "open" is set."""
+    btd.tree("door", {"type": "KeepRunningUntilFailure", "child": {"type": "Sequence", "children": [
+        {"type": "DBusSignal", "name": "Card", "sender": CAMERA, "member": "Card", "outputs": ["card"], **keys},
+        {"type": "Script", "code": "seen = seen .. card .. ' '"},
+        {"type": "WaitFor", "name": "Work", "child": {"type": "Condition", "test": "open"}}]}},
+             blackboard={"card": 0, "seen": "", "open": False})
+    start(btd, tmp_path)
+    path = btd.client.start("door")[1]
+    wait(lambda: "signal Card" in detail(btd, path), "the connection")
+    return path
+
+
+def start(btd, tmp_path):
+    """As under systemd, which keeps the runs when btd stops."""
+    btd.start(*dirs(tmp_path), env={"NOTIFY_SOCKET": str(tmp_path / "deaf")})
+
+
+def detail(btd, path):
+    return btd.client.nodes(path)["Card"]["detail"]
+
+
+def show_cards(camera, *cards):
+    for card in cards:
+        camera.say("Card", GLib.Variant("(u)", (card,)))
+
+
+def await_seen(btd, path, seen):
+    wait(lambda: btd.client.variables(path)["seen"] == seen, "the cards")
+
+
+def test_signals_are_queued_between_executions(btd, peer_client, tmp_path):
+    """Also for a run that is paused, and for the next btd. The oldest ones stay."""
+    camera = Camera(peer_client)
+    path = door(btd, tmp_path, queue=3)
+    show_cards(camera, 1)
+    wait_running(btd, path, "Work")
+    btd.client.call(path, "org.btd1.Run", "Pause", "")
+    show_cards(camera, 2, 3, 4, 5, 6)
+    wait(lambda: detail(btd, path) == "3 signals queued; 2 signals missed", "the queue")
+    btd.client.call(path, "org.btd1.Run", "Resume", "")
+    btd.process.kill()
+    btd.wait_exit()
+    start(btd, tmp_path)
+    wait(btd.client.runs, "the run")
+    assert detail(btd, path) == "3 signals queued"
+    btd.client.set_variables(path, open=True)
+    await_seen(btd, path, "1 2 3 4 ")
+    wait(lambda: detail(btd, path).startswith("waits for signal Card"), "the next one")
+    show_cards(camera, 7, 8)
+    await_seen(btd, path, "1 2 3 4 7 8 ")
+    assert btd.btctl("show", "door").stdout.count("Card: a signal is kept for its next execution") >= 3
+    assert json.loads(btd.btctl("replay", "door", "--json").stdout)["status"] == "running"
+
+
+def test_missed_signals_are_counted(btd, peer_client, tmp_path):
+    """At once in the status, in the event log when the node is executed again. A stop of btd keeps the number."""
+    camera = Camera(peer_client)
+    path = door(btd, tmp_path)
+    show_cards(camera, 1)
+    wait_running(btd, path, "Work")
+    show_cards(camera, *range(2, 21))
+    wait(lambda: detail(btd, path) == "19 signals missed", "the number")
+    assert re.search(r"Card \(DBusSignal\).*: 19 signals missed", btd.btctl("status", "door").stdout)
+    btd.stop()
+    start(btd, tmp_path)
+    wait(btd.client.runs, "the run")
+    assert detail(btd, path) == "19 signals missed"
+    btd.client.set_variables(path, open=True)
+    wait(lambda: detail(btd, path).startswith("waits for signal Card"), "the next one")
+    assert detail(btd, path).endswith("; 19 signals missed")
+    assert "Card: missed 19 signals" in btd.btctl("show", "door").stdout
+    show_cards(camera, 21)
+    await_seen(btd, path, "1 21 ")
+
+
 def test_a_signal_that_never_comes(btd, peer_client):
     camera = Camera(peer_client)
     btd.tree("wait", {"type": "DBusSignal", "sender": CAMERA, "member": "Started", "timeout": "50ms"})

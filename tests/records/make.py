@@ -18,6 +18,7 @@ sys.path.insert(0, str(HERE.parent / "support"))
 
 # pylint: disable=wrong-import-position
 import buses
+from gi.repository import GLib
 from client import look
 from daemon import BTCTL, Daemon
 from records import sign
@@ -36,6 +37,10 @@ COUNT = {"type": "WaitFor", "name": "Crowd", "child": {
 # Its children end in the same tick, so the machine asks for the next tick after the interval.
 # There is no logind on this bus.
 FLASH = {"type": "Inhibit", "what": "shutdown", "child": {"type": "AlwaysSuccess"}}
+# While it waits, signals come that it keeps, and one that it misses.
+DOOR = {"type": "KeepRunningUntilFailure", "child": {"type": "Sequence", "children": [
+    {"type": "DBusSignal", "name": "Ring", "interface": "org.example.Door", "member": "Rang", "queue": 2, "outputs": ["n"]},
+    {"type": "WaitFor", "name": "Busy", "child": {"type": "Condition", "test": "go"}}]}}
 SPIN = {"type": "KeepRunningUntilFailure", "child": {"type": "AlwaysSuccess"}}
 
 
@@ -49,7 +54,7 @@ class Maker:
         for name, root, keys in [
                 ("work", WORK, {}), ("slow", SLOW, {}), ("loop", LOOP, {}), ("broken", BROKEN, {}),
                 ("rerun", RERUN, {}), ("watch", WATCH, {}), ("count", COUNT, {}), ("night", NIGHT, {}), ("spin", SPIN, {}),
-                ("flash", FLASH, {}),
+                ("flash", FLASH, {}), ("door", DOOR, {}),
                 ("fails", {"type": "AlwaysFailure"}, {
                     "restart": "on-failure", "restart_backoff": {"initial": "1ms"}, "restart_limit": {"burst": 1}})]:
             self.btd.tree(name, root, trees=SUBTREES, blackboard=BLACKBOARD, **keys)
@@ -63,6 +68,7 @@ class Maker:
     def restart(self, how, suspended=0):
         self.btd.stop(how)
         self.start(suspended=suspended)
+        look(self.btd.client.runs, "the runs")
 
     def path(self, run, state="run/runs"):
         return self.directory / state / f"{run}.journal"
@@ -128,6 +134,15 @@ class Maker:
         self.keep("at-breakpoint", run)
         self.btd.client.halt_run(run)
         self.keep("halting", run)
+
+        run, path = self.run("door")
+        look(lambda: "signal" in self.node(path, "Ring")["detail"], "the connection")
+        for number in range(4):
+            self.btd.client.connection.emit_signal(None, "/", "org.example.Door", "Rang", GLib.Variant("(u)", (number,)))
+        look(lambda: self.node(path, "Ring")["detail"] == "2 signals queued; 1 signal missed", "the signals")
+        self.restart(signal.SIGTERM)
+        self.keep("queue", run)
+        assert self.btd.btctl("halt", "door", "--wait").returncode == 0
 
         run, path = self.run("rerun")
         self.await_node(path, "Process", "running")

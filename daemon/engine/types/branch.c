@@ -161,7 +161,7 @@ static void while_do_else_check(const Tree *tree, NodeId node, Findings *finding
 const NodeType while_do_else_type = {
         .name = "WhileDoElse",
         .class = NODE_CONTROL,
-        .flags = TYPE_PURE | TYPE_REACTIVE_FIRST,
+        .flags = TYPE_PURE | TYPE_REACTIVE_FIRST | TYPE_REPEATS,
         .min_children = 2,
         .max_children = 3,
         .summary = "Runs its second child while the first succeeds, and its third while it fails",

@@ -87,6 +87,7 @@ static const Param recovery_params[] = {
 const NodeType recovery_node_type = {
         .name = "RecoveryNode",
         .class = NODE_CONTROL,
+        .flags = TYPE_REPEATS,
         .min_children = 2,
         .max_children = 2,
         .params = recovery_params,
@@ -143,6 +144,7 @@ static void pipeline_check(const Tree *tree, NodeId node, Findings *findings) {
 const NodeType pipeline_sequence_type = {
         .name = "PipelineSequence",
         .class = NODE_CONTROL,
+        .flags = TYPE_REPEATS,
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that keeps ticking the children that have succeeded",

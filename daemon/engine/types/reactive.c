@@ -204,7 +204,7 @@ static void reactive_fallback_check(const Tree *tree, NodeId node, Findings *fin
 const NodeType reactive_sequence_type = {
         .name = "ReactiveSequence",
         .class = NODE_CONTROL,
-        .flags = TYPE_PURE | TYPE_REACTIVE | TYPE_AT_CHILD_ALWAYS,
+        .flags = TYPE_PURE | TYPE_REACTIVE | TYPE_AT_CHILD_ALWAYS | TYPE_REPEATS,
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that keeps evaluating the children that have succeeded",
@@ -221,7 +221,7 @@ const NodeType reactive_sequence_type = {
 const NodeType reactive_fallback_type = {
         .name = "ReactiveFallback",
         .class = NODE_CONTROL,
-        .flags = TYPE_PURE | TYPE_REACTIVE | TYPE_AT_CHILD_ALWAYS,
+        .flags = TYPE_PURE | TYPE_REACTIVE | TYPE_AT_CHILD_ALWAYS | TYPE_REPEATS,
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Fallback that keeps evaluating the children that have failed",

@@ -157,6 +157,7 @@ static const Param on_change_params[] = {
 const NodeType on_change_type = {
         .name = "OnChange",
         .class = NODE_DECORATOR,
+        .flags = TYPE_REPEATS,
         .params = on_change_params,
         .params_size = sizeof(OnChangeParams),
         .summary = "Runs its child the first time, and then whenever a value has changed",

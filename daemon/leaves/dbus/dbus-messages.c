@@ -537,24 +537,59 @@ static bool test_fits(Leaf *leaf, json_object *values, const char *unreadable) {
         return truth;
 }
 
-static void on_signal(sd_bus_message *message, void *userdata) {
-        Leaf *leaf = userdata;
+/* A signal that matches is a list of its values, empty if they are not needed, or a text that says why it cannot be
+ * read. */
+static json_object *read_signal(Leaf *leaf, sd_bus_message *message) {
         const DBusSignalParams *params = leaf->params;
         g_autoptr(json_object) values = NULL;
         g_autofree char *error = NULL;
 
         if (!args_fit(params, message))
-                return;
-        if (!params->test) {
-                leaf_end(leaf, outputs_take_from(leaf, &params->outputs, "signal", message));
-                return;
-        }
+                return NULL;
+        if (!params->test && !outputs_are_wanted(&params->outputs))
+                return json_object_new_array();
 
-        (void) read_values(leaf, message, &values, &error);
-        if (test_fits(leaf, values, error))
-                leaf_end(leaf, outputs_are_wanted(&params->outputs)
-                                       ? outputs_take(leaf, &params->outputs, "signal", values)
-                                       : STATUS_SUCCESS);
+        if (read_values(leaf, message, &values, &error) < 0 && !error)
+                return NULL;
+        if (params->test && !test_fits(leaf, values, error))
+                return NULL;
+        if (error)
+                return json_object_new_string(error);
+        return outputs_are_wanted(&params->outputs) ? g_steal_pointer(&values) : json_object_new_array();
+}
+
+static Status take_signal(Leaf *leaf, json_object *signal) {
+        const DBusSignalParams *params = leaf->params;
+
+        if (json_object_is_type(signal, json_type_string)) {
+                leaf_set_cause(leaf, "the signal cannot go to the outputs: %s", json_object_get_string(signal));
+                return STATUS_FAILURE;
+        }
+        return outputs_are_wanted(&params->outputs) ? outputs_take(leaf, &params->outputs, "signal", signal)
+                                                    : STATUS_SUCCESS;
+}
+
+static void on_signal(sd_bus_message *message, void *userdata) {
+        Leaf *leaf = userdata;
+        g_autoptr(json_object) signal = read_signal(leaf, message);
+
+        if (signal)
+                leaf_end(leaf, take_signal(leaf, signal));
+}
+
+static void on_heard(sd_bus_message *message, void *userdata) {
+        Leaf *leaf = userdata;
+        g_autoptr(json_object) signal = read_signal(leaf, message);
+
+        if (signal)
+                leaf_hear(leaf, signal);
+}
+
+static void dbus_signal_heard(Leaf *leaf, json_object *signal) {
+        g_autoptr(json_object) taken = signal ? json_object_get(signal) : leaf_take_signal(leaf);
+
+        if (taken)
+                leaf_end(leaf, take_signal(leaf, taken));
 }
 
 /* The match goes on. */
@@ -616,7 +651,7 @@ static void on_sender(void *userdata) {
         leaf_end(leaf, STATUS_FAILURE);
 }
 
-static Status dbus_signal_start(Leaf *leaf) {
+static bool match(Leaf *leaf, MatchSignal received) {
         static const SubscriptionCallbacks callbacks = { .subscribed = on_subscribed, .lost = on_subscription_lost };
         const DBusSignalParams *params = leaf->params;
         g_autoptr(GString) more = g_string_new(NULL);
@@ -630,15 +665,34 @@ static Status dbus_signal_start(Leaf *leaf) {
 
         op->connection = dbus_connection_get(leaf, &params->address);
         if (!op->connection)
+                return false;
+
+        add_args(params, &pattern, more);
+        pattern.more = more->str;
+        op->match = connection_match(op->connection, &pattern, received, NULL, leaf);
+        if (g_strcmp0(params->address.destination, SYSTEMD_NAME) == 0)
+                op->subscription = subscription_new(op->connection, &callbacks, leaf);
+        return true;
+}
+
+static bool dbus_signal_listen(Leaf *leaf) {
+        return match(leaf, on_heard);
+}
+
+/* If it listens, the listener has the match. */
+static Status begin(Leaf *leaf) {
+        const DBusSignalParams *params = leaf->params;
+        DBusSignal *op = leaf->op;
+
+        if (leaf->listens)
+                op->connection = dbus_connection_get(leaf, &params->address);
+        else
+                match(leaf, on_signal);
+        if (!op->connection)
                 return STATUS_FAILURE;
 
         if (params->on_recover == ON_RECOVER_FAIL && !leaf->has_memo)
                 leaf_set_memo(leaf, NULL);
-        add_args(params, &pattern, more);
-        pattern.more = more->str;
-        op->match = connection_match(op->connection, &pattern, on_signal, NULL, leaf);
-        if (g_strcmp0(params->address.destination, SYSTEMD_NAME) == 0)
-                op->subscription = subscription_new(op->connection, &callbacks, leaf);
         if (!fails_without_sender(params))
                 return STATUS_RUNNING;
 
@@ -651,15 +705,25 @@ static Status dbus_signal_start(Leaf *leaf) {
         return STATUS_FAILURE;
 }
 
+/* A signal that was kept comes before anything else. */
+static Status dbus_signal_start(Leaf *leaf) {
+        g_autoptr(json_object) signal = leaf->listens && leaf_queue_length(leaf) > 0 ? leaf_take_signal(leaf) : NULL;
+
+        return signal ? take_signal(leaf, signal) : begin(leaf);
+}
+
 static Status dbus_signal_recover(Leaf *leaf) {
+        g_autoptr(json_object) signal = leaf->listens && leaf_queue_length(leaf) > 0 ? leaf_take_signal(leaf) : NULL;
         const DBusSignalParams *params = leaf->params;
         DBusSignal *op = leaf->op;
 
+        if (signal)
+                return take_signal(leaf, signal);
         if (params->on_recover == ON_RECOVER_FAIL)
                 return STATUS_IDLE;
 
         op->owner = leaf->has_memo ? g_strdup(member(leaf->memo, "owner")) : NULL;
-        return dbus_signal_start(leaf);
+        return begin(leaf);
 }
 
 static void dbus_signal_release(Leaf *leaf) {
@@ -692,6 +756,8 @@ const LeafKind dbus_signal_kind = {
         .op_size = sizeof(DBusSignal),
         .start = dbus_signal_start,
         .recover = dbus_signal_recover,
+        .listen = dbus_signal_listen,
+        .heard = dbus_signal_heard,
         .release = dbus_signal_release,
         .obstacle = dbus_signal_obstacle,
         .describe = dbus_signal_describe,

@@ -120,6 +120,19 @@ void leaf_say(Leaf *leaf, int level, const char *text) {
         log_message(level, &subject, "%s", text);
 }
 
+/* The leaves of the stage have no listener. */
+void leaf_hear(Leaf *leaf, json_object *signal) {
+        g_assert_not_reached();
+}
+
+json_object *leaf_take_signal(Leaf *leaf) {
+        g_assert_not_reached();
+}
+
+unsigned leaf_queue_length(const Leaf *leaf) {
+        g_assert_not_reached();
+}
+
 void leaf_lost(Leaf *leaf) {
         TestLeaf *staged = leaf->owner;
 

@@ -17,6 +17,13 @@ static const Param code_params[] = {
 
 static const Param slow_params[] = {
         { .name = "what", .kind = PARAM_JSON, .offset = offsetof(SlowParams, what), .doc = "Anything" },
+        { .name = "queue",
+          .kind = PARAM_INT,
+          .offset = offsetof(SlowParams, queue),
+          .literal = true,
+          .fallback = "2",
+          .max = 2,
+          .doc = "How many signals are kept" },
         {},
 };
 
@@ -25,6 +32,8 @@ const NodeType slow_type = {
         .class = NODE_ACTION,
         .params = slow_params,
         .params_size = sizeof(SlowParams),
+        .hears = true,
+        .queue_offset = offsetof(SlowParams, queue),
 };
 const NodeType quick_type = { .name = "Quick", .class = NODE_ACTION, .flags = TYPE_IMMEDIATE };
 const NodeType code_type = {
@@ -145,6 +154,8 @@ static void add_param(Growth *growth, const Param *param, unsigned n_children) {
 static bool wants_param(Growth *growth, const NodeType *type, const Param *param) {
         if (param->required || g_str_equal(param->name, "period") || g_str_equal(param->name, "variable"))
                 return true;
+        if (param->kind == PARAM_INT && g_str_equal(param->name, "queue"))
+                return false;
         if (g_str_equal(param->name, "hz") || g_str_equal(param->name, "of") || g_str_equal(param->name, "backoff"))
                 return false;
 

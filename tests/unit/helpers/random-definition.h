@@ -20,6 +20,7 @@ extern const NodeType *const *const random_definition_tables[];
 /* Of slow_type and value_type. */
 typedef struct SlowParams {
         json_object *what;
+        int64_t queue;
 } SlowParams;
 
 typedef struct CodeParams {

@@ -151,6 +151,36 @@ static bool happen_note(RandomRun *run) {
         return true;
 }
 
+/* A signal that comes for an action, is taken by it, or is missed. */
+static bool happen_signal(RandomRun *run) {
+        NodeId node = dice_roll(run->dice, run->rules.tree->n_nodes);
+        g_autoptr(json_object) signal = random_value(run->dice);
+        json_object *signals = run_signals(run->actual, node);
+        RandomLeaf *leaf = NULL;
+
+        if (!signals || !signal)
+                return false;
+        if (dice_chance(run->dice, 20)) {
+                input_signals_missed(run->actual, node, 1 + dice_roll(run->dice, 5), run->now);
+                return true;
+        }
+        if (run_queue_has_room(run->actual, node, signal) && dice_chance(run->dice, 50)) {
+                input_signal(run->actual, node, signal, run->now);
+                return true;
+        }
+
+        for (unsigned i = 0; i < run->leaves->len; i++)
+                if (((RandomLeaf *) run->leaves->pdata[i])->node == node)
+                        leaf = run->leaves->pdata[i];
+        if (!leaf || leaf->status != STATUS_RUNNING || json_object_array_length(signals) == 0)
+                return false;
+
+        input_signal_taken(run->actual, node, run->now);
+        json_object_put(leaf->memo);
+        leaf->memo = json_object_get(run_leaf(run->actual, node)->memo);
+        return true;
+}
+
 static bool force(RandomRun *run, NodeId node) {
         Status status = random_outcome(run->dice);
 
@@ -208,7 +238,7 @@ bool random_run_happen(RandomRun *run) {
         static bool (*const all[])(RandomRun * run) = {
                 happen_tick,    happen_tick,  happen_tick,   happen_tick,   happen_end,     happen_end,
                 happen_change,  happen_timer, happen_timer,  happen_lock,   happen_set,     happen_note,
-                happen_control, happen_halt,  happen_output, happen_reason, happen_refusal,
+                happen_control, happen_halt,  happen_output, happen_reason, happen_refusal, happen_signal,
         };
 
         run->now += 1 + 8 * (uint64_t) dice_roll(run->dice, 256);

@@ -184,6 +184,27 @@ static void test_condition(void) {
         assert_errors("{'type':'WaitFor','child':{'type':'PathExists','path':'{d}'}}", starts, G_N_ELEMENTS(starts));
 }
 
+#define HEARS "1 start {'suspended':0}", "2 tick", "2 arm #0 {'after':5000000}", "2 begin #1"
+
+static void test_signals(void) {
+        static const Case signals[] = {
+                { { HEARS, "3 signal #1 {'came':[]}", "4 signal #1 {'taken':true}", "5 signal #1 {'came':[]}" }, NULL },
+                { { HEARS, "3 signal #1 {'missed':7}" }, NULL },
+                { { HEARS, "3 signal #1 {'came':[]}", "4 signal #1 {'came':[]}" },
+                  "line 7: the queue of node #1 has no room for this, or is empty" },
+                { { HEARS, "3 signal #1 {'taken':true}" },
+                  "line 6: the queue of node #1 has no room for this, or is empty" },
+                { { HEARS, "3 signal #1 {'missed':'x'}" },
+                  "line 6: the queue of node #1 has no room for this, or is empty" },
+                { { HEARS, "3 signal #1" }, "line 6: the queue of node #1 has no room for this, or is empty" },
+                { { HEARS, "3 signal #0 {'came':[]}" }, "line 6: node #0 gets no signals" },
+                { { "1 start {'suspended':0}", "2 signal #1 {'came':[]}" }, "line 3: node #1 gets no signals" },
+        };
+
+        assert_errors("{'type':'Timeout','timeout':'5s','child':{'type':'DBusSignal','member':'M','queue':1}}", signals,
+                      G_N_ELEMENTS(signals));
+}
+
 /* Each answer to a request of the run: of a lock, of a leaf that ends at once, of the interval. */
 static void test_answers(void) {
         static const Case locked[] = {
@@ -297,6 +318,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/replay-mismatches/entries", test_entries);
         g_test_add_func("/replay-mismatches/condition", test_condition);
+        g_test_add_func("/replay-mismatches/signals", test_signals);
         g_test_add_func("/replay-mismatches/answers", test_answers);
         g_test_add_func("/replay-mismatches/engine", test_engine);
         g_test_add_func("/replay-mismatches/results", test_results);
