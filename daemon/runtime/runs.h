@@ -31,12 +31,12 @@ const char *runs_nearest(const Runs *runs, const char *id);
 /* In order of start. */
 const GPtrArray *runs_list(const Runs *runs);
 unsigned runs_n_running(const Runs *runs);
-/* Of one user. */
 /* Counts the runs and the size of the run records of each user. */
 void runs_count(const Runs *runs, Users *users);
 /* Removes finished runs of the user, the oldest first, until the variables of the others have this room, or none is
  * left. */
 void runs_make_room(Runs *runs, const User *user, uint64_t bytes);
+/* Of one user. */
 unsigned runs_n_running_of(const Runs *runs, uint32_t uid);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Runs, runs_free)
