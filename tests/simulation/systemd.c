@@ -208,7 +208,10 @@ static void job_leave(LoadedUnit *unit, const char *result) {
 
         trace("job %u (%s %s) ends: %s", job->id, job->type, unit->name, result);
         unit->job = NULL;
-        if (unit->kind != KIND_TRANSIENT)
+        /* Of a job that was cancelled, systemd has no trace but its unit. */
+        if (unit->process != 0 && strcmp(result, "canceled") == 0)
+                witness_forgotten(unit->tree, unit->node);
+        else if (unit->kind != KIND_TRANSIENT)
                 witness_ended(unit->tree, unit->node);
         tell_changes(unit);
         if (systemd.subscribers->len > 0)

@@ -35,7 +35,7 @@ void witness_executed(unsigned tree, unsigned node);
  * ledger_was_asked_again(). */
 void witness_transient(unsigned tree, unsigned node, const char *unit);
 void witness_ended(unsigned tree, unsigned node);
-/* systemd has no trace of the transient unit any more, so nobody can know when it ended. */
+/* systemd has no trace of it any more, so nobody can know when it ended. */
 void witness_forgotten(unsigned tree, unsigned node);
 void witness_cancelled(unsigned tree, unsigned node, bool by_daemon);
 
