@@ -452,7 +452,7 @@ static bool begins_with(const Search *search, char *ret_character) {
 
 /* The first position from start on at which the pattern matches. In a long text, most are skipped. */
 static const char *search_from(lua_State *lua, Search *search, const char *start, const char **ret_end) {
-        char first;
+        char first = 0;
         bool skips = !search->is_anchored && begins_with(search, &first);
 
         for (; start <= search->match.text_end; start++) {
