@@ -181,3 +181,23 @@ def test_bluetooth_by_two_runs(btd, peer_client, kitchen):
     assert btd.client.nodes(runs["scale"])["Discover"]["status"] == "running"
     btd.client.halt(runs["scale"])
     assert btd.client.finish(runs["scale"])[0] == "halted"
+
+
+DOOR = """<node><interface name="org.example.Door"><method name="Open"/></interface></node>"""
+
+
+def test_cards_that_come_together(btd, peer_client, kitchen):
+    """None is lost while another one is handled."""
+    door = client.Peer(peer_client, "org.example.Door", "/org/example/Door", DOOR, {"Open": lambda *_: None})
+    peer_client.call_any(*BUS, "RequestName", "su", "org.example.Reader", 4)
+    (kitchen / "card-check").chmod(0o755)
+    btd.tree("card", FILES["card.json"].replace("card-check", f"{kitchen}/card-check"))
+    btd.start()
+    _, path = btd.client.start("card")
+    client.wait(lambda: btd.client.nodes(path)["Card"]["status"] == "running", "the reader")
+    for card in ("alice", "bob", "stolen", "carol", "dave"):
+        peer_client.connection.emit_signal(None, "/org/example/Reader", "org.example.Reader", "Card",
+                                           GLib.Variant("(s)", (card,)))
+    client.wait(lambda: len(door.calls) == 4, "the cards that may pass")
+    assert "stolen may not pass" in btd.log()
+    btd.client.halt(path)
