@@ -3,11 +3,17 @@
 /* Makes, chains and matches causes. A pattern matches by any fact that it names, whatever the kind of the cause: if a
  * process exits with 75, the cause of its unit has both a result and an exit status, and either pattern matches it. */
 
+#include <json-c/linkhash.h>
 #include <string.h>
 
 #include "basic/cause.h"
+#include "basic/cleanup.h"
+#include "basic/dbus-value.h"
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
+
+/* Bytes of a value in a fact; each number of an array takes nine. */
+#define VALUE_ROOM (9u * 1024)
 
 typedef struct Kind {
         const char *name;
@@ -36,10 +42,11 @@ static const Kind kinds[] = {
 };
 
 Cause *cause_new(const char *kind, json_object *facts, const char *text) {
+        g_autofree char *cut = text ? text_cut(text, CAUSE_TEXT_MAX) : NULL;
         Cause *cause = g_new(Cause, 1);
 
         *cause = (Cause){
-                .kind = kind, .text = text ? g_utf8_make_valid(text, -1) : NULL, .facts = facts, .node = UINT32_MAX
+                .kind = kind, .text = cut ? g_utf8_make_valid(cut, -1) : NULL, .facts = facts, .node = UINT32_MAX
         };
         g_ref_count_init(&cause->references);
         return cause;
@@ -109,13 +116,26 @@ json_object *facts_new(const char *name, ...) {
 }
 
 json_object *fact_text(const char *text) {
-        g_autofree char *valid = NULL;
+        g_autofree char *cut = NULL, *valid = NULL;
 
         if (!text)
                 return NULL;
 
-        valid = g_utf8_make_valid(text, -1);
+        cut = text_cut(text, CAUSE_TEXT_MAX);
+        valid = g_utf8_make_valid(cut, -1);
         return json_object_new_string(valid);
+}
+
+json_object *fact_values(json_object *values) {
+        json_object *shown = json_object_new_object();
+
+        json_object_object_foreach(values, name, value) {
+                g_autofree char *text = value_room(value) > VALUE_ROOM ? value_to_text(value) : NULL;
+
+                json_object_object_add(shown, name, text ? fact_text(text) : json_object_get(value));
+        }
+        json_object_put(values);
+        return shown;
 }
 
 static const Kind *kind_find(const char *name, size_t length) {

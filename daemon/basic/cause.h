@@ -46,6 +46,9 @@ struct Cause {
         grefcount references;
 };
 
+/* Longer texts are cut: a path or an argument that a message quotes can have megabytes. */
+#define CAUSE_TEXT_MAX 4096u
+
 /* Takes the facts (may be NULL). The cause belongs to the run until its node is set. */
 Cause *cause_new(const char *kind, json_object *facts, const char *text);
 Cause *cause_ref(Cause *cause);
@@ -64,8 +67,11 @@ const Cause *cause_origin(const Cause *cause);
 /* A JSON object from pairs of a name (char *) and a value (json_object *), terminated by a NULL name. Takes the values.
  * Pairs with a NULL value are left out. */
 json_object *facts_new(const char *name, ...) G_GNUC_NULL_TERMINATED;
-/* A JSON string of the text, made valid UTF-8. NULL for NULL. */
+/* A JSON string of the text, made valid UTF-8, and cut after CAUSE_TEXT_MAX bytes. NULL for NULL. */
 json_object *fact_text(const char *text);
+/* Takes an object of values, such as the variables that an expression has read. Long ones are replaced by their
+ * beginnings, as texts: a large value would be copied into the run record and each status. */
+json_object *fact_values(json_object *values);
 
 /*
  * Patterns match causes. A pattern is a kind ("timeout"), a kind with its main fact ("exit-status:75",

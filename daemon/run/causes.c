@@ -177,7 +177,8 @@ static Cause *answer_cause(json_object *values, const char *name, const char *ve
         text = g_strdup_printf("its %s%s%s: %s%s%s%s", name ?: "", name ? " " : "", verdict, expression,
                                *shown ? " (" : "", shown, *shown ? ")" : "");
         return cause_new(name ? CAUSE_GUARD : CAUSE_CONDITION,
-                         facts_new("guard", fact_text(name), "expression", fact_text(expression), "seen", values, NULL),
+                         facts_new("guard", fact_text(name), "expression", fact_text(expression), "seen",
+                                   fact_values(values), NULL),
                          text);
 }
 

@@ -63,8 +63,9 @@ Status script_status_of_test(const Script *script, const Blackboard *scope, cons
                 json_object_object_add(inputs, *names, json_object_get(*shown));
 
         text = traced_inputs_explain(script_code(script), inputs);
-        *ret_cause = cause_new(CAUSE_CONDITION,
-                               facts_new("expression", fact_text(script_code(script)), "seen", inputs, NULL), text);
+        *ret_cause = cause_new(
+                CAUSE_CONDITION,
+                facts_new("expression", fact_text(script_code(script)), "seen", fact_values(inputs), NULL), text);
         return STATUS_FAILURE;
 }
 

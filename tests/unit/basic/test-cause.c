@@ -2,6 +2,8 @@
 
 /* Tests causes: their facts, and the patterns that select them. */
 
+#include <string.h>
+
 #include "basic/cause.h"
 #include "basic/cleanup.h"
 
@@ -17,6 +19,20 @@ static void test_facts(void) {
 
         g_assert_cmpstr(json_object_to_json_string_ext(facts, JSON_C_TO_STRING_PLAIN), ==,
                         "{\"unit\":\"cam\xef\xbf\xbd.service\",\"status\":3}");
+}
+
+/* Whole characters are kept. */
+static void test_long_texts(void) {
+        g_autofree char *text = g_strnfill(CAUSE_TEXT_MAX + 1, 'x'), *expected = NULL;
+        g_autoptr(json_object) fact = NULL;
+        g_autoptr(Cause) cause = NULL;
+
+        memcpy(text + CAUSE_TEXT_MAX - 1, "\u00e9", 2);
+        expected = g_strdup_printf("%.*s...", (int) CAUSE_TEXT_MAX - 1, text);
+        cause = cause_new(CAUSE_FAILED, NULL, text);
+        fact = fact_text(text);
+        g_assert_cmpstr(cause->text, ==, expected);
+        g_assert_cmpstr(json_object_get_string(fact), ==, expected);
 }
 
 static void test_matches(void) {
@@ -120,6 +136,7 @@ static void test_kinds(void) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/cause/facts", test_facts);
+        g_test_add_func("/cause/long-texts", test_long_texts);
         g_test_add_func("/cause/matches", test_matches);
         g_test_add_func("/cause/matches-by-fact", test_matches_by_fact);
         g_test_add_func("/cause/chain", test_chain);
