@@ -405,11 +405,14 @@ static void test_turned(void) {
         recovery_stage_assert_finished(stage, "t.1", STATUS_SUCCESS, NULL);
 }
 
-/* Everything is what it was when each began, whatever has been set since; a second time as well. */
-static void assert_noted(RecoveryStage *stage) {
+/* For the actions, everything is what it was when each began, whatever has been set since; a second time as well. The
+ * condition follows its variable. */
+static void assert_noted(RecoveryStage *stage, int a) {
+        g_autofree char *value = g_strdup_printf("%i", a);
+
         g_assert_cmpstr(recoverable_what("A"), ==, "[ \"x0 {\", 0 ]");
         g_assert_cmpstr(recoverable_what("L"), ==, "{ \"deep\": [ 0 ] }");
-        g_assert_cmpstr(recoverable_what("W"), ==, "0");
+        g_assert_cmpstr(recoverable_what("W"), ==, value);
         g_assert_cmpstr(recoverable_what("E"), ==, "[ \"one\", 0 ]");
         g_assert_true(recoverable_is_alive("L"));
         g_assert_true(recoverable_is_alive("E"));
@@ -432,7 +435,7 @@ static void check_noted(void) {
         recoverable_output("Holds", "a", 7);
         for (int i = 1; i <= 3; i++) {
                 recovery_stage_kill(stage);
-                assert_noted(stage);
+                assert_noted(stage, 6 + i);
                 g_assert_false(recoverable_is_alive("Waits"));
                 recoverable_output("Holds", "a", 7 + i);
                 recovery_stage_turn(stage);
@@ -444,7 +447,7 @@ static void check_noted(void) {
         recoverable_output("E", "@a", 1);
         recovery_stage_kill(stage);
         g_assert_cmpstr(recoverable_what("Waits"), ==, "10");
-        assert_noted(stage);
+        assert_noted(stage, 1);
 }
 
 static void test_noted(void) {
