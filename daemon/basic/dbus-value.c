@@ -646,3 +646,26 @@ int value_skip(sd_bus_message *message) {
                 return sd_bus_message_read_array(message, contents[0], &elements, &size);
         return sd_bus_message_skip(message, NULL);
 }
+
+bool value_has_descriptor(sd_bus_message *message, unsigned *n_left) {
+        const char *contents;
+        char type;
+
+        while (*n_left > 0 && sd_bus_message_peek_type(message, &type, &contents) > 0) {
+                --*n_left;
+                if (type == SD_BUS_TYPE_UNIX_FD)
+                        return true;
+
+                /* Only variants can hide one. */
+                if (!contents || !strpbrk(contents, "hv")) {
+                        if (value_skip(message) < 0)
+                                return false;
+                } else if (sd_bus_message_enter_container(message, type, contents) <= 0)
+                        return false;
+                else if (value_has_descriptor(message, n_left))
+                        return true;
+                else if (*n_left == 0 || sd_bus_message_exit_container(message) < 0)
+                        return false;
+        }
+        return false;
+}

@@ -62,6 +62,11 @@ int value_read_one(sd_bus_message *message, uint64_t room, json_object **ret_val
  * 8 and other values as in JSON; decreased; NULL: no limit. -EFBIG without an error message: they have more. */
 int value_read_variable(sd_bus_message *message, uint64_t *room, json_object **ret_value, char **ret_error);
 
+/* Does the message have a file descriptor, also inside of variants? Only so many values are visited. Moves the
+ * position.
+ */
+bool value_has_descriptor(sd_bus_message *message, unsigned *n_left);
+
 /* Skips one complete value, faster than sd_bus_message_skip(). */
 int value_skip(sd_bus_message *message);
 

@@ -144,6 +144,13 @@ static void on_called(Link *from, sd_bus_message *call) {
                 on_get(from, call);
                 return;
         }
+        if (sd_bus_message_is_method_call(call, "org.freedesktop.DBus.Introspectable", "Introspect") > 0) {
+                sd_bus_message *reply = bus_reply_new(call);
+
+                (void) sd_bus_message_append(reply, "s", "<node/>");
+                bus_reply(from, reply);
+                return;
+        }
         if (sd_bus_message_read(call, "uu", &tree, &node) < 0)
                 return;
 

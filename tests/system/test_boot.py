@@ -5,6 +5,7 @@ import json
 import subprocess
 
 import daemon
+from client import look
 from user import User
 
 BOOT_TREE = {"type": "Sequence", "name": "Boot", "children": [
@@ -195,6 +196,28 @@ def test_a_user_has_one_of_his_own(machine):
     user.check("busctl", "--user", "call", "org.btd1", "/org/btd1", "org.btd1.Manager", "ListTrees")
     assert user.check("systemctl", "--user", "is-active", "btd.service") == "active\n"
     assert "mine.1" in user.check("btctl", "--user", "history")
+
+
+def test_signals_of_the_manager_of_a_user(machine):
+    """It sends them only to those who ask for them, which nobody else does."""
+    user = User(machine, "listener")
+    user.unit("camera.service", "[Service]\nExecStart=/bin/sleep infinity\n")
+    systemd = {"interface": "org.freedesktop.systemd1.Manager", "path": "/org/freedesktop/systemd1"}
+    user.tree("signal", {"type": "DBusSignal", "sender": "org.freedesktop.systemd1", **systemd, "member": "JobRemoved"})
+    user.tree("property", {"type": "WaitFor", "child": {
+        "type": "DBusProperty", "destination": "org.freedesktop.systemd1", "interface": "org.freedesktop.systemd1.Unit",
+        "path": "/org/freedesktop/systemd1/unit/camera_2eservice", "property": "ActiveState", "equals": "inactive"}})
+    user.tree("state", {"type": "WaitFor", "child": {"type": "UnitState", "unit": "camera.service", "state": "inactive"}})
+    user.begin()
+    user.check("systemctl", "--user", "start", "camera.service", "btd.service")
+    for tree in ("property", "state", "signal"):
+        user.check("btctl", "--user", "start", tree)
+        look(lambda: "running" in user.check("btctl", "--user", "status", tree) and
+             (tree != "property" or "not yet: ActiveState is" in user.check("btctl", "--user", "status", tree)), "it waits")
+        # A signal may still be sent before systemd has read that somebody wants it.
+        look(lambda: [user.check("systemctl", "--user", "stop", "camera.service"),
+                      "success" in user.check("btctl", "--user", "status", tree),
+                      user.check("systemctl", "--user", "start", "camera.service")][1], "it has seen the end")
 
 
 def test_what_a_user_starts_at_login_outlives_the_daemon(machine):

@@ -185,6 +185,9 @@ typedef struct DBusCall {
  * each time would cost more than most calls. */
 #define SLOW_USEC (UINT64_C(100) * 1000)
 
+/* The maximum number of values in which a file descriptor is looked for. */
+#define VALUES_MAX 10000u
+
 /* dbus-daemon passes on the error of systemd, dbus-broker has its own. */
 static const char *why_not_started(const sd_bus_error *error) {
         if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.ShuttingDown"))
@@ -201,9 +204,10 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
         const DBusAddress *address = &params->message.address;
         const char *text, *why;
         json_object *facts;
+        unsigned n_values = VALUES_MAX;
         bool named;
 
-        if (!error && strchr(sd_bus_message_get_signature(reply, true), SD_BUS_TYPE_UNIX_FD)) {
+        if (!error && value_has_descriptor(reply, &n_values)) {
                 leaf_set_cause(
                         leaf,
                         "the reply has a file descriptor, which btd cannot keep; call the method in a program that "

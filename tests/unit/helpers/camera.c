@@ -82,6 +82,8 @@ static int on_camera_call(sd_bus_message *message, void *userdata, sd_bus_error 
                 return sd_bus_reply_method_return(message, NULL);
         if (g_str_equal(member, "File"))
                 return sd_bus_reply_method_return(message, "h", 0);
+        if (g_str_equal(member, "Files"))
+                return sd_bus_reply_method_return(message, "a{sv}", 2, "a", "u", 1, "b", "(sv)", "c", "ah", 1, 0);
         if (g_str_equal(member, "Say")) {
                 const char *path;
 

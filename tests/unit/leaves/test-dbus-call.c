@@ -79,7 +79,13 @@ static void test_deep(CameraStage *stage) {
 }
 
 static void test_fails(CameraStage *stage) {
-        g_autoptr(TestLeaf) busy = NULL, mute = NULL, nobody = NULL, few = NULL, none = NULL, file = NULL;
+        static const char *const files[] = {
+                "\"member\": \"File\"",
+                "\"member\": \"Files\"",
+                "\"member\": \"Files\", \"outputs\": [\"files\"]",
+                "\"member\": \"Files\", \"outputs\": { \"n\": \"#value\" }",
+        };
+        g_autoptr(TestLeaf) busy = NULL, mute = NULL, nobody = NULL, few = NULL, none = NULL;
 
         busy = run_call(stage, "\"member\": \"Busy\"", STATUS_FAILURE);
         g_assert_cmpstr(busy->cause, ==, "org.example.Error.Busy: the camera is in use");
@@ -104,10 +110,14 @@ static void test_fails(CameraStage *stage) {
         none = run_call(stage, "\"member\": \"Nothing\", \"outputs\": [\"a\"]", STATUS_FAILURE);
         g_assert_cmpstr(none->cause, ==, "the reply has 0 values, but there is 1 output");
 
-        file = run_call(stage, "\"member\": \"File\"", STATUS_FAILURE);
-        g_assert_cmpstr(file->cause, ==,
-                        "the reply has a file descriptor, which btd cannot keep; call the method in a program that "
-                        "keeps it open, with a Command");
+        for (unsigned i = 0; i < G_N_ELEMENTS(files); i++) {
+                g_autoptr(TestLeaf) file = run_call(stage, files[i], STATUS_FAILURE);
+
+                g_assert_cmpstr(file->cause, ==,
+                                "the reply has a file descriptor, which btd cannot keep; call the method in a program "
+                                "that keeps it open, with a Command");
+                assert_outputs(file, "{}");
+        }
 }
 
 /* Arguments that come from the blackboard are only seen at the start: it fails at once, and says why. */
