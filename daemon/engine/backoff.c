@@ -7,13 +7,20 @@
 #include "engine/backoff.h"
 
 uint64_t backoff_delay(const Backoff *backoff, uint32_t n, double chance) {
-        double delay = backoff->initial;
+        double delay = (double) backoff->initial;
+
+        if (backoff->initial == UINT64_MAX)
+                return UINT64_MAX;
 
         for (uint32_t i = 1; i < n && delay < backoff->max && backoff->factor > 1; i++)
                 delay *= backoff->factor;
 
         delay = MIN(delay, (double) backoff->max);
-        return (uint64_t) (delay * (1.0 - backoff->jitter * chance));
+        return delay < (double) UINT64_MAX ? (uint64_t) (delay * (1.0 - backoff->jitter * chance)) : UINT64_MAX;
+}
+
+bool backoff_is_at_max(const Backoff *backoff) {
+        return backoff->initial > backoff->max && backoff->initial != UINT64_MAX;
 }
 
 const Param backoff_members[] = {

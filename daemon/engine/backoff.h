@@ -17,5 +17,8 @@ typedef struct Backoff {
 /* The members of a Backoff, for a PARAM_OBJECT. */
 extern const Param backoff_members[];
 
-/* The delay after the n-th attempt, from 1. chance: from 0 to less than 1. */
+/* Is the first delay already longer than the longest one? */
+bool backoff_is_at_max(const Backoff *backoff);
+
+/* The delay after the n-th attempt, from 1; UINT64_MAX: never. chance: from 0 to less than 1. */
 uint64_t backoff_delay(const Backoff *backoff, uint32_t n, double chance);

@@ -590,6 +590,7 @@ static int call(const Script *script, const Blackboard *blackboard, json_object 
         lua_State *lua = script->lua;
         int status;
 
+        values_begin(lua);
         if (bindings_load(script, blackboard, extra, &reason) < 0) {
                 *ret_error = script_error_value(script, reason);
                 return -EINVAL;

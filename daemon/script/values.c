@@ -16,9 +16,38 @@
 /* The key of the metatable of objects in the registry is this address. */
 static const char object_key;
 
+/* The same of a table of the large numbers of an evaluation: those above INT64_MAX, for which Lua has only floats. They
+ * are the keys; the values are the numbers themselves, as integers of Lua with the same bits, or false if several
+ * numbers have the same float. */
+static const char large_key;
+
 void values_prepare(lua_State *lua) {
         lua_newtable(lua);
         lua_rawsetp(lua, LUA_REGISTRYINDEX, &object_key);
+}
+
+void values_begin(lua_State *lua) {
+        lua_pushnil(lua);
+        lua_rawsetp(lua, LUA_REGISTRYINDEX, &large_key);
+}
+
+static void note_large(lua_State *lua, uint64_t integer) {
+        if (lua_rawgetp(lua, LUA_REGISTRYINDEX, &large_key) == LUA_TNIL) {
+                lua_pop(lua, 1);
+                lua_newtable(lua);
+                lua_pushvalue(lua, -1);
+                lua_rawsetp(lua, LUA_REGISTRYINDEX, &large_key);
+        }
+
+        lua_pushnumber(lua, (lua_Number) integer);
+        lua_pushvalue(lua, -1);
+        if (lua_rawget(lua, -3) != LUA_TNIL && (uint64_t) lua_tointeger(lua, -1) != integer)
+                lua_pushboolean(lua, false);
+        else
+                lua_pushinteger(lua, (lua_Integer) integer);
+        lua_remove(lua, -2);
+        lua_rawset(lua, -3);
+        lua_pop(lua, 1);
 }
 
 static bool push_at_depth(lua_State *lua, json_object *value, unsigned depth);
@@ -53,10 +82,12 @@ static bool push_object(lua_State *lua, json_object *object, unsigned depth) {
 static void push_integer(lua_State *lua, json_object *value) {
         int64_t integer = json_object_get_int64(value);
 
-        if (integer == INT64_MAX && json_object_get_uint64(value) > INT64_MAX)
+        if (integer == INT64_MAX && json_object_get_uint64(value) > INT64_MAX) {
+                note_large(lua, json_object_get_uint64(value));
                 lua_pushnumber(lua, (lua_Number) json_object_get_uint64(value));
-        else
+        } else {
                 lua_pushinteger(lua, integer);
+        }
 }
 
 static bool push_at_depth(lua_State *lua, json_object *value, unsigned depth) {
@@ -79,7 +110,7 @@ static bool push_at_depth(lua_State *lua, json_object *value, unsigned depth) {
                 lua_pushlstring(lua, json_object_get_string(value), (size_t) json_object_get_string_len(value));
                 return true;
         default:
-                if (depth == VALUE_DEPTH_MAX || !lua_checkstack(lua, 4))
+                if (depth == VALUE_DEPTH_MAX || !lua_checkstack(lua, 8))
                         return false;
                 return type == json_type_array ? push_array(lua, value, depth) : push_object(lua, value, depth);
         }
@@ -180,13 +211,40 @@ static json_object *fail_at_all(Reader *reader, const char *reason) {
         return fail(reader, reason);
 }
 
+/* NULL: the number was computed, or it cannot be told which one it was. */
+static json_object *read_large(Reader *reader, lua_Number number) {
+        lua_State *lua = reader->lua;
+        json_object *value = NULL;
+        int type;
+
+        if (lua_rawgetp(lua, LUA_REGISTRYINDEX, &large_key) == LUA_TNIL) {
+                lua_pop(lua, 1);
+                return NULL;
+        }
+
+        lua_pushnumber(lua, number);
+        type = lua_rawget(lua, -2);
+        if (type == LUA_TNUMBER)
+                value = json_object_new_uint64((uint64_t) lua_tointeger(lua, -1));
+        else if (type == LUA_TBOOLEAN)
+                fail(reader,
+                     "Lua cannot tell this number from another one, as both are larger than 9223372036854775807");
+        lua_pop(lua, 2);
+        return value;
+}
+
 static json_object *read_number(Reader *reader, int index) {
         lua_Number number;
+        json_object *value;
 
         if (lua_isinteger(reader->lua, index))
                 return json_object_new_int64(lua_tointeger(reader->lua, index));
 
         number = lua_tonumber(reader->lua, index);
+        if (number > (lua_Number) INT64_MAX / 2 && (value = read_large(reader, number)))
+                return value;
+        if (reader->error)
+                return NULL;
         if (isnan(number))
                 return fail(reader, "NaN (the result of 0/0) is not a JSON number");
         if (isinf(number))
@@ -341,7 +399,7 @@ static json_object *read_table(Reader *reader, int index) {
         for (unsigned i = 0; i < reader->depth; i++)
                 if (reader->levels[i].table == table)
                         return fail(reader, "a table that contains itself cannot be stored in a variable");
-        if (reader->depth == VALUE_DEPTH_MAX || !lua_checkstack(reader->lua, 4))
+        if (reader->depth == VALUE_DEPTH_MAX || !lua_checkstack(reader->lua, 8))
                 return fail_at_all(reader, "nested more than " G_STRINGIFY(VALUE_DEPTH_MAX) " deep");
 
         reader->levels[reader->depth++] = (Level){ .table = table };

@@ -17,6 +17,9 @@
 /* Once for each state, before any other function. */
 void values_prepare(lua_State *lua);
 
+/* Before each evaluation. */
+void values_begin(lua_State *lua);
+
 /* -EINVAL: it is too deep, with an error message; parts of it are left on the stack. */
 int value_push(lua_State *lua, json_object *value, char **ret_error);
 

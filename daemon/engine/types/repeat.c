@@ -150,6 +150,9 @@ static void retry_check(const Tree *tree, NodeId node, Findings *findings) {
 
         if (params->num_attempts == 0)
                 findings_trap(findings, "num_attempts", "num_attempts is 0, so its child can never run");
+        if (params->backoff && backoff_is_at_max(params->backoff))
+                findings_trap(findings, "backoff",
+                              "backoff: 'initial' is longer than 'max', so each delay is as long as 'max'");
 }
 
 static const Param repeat_params[] = {

@@ -224,6 +224,18 @@ static void test_child_wins(void) {
               STATUS_SUCCESS);
 }
 
+/* Infinity means never, and is not a number from which a delay is computed. */
+static void test_endless_backoff(void) {
+        check(AROUND("Retry", "R", "'num_attempts': 5, 'backoff': {'initial': 'infinity', 'max': 'infinity'}, ",
+                     SPAWN("A")),
+              "{'leaves': {'A': 'failure'}}",
+              "   0.000s > run: started\n"
+              "   0.000s * R: running\n"
+              "   0.000s x R/A: failure\n"
+              "   0.000s * run: running, nothing more can happen\n",
+              STATUS_RUNNING);
+}
+
 static void test_backoff(void) {
         check(AROUND("Retry", "R", "'num_attempts': -1, 'backoff': {'initial': '1s', 'factor': 3, 'max': '5s'}, ",
                      SPAWN("A")),
@@ -673,6 +685,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/simulate-traces/timeouts", test_timeouts);
         g_test_add_func("/simulate-traces/child-wins", test_child_wins);
         g_test_add_func("/simulate-traces/backoff", test_backoff);
+        g_test_add_func("/simulate-traces/endless-backoff", test_endless_backoff);
         g_test_add_func("/simulate-traces/condition-changes", test_condition_changes);
         g_test_add_func("/simulate-traces/condition-later", test_condition_later);
         g_test_add_func("/simulate-traces/halt-before-start", test_halt_before_start);

@@ -352,6 +352,13 @@ static void test_values_in_texts(void) {
 
         assert_gives("('[1, {\"a\": \"\xc3\xbc\", \"b\": []}]'):json()", "[1,{\"a\":\"\xc3\xbc\",\"b\":[]}]");
         assert_gives("('9223372036854775807'):json()", "9223372036854775807");
+        assert_gives("('18446744073709551615'):json()", "18446744073709551615");
+        assert_gives("('[18446744073709551614, {\"a\": 9223372036854775809}]'):json()",
+                     "[18446744073709551614,{\"a\":9223372036854775809}]");
+        assert_gives("('18446744073709551615'):json() > 5", "true");
+        assert_gives("('[18446744073709551614, 18446744073709551615]'):json()",
+                     "('[18446744073709551614, 18446744073709551615]'):json(): [1]: Lua cannot tell this number from "
+                     "another one, as both are larger than 9223372036854775807");
         assert_gives("('{\"a\": {\"b\": 5}}'):json().a.b + 1", "6");
         assert_gives("('null'):json()", "null");
         assert_gives("('[1] x'):json()", "null");
