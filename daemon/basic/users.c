@@ -9,6 +9,9 @@
 
 #define MIB (UINT64_C(1) << 20)
 
+/* A dbus-daemon takes no more than 127 MiB of btd that others have not read. */
+#define UNREAD_MAX (32 * MIB)
+
 struct Users {
         const Limits *limits;
         GHashTable *by_uid; /* UID -> User */
@@ -20,6 +23,7 @@ const char *const use_names[] = {
         [USE_RECORDS] = "records-bytes",
         [USE_JOBS] = "unit-jobs",
         [USE_CALLS] = "calls",
+        [USE_UNREAD] = "unread-bytes",
         [USE_SUBSCRIBERS] = "subscribers",
         [USE_HISTORY] = "history",
         [USE_HISTORY_BYTES] = "history-bytes",
@@ -88,6 +92,8 @@ uint64_t user_share(const User *user, Usage use) {
                 return max[LIMIT_JOBS_OF_A_CALLER];
         case USE_CALLS:
                 return max[LIMIT_CALLS_OF_A_CALLER];
+        case USE_UNREAD:
+                return UNREAD_MAX;
         case USE_SUBSCRIBERS:
                 return max[LIMIT_SUBSCRIBERS_OF_A_CALLER];
         case USE_HISTORY:

@@ -233,11 +233,15 @@ static void remove_oldest_aside(const RecordStore *store) {
 int record_move(const char *from, const char *to, char **ret_error) {
         g_autoptr(GError) error = NULL;
         g_autofree char *text = NULL;
+        struct stat st;
         gsize length;
 
         if (g_rename(from, to) >= 0)
                 return 0;
 
+        if (errno == EXDEV &&
+            (g_lstat(from, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t) st.st_size > RECORDS_ASIDE_SIZE_MAX))
+                errno = EFBIG;
         if (errno != EXDEV) {
                 int r = -errno;
 

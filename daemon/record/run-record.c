@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -224,25 +225,60 @@ int run_record_read_text(const char *text, size_t length, RunRecord **ret_record
         return read_text(text, length, false, ret_record, ret_error);
 }
 
-static int read_file(const char *path, bool newest, RunRecord **ret_record, char **ret_error) {
-        g_autoptr(GError) error = NULL;
+static int read_fd(int fd, uint64_t max, char **ret_text, size_t *ret_length, char **ret_error) {
         g_autofree char *text = NULL;
-        gsize length;
+        size_t length = 0;
+        struct stat st;
+        ssize_t n = 0;
 
-        if (!g_file_get_contents(path, &text, &length, &error)) {
+        if (fd < 0 || fstat(fd, &st) < 0) {
+                *ret_error = g_strdup_printf("cannot be read: %s", g_strerror(errno));
+                return -EIO;
+        }
+        if (!S_ISREG(st.st_mode)) {
+                *ret_error = g_strdup("is no regular file");
+                return -EIO;
+        }
+        if ((uint64_t) st.st_size > max) {
+                *ret_error = g_strdup_printf("has %" PRIu64 " MiB, more than a run record may have",
+                                             (uint64_t) st.st_size >> 20);
+                return -EIO;
+        }
+
+        text = g_malloc((size_t) st.st_size + 1);
+        while (length < (size_t) st.st_size && (n = read(fd, text + length, (size_t) st.st_size - length)) != 0) {
+                if (n > 0)
+                        length += (size_t) n;
+                else if (errno != EINTR)
+                        break;
+        }
+        if (n < 0) {
                 *ret_error = g_strdup_printf("cannot be read: %s", g_strerror(errno));
                 return -EIO;
         }
 
-        return read_text(text, length, newest, ret_record, ret_error);
+        text[length] = '\0';
+        *ret_text = g_steal_pointer(&text);
+        *ret_length = length;
+        return 0;
+}
+
+/* Never waits for a file. */
+static int read_file(const char *path, bool newest, uint64_t max, RunRecord **ret_record, char **ret_error) {
+        g_auto(AutoFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (newest ? O_NOFOLLOW : 0));
+        g_autofree char *text = NULL;
+        size_t length;
+        int r = read_fd(fd, max, &text, &length, ret_error);
+
+        return r < 0 ? r : read_text(text, length, newest, ret_record, ret_error);
 }
 
 int run_record_read_file(const char *path, RunRecord **ret_record, char **ret_error) {
-        return read_file(path, false, ret_record, ret_error);
+        return read_file(path, false, UINT64_MAX, ret_record, ret_error);
 }
 
-int run_record_read_newest(const char *path, RunRecord **ret_record, char **ret_error) {
-        return read_file(path, true, ret_record, ret_error);
+int run_record_read_newest(const char *path, uint64_t max, RunRecord **ret_record, char **ret_error) {
+        return read_file(path, true, max, ret_record, ret_error);
 }
 
 void run_record_free(RunRecord *record) {

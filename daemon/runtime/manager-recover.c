@@ -16,6 +16,9 @@
 #include "run/run-recovery.h"
 #include "runtime/manager-state.h"
 
+/* A run record has no more, nor twice its limit. */
+#define RECORD_MAX_BYTES (UINT64_C(128) << 20)
+
 typedef struct Left {
         char *path;
         RunRecord *record;
@@ -64,7 +67,8 @@ static void set_aside_bad(Manager *manager, const Left *left, const char *error)
 
 static bool read_record(Manager *manager, Left *left) {
         g_autofree char *name = g_path_get_basename(left->path), *own = NULL, *error = NULL;
-        int r = run_record_read_newest(left->path, &left->record, &error);
+        uint64_t max = MAX(RECORD_MAX_BYTES, 2 * (uint64_t) manager->limits.max[LIMIT_RECORD] * 1024);
+        int r = run_record_read_newest(left->path, max, &left->record, &error);
 
         /* The run record was never completed, so nobody was told of the run. It can be started again. */
         if (r == -ENODATA) {

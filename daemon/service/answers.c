@@ -18,10 +18,31 @@ struct Answers {
         Connection *connection;
         sd_bus *bus;
         Turns *turns;
-        GQueue waiting; /* Waiting: the calls */
+        GQueue waiting;     /* Waiting: the calls */
+        GHashTable *askers; /* unique name (of the Asker) -> Asker */
+        Users *users;       /* or NULL */
+        GPtrArray *unread;  /* Unread: long answers that were not read yet, as far as btd knows */
+        uint64_t n_unread;  /* their bytes, of users with a share */
+        int64_t sent;       /* monotonic: when the last long one was sent to such a user; 0: the bus has taken it */
         unsigned max;
         void *userdata;
 };
+
+/* A connection of a user. Unique names are not used again. */
+typedef struct Asker {
+        Answers *answers;
+        char *name;
+        uint32_t uid;
+        sd_bus_slot *slot; /* of the question who it is; NULL: that is known */
+} Asker;
+
+/* A long answer, until the caller has replied to the Ping that follows it. */
+typedef struct Unread {
+        Answers *answers;
+        User *user;
+        uint64_t size;
+        sd_bus_slot *ping;
+} Unread;
 
 /* A call without a reply yet. */
 typedef struct Waiting {
@@ -35,6 +56,31 @@ typedef struct Waiting {
         Match *leaving;        /* reports when the caller leaves the bus, if the answer takes several turns */
         sd_bus_slot *presence; /* asks whether the caller had left before the match was active */
 } Waiting;
+
+/* Bytes of an answer that counts, and of those of all users that nobody has read. */
+#define UNREAD_MIN (64u << 10)
+#define UNREAD_OF_ALL_MAX (UINT64_C(64) << 20)
+/* A program that does not reply to a Ping may read nevertheless. */
+#define PING_USEC (10 * UINT64_C(1000000))
+
+/* If the bus needs so long for a long answer, users other than root wait twice as long, but not longer than the second.
+ */
+#define SLOW_USEC (50 * G_TIME_SPAN_MILLISECOND)
+#define REST_USEC (5 * G_TIME_SPAN_SECOND)
+
+/* Messages that wait for the bus when root is answered. */
+#define UNSENT_MAX 10000u
+
+/* So many connections are remembered. */
+#define ASKERS_MAX 1024u
+
+static void asker_free(void *data) {
+        Asker *asker = data;
+
+        sd_bus_slot_unref(asker->slot);
+        g_free(asker->name);
+        g_free(asker);
+}
 
 static void answer_clear(Answer *answer) {
         variable_writer_free(answer->writer);
@@ -128,6 +174,50 @@ static void watch_caller(Waiting *waiting) {
                         connection_match(waiting->answers->connection, &pattern, on_leaving, on_watched, waiting);
 }
 
+static void unread_free(void *data) {
+        Unread *unread = data;
+
+        unread->answers->n_unread -= unread->size;
+        user_subtract(unread->user, USE_UNREAD, unread->size);
+        sd_bus_slot_unref(unread->ping);
+        g_free(unread);
+}
+
+static int on_pinged(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
+        Unread *unread = userdata;
+
+        g_ptr_array_remove_fast(unread->answers->unread, unread);
+        return 0;
+}
+
+/* A bus delivers messages to a program in order. */
+static void note_unread(const Waiting *waiting) {
+        Answers *answers = waiting->answers;
+        uint32_t uid = waiting->turn.uid;
+        g_autoptr(sd_bus_message) ping = NULL;
+        Unread *unread;
+
+        if (waiting->answer.size < UNREAD_MIN || !limits_bind(uid) ||
+            sd_bus_message_new_method_call(answers->bus, &ping, waiting->turn.caller, "/", "org.freedesktop.DBus.Peer",
+                                           "Ping") < 0)
+                return;
+
+        unread = g_new(Unread, 1);
+        *unread = (Unread){
+                .answers = answers,
+                .user = users_get(answers->users, uid),
+                .size = waiting->answer.size,
+        };
+        if (sd_bus_call_async(answers->bus, &unread->ping, ping, on_pinged, unread, PING_USEC) < 0) {
+                g_free(unread);
+                return;
+        }
+        answers->sent = g_get_monotonic_time();
+        user_add(unread->user, USE_UNREAD, unread->size);
+        answers->n_unread += unread->size;
+        g_ptr_array_add(answers->unread, unread);
+}
+
 static bool on_turn(Turn *turn, int64_t until) {
         Waiting *waiting = (Waiting *) turn;
         sd_bus_message *question = waiting->answer.question;
@@ -144,24 +234,43 @@ static bool on_turn(Turn *turn, int64_t until) {
                 (void) sd_bus_reply_method_error(question, &error);
         else if (r < 0)
                 (void) sd_bus_reply_method_errno(question, r, NULL);
+        else
+                note_unread(waiting);
         waiting_free(waiting);
         return true;
 }
 
-/* Answer only when the bus has taken all earlier messages. */
-static bool may_answer(void *userdata) {
-        const Answers *answers = userdata;
+/* Answer only when the bus has taken all earlier messages. Root does not wait for that: a dbus-daemon may be busy with
+ * refusals of calls all the time. */
+static bool may_answer(uint32_t uid, void *userdata) {
+        Answers *answers = userdata;
+        bool trusted = !limits_bind(uid);
         uint64_t n_unsent = 0;
 
-        return sd_bus_get_n_queued_write(answers->bus, &n_unsent) < 0 || n_unsent == 0;
+        if (sd_bus_get_n_queued_write(answers->bus, &n_unsent) >= 0 && n_unsent > 0)
+                return trusted && n_unsent < UNSENT_MAX;
+
+        /* A dbus-daemon with many clients takes a long answer in small parts, and all others wait behind it. */
+        if (answers->sent > 0) {
+                int64_t now = g_get_monotonic_time(), took = now - answers->sent;
+
+                answers->sent = 0;
+                if (took >= SLOW_USEC)
+                        turns_rest(answers->turns, now + MIN(2 * took, REST_USEC));
+        }
+        return trusted ||
+               (user_has_room(users_get(answers->users, uid), USE_UNREAD, 0) && answers->n_unread <= UNREAD_OF_ALL_MAX);
 }
 
-Answers *answers_new(Connection *connection, unsigned max, void *userdata) {
+Answers *answers_new(Connection *connection, Users *users, unsigned max, void *userdata) {
         Answers *answers = g_new0(Answers, 1);
 
         answers->connection = connection;
         answers->bus = sd_bus_ref(connection_bus(connection));
         answers->turns = turns_new(connection_context(connection), on_turn, may_answer, true, answers);
+        answers->unread = g_ptr_array_new_with_free_func(unread_free);
+        answers->askers = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, asker_free);
+        answers->users = users;
         answers->max = max;
         answers->userdata = userdata;
         return answers;
@@ -174,6 +283,8 @@ void answers_free(Answers *answers) {
         while (answers->waiting.head)
                 waiting_free(answers->waiting.head->data);
         turns_free(answers->turns);
+        g_hash_table_unref(answers->askers);
+        g_ptr_array_unref(answers->unread);
         sd_bus_unref(answers->bus);
         g_free(answers);
 }
@@ -182,12 +293,66 @@ void answers_open(Answers *answers) {
         turns_open(answers->turns);
 }
 
+/* Its calls can have their turns now. If the bus does not tell who it is, it is a user of its own. */
+static int on_asker_known(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
+        Asker *asker = userdata;
+        Answers *answers = asker->answers;
+        g_auto(Credentials) credentials = {};
+        bool known = !sd_bus_message_is_method_error(reply, NULL) && credentials_read(reply, &credentials) >= 0 &&
+                     credentials.known;
+
+        asker->slot = sd_bus_slot_unref(asker->slot);
+        asker->uid = known ? credentials.uid : UINT32_MAX;
+        for (GList *link = answers->waiting.head, *next; link; link = next) {
+                Waiting *waiting = link->data;
+
+                next = link->next;
+                if (!g_str_equal(waiting->turn.caller, asker->name))
+                        continue;
+                if (sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+                        waiting_free(waiting);
+                else
+                        turns_add(answers->turns, &waiting->turn, asker->uid,
+                                  sd_bus_message_get_sender(waiting->answer.question));
+        }
+        return 0;
+}
+
+static gboolean asker_is_known(void *name, void *asker, void *userdata) {
+        return !((Asker *) asker)->slot;
+}
+
+static const Asker *asker_of(Answers *answers, const char *name) {
+        Asker *asker = g_hash_table_lookup(answers->askers, name);
+
+        if (asker)
+                return asker;
+
+        if (g_hash_table_size(answers->askers) >= ASKERS_MAX)
+                g_hash_table_foreach_remove(answers->askers, asker_is_known, NULL);
+        asker = g_new(Asker, 1);
+        *asker = (Asker){ .answers = answers, .name = g_strdup(name), .uid = UINT32_MAX };
+        (void) credentials_ask(answers->bus, name, on_asker_known, asker, &asker->slot);
+        g_hash_table_insert(answers->askers, asker->name, asker);
+        return asker;
+}
+
+/* Waits until it is known whose turn it is. */
+static void queue(Waiting *waiting) {
+        const char *name = sd_bus_message_get_sender(waiting->answer.question);
+        const Asker *asker = asker_of(waiting->answers, name);
+
+        waiting->turn.caller = name;
+        if (!asker->slot)
+                turns_add(waiting->answers->turns, &waiting->turn, asker->uid, name);
+}
+
 void answers_retry(Answers *answers) {
         for (const GList *link = answers->waiting.head; link; link = link->next) {
                 Waiting *waiting = link->data;
 
                 if (waiting->aside)
-                        turns_add(answers->turns, &waiting->turn, sd_bus_message_get_sender(waiting->answer.question));
+                        queue(waiting);
                 waiting->aside = false;
         }
 }
@@ -239,7 +404,7 @@ int answers_add(Answers *answers, sd_bus_message *message, const AnswerKind *kin
         waiting->answer.userdata = answers->userdata;
         waiting->link.data = waiting;
         g_queue_push_tail_link(&answers->waiting, &waiting->link);
-        turns_add(answers->turns, &waiting->turn, sender);
+        queue(waiting);
         return 1;
 }
 

@@ -3,8 +3,9 @@
 
 /*
  * Owns the method calls that only read, until they are answered. A long answer is made in pieces of about a
- * millisecond, so that readers delay each other but never the runs. Callers take turns, and one answer is made at a
- * time, only when the bus has taken all earlier messages. So memory holds at most two long answers.
+ * millisecond, so that readers delay each other but never the runs. Users and their connections take turns, see
+ * service/turns.h, and one answer is made at a time, only when the bus has taken all earlier messages. So memory holds
+ * at most two long answers.
  *
  * Calls wait until btd has recovered the runs of its previous instance, because only then it knows all runs. If the
  * caller leaves the bus, its answer is dropped.
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 
+#include "basic/users.h"
 #include "bus/connection.h"
 #include "definition/definition.h"
 
@@ -65,8 +67,9 @@ struct AnswerKind {
         void (*end)(Answer *answer); /* also called if the answer is dropped after begin(); may be NULL */
 };
 
-/* max: limit of pending calls per caller; further calls are refused. userdata: for the handlers. */
-Answers *answers_new(Connection *connection, unsigned max, void *userdata);
+/* users: NULL: nobody has a share. max: limit of pending calls per caller; further calls are refused. userdata: for the
+ * handlers. */
+Answers *answers_new(Connection *connection, Users *users, unsigned max, void *userdata);
 /* Drops pending calls without a reply. */
 void answers_free(Answers *answers);
 

@@ -348,7 +348,7 @@ void operations_retry(Operations *operations) {
 
                 operation->delayed = false;
                 operations->n_delayed--;
-                turns_add(operations->turns, &operation->turn, operation->sender);
+                turns_add(operations->turns, &operation->turn, operation->who.uid, operation->sender);
         }
 }
 
@@ -407,7 +407,7 @@ static bool on_turn(Turn *turn, int64_t until) {
 
 static void carry_out(Operation *operation) {
         operation->needs_polkit = false;
-        turns_add(operation->operations->turns, &operation->turn, operation->sender);
+        turns_add(operation->operations->turns, &operation->turn, operation->who.uid, operation->sender);
 }
 
 static void take_answer(Operation *operation, PolkitAnswer answer) {

@@ -124,8 +124,8 @@ static void queue_missed(Missed *missed) {
         Subscriber *subscriber = missed->subscriber;
         Subscribers *subscribers = subscriber->subscribers;
 
-        if (!missed->turn.turns && !is_held(subscribers, subscriber->name, missed->run) && room_of(subscriber) > 0)
-                turns_add(subscribers->turns, &missed->turn, subscriber->name);
+        if (!missed->turn.of && !is_held(subscribers, subscriber->name, missed->run) && room_of(subscriber) > 0)
+                turns_add(subscribers->turns, &missed->turn, subscriber->uid, subscriber->name);
 }
 
 /* Returns whether the bit has changed. */
@@ -171,7 +171,7 @@ static bool on_turn(Turn *turn, int64_t until) {
         return true;
 }
 
-static bool may_tell(void *userdata) {
+static bool may_tell(uint32_t uid, void *userdata) {
         const Subscribers *subscribers = userdata;
         uint64_t n_unsent = 0;
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Implements fair queueing. A turn gets a number: one more than the last waiting turn of the same caller, or than the
- * turn that was done last. The queue is sorted by these numbers. */
+ * turn of the user that was done last. The queue of a user is sorted by these numbers. In the same way, a user has a
+ * number: one more than the user whose turn was done last. The user with the lowest number is next. */
 
 #include "service/turns.h"
+#include "basic/limit.h"
 
 /* Time limit in one turn of the main loop. */
 #define BUDGET_USEC 1000
@@ -12,26 +14,66 @@
 #define LONG_USEC 5000
 #define REST_MAX_USEC 20000
 
-struct Turns {
-        GSource source; /* must be the first member; GLib keeps it alive until the last dispatch has returned */
-        GQueue queue;   /* Turn */
+typedef struct TurnsOfUser {
+        Turns *turns;
+        uint32_t uid;
         uint64_t number;
-        int64_t rests_until; /* monotonic */
+        uint64_t last; /* the number of the turn that was done last */
+        GQueue queue;  /* Turn */
+} TurnsOfUser;
+
+struct Turns {
+        GSource source;   /* must be the first member; GLib keeps it alive until the last dispatch has returned */
+        GPtrArray *users; /* TurnsOfUser, with turns that wait */
+        Turn *begun;      /* it is done in pieces, before any other but those of root; or NULL */
+        uint64_t number;
+        int64_t rests_until;      /* monotonic */
+        int64_t users_rest_until; /* the same for users with a share */
         bool open, rests;
         bool (*take)(Turn *turn, int64_t until);
-        bool (*may)(void *userdata);
+        bool (*may)(uint32_t uid, void *userdata);
         void *userdata;
 };
 
+static bool may_take(const Turns *turns, const TurnsOfUser *user) {
+        return !turns->may || turns->may(user->uid, turns->userdata);
+}
+
+/* NULL: there is none now. */
+static Turn *next_turn(const Turns *turns) {
+        bool rest = turns->users_rest_until > g_get_monotonic_time();
+        const TurnsOfUser *next = NULL;
+
+        for (unsigned i = 0; i < turns->users->len; i++) {
+                const TurnsOfUser *user = turns->users->pdata[i];
+
+                if (!may_take(turns, user))
+                        continue;
+                if (!limits_bind(user->uid))
+                        return user->queue.head->data;
+                if (!rest && (!next || user->number < next->number))
+                        next = user;
+        }
+        if (!rest && turns->begun && may_take(turns, turns->begun->of))
+                return turns->begun;
+        return next ? next->queue.head->data : NULL;
+}
+
 static bool is_due(const Turns *turns) {
-        return turns->open && turns->queue.length > 0 && (!turns->may || turns->may(turns->userdata));
+        return turns->open && next_turn(turns);
 }
 
 static gboolean source_prepare(GSource *source, int *ret_timeout) {
         const Turns *turns = (Turns *) source;
-        int64_t left = turns->rests_until - g_source_get_time(source);
+        int64_t now = g_source_get_time(source), left = turns->rests_until - now;
 
-        *ret_timeout = !is_due(turns) ? -1 : left > 0 ? (int) ((left + 999) / 1000) : 0;
+        if (!is_due(turns)) {
+                left = turns->users_rest_until - now;
+                *ret_timeout = turns->open && turns->users->len > 0 && left > 0 ? (int) (left / 1000 + 1) : -1;
+                return FALSE;
+        }
+
+        *ret_timeout = left > 0 ? (int) ((left + 999) / 1000) : 0;
         return *ret_timeout == 0;
 }
 
@@ -41,33 +83,55 @@ static gboolean source_check(GSource *source) {
         return is_due(turns) && turns->rests_until <= g_source_get_time(source);
 }
 
-/* Puts the turn back to the front: it has the lowest number. */
-static void queue_first(Turns *turns, Turn *turn) {
-        turn->turns = turns;
-        g_queue_push_head_link(&turns->queue, &turn->link);
+static TurnsOfUser *user_of(Turns *turns, uint32_t uid) {
+        TurnsOfUser *user;
+
+        for (unsigned i = 0; i < turns->users->len; i++) {
+                user = turns->users->pdata[i];
+                if (user->uid == uid)
+                        return user;
+        }
+
+        user = g_new0(TurnsOfUser, 1);
+        user->turns = turns;
+        user->uid = uid;
+        user->number = turns->number + 1;
+        g_ptr_array_add(turns->users, user);
+        return user;
+}
+
+static void queue_at(TurnsOfUser *user, Turn *turn, GList *before) {
+        turn->of = user;
+        turn->link.data = turn;
+        g_queue_insert_after_link(&user->queue, before, &turn->link);
 }
 
 static gboolean source_dispatch(GSource *source, GSourceFunc callback, void *userdata) {
         Turns *turns = (Turns *) source;
         int64_t now = g_get_monotonic_time(), until = now + BUDGET_USEC;
 
-        while (is_due(turns)) {
-                Turn *turn = turns->queue.head->data;
+        for (Turn *turn; turns->open && (turn = next_turn(turns));) {
+                uint32_t uid = turn->of->uid;
+                uint64_t number = turn->number;
                 int64_t begin = now, took = turn->took;
                 bool done;
 
-                turns->number = turn->number;
+                if (limits_bind(uid) && turn != turns->begun)
+                        turns->number = MAX(turns->number, turn->of->number);
+                turn->of->number = turns->number + 1;
+                turn->of->last = number;
                 turn_drop(turn);
                 done = turns->take(turn, until);
                 if (g_source_is_destroyed(source))
                         return G_SOURCE_REMOVE;
                 now = g_get_monotonic_time();
                 took += now - begin;
-                if (turns->rests && took >= LONG_USEC && turns->queue.length > 0)
+                if (turns->rests && took >= LONG_USEC && turns->users->len > 0)
                         turns->rests_until = now + MIN(now - begin, REST_MAX_USEC);
                 if (!done) {
                         turn->took = took;
-                        queue_first(turns, turn);
+                        queue_at(user_of(turns, uid), turn, NULL);
+                        turns->begun = turn;
                 }
                 if (now >= until)
                         break;
@@ -82,13 +146,14 @@ static GSourceFuncs source_funcs = {
         .dispatch = source_dispatch,
 };
 
-Turns *turns_new(GMainContext *context, bool (*take)(Turn *turn, int64_t until), bool (*may)(void *userdata),
-                 bool rests, void *userdata) {
+Turns *turns_new(GMainContext *context, bool (*take)(Turn *turn, int64_t until),
+                 bool (*may)(uint32_t uid, void *userdata), bool rests, void *userdata) {
         Turns *turns = (Turns *) g_source_new(&source_funcs, sizeof(Turns));
 
-        g_queue_init(&turns->queue);
+        turns->users = g_ptr_array_new_with_free_func(g_free);
+        turns->begun = NULL;
         turns->number = 0;
-        turns->rests_until = 0;
+        turns->rests_until = turns->users_rest_until = 0;
         turns->open = false;
         turns->rests = rests;
         turns->take = take;
@@ -104,39 +169,50 @@ void turns_free(Turns *turns) {
                 return;
 
         g_source_destroy(&turns->source);
+        g_clear_pointer(&turns->users, g_ptr_array_unref);
         g_source_unref(&turns->source);
+}
+
+void turns_rest(Turns *turns, int64_t until) {
+        turns->users_rest_until = until;
 }
 
 void turns_open(Turns *turns) {
         turns->open = true;
 }
 
-static uint64_t next_number(const Turns *turns, const char *caller) {
-        for (const GList *link = turns->queue.tail; link; link = link->prev) {
+static uint64_t next_number(const TurnsOfUser *user, const char *caller) {
+        for (const GList *link = user->queue.tail; link; link = link->prev) {
                 const Turn *turn = link->data;
 
                 if (g_str_equal(turn->caller, caller))
                         return turn->number + 1;
         }
 
-        return turns->number + 1;
+        return user->last + 1;
 }
 
-void turns_add(Turns *turns, Turn *turn, const char *caller) {
-        GList *before = turns->queue.tail;
+void turns_add(Turns *turns, Turn *turn, uint32_t uid, const char *caller) {
+        TurnsOfUser *user = user_of(turns, uid);
+        GList *before = user->queue.tail;
 
-        *turn = (Turn){ .number = next_number(turns, caller), .caller = caller, .turns = turns };
-        turn->link.data = turn;
+        *turn = (Turn){ .number = next_number(user, caller), .uid = uid, .caller = caller };
         while (before && ((const Turn *) before->data)->number > turn->number)
                 before = before->prev;
 
-        g_queue_insert_after_link(&turns->queue, before, &turn->link);
+        queue_at(user, turn, before);
 }
 
 void turn_drop(Turn *turn) {
-        if (!turn->turns)
+        TurnsOfUser *user = turn->of;
+
+        if (!user)
                 return;
 
-        g_queue_unlink(&turn->turns->queue, &turn->link);
-        turn->turns = NULL;
+        if (user->turns->begun == turn)
+                user->turns->begun = NULL;
+        g_queue_unlink(&user->queue, &turn->link);
+        turn->of = NULL;
+        if (user->queue.length == 0)
+                g_ptr_array_remove_fast(user->turns->users, user);
 }

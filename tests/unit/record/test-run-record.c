@@ -624,7 +624,7 @@ static void test_newest(void) {
 
                 g_assert_true(g_file_set_contents(place.path, text, (gssize) length, NULL));
                 g_assert_cmpint(run_record_read_file(place.path, &whole, &error), ==, 0);
-                g_assert_cmpint(run_record_read_newest(place.path, &newest, &error), ==, 0);
+                g_assert_cmpint(run_record_read_newest(place.path, UINT64_MAX, &newest, &error), ==, 0);
                 g_assert_cmpuint(newest->entries->len, ==, n_entries[cut]);
                 g_assert_cmpuint(whole->entries->len - newest->entries->len, ==, whole->newest_entry);
                 g_assert_cmpuint(newest->newest, ==, whole->newest);
@@ -636,6 +636,29 @@ static void test_newest(void) {
                 /* In the middle of the newest snapshot, without the entries after it. */
                 end = g_strrstr_len(text, (gssize) length, " snapshot {");
                 length = end ? (gsize) (end + 5 - text) : length;
+        }
+}
+
+/* A recovery waits for no file, and reads none that cannot be a run record. */
+static void test_no_record(void) {
+        g_auto(Place) place = place_new();
+        static const char *const expected[] = { "is no regular file",
+                                                "cannot be read: Too many levels of symbolic links",
+                                                "has 200 MiB, more than a run record may have" };
+
+        for (unsigned i = 0; i < G_N_ELEMENTS(expected); i++) {
+                g_autofree char *error = NULL;
+                RunRecord *record = NULL;
+
+                g_assert_cmpint(i == 0   ? mkfifo(place.path, 0600)
+                                : i == 1 ? symlink("/dev/zero", place.path)
+                                         : g_file_set_contents(place.path, "x", 1, NULL) - 1,
+                                ==, 0);
+                if (i == 2)
+                        g_assert_cmpint(truncate(place.path, 200 << 20), ==, 0);
+                g_assert_cmpint(run_record_read_newest(place.path, 128 << 20, &record, &error), ==, -EIO);
+                g_assert_cmpstr(error, ==, expected[i]);
+                g_assert_cmpint(g_unlink(place.path), ==, 0);
         }
 }
 
@@ -721,6 +744,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run-record/writer-cuts", test_writer_cuts);
         g_test_add_func("/run-record/writer-cannot-cut", test_writer_cannot_cut);
         g_test_add_func("/run-record/newest", test_newest);
+        g_test_add_func("/run-record/no-record", test_no_record);
         g_test_add_func("/run-record/writer-takes-no-file-that-is-there", test_writer_takes_no_file_that_is_there);
         return g_test_run();
 }

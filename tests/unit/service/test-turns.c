@@ -8,6 +8,8 @@
 #define PIECE_USEC 2000
 #define PIECES 5u
 
+#define SOMEBODY 70000u
+
 /* A turn of several pieces; what it has done is in the log. */
 typedef struct Work {
         Turn turn; /* must be the first member */
@@ -47,7 +49,7 @@ static bool on_long_turn(Turn *turn, int64_t until) {
         return --work->pieces == 0;
 }
 
-static bool may(void *userdata) {
+static bool may(uint32_t uid, void *userdata) {
         return allowed;
 }
 
@@ -74,12 +76,34 @@ static void test_order(void) {
         begin();
         turns = turns_new(NULL, on_short_turn, NULL, true, NULL);
         for (size_t i = 0; i < G_N_ELEMENTS(works); i++)
-                turns_add(turns, &works[i].turn, i < 3 ? "first" : "second");
+                turns_add(turns, &works[i].turn, SOMEBODY, i < 3 ? "first" : "second");
         turn_drop(&works[1].turn);
         g_assert_false(g_main_context_iteration(NULL, false));
         turns_open(turns);
         run_until(4);
         g_assert_cmpstr(done->str, ==, "axyc");
+        end();
+}
+
+/* Nor does a user with many connections; and root comes first. */
+static void test_users(void) {
+        static const struct {
+                uint32_t uid;
+                const char *caller;
+        } of[] = { { 70000, "a" }, { 70000, "b" }, { 70000, "c" }, { 70000, "a" },
+                   { 70001, "d" }, { 70001, "d" }, { 0, "e" } };
+        Work works[G_N_ELEMENTS(of)] = {};
+        g_autoptr(Turns) turns = NULL;
+
+        begin();
+        turns = turns_new(NULL, on_short_turn, NULL, true, NULL);
+        for (size_t i = 0; i < G_N_ELEMENTS(of); i++) {
+                works[i].name = (char) ('1' + i);
+                turns_add(turns, &works[i].turn, of[i].uid, of[i].caller);
+        }
+        turns_open(turns);
+        run_until(G_N_ELEMENTS(of));
+        g_assert_cmpstr(done->str, ==, "7152634");
         end();
 }
 
@@ -90,7 +114,7 @@ static void test_may(void) {
         begin();
         turns = turns_new(NULL, on_short_turn, may, true, NULL);
         turns_open(turns);
-        turns_add(turns, &work.turn, "first");
+        turns_add(turns, &work.turn, SOMEBODY, "first");
         allowed = false;
         g_assert_false(g_main_context_iteration(NULL, false));
         allowed = true;
@@ -108,8 +132,8 @@ static void test_rest(void) {
         begin();
         turns = turns_new(NULL, on_long_turn, NULL, true, NULL);
         turns_open(turns);
-        turns_add(turns, &work.turn, "first");
-        turns_add(turns, &other.turn, "second");
+        turns_add(turns, &work.turn, SOMEBODY, "first");
+        turns_add(turns, &other.turn, SOMEBODY, "second");
         run_until(PIECES + 1);
         g_assert_cmpstr(done->str, ==, "aaaaab");
 
@@ -129,7 +153,7 @@ static void test_no_rest(void) {
         begin();
         turns = turns_new(NULL, on_long_turn, NULL, false, NULL);
         turns_open(turns);
-        turns_add(turns, &work.turn, "first");
+        turns_add(turns, &work.turn, SOMEBODY, "first");
         for (unsigned i = 0; i < PIECES; i++)
                 g_assert_true(g_main_context_iteration(NULL, false));
         g_assert_cmpstr(done->str, ==, "aaaaa");
@@ -140,6 +164,7 @@ int main(int argc, char *argv[]) {
         g_test_init(&argc, &argv, NULL);
 
         g_test_add_func("/turns/order", test_order);
+        g_test_add_func("/turns/users", test_users);
         g_test_add_func("/turns/may", test_may);
         g_test_add_func("/turns/rest", test_rest);
         g_test_add_func("/turns/no-rest", test_no_rest);
