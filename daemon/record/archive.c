@@ -225,6 +225,14 @@ static int compare_found(const void *a, const void *b) {
         return length != other ? (length > other) - (length < other) : strcmp(x->entry->run, y->entry->run);
 }
 
+/* Of a run record without a line in the order. */
+static uint32_t read_uid(const char *path) {
+        g_auto(RecordSummary) summary = {};
+        g_autofree char *error = NULL;
+
+        return record_summary_read(path, &summary, &error) >= 0 ? summary.uid : 0;
+}
+
 /* Returns an array of Found in the order of compare_found(). */
 static GArray *find(const char *path, Where where) {
         g_autoptr(GHashTable) places = archive_order_read(path);
@@ -247,7 +255,7 @@ static GArray *find(const char *path, Where where) {
                 it.entry->bytes = (uint64_t) it.st.st_size;
                 place = g_hash_table_lookup(places, it.entry->run);
                 it.numbered = place;
-                it.entry->place = place ? *place : (ArchivePlace){};
+                it.entry->place = place ? *place : (ArchivePlace){ .uid = read_uid(file) };
                 g_array_append_val(found, it);
         }
 
@@ -637,12 +645,12 @@ void archive_hurry(Archive *archive) {
         schedule(archive);
 }
 
-void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes, uint32_t uid) {
+void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes) {
         Archived *entry = g_new0(Archived, 1);
 
         forget(archive, summary->run);
         entry->run = g_strdup(summary->run);
-        entry->place = (ArchivePlace){ .number = next_number(archive), .uid = uid };
+        entry->place = (ArchivePlace){ .number = next_number(archive), .uid = summary->uid };
         entry->bytes = bytes;
         store_number(archive, entry);
         entry->summary = *summary;

@@ -27,9 +27,9 @@ void archive_free(Archive *archive);
 /* Reads both directories; call it once. */
 void archive_read(Archive *archive);
 
-/* Adds the run record of a run of this user, of the given size. Takes the contents of the summary. May remove the
- * oldest run records. While the disk does not take it, it stays on the tmpfs, and the error is logged once. */
-void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes, uint32_t uid);
+/* Adds a run record of the given size. Takes the contents of the summary. May remove the oldest run records. While the
+ * disk does not take it, it stays on the tmpfs, and the error is logged once. */
+void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes);
 /* Writes everything to the disk at once, also run records that are added later. */
 void archive_hurry(Archive *archive);
 /* Removes run records that are too old. */

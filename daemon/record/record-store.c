@@ -277,7 +277,7 @@ char *record_store_set_aside(RecordStore *store, const char *path, const char *s
 
 /* The run record moves to the directory of finished runs, so that the next btd does not recover the run. If it cannot
  * be moved, the next btd finds that the run has finished. */
-void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes, uint32_t uid) {
+void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes) {
         g_autofree char *path = record_path(store->directory, summary->run), *to = NULL;
 
         if (!store->archive) {
@@ -287,7 +287,7 @@ void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t by
 
         to = record_path(store->finished, summary->run);
         if (g_rename(path, to) >= 0)
-                archive_add(store->archive, summary, bytes, uid);
+                archive_add(store->archive, summary, bytes);
         else
                 log_warning(
                         "the run record of %s stays in %s until btd is started again, because it cannot be moved to "

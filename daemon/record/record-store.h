@@ -53,8 +53,8 @@ char *record_store_set_aside(RecordStore *store, const char *path, const char *s
 int record_move(const char *from, const char *to, char **ret_error);
 
 /* Moves the run record of a finished run to the archive, or removes it if there is no archive. It must be closed, and
- * all effects of the end must be done. bytes: its size. uid: its owner. Takes the contents of the summary. */
-void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes, uint32_t uid);
+ * all effects of the end must be done. bytes: its size. Takes the contents of the summary. */
+void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes);
 
 /* Writes the archive and the tokens to the disk as soon as possible, also what is added later. */
 void record_store_hurry(RecordStore *store);

@@ -487,6 +487,7 @@ static int read_summary(int fd, uint64_t size, RecordSummary *summary, char **re
                 .token = g_steal_pointer(&header.token),
                 .started = header.started,
                 .finished = header.started,
+                .uid = header.uid,
         };
         if (length > 0 && entry_parse(line, length, &chain, &entry, &error) >= 0)
                 summary->finished += entry.time;

@@ -57,6 +57,7 @@ typedef struct RecordSummary {
         char *status;               /* its result; "running" if the record does not say that it has finished */
         char *cause;                /* as text; "": none */
         uint64_t started, finished; /* CLOCK_REALTIME µs; finished: or else the last known time */
+        uint32_t uid;               /* of the starter; 0 if it was the daemon itself */
 } RecordSummary;
 
 /* The path of the run record of a run. The caller frees it. */

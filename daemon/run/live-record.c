@@ -77,6 +77,7 @@ static RecordSummary summary_of(const Run *run) {
                 .cause = g_strdup(run_cause(run) ?: ""),
                 .started = run->started,
                 .finished = run_finished(run),
+                .uid = run_caller(run),
         };
 }
 
@@ -93,7 +94,7 @@ void run_end_record(Run *run, RecordStore *store) {
                 return;
 
         summary = summary_of(run);
-        record_store_finish(store, &summary, bytes, run_caller(run));
+        record_store_finish(store, &summary, bytes);
 }
 
 bool run_is_durable(const Run *run) {

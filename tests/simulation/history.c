@@ -4,14 +4,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "basic/limit.h"
 #include "history.h"
 #include "orders.h"
 #include "trace.h"
 
+/* A user other than root has this part of the history. */
+#define SHARE 4u
+
 typedef struct Run {
         unsigned tree, number;
         unsigned begun, finished, archived; /* in which order; 0: not yet */
-        bool removed, strict;
+        unsigned removed;                   /* how many had finished by then; 0: it is not removed */
+        uint32_t uid;
+        bool strict;
 } Run;
 
 static struct {
@@ -39,8 +45,8 @@ static Run *find(unsigned tree, unsigned number) {
         return NULL;
 }
 
-void history_note_begun(unsigned tree, unsigned number) {
-        Run run = { .tree = tree, .number = number, .begun = history.runs->len + 1 };
+void history_note_begun(unsigned tree, unsigned number, uint32_t uid) {
+        Run run = { .tree = tree, .number = number, .begun = history.runs->len + 1, .uid = uid };
 
         g_array_append_val(history.runs, run);
 }
@@ -70,16 +76,19 @@ static bool is_copy(const char *path) {
         return access(other, F_OK) >= 0;
 }
 
+/* There are more than the limit, or a user has more than a share. */
 static void check_removed(const Run *removed) {
-        unsigned n = 0;
+        unsigned n = 0, own = 0;
 
         for (unsigned i = 0; i < history.runs->len; i++) {
                 const Run *run = &g_array_index(history.runs, Run, i);
+                bool there = run->archived > 0 && run->removed == 0;
 
-                n += run->archived > 0 && !run->removed;
+                n += there;
+                own += there && run->uid == removed->uid;
         }
 
-        if (n < orders_history())
+        if (n < orders_history() && !(limits_bind(removed->uid) && own >= orders_history() / SHARE))
                 violation("t%u.%u is removed from the history, and only %u runs would be left", removed->tree,
                           removed->number, n);
 }
@@ -87,21 +96,35 @@ static void check_removed(const Run *removed) {
 void history_note_removed(unsigned tree, unsigned number, const char *path, bool strict) {
         Run *run = find(tree, number);
 
-        if (!run || run->archived == 0 || run->removed || is_copy(path))
+        if (!run || run->archived == 0 || run->removed > 0 || is_copy(path))
                 return;
 
-        run->removed = true;
+        run->removed = history.n_finished;
         run->strict = strict;
         if (strict)
                 check_removed(run);
 }
 
+/* Was it the last one of its tree that had finished when so many runs had? */
+static bool was_last(const Run *run, unsigned n_finished) {
+        for (unsigned i = 0; i < history.runs->len; i++) {
+                const Run *other = &g_array_index(history.runs, Run, i);
+
+                if (other->tree == run->tree && other->finished > run->finished && other->finished <= n_finished)
+                        return false;
+        }
+
+        return true;
+}
+
+/* Among the runs of a user, the oldest goes first; but the last one of each tree stays. */
 static void check_order(const Run *removed) {
         for (unsigned i = 0; i < history.runs->len; i++) {
                 const Run *run = &g_array_index(history.runs, Run, i);
 
-                if (run->archived > 0 && !run->removed && run->begun < removed->begun &&
-                    run->finished < removed->finished && run->archived < removed->archived)
+                if (run->archived > 0 && run->removed == 0 && run->uid == removed->uid && run->begun < removed->begun &&
+                    run->finished < removed->finished && run->archived < removed->archived &&
+                    !was_last(run, removed->removed))
                         violation("t%u.%u is removed from the history, and the older t%u.%u is not", removed->tree,
                                   removed->number, run->tree, run->number);
         }
@@ -112,7 +135,7 @@ void history_check(void) {
         for (unsigned i = 0; i < history.runs->len; i++) {
                 const Run *run = &g_array_index(history.runs, Run, i);
 
-                if (run->removed && run->strict)
+                if (run->removed > 0 && run->strict)
                         check_order(run);
         }
 }

@@ -7,12 +7,13 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 void history_open(void);
 void history_close(void);
 
 /* A run has begun, or has finished: in this order. */
-void history_note_begun(unsigned tree, unsigned number);
+void history_note_begun(unsigned tree, unsigned number, uint32_t uid);
 void history_note_finished(unsigned tree, unsigned number);
 /* Its record belongs to the history. */
 void history_note_archived(unsigned tree, unsigned number);

@@ -278,7 +278,7 @@ static void entry_begins(Entry *entry, const char *header) {
         g_free(entry->result);
         *entry = (Entry){ .tree = entry->tree, .number = entry->number, .begun = true, .line = line };
         orders_note_begun(entry->tree, entry->number, header);
-        history_note_begun(entry->tree, entry->number);
+        history_note_begun(entry->tree, entry->number, orders_uid(entry->tree, entry->number));
 }
 
 static void note_line(Entry *entry, const char *line) {

@@ -221,6 +221,12 @@ unsigned orders_last_of_token(unsigned tree, const char *token) {
         return last ? last->number : 0;
 }
 
+uint32_t orders_uid(unsigned tree, unsigned number) {
+        const Order *order = find(tree, number);
+
+        return order ? order->header.uid : 0;
+}
+
 const char *orders_status(unsigned tree, unsigned number) {
         const Order *order = find(tree, number);
 

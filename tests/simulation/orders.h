@@ -11,6 +11,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 void orders_open(void);
 void orders_close(void);
@@ -24,6 +25,8 @@ unsigned orders_history(void);
 /* A run record begins with this line, and is there; a run ends. number: that of the run of its tree. */
 void orders_note_begun(unsigned tree, unsigned number, const char *header);
 void orders_note_finished(unsigned tree, unsigned number, const char *details);
+/* In whose name the run was started. */
+uint32_t orders_uid(unsigned tree, unsigned number);
 /* The number was lost, and is used again. */
 void orders_forget(unsigned tree, unsigned number);
 /* A user asks for the end of the tree, so that nothing is due any more. */

@@ -111,7 +111,8 @@ static void add(Fixture *fixture, const char *run, off_t size) {
         g_auto(RecordSummary) summary = { .run = g_strdup(run), .tree = g_strdup("n"), .token = g_strdup(run) };
 
         put(fixture->from, run, size);
-        archive_add(fixture->archive, &summary, (uint64_t) size, fixture->uid);
+        summary.uid = fixture->uid;
+        archive_add(fixture->archive, &summary, (uint64_t) size);
         g_assert_null(summary.run);
 }
 

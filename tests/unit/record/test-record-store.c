@@ -276,7 +276,7 @@ static void test_finish_in_vain(Fixture *fixture, gconstpointer data) {
         g_assert_true(g_file_set_contents(fixture->record, "x", 1, NULL));
         g_assert_true(g_file_set_contents(finished, "x", 1, NULL));
         dup2(fd, STDERR_FILENO);
-        record_store_finish(store, &summary, 1, 0);
+        record_store_finish(store, &summary, 1);
         dup2(before, STDERR_FILENO);
         close(before);
         close(fd);
