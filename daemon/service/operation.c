@@ -37,7 +37,7 @@
 #define CACHE_MAX 256u
 
 /* So many refusals of a user are logged, and in so many seconds. */
-#define LOGGED_MAX 5u
+#define LOGGED_MAX 20u
 #define LOGGING_SEC 30u
 
 #define TOO_LARGE "your calls that wait for a reply would exceed %u MiB; wait for one of the replies"

@@ -66,7 +66,7 @@ def test_runs_of_a_user(machine):
 
 
 def test_variables_of_a_user(machine):
-    machine.load("camera", SLEEP)
+    machine.load("camera", SLEEP, inputs={f"v{number}": {"type": "string", "default": ""} for number in range(10)})
     many = [f'--set=v{number}="{120000 * "x"}"' for number in range(10)]
     assert machine.btctl("start", "camera@a", *many, user="games").stderr == \
         "btctl: the limit 'variables-of-a-caller-mib' (1 MiB) is reached; halt one of your runs first\n"

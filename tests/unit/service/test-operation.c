@@ -173,10 +173,10 @@ static void test_unlogged(Stage *stage, gconstpointer data) {
 
         stage->uid = 70000;
         stage->forbidden = true;
-        for (unsigned i = 0; i < 8; i++)
+        for (unsigned i = 0; i < 23; i++)
                 call(stage, i);
-        g_assert_cmpuint(user->refused, ==, 8);
-        g_assert_cmpuint(user->n_logged, ==, 5);
+        g_assert_cmpuint(user->refused, ==, 23);
+        g_assert_cmpuint(user->n_logged, ==, 20);
         g_assert_cmpuint(user->n_unlogged, ==, 3);
         g_assert_cmpuint(root->n_unlogged, ==, 0);
 }
