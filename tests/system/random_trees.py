@@ -170,7 +170,7 @@ class Grown:
             node = {"type": "Sleep", "duration": f"{{{variable}}}"}
         elif kind == "PathExists":
             self.variables[variable] = "/usr"
-            change["code"] = f"{variable} = '/nowhere'"
+            change["code"] = f"{variable} = '/etc'"
             node = {"type": "ReactiveSequence", "children": [
                 {"type": "PathExists", "path": f"{{{variable}}}"}, {"type": "Sleep", "duration": "150ms"}]}
         elif kind == "UnitState":
