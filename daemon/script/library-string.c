@@ -446,7 +446,7 @@ static bool begins_with(const Search *search, char *ret_character) {
         char c = length > 0 ? *search->pattern : 0;
 
         *ret_character = c;
-        return c && !strchr("^$*+?.([%-", c) &&
+        return c && !strchr("^$*+?.()[%-", c) &&
                !(length > 1 && search->pattern[1] && strchr("*?-", search->pattern[1]));
 }
 

@@ -19,7 +19,7 @@ static const struct {
         { "[]", "script:1:1: error: a script is an object, {\"leaves\": {\"LoadConfig\": \"failure\"}}, not an array" },
         { "{'leaves': }", "script:1:12: error: expected a value, not '}'" },
         { "{'leafs': {}}", "script:1:2: error: unknown key 'leafs'; did you mean 'leaves'? (a script takes: leaves, "
-                           "default, halt)" },
+                           "default, set, halt)" },
         { "{'halt': '1s', 'halt': '2s'}", "script:1:16: error: 'halt' is given twice" },
         { "{'halt': 5}", "script:1:10: error: halt: expected a time span such as \"150ms\" or \"1min 30s\", not the "
                          "number 5; a number has no unit" },

@@ -77,7 +77,7 @@ static void test_values(void) {
                 { "battery / 2", "7.5" },
                 { "battery // 2", "7" },
                 { "ratio * 2", "1.0" },
-                { "large", "1.8446744073709552e+19" },
+                { "large", "18446744073709551615" },
                 { "nothing", "null" },
                 { "nothing == nil", "true" },
                 { "missing == nil", "true" },
