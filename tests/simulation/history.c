@@ -15,9 +15,8 @@
 typedef struct Run {
         unsigned tree, number;
         unsigned begun, finished, archived; /* in which order; 0: not yet */
-        unsigned removed;                   /* how many had finished by then; 0: it is not removed */
         uint32_t uid;
-        bool strict;
+        bool removed, strict;
 } Run;
 
 static struct {
@@ -82,7 +81,7 @@ static void check_removed(const Run *removed) {
 
         for (unsigned i = 0; i < history.runs->len; i++) {
                 const Run *run = &g_array_index(history.runs, Run, i);
-                bool there = run->archived > 0 && run->removed == 0;
+                bool there = run->archived > 0 && !run->removed;
 
                 n += there;
                 own += there && run->uid == removed->uid;
@@ -96,16 +95,16 @@ static void check_removed(const Run *removed) {
 void history_note_removed(unsigned tree, unsigned number, const char *path, bool strict) {
         Run *run = find(tree, number);
 
-        if (!run || run->archived == 0 || run->removed > 0 || is_copy(path))
+        if (!run || run->archived == 0 || run->removed || is_copy(path))
                 return;
 
-        run->removed = history.n_finished;
+        run->removed = true;
         run->strict = strict;
         if (strict)
                 check_removed(run);
 }
 
-/* Was it the last one of its tree that had finished when so many runs had? */
+/* Was it the last one of its tree when so many runs had finished? */
 static bool was_last(const Run *run, unsigned n_finished) {
         for (unsigned i = 0; i < history.runs->len; i++) {
                 const Run *other = &g_array_index(history.runs, Run, i);
@@ -117,14 +116,15 @@ static bool was_last(const Run *run, unsigned n_finished) {
         return true;
 }
 
-/* Among the runs of a user, the oldest goes first; but the last one of each tree stays. */
+/* Among the runs of a user, the oldest goes first; but the last one of each tree stays. A run can be removed from the
+ * time on when it has finished. */
 static void check_order(const Run *removed) {
         for (unsigned i = 0; i < history.runs->len; i++) {
                 const Run *run = &g_array_index(history.runs, Run, i);
 
-                if (run->archived > 0 && run->removed == 0 && run->uid == removed->uid && run->begun < removed->begun &&
+                if (run->archived > 0 && !run->removed && run->uid == removed->uid && run->begun < removed->begun &&
                     run->finished < removed->finished && run->archived < removed->archived &&
-                    !was_last(run, removed->removed))
+                    !was_last(run, removed->finished))
                         violation("t%u.%u is removed from the history, and the older t%u.%u is not", removed->tree,
                                   removed->number, run->tree, run->number);
         }
@@ -135,7 +135,7 @@ void history_check(void) {
         for (unsigned i = 0; i < history.runs->len; i++) {
                 const Run *run = &g_array_index(history.runs, Run, i);
 
-                if (run->removed > 0 && run->strict)
+                if (run->removed && run->strict)
                         check_order(run);
         }
 }
