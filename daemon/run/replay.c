@@ -302,18 +302,6 @@ Status replay_outcome(Replay *replay, const RunLeaf *leaf, Cause **ret_cause) {
         return status;
 }
 
-bool replay_begins(const Replay *replay, NodeId condition) {
-        const GArray *entries = replay->record->entries;
-        unsigned i = replay->position;
-
-        /* It waits no longer until its value counts. */
-        if (i < entries->len && g_array_index(entries, Entry, i).kind == ENTRY_DISARM &&
-            g_array_index(entries, Entry, i).node == condition)
-                i++;
-        return i < entries->len && g_array_index(entries, Entry, i).kind == ENTRY_BEGIN &&
-               g_array_index(entries, Entry, i).node == condition;
-}
-
 Status replay_value(Replay *replay, const RunLeaf *leaf, uint32_t evaluation, Cause **ret_cause) {
         const Entry *entry = next_entry(replay);
 

@@ -41,8 +41,6 @@ Run *replay_take(Replay *replay);
 
 /* For the run: the answers, and the effects. A mismatch ends the replay. */
 Status replay_outcome(Replay *replay, const RunLeaf *leaf, Cause **ret_cause);
-/* Does the condition begin again, before its next value? */
-bool replay_begins(const Replay *replay, NodeId condition);
 Status replay_value(Replay *replay, const RunLeaf *leaf, uint32_t evaluation, Cause **ret_cause);
 bool replay_takes_no_time(Replay *replay, NodeId node);
 bool replay_has_lock(Replay *replay, NodeId node);

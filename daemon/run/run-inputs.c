@@ -245,14 +245,6 @@ static void host_condition_release(Machine *machine, NodeId node) {
         run_remove_leaf(run, leaf);
 }
 
-/* Does the condition begin again, because a variable to which its parameters refer has another value? */
-static bool begins_again(const Run *run, const RunLeaf *leaf) {
-        if (!leaf->noted)
-                return false;
-
-        return run->replay ? replay_begins(run->replay, leaf->node) : !run_is_as_noted(run, leaf);
-}
-
 static bool is_over(const Run *run, NodeId node, const NodeTimer *timer) {
         if (definition_uses_boottime(run->definition, node))
                 return run->now + run->suspended >= run_boottime_deadline(run, node);
@@ -260,12 +252,18 @@ static bool is_over(const Run *run, NodeId node, const NodeTimer *timer) {
         return run->now >= timer->deadline;
 }
 
-/* What the value of a condition counts as: one that has to hold for some time counts as before until then. */
-static Status settle_value(Run *run, RunLeaf *leaf, Status value, Cause **cause) {
+/* What the value of a condition counts as: one that has to hold for some time counts as before until then. before: the
+ * value at its last evaluation. */
+static Status settle_value(Run *run, RunLeaf *leaf, Status before, Status value, Cause **cause) {
         bool known = value == STATUS_SUCCESS || value == STATUS_FAILURE;
         uint64_t span = known ? definition_hold(run->definition, leaf->node, value == STATUS_SUCCESS) : 0;
         const NodeTimer *timer = run_timer(run, leaf->node);
 
+        /* The time of the other value does not count. */
+        if (timer && value != before) {
+                host_timer_disarm(run->machine, leaf->node);
+                timer = NULL;
+        }
         if (span > 0 && leaf->counts != value && !timer) {
                 host_timer_arm(run->machine, leaf->node, span);
                 timer = run_timer(run, leaf->node);
@@ -294,14 +292,16 @@ static Status host_condition_evaluate(Machine *machine, NodeId node) {
         Run *run = machine_userdata(machine);
         RunLeaf *leaf = machine_node_data(machine, node);
         g_autoptr(Cause) cause = NULL;
-        Status status;
+        Status before, status;
 
-        if (leaf && begins_again(run, leaf)) {
+        /* It begins again with the new values of the variables in its parameters. */
+        if (leaf && !run_is_as_noted(run, leaf)) {
                 host_condition_release(machine, node);
                 leaf = NULL;
         }
         run->first_evaluation = !leaf;
         leaf = leaf ?: begin_leaf(run, node);
+        before = leaf->status;
         run->n_evaluations++;
         if (run->replay)
                 status = replay_value(run->replay, leaf, run->n_evaluations, &cause);
@@ -312,7 +312,7 @@ static Status host_condition_evaluate(Machine *machine, NodeId node) {
                 run_note_evaluation(run, leaf);
         }
 
-        status = settle_value(run, leaf, status, &cause);
+        status = settle_value(run, leaf, before, status, &cause);
         run->evaluated = status;
         if (status == STATUS_ERROR)
                 run_note_broken(run, node, cause);

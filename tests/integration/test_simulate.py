@@ -74,6 +74,14 @@ def test_value_that_must_hold(files):
         "4.200s ● Light/Off: running"]
 
 
+def test_other_value_before_the_first_counts(files):
+    """The time of each value begins when the value does."""
+    files(tree={"btd": 1, "root": {"type": "Inverter", "name": "Not", "child": {
+        "type": "PathExists", "name": "There", "path": "/x", "for": "10s", "false_for": "5s"}}},
+          script={"leaves": {"There": {"result": "success", "changes": [{"at": "9s", "result": "failure"}]}}})
+    assert "14.000s ✗ Not/There: failure after 14s" in simulate("tree.json", "--script=script.json").stdout
+
+
 def test_value_that_does_not_hold_yet(files):
     files(tree={"btd": 1, "blackboard": {"a": False}, "root": {
         "type": "WaitFor", "name": "Wait", "timeout": "3s", "child": {

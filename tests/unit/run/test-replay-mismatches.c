@@ -184,6 +184,21 @@ static void test_condition(void) {
         assert_errors("{'type':'WaitFor','child':{'type':'PathExists','path':'{d}'}}", starts, G_N_ELEMENTS(starts));
 }
 
+#define HELD(at) #at " changed #1", #at " tick", #at " value #1 {'status':'success','look':1}"
+
+/* A condition that has completed and is started again in the same tick does not begin again before that. */
+static void test_condition_again(void) {
+        static const Case again[] = {
+                { { "1 start {'suspended':0}", "2 tick", "2 begin #1 {'with':{'d':'1h'}}", HELD(3),
+                    "3 arm #1 {'after':7}", "10 changed #1", "10 tick", "10 disarm #1",
+                    "10 begin #1 {'with':{'d':'1h'}}", HELD(11), "11 arm #1 {'after':7}" },
+                  NULL },
+        };
+
+        assert_errors("{'type':'Repeat','num_cycles':2,'child':{'type':'PathExists','path':'{d}','for':'7us'}}", again,
+                      G_N_ELEMENTS(again));
+}
+
 #define HEARS "1 start {'suspended':0}", "2 tick", "2 arm #0 {'after':5000000}", "2 begin #1"
 
 static void test_signals(void) {
@@ -318,6 +333,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/replay-mismatches/entries", test_entries);
         g_test_add_func("/replay-mismatches/condition", test_condition);
+        g_test_add_func("/replay-mismatches/condition-again", test_condition_again);
         g_test_add_func("/replay-mismatches/signals", test_signals);
         g_test_add_func("/replay-mismatches/answers", test_answers);
         g_test_add_func("/replay-mismatches/engine", test_engine);
