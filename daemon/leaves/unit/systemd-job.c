@@ -43,7 +43,8 @@ typedef struct Jobs {
         GQueue waiting;     /* not asked for yet */
         GQueue asked;       /* their replies are outstanding */
         GHashTable *slots;  /* units with a permit -> JobSlot */
-        unsigned n_shared;  /* slots of users to whom shares apply */
+        GHashTable *shares; /* User -> the number of its slots, if shares apply to it */
+        unsigned n_shared;  /* all of these */
         GQueue permits;     /* waited for */
         GSource *turn;      /* of those who wait; NULL: there is no room for them */
         GHashTable *early;  /* results of jobs that were removed meanwhile, by path */
@@ -99,13 +100,26 @@ static bool is_bound(const User *user) {
         return user && limits_bind(user->uid);
 }
 
+/* Of one systemd: what a user has of another one would not tell this one when it is given back. */
+static unsigned share_of(const Jobs *jobs, const User *user) {
+        return GPOINTER_TO_UINT(g_hash_table_lookup(jobs->shares, user));
+}
+
+static void share_change(Jobs *jobs, User *user, int by) {
+        if (!is_bound(user))
+                return;
+
+        jobs->n_shared += (unsigned) by;
+        g_hash_table_insert(jobs->shares, user, GUINT_TO_POINTER(share_of(jobs, user) + (unsigned) by));
+}
+
 static bool permit_has_room(const Jobs *jobs, const JobPermit *permit) {
         if (g_hash_table_contains(jobs->slots, permit->unit))
                 return true;
 
         return g_hash_table_size(jobs->slots) < PERMITS_MAX &&
-               (!is_bound(permit->user) ||
-                (jobs->n_shared < PERMITS_OF_USERS_MAX && user_has_room(permit->user, USE_JOBS, 1)));
+               (!is_bound(permit->user) || (jobs->n_shared < PERMITS_OF_USERS_MAX &&
+                                            share_of(jobs, permit->user) < user_share(permit->user, USE_JOBS)));
 }
 
 /* Root comes first, then the user that has the fewest. NULL: none can have a permit. */
@@ -119,7 +133,7 @@ static JobPermit *next_permit(const Jobs *jobs) {
                         continue;
                 if (!is_bound(permit->user))
                         return permit;
-                if (!next || permit->user->used[USE_JOBS] < next->user->used[USE_JOBS])
+                if (!next || share_of(jobs, permit->user) < share_of(jobs, next->user))
                         next = permit;
         }
         return next;
@@ -133,7 +147,7 @@ static void permit_take(JobPermit *permit) {
                 slot = g_new(JobSlot, 1);
                 *slot = (JobSlot){ .unit = g_strdup(permit->unit), .user = permit->user };
                 g_hash_table_insert(jobs->slots, slot->unit, slot);
-                jobs->n_shared += is_bound(slot->user);
+                share_change(jobs, slot->user, 1);
                 user_add(slot->user, USE_JOBS, 1);
         }
         slot->n++;
@@ -147,7 +161,7 @@ static void permit_give_back(JobPermit *permit) {
                 return;
 
         g_hash_table_remove(permit->jobs->slots, slot->unit);
-        permit->jobs->n_shared -= is_bound(slot->user);
+        share_change(permit->jobs, slot->user, -1);
         user_subtract(slot->user, USE_JOBS, 1);
         g_free(slot->unit);
         g_free(slot);
@@ -393,6 +407,7 @@ static void jobs_unref(Jobs *jobs) {
         }
         g_hash_table_unref(jobs->early);
         g_hash_table_unref(jobs->slots);
+        g_hash_table_unref(jobs->shares);
         g_hash_table_unref(jobs->queued);
         g_hash_table_unref(jobs->others);
         g_free(jobs);
@@ -499,6 +514,7 @@ static Jobs *jobs_ref(Connection *connection) {
                 jobs->connection = connection;
                 jobs->early = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
                 jobs->slots = g_hash_table_new(g_str_hash, g_str_equal);
+                jobs->shares = g_hash_table_new(NULL, NULL);
                 jobs->queued = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, queue_free);
                 jobs->others = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
                 jobs->checks = g_ptr_array_new_with_free_func(check_free);
@@ -532,7 +548,7 @@ Job *job_new(Connection *connection, sd_bus_message *request, const char *unit, 
         return job;
 }
 
-/* If others wait that could have one, they come first. */
+/* If others wait that could have one, their turn is planned, and they come first. */
 bool job_permit_acquire(JobPermit *permit, Connection *connection, const char *unit, User *user,
                         void (*granted)(void *userdata), void *userdata) {
         *permit = (JobPermit){
@@ -543,13 +559,12 @@ bool job_permit_acquire(JobPermit *permit, Connection *connection, const char *u
                 .userdata = userdata,
         };
         permit->link.data = permit;
-        if (permit_has_room(permit->jobs, permit) && !next_permit(permit->jobs)) {
+        if (permit_has_room(permit->jobs, permit) && (permit->jobs->permits.length == 0 || !permit->jobs->turn)) {
                 permit_take(permit);
                 return true;
         }
 
         g_queue_push_tail_link(&permit->jobs->permits, &permit->link);
-        jobs_plan_turn(permit->jobs);
         return false;
 }
 
