@@ -307,7 +307,8 @@ static int on_asker_known(sd_bus_message *reply, void *userdata, sd_bus_error *u
                 Waiting *waiting = link->data;
 
                 next = link->next;
-                if (!g_str_equal(waiting->turn.caller, asker->name))
+                /* Others have their turn, or waited already when the name was forgotten and asked for again. */
+                if (!g_str_equal(waiting->turn.caller, asker->name) || waiting->turn.of || waiting->aside)
                         continue;
                 if (sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
                         waiting_free(waiting);
