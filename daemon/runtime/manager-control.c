@@ -183,9 +183,8 @@ int manager_set_variables(Manager *manager, const char *id, json_object *values,
         if (r < 0 || json_object_object_length(values) == 0)
                 return r;
 
-        r = manager_check_share(manager, run_caller(run), 0, blackboard_bytes_of(values), ret_error);
-        if (r >= 0)
-                r = run_set_values(run, values, who->text, ret_error);
+        runs_make_room(manager->runs, run_user(run), blackboard_bytes_of(values));
+        r = run_set_values(run, values, who->text, ret_error);
         if (r < 0)
                 return r;
 

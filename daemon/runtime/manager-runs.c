@@ -157,17 +157,17 @@ static int refuse_second(const Manager *manager, const Run *run, char **ret_erro
 }
 
 /* Finished runs that are still listed use room, too, but never prevent a start. */
-int manager_check_share(const Manager *manager, uint32_t uid, uint64_t variables, uint64_t records, char **ret_error) {
+static int check_share(const Manager *manager, uint32_t uid, uint64_t bytes, char **ret_error) {
         User *user = users_get(manager->services->users, uid);
 
         if (!user || user_share(user, USE_RUNS) == UINT64_MAX)
                 return 0;
 
         runs_count(manager->runs, manager->services->users);
-        runs_make_room(manager->runs, user, variables);
-        if (!user_has_room(user, USE_VARIABLES, variables))
+        runs_make_room(manager->runs, user, bytes);
+        if (!user_has_room(user, USE_VARIABLES, bytes))
                 *ret_error = user_full_text(user, USE_VARIABLES);
-        else if (!user_has_room(user, USE_RECORDS, records))
+        else if (!user_has_room(user, USE_RECORDS, bytes))
                 *ret_error = user_full_text(user, USE_RECORDS);
 
         return *ret_error ? MANAGER_LIMIT : 0;
@@ -186,7 +186,7 @@ static int check_limits(const Manager *manager, uint32_t uid, uint64_t bytes, ch
                 return MANAGER_LIMIT;
         }
 
-        return manager_check_share(manager, uid, bytes, bytes, ret_error);
+        return check_share(manager, uid, bytes, ret_error);
 }
 
 int manager_not_yet(const char *text, char **ret_error) {

@@ -71,8 +71,6 @@ typedef struct Order {
 
 /* Checks what does not depend on the tree. Returns a negative errno with an error message. */
 int manager_check_order(const Manager *manager, const Order *order, char **ret_error);
-/* Has the user room for so many bytes more of variables and run records? Makes room in the list of finished runs. */
-int manager_check_share(const Manager *manager, uint32_t uid, uint64_t variables, uint64_t records, char **ret_error);
 /* Returns MANAGER_NOT_YET and sets the error message. */
 int manager_not_yet(const char *text, char **ret_error);
 /* Checks the rest, and starts the run. */
