@@ -571,6 +571,19 @@ int manager_find_outcome(Manager *manager, const char *tree, const char *instanc
         return MANAGER_NO_SUCH_RUN;
 }
 
+char *manager_describe_missing(const Manager *manager, const char *id) {
+        const char *dot = strrchr(id, '.');
+        g_autofree char *tree = dot ? g_strndup(id, (size_t) (dot - id)) : NULL;
+        uint64_t number;
+
+        if (!tree || !record_store_archive(manager->records) ||
+            !g_ascii_string_to_unsigned(dot + 1, 10, 1, UINT64_MAX, &number, NULL) ||
+            number > run_counter_last(manager->counter, tree))
+                return record_store_no_such(id);
+
+        return g_strdup_printf("run '%s' is not in the history any more; 'btctl history' shows the runs that are", id);
+}
+
 int manager_find_outcome_of_run(Manager *manager, const char *id, Outcome *ret_outcome, char **ret_error) {
         Archive *archive = record_store_archive(manager->records);
         const Run *run = manager_run(manager, id);
@@ -587,7 +600,7 @@ int manager_find_outcome_of_run(Manager *manager, const char *id, Outcome *ret_o
                 return 0;
         }
 
-        *ret_error = record_store_no_such(id);
+        *ret_error = manager_describe_missing(manager, id);
         return MANAGER_NO_SUCH_RUN;
 }
 

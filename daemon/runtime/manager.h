@@ -162,6 +162,8 @@ bool manager_history_is_read(Manager *manager, const char *tree);
  * read first. */
 int manager_find_outcome(Manager *manager, const char *tree, const char *instance, const char *token,
                          Outcome *ret_outcome, char **ret_error);
+/* Why there is neither a run nor a run record of this name; to be freed. */
+char *manager_describe_missing(const Manager *manager, const char *id);
 /* The same for a run that is listed or in the history. MANAGER_NO_SUCH_RUN: it is neither. */
 int manager_find_outcome_of_run(Manager *manager, const char *id, Outcome *ret_outcome, char **ret_error);
 void outcome_clear(Outcome *outcome);

@@ -247,6 +247,12 @@ uint64_t run_counter_next(RunCounter *counter, const char *tree) {
         return number->last;
 }
 
+uint64_t run_counter_last(const RunCounter *counter, const char *tree) {
+        const Number *number = g_hash_table_lookup(counter->by_tree, tree);
+
+        return number ? number->last : 0;
+}
+
 void run_counter_give_back(RunCounter *counter) {
         GString *lines = g_string_new(NULL);
         bool unused = false;

@@ -22,6 +22,8 @@ void run_counter_free(RunCounter *counter);
 bool run_counter_has(RunCounter *counter, const char *tree);
 /* The next number, from 1. Only after run_counter_has() returned true. */
 uint64_t run_counter_next(RunCounter *counter, const char *tree);
+/* The last number that was given, or that a previous btd may have given; 0: none. */
+uint64_t run_counter_last(const RunCounter *counter, const char *tree);
 /* Returns reserved but unused numbers, when btd stops. */
 void run_counter_give_back(RunCounter *counter);
 

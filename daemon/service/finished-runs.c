@@ -22,6 +22,7 @@ struct FinishedRuns {
         Manager *manager;
         sd_bus *bus;          /* NULL: btd does not have its name */
         GQueue waiting;       /* FinishedRun: perhaps not received, in the order of their ends */
+        GHashTable *lost;     /* id -> cause: nothing else knows them */
         unsigned n_sent;      /* how many of them were sent on this bus */
         unsigned n_asked;     /* how many of them are received when the reply comes */
         sd_bus_slot *receipt; /* of the call; NULL: there is none */
@@ -65,8 +66,11 @@ static void on_run_finished(Run *run, void *userdata) {
 
 /* There are no other signals about this run. */
 static void on_run_lost(const char *id, const char *cause, void *userdata) {
-        add(userdata, id, STATUS_LOST, cause);
-        finished_runs_send(userdata);
+        FinishedRuns *finished = userdata;
+
+        g_hash_table_replace(finished->lost, g_strdup(id), g_strdup(cause));
+        add(finished, id, STATUS_LOST, cause);
+        finished_runs_send(finished);
 }
 
 static const ManagerObserver observer = { .run_finished = on_run_finished, .run_lost = on_run_lost };
@@ -74,6 +78,7 @@ static const ManagerObserver observer = { .run_finished = on_run_finished, .run_
 FinishedRuns *finished_runs_new(Timers *timers, Manager *manager) {
         FinishedRuns *finished = g_new0(FinishedRuns, 1);
 
+        finished->lost = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         finished->timers = timers;
         finished->manager = manager;
         manager_observe(manager, &observer, finished);
@@ -84,6 +89,7 @@ void finished_runs_free(FinishedRuns *finished) {
         finished_runs_close(finished);
         manager_unobserve(finished->manager, &observer, finished);
         drop(finished, finished->waiting.length);
+        g_hash_table_unref(finished->lost);
         g_free(finished);
 }
 
@@ -142,7 +148,9 @@ bool finished_runs_find(const FinishedRuns *finished, const char *id, const char
                 return true;
         }
 
-        return false;
+        *ret_status = STATUS_LOST;
+        *ret_cause = g_hash_table_lookup(finished->lost, id);
+        return *ret_cause;
 }
 
 void finished_runs_open(FinishedRuns *finished, sd_bus *bus) {

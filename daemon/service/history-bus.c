@@ -42,7 +42,9 @@ int history_bus_refuse_name(sd_bus_message *message, sd_bus_error *ret_error) {
 int history_bus_refuse(Manager *manager, const char *run, int r, const char *error, sd_bus_error *ret_error) {
         g_autofree char *why = explain(manager, manager_run(manager, run));
 
-        return error_from_manager(ret_error, r == -ENOENT || why ? MANAGER_NO_SUCH_RUN : r, why ?: error);
+        if (!why && r == -ENOENT)
+                why = manager_describe_missing(manager, run);
+        return error_from_manager(ret_error, why ? MANAGER_NO_SUCH_RUN : r, why ?: error);
 }
 
 /* One call of GetRecord, which reads on a thread. */

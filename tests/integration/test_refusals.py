@@ -148,6 +148,8 @@ def test_an_engine_that_does_something_else(btd, tmp_path):
         f"30000000us (recorded with engine 99, but this is engine {ENGINE}); it was kept as "
         f"{tmp_path}/state/boot.1.journal.bad. What the run has started is left as it is: check it, then start the tree "
         "again with 'btctl start boot'")
+    result = btd.client.manager("WaitRun", "sa{sv}", "boot.1", {})
+    assert (result["status"], result["cause"].split(":")[0]) == ("lost", "the run cannot be recovered")
 
 
 def test_a_tree_that_an_older_btd_accepted(btd, tmp_path):

@@ -594,7 +594,7 @@ def test_start_again(btd, screens):
     client.wait(lambda: os.path.exists(record), "the record to be history")
     os.remove(record)
     screen.keys("a", "y")
-    screen.wait("there is no run record of a run 'boot.3'", without=["boot.4"])
+    screen.wait("run 'boot.3' is not in the history any more", without=["boot.4"])
 
 
 def test_a_breakpoint(btd, screens):
