@@ -595,6 +595,8 @@ def test_start_again(btd, screens):
     os.remove(record)
     screen.keys("a", "y")
     screen.wait("run 'boot.3' is not in the history any more", without=["boot.4"])
+    assert btd.btctl("show", "boot.3").stderr == (
+        "btctl: run 'boot.3' is not in the history any more; 'btctl history' shows the runs that are\n")
 
 
 def test_a_breakpoint(btd, screens):

@@ -144,7 +144,9 @@ static Status count(Machine *machine, NodeId node, Status status) {
         const ForEachParams *params = machine->nodes[node].params;
 
         state->failed += status == STATUS_FAILURE;
-        return status == STATUS_FAILURE && state->failed > params->max_failures ? STATUS_FAILURE : STATUS_SUCCESS;
+        return status == STATUS_FAILURE && params->max_failures >= 0 && state->failed > params->max_failures
+                       ? STATUS_FAILURE
+                       : STATUS_SUCCESS;
 }
 
 /* RUNNING, FAILURE or ERROR; SUCCESS: no element is left for the child. If an element takes no time, the next one waits
@@ -261,9 +263,9 @@ static const Param for_each_params[] = {
           .kind = PARAM_INT,
           .offset = offsetof(ForEachParams, max_failures),
           .fallback = "0",
-          .min = 0,
+          .min = -1,
           .max = UINT32_MAX,
-          .doc = "How many elements may fail" },
+          .doc = "How many elements may fail; -1: any number" },
         {},
 };
 

@@ -67,6 +67,9 @@ static void test_for_each_max_failures(void) {
         PLAY("ForEach{max_failures=1}(a)",
              { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
              { "a failure", "give a 1, start a", STATUS_RUNNING }, { "a success", "", STATUS_SUCCESS });
+        PLAY("ForEach{max_failures=-1}(a)",
+             { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "a failure", "give a 1, start a", STATUS_RUNNING }, { "a failure", "", STATUS_SUCCESS });
 }
 
 /* An element that takes no time lets others go first. */
