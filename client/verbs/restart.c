@@ -45,20 +45,53 @@ static Restarted *restarted_new(const char *tree, const char *instance, const Ru
         return run;
 }
 
+static void drop_set(Restarted *run, const char *name, size_t length) {
+        for (guint i = run->sets->len; i > 0; i--) {
+                const char *set = g_ptr_array_index(run->sets, i - 1);
+
+                if (strncmp(set, name, length) == 0 && set[length] == '=')
+                        g_ptr_array_remove_index(run->sets, i - 1);
+        }
+}
+
+/* The next run gets the last values of these, not those that the previous run has begun with. */
+static int drop_kept(Client *client, const GPtrArray *trees, Restarted *run) {
+        TreeInfo *tree = NULL;
+        int status;
+
+        for (guint i = 0; i < trees->len && !tree; i++)
+                if (strcmp(((const TreeInfo *) g_ptr_array_index(trees, i))->name, run->tree) == 0)
+                        tree = g_ptr_array_index(trees, i);
+        if (!tree || run->sets->len == 0)
+                return EXIT_SUCCESS;
+        status = tree->inputs ? EXIT_SUCCESS : tree_info_complete(client, tree);
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        for (size_t i = 0; i < json_object_array_length(tree->inputs); i++) {
+                json_object *input = json_object_array_get_idx(tree->inputs, i), *name, *kept;
+
+                if (json_object_object_get_ex(input, "kept", &kept) && json_object_get_boolean(kept) &&
+                    json_object_object_get_ex(input, "name", &name))
+                        drop_set(run, json_object_get_string(name), strlen(json_object_get_string(name)));
+        }
+
+        return EXIT_SUCCESS;
+}
+
 /* Gets the variables that the previous run was started with, and those that are given now instead. */
-static int get_inputs(Client *client, Restarted *run) {
+static int get_inputs(Client *client, const GPtrArray *trees, Restarted *run) {
         int status = run->id ? variables_read_given(client, run->id, run->sets) : EXIT_SUCCESS;
 
+        if (status == EXIT_SUCCESS)
+                status = drop_kept(client, trees, run);
         if (status != EXIT_SUCCESS)
                 return status;
 
         for (guint i = 0; i < client->options.sets->len; i++) {
                 const char *set = g_ptr_array_index(client->options.sets, i);
-                size_t prefix = strcspn(set, "=") + 1;
 
-                for (guint k = run->sets->len; k > 0; k--)
-                        if (strncmp(g_ptr_array_index(run->sets, k - 1), set, prefix) == 0)
-                                g_ptr_array_remove_index(run->sets, k - 1);
+                drop_set(run, set, strcspn(set, "="));
                 g_ptr_array_add(run->sets, g_strdup(set));
         }
 
@@ -141,7 +174,7 @@ static int add_operand(Client *client, const char *operand, const GPtrArray *run
         for (guint i = 0; i < own->len; i++) {
                 status = check_tree(client, trees, g_ptr_array_index(own, i));
                 if (status == EXIT_SUCCESS)
-                        status = get_inputs(client, g_ptr_array_index(own, i));
+                        status = get_inputs(client, trees, g_ptr_array_index(own, i));
                 if (status != EXIT_SUCCESS)
                         return status;
         }

@@ -161,7 +161,7 @@ static int get_one(Client *client, const RunInfo *run, const char *key) {
         return EXIT_SUCCESS;
 }
 
-static int print_all(Client *client, sd_bus_message *reply) {
+int variables_print(Client *client, sd_bus_message *reply) {
         g_autoptr(json_object) all = NULL;
         g_autofree char *error = NULL;
         int r = value_read_variable(reply, NULL, &all, &error);
@@ -196,7 +196,7 @@ int verb_get(Client *client, char **operands) {
                 return get_one(client, target.run, operands[1]);
 
         status = client_call(client, &reply, target.run->path, BTD_RUN, "GetVariables", NULL);
-        return status != EXIT_SUCCESS ? status : print_all(client, reply);
+        return status != EXIT_SUCCESS ? status : variables_print(client, reply);
 }
 
 /* btctl set: sets several variables at once. */

@@ -19,5 +19,7 @@ int variables_check(const char *option, const GPtrArray *sets);
 int variables_read_given(Client *client, const char *id, GPtrArray *sets);
 /* The variables as an object, after variables_check(). */
 json_object *variables_to_json(const GPtrArray *sets);
+/* Prints the variables of a reply, an a{sv}: KEY=JSON, or JSON if the user wants that. Returns an exit status. */
+int variables_print(Client *client, sd_bus_message *reply);
 /* Appends them as a{ss}; a negative errno. */
 int variables_append(sd_bus_message *message, const GPtrArray *sets);

@@ -26,6 +26,7 @@ typedef struct Declaration {
         const char *name;        /* NULL: end of the array */
         int type;                /* VariableType */
         bool required;           /* an input without a default */
+        bool kept;               /* an input whose last value the next run gets */
         json_object *fallback;   /* the default of an input (NULL is null) */
         const char *description; /* NULL: none */
 } Declaration;

@@ -29,6 +29,11 @@ const Param input_params[] = {
           .offset = offsetof(Declaration, fallback),
           .doc = "The value if none is given; without a default, a value must be given" },
         DESCRIPTION_PARAM,
+        { .name = "kept",
+          .kind = PARAM_BOOL,
+          .offset = offsetof(Declaration, kept),
+          .fallback = "false",
+          .doc = "Whether the next run gets its last value" },
         {},
 };
 

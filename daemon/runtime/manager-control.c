@@ -188,6 +188,7 @@ int manager_set_variables(Manager *manager, const char *id, json_object *values,
         if (r < 0)
                 return r;
 
+        manager_keep(manager, run);
         text = describe_values(values);
         tell(run, who, "variables set: %s", text);
         return 0;

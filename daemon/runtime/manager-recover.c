@@ -155,6 +155,8 @@ static void make_run(Manager *manager, Left *left) {
         else if (run_status(left->run) == STATUS_RUNNING)
                 restarts_replace(manager->restarts, header->tree, header->instance);
         runs_add(manager->runs, left->run);
+        /* btd may have been killed before the disk had its last changes. */
+        manager_keep(manager, left->run);
         statistics_recover(manager->statistics, left->run);
         TELL(manager, run_added, left->run);
 }
@@ -244,6 +246,7 @@ int manager_recover(Manager *manager, char **ret_error) {
         if (r < 0)
                 return r;
 
+        kept_read(manager->kept);
         all = read_records(manager);
         replay_all(manager, all);
         restarts_recover(manager->restarts);

@@ -49,6 +49,7 @@ static void log_finished(const Run *run) {
 static void on_run_changed(Run *run, void *userdata) {
         Manager *manager = userdata;
 
+        manager_keep(manager, run);
         TELL(manager, run_changed, run);
 }
 
@@ -94,6 +95,8 @@ static void on_run_finished(Run *run, void *userdata) {
         g_autofree char *restart = NULL;
 
         log_finished(run);
+        manager_keep(manager, run);
+        kept_hurry(manager->kept);
         /* If a run ends by itself while btd stops and waits for others to halt, the next btd restarts it. */
         if (!manager->stopping || (manager->leaving && run_status(run) != STATUS_HALTED)) {
                 restarts_consider(manager->restarts, run);
@@ -264,8 +267,8 @@ static Run *make_run(Manager *manager, const char *id, const char *tree, Definit
         return run;
 }
 
-int manager_carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
-                      char **ret_error) {
+static int carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
+                     char **ret_error) {
         Run *run, *before = runs_last(manager->runs, tree, order->instance);
         g_autofree char *id = NULL, *error = NULL;
         uint64_t bytes;
@@ -315,6 +318,16 @@ int manager_carry_out(Manager *manager, const char *tree, Definition *definition
         TELL(manager, run_new, run);
         *ret_run = run;
         return 0;
+}
+
+int manager_carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
+                      char **ret_error) {
+        g_autoptr(json_object) variables = NULL;
+        Order whole = *order;
+
+        if (manager_has_kept(definition))
+                whole.variables = variables = manager_add_kept(manager, tree, definition, order);
+        return carry_out(manager, tree, definition, &whole, ret_run, ret_error);
 }
 
 static int order_tree(Manager *manager, const char *tree, const Order *order, Run **ret_run, char **ret_error) {

@@ -3,12 +3,13 @@
 
 /*
  * Defines the members of the manager, for its own files only. Trees, observers, autostart and stopping are in
- * manager.c, runs in manager-runs.c, loading in manager-load.c, recovery in manager-recover.c, and control by hand in
- * manager-control.c.
+ * manager.c, runs in manager-runs.c, loading in manager-load.c, recovery in manager-recover.c, control by hand in
+ * manager-control.c, and kept variables in manager-kept.c.
  */
 
 #include "record/record-store.h"
 #include "runtime/autostarts.h"
+#include "runtime/kept.h"
 #include "runtime/manager.h"
 #include "runtime/restarts.h"
 #include "runtime/run-counter.h"
@@ -35,6 +36,7 @@ struct Manager {
         DiskQueue *disk;
         RunCounter *counter;
         RecordStore *records;
+        Kept *kept;
         Autostarts *autostarts;
         Runs *runs;
         Restarts *restarts;
@@ -76,6 +78,14 @@ int manager_not_yet(const char *text, char **ret_error);
 /* Checks the rest, and starts the run. */
 int manager_carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
                       char **ret_error);
+
+/* Does the tree declare kept variables? */
+bool manager_has_kept(const Definition *definition);
+/* The variables of the order and the stored ones, as a new object. What a user gives replaces what is stored. */
+json_object *manager_add_kept(const Manager *manager, const char *tree, const Definition *definition,
+                              const Order *order);
+/* Stores the kept variables of the run that have changed. */
+void manager_keep(Manager *manager, const Run *run);
 
 /* The state of a listed run. */
 Outcome manager_outcome_of(const Manager *manager, const Run *run);

@@ -164,6 +164,8 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
                                            on_numbers_reserved, manager);
         manager->records = record_store_new(options->runtime_directory, options->state_directory, &manager->limits,
                                             services->users, manager->disk, services->timers);
+        manager->kept =
+                kept_new(options->state_directory ?: options->runtime_directory, manager->disk, services->timers);
         manager->autostarts =
                 autostarts_new(services->timers, options->runtime_directory, &autostarts_callbacks, manager);
         manager->unread = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -233,6 +235,7 @@ static void finish_writing(Manager *manager) {
 
         g_array_set_size(manager->observers, 0);
         record_store_hurry(manager->records);
+        kept_hurry(manager->kept);
         if (disk_queue_finish(manager->disk, DISK_PATIENCE_USEC))
                 return;
 
@@ -263,6 +266,7 @@ void manager_free(Manager *manager) {
         autostarts_free(manager->autostarts);
         record_store_free(manager->records);
         disk_queue_free(manager->disk);
+        kept_free(manager->kept);
         ticker_free(manager->ticker);
         statistics_free(manager->statistics);
         g_free(manager->runtime_directory);

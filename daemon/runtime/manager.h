@@ -184,6 +184,17 @@ int manager_force(Manager *manager, const char *id, NodeId node, Status status, 
 /* values: a JSON object. Error: -EINVAL: a name or a value is not allowed in this tree. */
 int manager_set_variables(Manager *manager, const char *id, json_object *values, const Caller *who, char **ret_error);
 
+/* The kept variables of the tree and instance, which the next run gets: a new object, empty if there are none. Error:
+ * MANAGER_NO_SUCH_TREE. */
+int manager_get_kept(Manager *manager, const char *tree, const char *instance, json_object **ret_values,
+                     char **ret_error);
+/* Forgets those with these names (NULL-terminated), or all if there are no names. ret_forgotten: their names. Errors:
+ * MANAGER_ALREADY_RUNNING; -ENOKEY: nothing is stored under one of the names. */
+int manager_forget_kept(Manager *manager, const char *tree, const char *instance, const char *const *names,
+                        const Caller *who, GPtrArray **ret_forgotten, char **ret_error);
+/* Does any instance of the tree have kept variables? */
+bool manager_keeps(const Manager *manager, const char *tree);
+
 /* For a finished run: "restarts in 3s (attempt 2 of 5)", or why it is not restarted. The caller frees it. NULL: no
  * description. */
 char *manager_describe_restart(Manager *manager, const Run *run);

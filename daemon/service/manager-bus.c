@@ -2,6 +2,7 @@
 
 /* Implements the interface org.btd1.Manager: lists trees and runs, starts, halts, reloads. */
 
+#include <assert.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -98,6 +99,12 @@ static int halt_run(sd_bus_message *message, const Caller *who, void *userdata, 
         return sd_bus_reply_method_return(message, NULL);
 }
 
+static int read_kept_place(sd_bus_message *message, const char **ret_instance, sd_bus_error *ret_error) {
+        *ret_instance = "";
+        return arguments_read_options(message, (const CallOption[]){ { "instance", "s", ret_instance }, {} },
+                                      ret_error);
+}
+
 static int append_texts(sd_bus_message *message, const GPtrArray *texts) {
         int r = sd_bus_message_open_container(message, 'a', "s");
 
@@ -107,7 +114,7 @@ static int append_texts(sd_bus_message *message, const GPtrArray *texts) {
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-static int reply_reloaded(sd_bus_message *message, const GPtrArray *messages) {
+static int reply_texts(sd_bus_message *message, const GPtrArray *messages) {
         g_autoptr(sd_bus_message) reply = NULL;
         int r;
 
@@ -121,6 +128,29 @@ static int reply_reloaded(sd_bus_message *message, const GPtrArray *messages) {
         return sd_bus_message_send(reply);
 }
 
+static int forget_kept(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        g_autoptr(GPtrArray) forgotten = NULL;
+        g_autofree char *error = NULL;
+        const char *tree, *instance;
+        g_auto(GStrv) names = NULL;
+        int r;
+
+        r = sd_bus_message_read(message, "s", &tree);
+        if (r >= 0)
+                r = sd_bus_message_read_strv(message, &names);
+        if (r >= 0)
+                r = read_kept_place(message, &instance, ret_error);
+        if (r < 0)
+                return r;
+        r = manager_forget_kept(published_manager(userdata), tree, instance,
+                                names ? (const char *const *) names : (const char *const[]){ NULL }, who, &forgotten,
+                                &error);
+        if (r < 0)
+                return error_from_manager(ret_error, r, error);
+
+        return reply_texts(message, forgotten);
+}
+
 static int refuse_reload(sd_bus_error *ret_error) {
         return sd_bus_error_set(ret_error, ERROR_STOPPING, "btd is stopping and loads nothing any more");
 }
@@ -128,7 +158,7 @@ static int refuse_reload(sd_bus_error *ret_error) {
 static void on_reloaded(const GPtrArray *messages, void *userdata) {
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
         Operation *operation = userdata;
-        int r = messages ? reply_reloaded(operation_message(operation), messages) : refuse_reload(&error);
+        int r = messages ? reply_texts(operation_message(operation), messages) : refuse_reload(&error);
 
         operation_end(operation, r, &error);
 }
@@ -183,6 +213,11 @@ static int method_halt_run(sd_bus_message *message, void *userdata, sd_bus_error
 
         return published_authorize(userdata, message, run_bus_request(userdata, PERMISSION_HALT, id), halt_run,
                                    ret_error);
+}
+
+static int method_forget_kept(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return published_authorize(userdata, message, (Request){ PERMISSION_SET, .tree = peek_name(message) },
+                                   forget_kept, ret_error);
 }
 
 static int method_reload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -356,6 +391,38 @@ static int method_get_run(sd_bus_message *message, void *userdata, sd_bus_error 
         static const AnswerKind kind = { .append = append_run_path };
 
         return answer_about_name(userdata, message, &kind, ret_error);
+}
+
+static int begin_kept(Answer *answer, sd_bus_error *ret_error) {
+        g_autoptr(json_object) values = NULL;
+        g_autofree char *error = NULL;
+        const char *tree, *instance;
+        int r;
+
+        r = sd_bus_message_read(answer->question, "s", &tree);
+        if (r >= 0)
+                r = read_kept_place(answer->question, &instance, ret_error);
+        if (r < 0)
+                return r;
+        r = manager_get_kept(published_manager(answer->userdata), tree, instance, &values, &error);
+        if (r < 0)
+                return error_from_manager(ret_error, r, error);
+
+        answer->writer = variable_writer_new(values, true);
+        return 0;
+}
+
+static int method_get_kept(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const AnswerKind kind = { .begin = begin_kept, .append = variables_bus_append };
+        Answer refused = { .question = message, .userdata = userdata };
+        int r;
+
+        if (!arguments_are_long(message))
+                return published_answer(userdata, message, &kind, ret_error);
+
+        r = begin_kept(&refused, ret_error);
+        assert(r < 0);
+        return r;
 }
 
 static int append_outcome(sd_bus_message *message, const Outcome *outcome) {
@@ -551,6 +618,10 @@ static const sd_bus_vtable methods[] = {
         SD_BUS_METHOD_WITH_ARGS("GetVariables", SD_BUS_ARGS("s", id, "t", event, "a{sv}", options),
                                 SD_BUS_RESULT("a{sv}", variables), events_bus_get_variables,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetKept", SD_BUS_ARGS("s", tree, "a{sv}", options), SD_BUS_RESULT("a{sv}", variables),
+                                method_get_kept, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("ForgetKept", SD_BUS_ARGS("s", tree, "as", names, "a{sv}", options),
+                                SD_BUS_RESULT("as", forgotten), method_forget_kept, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetMetrics", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", text), metrics_bus_get,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Subscribe", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_subscribe,

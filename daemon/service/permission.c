@@ -99,12 +99,13 @@ static int check_run(Manager *manager, Request *request, const Credentials *cred
         return check(run_definition(run), request, credentials, accounts, ret_error);
 }
 
-/* Halting a tree halts its runs, also those of a removed tree. */
+/* Halting a tree halts its runs, also those of a removed tree, which can have kept variables, too. */
 static int check_tree(Manager *manager, const Request *request, const Credentials *credentials, Accounts *accounts,
                       char **ret_error) {
         const GPtrArray *runs = manager_runs(manager);
         const LibraryEntry *entry = manager_tree(manager, request->tree);
-        bool halts = request->permission == PERMISSION_HALT, found = entry;
+        bool halts = request->permission == PERMISSION_HALT,
+             found = entry || (request->permission == PERMISSION_SET && manager_keeps(manager, request->tree));
         int r = check(entry ? entry->definition : NULL, request, credentials, accounts, ret_error);
 
         for (unsigned i = 0; r >= 0 && halts && i < runs->len; i++) {

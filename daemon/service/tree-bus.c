@@ -361,6 +361,8 @@ static int append_input(sd_bus_message *message, const Declaration *input) {
                                           variable_type_names[input->type], "required", "b", (int) input->required);
         if (r >= 0 && !input->required)
                 r = append_default(message, input->fallback);
+        if (r >= 0 && input->kept)
+                r = sd_bus_message_append(message, "{sv}", "kept", "b", 1);
         if (r >= 0 && input->description) {
                 g_autofree char *text = text_cut(input->description, DESCRIPTION_MAX);
 

@@ -29,7 +29,8 @@ WORDS = {
     "text": [tree_text({"type": "Sleep", "duration": "20ms"}), tree_text(ENDLESS, blackboard={"a": 1, "b": 2}), "{"],
 }
 # What changes something.
-CHANGES = {"org.btd1.Manager." + each for each in ["StartTree", "StartText", "HaltTree", "HaltRun", "Reload"]} | \
+CHANGES = {"org.btd1.Manager." + each for each in ["StartTree", "StartText", "HaltTree", "HaltRun", "Reload",
+                                               "ForgetKept"]} | \
     {"org.btd1.Tree.Start", "org.btd1.Tree.Halt"} | \
     {"org.btd1.Run." + each for each in ["Halt", "SetVariables", "Pause", "Resume", "Step", "SetBreakpoint", "Force"]}
 

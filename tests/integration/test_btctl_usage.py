@@ -127,7 +127,7 @@ def test_version():
 @pytest.mark.parametrize("arguments", [["list"], ["status"], ["start", "boot"], ["start", "boot", "--follow"],
                                        ["halt", "boot", "--wait"], ["wait", "boot"],
                                        ["restart", "boot"], ["metrics"], ["stats"], ["reload"], ["monitor"],
-                                       ["follow", "boot"], ["cat", "boot"], ["graph", "boot"]])
+                                       ["follow", "boot"], ["kept", "boot"], ["forget", "boot"], ["cat", "boot"], ["graph", "boot"]])
 def test_no_daemon(bus, arguments):
     result = btctl("--address=" + bus.address, *arguments)
     assert result == (5, "", f"btctl: btd is not running on the bus at {bus.address}; "

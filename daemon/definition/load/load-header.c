@@ -285,6 +285,22 @@ static void check_default(Loader *loader, const Place *place, uint32_t item, Dec
                              g_strdup_printf("%s.default: %s", where, problem));
 }
 
+/* The first run has no value. Of the trees in a file, only its root is started, so only that has a next run. */
+static void check_kept(Loader *loader, const Place *place, uint32_t item, const Declaration *declaration) {
+        g_autofree char *where = place_format(place);
+        uint32_t member = loader_find_member(loader, loader->file, item, "kept");
+
+        if (declaration->required)
+                loader_error(
+                        loader, member,
+                        g_strdup_printf("%s.kept: a kept variable needs a 'default', which the first run gets", where));
+        if (!loader->plan->is_root)
+                loader_error(loader, member,
+                             g_strdup_printf("%s.kept: only variables of the root are kept, not those of a tree in "
+                                             "'trees'; use an output for its last value",
+                                             where));
+}
+
 static void read_declaration(Loader *loader, const Section *section, uint32_t key, Declaration *declaration) {
         const char *name = variable_name(loader, key, section->name);
         Place top = { .key = section->name }, place = { .parent = &top, .key = name };
@@ -310,6 +326,8 @@ static void read_declaration(Loader *loader, const Section *section, uint32_t ke
         declaration->required = section->inputs && (r >= 0 || !json_object_is_type(value, json_type_object));
         if (r >= 0 && json_object_object_get_ex(value, "default", NULL))
                 check_default(loader, &place, key + 1, declaration);
+        if (r >= 0 && declaration->kept)
+                check_kept(loader, &place, key + 1, declaration);
 }
 
 /* In the order of the text; entries without a valid name are left out. */
