@@ -125,7 +125,7 @@ def part(n):
         tried({"type": "DBusEmit", "path": "/counter", "interface": "org.example.Told", "member": "Told",
                "signature": "s", "args": [f"told-{n}"]}),
         tried(spawn(f"child-{n}", **{"as": "child"})),
-        {"type": "DBusSignal", "sender": COUNTER, "interface": COUNTER, "member": "Beat"}]}
+        {"type": "DBusSignal", "sender": COUNTER, "interface": COUNTER, "member": "Beat", "on_owner_lost": "wait"}]}
 
 
 class Mixed:

@@ -183,7 +183,8 @@ class Grown:
             node = {"type": "WaitFor", "child": {"type": "DBusProperty", "destination": mixed.COUNTER, "path": "/counter",
                                                  "interface": mixed.COUNTER, "property": "Ready"}}
         else:
-            node = {"type": "DBusSignal", "sender": mixed.COUNTER, "interface": mixed.COUNTER, "member": "Beat"}
+            node = {"type": "DBusSignal", "sender": mixed.COUNTER, "interface": mixed.COUNTER, "member": "Beat",
+                    "on_owner_lost": "wait"}
         return self.part({"type": "Parallel", "children": [node, change]}, True, {})
 
     # Nodes above them.

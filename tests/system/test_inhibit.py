@@ -85,8 +85,10 @@ def restart_logind(machine):
 
 
 def kill_logind(machine):
+    before = machine.property("systemd-logind.service", "MainPID")
     machine.check("systemctl", "kill", "--signal=KILL", "systemd-logind.service")
-    machine.check("sh", "-c", "until systemctl is-active -q systemd-logind; do sleep 0.05; done")
+    wait(lambda: machine.property("systemd-logind.service", "MainPID") not in (before, "0"), "another logind")
+    wait(lambda: machine.property("systemd-logind.service", "ActiveState") == "active", "logind")
 
 
 def reexec(machine):

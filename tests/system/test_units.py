@@ -193,8 +193,12 @@ def test_a_job_that_is_done_is_looked_behind(machine, name, text, told):
         machine.unit(f"behind-{name}.service", text)
     machine.load("behind-" + name, start_unit(f"behind-{name}.service"))
 
-    status, cause, _ = finish(machine, "behind-" + name)
-    machine.run("systemctl", "stop", f"behind-{name}.service")
+    # A busy machine can let a process that ends at once live for as long as a service has to.
+    for _ in range(20):
+        status, cause, _ = finish(machine, "behind-" + name)
+        machine.run("systemctl", "stop", f"behind-{name}.service")
+        if status == "failure":
+            break
 
     assert status == "failure"
     assert cause.endswith(told), cause
