@@ -133,6 +133,9 @@ static gboolean source_dispatch(GSource *base, GSourceFunc callback, void *userd
 
         if (source->stuck > 0 && source->stuck <= now)
                 note_unread(source, sd_bus_get_fd(source->bus), now);
+        /* So late, btd or the machine was stopped, perhaps with the bus: nobody has watched it. */
+        if (source->stuck > 0 && now - source->patience > source->stuck)
+                source->stuck = now + source->patience;
         r = source->stuck > 0 && source->stuck <= now ? -ETIMEDOUT : process(source);
         if (r < 0) {
                 source->error = r;

@@ -104,12 +104,13 @@ void history_note_removed(unsigned tree, unsigned number, const char *path, bool
                 check_removed(run);
 }
 
-/* Was it the last one of its tree when so many runs had finished? */
+/* Was it the last one of its tree that is left, when so many runs had finished? */
 static bool was_last(const Run *run, unsigned n_finished) {
         for (unsigned i = 0; i < history.runs->len; i++) {
                 const Run *other = &g_array_index(history.runs, Run, i);
 
-                if (other->tree == run->tree && other->finished > run->finished && other->finished <= n_finished)
+                if (other->tree == run->tree && !other->removed && other->finished > run->finished &&
+                    other->finished <= n_finished)
                         return false;
         }
 

@@ -667,6 +667,9 @@ static uint64_t time_of_end(const Leaf *leaf, const UnitFacts *facts) {
                 return facts->became_active;
         if (op->verb != UNIT_RELOAD && facts->became_inactive > leaf->started)
                 return facts->became_inactive;
+        /* A unit whose condition or assertion was not met has not changed. */
+        if (op->verb != UNIT_RELOAD)
+                return MAX(facts->changed, MAX(facts->tested_conditions, facts->tested_asserts));
 
         return facts->changed;
 }
