@@ -14,6 +14,7 @@
 #include "basic/log.h"
 #include "bus/buses.h"
 #include "leaf-types/leaf-types.h"
+#include "leaves/dbus/own-connection.h"
 #include "leaves/inhibitor.h"
 #include "leaves/kinds.h"
 #include "leaves/path/path-watch.h"
@@ -341,6 +342,7 @@ static void create_manager(Daemon *daemon) {
         daemon->services.path_watches = daemon->path_watches;
         daemon->services.user = options->user;
         daemon->services.inhibitors = &logind_inhibitors;
+        daemon->services.own_connections = &own_connections;
         daemon->services.outputs = daemon->outputs;
         daemon->services.credentials = g_getenv("CREDENTIALS_DIRECTORY");
         daemon->manager = manager_new(daemon->context, &daemon->services,

@@ -17,6 +17,7 @@ struct Buses {
         GHashTable *connections; /* by name */
         Connection *first;       /* the one of these to the default bus; NULL until first needed */
         Connection *second;      /* to the same bus; NULL until first needed */
+        unsigned n_own;
 };
 
 Buses *buses_new(GMainContext *context, const char *default_name, const char *default_address) {
@@ -80,6 +81,35 @@ int buses_get(Buses *buses, const char *name, const char *shown, Connection **re
 
 Connection *buses_find(const Buses *buses, const char *name) {
         return g_hash_table_lookup(buses->connections, name);
+}
+
+const char *buses_default_name(const Buses *buses) {
+        return buses->default_name;
+}
+
+int buses_get_own(Buses *buses, const char *name, Connection **ret_connection, char **ret_error) {
+        const char *bus = name ?: buses->default_name;
+        int r;
+
+        if (buses->n_own >= BUSES_OWN_MAX) {
+                *ret_error = g_strdup_printf("btd has %u connections of nodes already, the maximum; end another run "
+                                             "with an OwnConnection first",
+                                             buses->n_own);
+                return -EMFILE;
+        }
+
+        r = open_connection(buses, bus, bus, ret_connection, ret_error);
+        if (r < 0)
+                return r;
+
+        connection_bind(*ret_connection);
+        buses->n_own++;
+        return 0;
+}
+
+void buses_drop_own(Buses *buses, Connection *connection) {
+        buses->n_own--;
+        connection_free(connection);
 }
 
 int buses_get_second(Buses *buses, Connection **ret_connection, char **ret_error) {

@@ -67,6 +67,7 @@ typedef struct Calls {
         uint64_t retry_at;   /* nothing is sent before this time; 0: the bus has refused nothing */
         unsigned n_given_up; /* calls in flight */
         GQueue asides;       /* of Connection, the newest last */
+        bool bound;          /* all of them, see connection_bind() */
         struct Calls *main;  /* of the connection aside which this one is; NULL: of none */
 } Calls;
 
@@ -479,7 +480,9 @@ static void calls_send_aside(Calls *calls) {
                 for (GList *i = receiver->waiting.head; i; i = next) {
                         g_autofree char *name = g_strdup(receiver->name);
                         Call *call = i->data;
-                        Calls *aside = call->kind == CALL_PLAIN && !call->bound ? calls_get_aside(calls, name) : NULL;
+                        Calls *aside = call->kind == CALL_PLAIN && !call->bound && !calls->bound
+                                               ? calls_get_aside(calls, name)
+                                               : NULL;
 
                         /* The receiver is freed with its last call. */
                         next = i->next;
@@ -940,6 +943,10 @@ Connection *connection_new(GMainContext *context, const char *name, const char *
 
 Connection *connection_again(const Connection *connection) {
         return connection_new(connection->context, connection->name, connection->address);
+}
+
+void connection_bind(Connection *connection) {
+        connection->calls->bound = true;
 }
 
 void connection_pace(Connection *connection, uint64_t patience_usec) {

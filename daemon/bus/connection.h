@@ -32,6 +32,8 @@ typedef struct Properties Properties;
 Connection *connection_new(GMainContext *context, const char *name, const char *address);
 /* Another connection to the same bus. */
 Connection *connection_again(const Connection *connection);
+/* All its calls hang on it, as with connection_call_bound(). */
+void connection_bind(Connection *connection);
 /* For a connection that replies to others: see bus_source_pace(). If it is closed for that reason, it reconnects. */
 void connection_pace(Connection *connection, uint64_t patience_usec);
 /* Was the previous connection closed for that reason? The bus may not have noticed that it is gone. */

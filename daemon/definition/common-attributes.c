@@ -119,7 +119,7 @@ bool common_attribute_applies(const Param *attribute, const NodeType *type) {
                 return type->class == NODE_CONDITION;
         /* A node has only one lock. */
         if (attribute->offset == offsetof(CommonAttributes, lock))
-                return !(type->flags & TYPE_INHIBITS);
+                return !(type->flags & TYPE_HAS_LOCK);
 
         return attribute->offset != offsetof(CommonAttributes, clock) || type_has_time(type);
 }

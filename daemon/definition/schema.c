@@ -388,7 +388,7 @@ static json_object *schema_of_type(const NodeType *type) {
         }
         if (!type_has_time(type))
                 json_object_object_del(properties, "clock");
-        if (type->flags & TYPE_INHIBITS)
+        if (type->flags & TYPE_HAS_LOCK)
                 json_object_object_del(properties, "lock");
 
         schema = schema_of_object(properties, required);

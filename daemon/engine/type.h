@@ -187,6 +187,10 @@ typedef enum NodeTypeFlags {
         TYPE_INWARD = 1 << 19,
         /* Its parameters are an InhibitParams: its node has a lock (NODE_LOCKED) that its host takes from logind. */
         TYPE_INHIBITS = 1 << 20,
+        /* Its parameters are an OwnConnectionParams: its lock is a connection to a bus, which its host makes. */
+        TYPE_CONNECTS = 1 << 24,
+        /* The lock of the node comes from elsewhere, so it has no lock of its own besides. */
+        TYPE_HAS_LOCK = TYPE_INHIBITS | TYPE_CONNECTS,
         /* A leaf that runs a process, or a job of a unit: their lines in the journal are shown with the run's. */
         TYPE_PROCESS = 1 << 21,
         TYPE_UNIT_JOB = 1 << 22,
@@ -205,6 +209,10 @@ typedef struct InhibitParams {
         const char *what, *why, *who; /* why, who: or NULL */
         int mode;
 } InhibitParams;
+
+typedef struct OwnConnectionParams {
+        const char *bus; /* or NULL */
+} OwnConnectionParams;
 
 /* The names of the values of InhibitParams.mode, NULL-terminated. */
 extern const char *const inhibit_mode_names[];

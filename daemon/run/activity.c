@@ -661,6 +661,12 @@ json_object *leaf_take_signal(Leaf *leaf) {
         return run_take_signal(activity_of(leaf)->run, leaf->node);
 }
 
+bool leaf_own_connection(const Leaf *leaf, const char *bus, Connection **ret_connection) {
+        const OutsideLocks *outside = activity_of((Leaf *) leaf)->run->outside;
+
+        return outside && node_connections_find(outside->connections, leaf->node, bus, ret_connection);
+}
+
 unsigned leaf_queue_length(const Leaf *leaf) {
         return run_queue_length(activity_of((Leaf *) leaf)->run, leaf->node);
 }

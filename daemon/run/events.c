@@ -159,7 +159,8 @@ void run_tell_force(Run *run, NodeId node, Status status, const Cause *why) {
 
 void run_tell_lock(Run *run, NodeId node) {
         if (count(run))
-                add_counted(run, node, "locked", run_lock_name(run, node), NULL);
+                add_counted(run, node, run_is_connection(run, node) ? "connected" : "locked", run_lock_name(run, node),
+                            NULL);
 }
 
 /* "19 signals". */

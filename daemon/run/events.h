@@ -27,6 +27,8 @@
  *   "queued"   a signal came for a node that is not running, and is kept for it
  *   "missed"   signals came between two executions of a node, and were not kept: the text says how many
  *   "locked"   the node was given the lock that it waited for
+ *   "connected"
+ *              the node was given a connection of its own to the bus that the text names
  *   "recovered", "rerun"
  *              btd was restarted; it has recovered the run, or has started that action again */
 typedef struct RunEvent {

@@ -20,10 +20,10 @@
 #include "basic/workers.h"
 #include "engine/type.h"
 #include "run/inhibitor.h"
+#include "run/own-connection.h"
 #include "script/blackboard.h"
 
 typedef struct Buses Buses;
-typedef struct Connection Connection;
 typedef struct FdWatches FdWatches;
 typedef struct Leaf Leaf;
 typedef struct LeafKind LeafKind;
@@ -52,8 +52,9 @@ typedef struct LeafServices {
         /* The stored connection: to the default bus, and still open after this btd was killed or restarted, until the
          * next one closes it. It never has match rules, since nobody reads from it then. NULL: there is none. */
         Connection *stored;
-        Inheritance *inheritance;        /* while the daemon recovers; NULL: there is none */
-        const InhibitorKind *inhibitors; /* NULL: nodes get inhibitor locks at once, since nothing is done */
+        Inheritance *inheritance;                 /* while the daemon recovers; NULL: there is none */
+        const InhibitorKind *inhibitors;          /* NULL: nodes get inhibitor locks at once, since nothing is done */
+        const OwnConnectionKind *own_connections; /* NULL: likewise for connections of their own */
         const char *outputs;     /* directory for the output of processes that outlive the daemon; NULL: none do */
         const char *credentials; /* directory of the secrets, see script/secrets.h; NULL: there are none */
 } LeafServices;
@@ -155,6 +156,10 @@ struct Leaf {
 
 /* The user who has started its run; NULL: nobody counts what users use. */
 User *leaf_user(const Leaf *leaf);
+
+/* Does the leaf have a connection of its own to this bus (NULL: the default), because of a node above it? It is
+ * borrowed until the leaf is released. NULL: it is lost. */
+bool leaf_own_connection(const Leaf *leaf, const char *bus, Connection **ret_connection);
 
 /* For messages about the leaf in the log; borrowed. */
 LogSubject leaf_log_subject(const Leaf *leaf);

@@ -339,12 +339,15 @@ bool live_run_take_lock(Run *run, NodeId node) {
 static bool host_lock_is_free(NodeId node, void *userdata) {
         Run *run = userdata;
 
-        return run_is_inhibitor(run, node) ? !run->services->leaves->inhibitors
-                                           : node_locks_is_free(locks_of(run), node);
+        if (run_is_inhibitor(run, node))
+                return !run->services->leaves->inhibitors;
+        if (run_is_connection(run, node))
+                return !run->services->leaves->own_connections;
+        return node_locks_is_free(locks_of(run), node);
 }
 
-/* While the machine goes down, logind refuses locks. */
-static void on_inhibitor(NodeId node, Cause *refused, void *userdata) {
+/* While the machine goes down, logind refuses locks, and a bus ends. */
+static void on_outside_lock(NodeId node, Cause *refused, void *userdata) {
         Run *run = userdata;
 
         run->unprompted = 0;
@@ -356,12 +359,35 @@ static void on_inhibitor(NodeId node, Cause *refused, void *userdata) {
         live_run_settle(run);
 }
 
+static OutsideLocks *outside_of(Run *run) {
+        if (!run->outside)
+                run->outside = g_new0(OutsideLocks, 1);
+        return run->outside;
+}
+
 void live_run_inhibit(Run *run, NodeId node, bool again) {
+        OutsideLocks *outside;
+
         if (!run->services->leaves->inhibitors)
                 return;
-        if (!run->inhibitors)
-                run->inhibitors = node_inhibitors_new(run, run->services->leaves, on_inhibitor, run);
-        node_inhibitors_take(run->inhibitors, node, again);
+        outside = outside_of(run);
+        if (!outside->inhibitors)
+                outside->inhibitors = node_inhibitors_new(run, run->services->leaves, on_outside_lock, run);
+        node_inhibitors_take(outside->inhibitors, node, again);
+}
+
+void live_run_connect(Run *run, NodeId node, bool lost) {
+        OutsideLocks *outside;
+
+        if (!run->services->leaves->own_connections)
+                return;
+        outside = outside_of(run);
+        if (!outside->connections)
+                outside->connections = node_connections_new(run, run->services->leaves, on_outside_lock, run);
+        if (lost)
+                node_connections_add_lost(outside->connections, node);
+        else
+                node_connections_make(outside->connections, node);
 }
 
 /* A lock that was not free may be so by now, because this input has released it. */
@@ -372,11 +398,28 @@ static void lock(Run *run, const Effect *effect) {
                 live_run_inhibit(run, effect->node, false);
                 return;
         }
+        if (run_is_connection(run, effect->node)) {
+                live_run_connect(run, effect->node, false);
+                return;
+        }
 
         taken = live_run_take_lock(run, effect->node);
         assert(taken || !effect->over);
         if (taken && !effect->over)
                 give_or_keep(run, INPUT_LOCK, effect->node);
+}
+
+static void unlock(Run *run, NodeId node) {
+        if (run_is_inhibitor(run, node)) {
+                if (run->outside && run->outside->inhibitors)
+                        node_inhibitors_drop(run->outside->inhibitors, node);
+        } else if (run_is_connection(run, node)) {
+                live_run_end_listening_below(run, node);
+                if (run->outside && run->outside->connections)
+                        node_connections_drop(run->outside->connections, node);
+        } else {
+                node_locks_drop(run->node_locks, node);
+        }
 }
 
 static void host_act(const Effect *effect, void *userdata) {
@@ -402,10 +445,7 @@ static void host_act(const Effect *effect, void *userdata) {
                 lock(run, effect);
                 break;
         case EFFECT_UNLOCK:
-                if (!run_is_inhibitor(run, effect->node))
-                        node_locks_drop(run->node_locks, effect->node);
-                else if (run->inhibitors)
-                        node_inhibitors_drop(run->inhibitors, effect->node);
+                unlock(run, effect->node);
                 break;
         case EFFECT_LOG:
                 log_as(run, effect->node, effect->label, effect->level, effect->cause, effect->text);
@@ -440,7 +480,11 @@ void run_end_live(Run *run) {
         live_run_end_listening(run);
         g_clear_pointer(&run->armed, node_timers_free);
         g_clear_pointer(&run->node_locks, node_locks_free);
-        node_inhibitors_free(g_steal_pointer(&run->inhibitors), false);
+        if (run->outside) {
+                node_inhibitors_free(run->outside->inhibitors, false);
+                node_connections_free(run->outside->connections);
+        }
+        g_clear_pointer(&run->outside, g_free);
         g_clear_pointer(&run->kept, g_array_unref);
         g_clear_pointer(&run->later, timer_free);
         g_clear_pointer(&run->past, past_free);
@@ -451,7 +495,8 @@ void run_abandon(Run *run) {
         for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
                 g_clear_pointer((Activity **) &leaf->activity, activity_abandon);
 
-        node_inhibitors_free(g_steal_pointer(&run->inhibitors), true);
+        if (run->outside)
+                node_inhibitors_free(g_steal_pointer(&run->outside->inhibitors), true);
         run_end_live(run);
 }
 
@@ -651,6 +696,7 @@ static char *node_detail(const Run *run, NodeId node) {
         Activity *activity = live_run_activity(run, node);
         uint64_t now = live_run_clock(run), deadline = run_deadline(run, node), left = UINT64_MAX;
         g_autofree char *lock = run_describe_lock(run, node);
+        const char *connection = run->outside ? node_connections_name(run->outside->connections, node) : NULL;
 
         if (lock)
                 return g_strconcat("waits for ", lock, NULL);
@@ -664,6 +710,8 @@ static char *node_detail(const Run *run, NodeId node) {
         }
         if (deadline != UINT64_MAX)
                 left = deadline - MIN(now, deadline);
+        if (connection && node_history_phase(history, node) == PHASE_BEGUN)
+                return g_strdup_printf("its connection is %s", connection);
         return run_node_detail(run, node, left);
 }
 

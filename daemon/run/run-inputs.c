@@ -548,7 +548,7 @@ Status input_tick(Run *run, uint64_t now) {
 
 bool run_wants_tick(const Run *run) {
         return run->machine && machine_wants_tick(run->machine) && (!run->paused || run->halting) &&
-               !node_inhibitors_are_lost(run->inhibitors);
+               !(run->outside && node_inhibitors_are_lost(run->outside->inhibitors));
 }
 
 void input_halt(Run *run, Cause *why, uint64_t now) {

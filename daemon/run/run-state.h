@@ -9,6 +9,7 @@
 
 #include "run/activity.h"
 #include "run/causes.h"
+#include "run/node-connections.h"
 #include "run/node-inhibitors.h"
 #include "run/node-resources.h"
 #include "run/past.h"
@@ -46,6 +47,12 @@ typedef struct RunInput {
 } RunInput;
 
 /* snapshot.c lists all members, with those that a snapshot saves. */
+/* Locks of nodes that come from outside of btd. */
+typedef struct OutsideLocks {
+        NodeInhibitors *inhibitors;   /* NULL before the first one */
+        NodeConnections *connections; /* NULL likewise */
+} OutsideLocks;
+
 struct Run {
         const char *tree; /* stored in names, before the instance */
         Definition *definition;
@@ -105,15 +112,15 @@ struct Run {
         TickerEntry turn;
         const RunCallbacks *callbacks;
         void *callbacks_userdata;
-        char *token;                /* NULL: the id is the token */
-        NodeTimers *armed;          /* NULL before the first timer, and after the run has finished */
-        NodeLocks *node_locks;      /* NULL likewise */
-        NodeInhibitors *inhibitors; /* NULL likewise */
-        GArray *kept;               /* inputs that came while the run was busy; NULL: none */
-        Timer *later;               /* delays kept inputs of a loop; NULL: none */
-        Past *past;                 /* NULL: it was not recovered, or all its leaves have been read */
-        char *not_durable;          /* why it does not survive a restart; NULL: it does, or run records are not kept */
-        char names[];               /* the id, the tree and the instance, each ends with a NUL */
+        char *token;           /* NULL: the id is the token */
+        NodeTimers *armed;     /* NULL before the first timer, and after the run has finished */
+        NodeLocks *node_locks; /* NULL likewise */
+        OutsideLocks *outside; /* NULL likewise */
+        GArray *kept;          /* inputs that came while the run was busy; NULL: none */
+        Timer *later;          /* delays kept inputs of a loop; NULL: none */
+        Past *past;            /* NULL: it was not recovered, or all its leaves have been read */
+        char *not_durable;     /* why it does not survive a restart; NULL: it does, or run records are not kept */
+        char names[];          /* the id, the tree and the instance, each ends with a NUL */
 };
 
 /* Adds one to this member of the counts. A replayed run is not live, so the totals do not count its inputs again. */
@@ -188,6 +195,8 @@ void run_add_lock(Run *run, const RunLock *lock);
 RunLock *run_find_lock(const Run *run, NodeId node);
 /* Is the lock of the node an inhibitor lock, which logind gives? */
 bool run_is_inhibitor(const Run *run, NodeId node);
+/* Is it a connection of its own? */
+bool run_is_connection(const Run *run, NodeId node);
 /* For people, in quotes. To be freed. */
 char *run_lock_name(const Run *run, NodeId node);
 
@@ -285,12 +294,16 @@ void live_run_timer_expired(Run *run, NodeId node);
 bool live_run_take_lock(Run *run, NodeId node);
 /* Requests the inhibitor lock of the node. again: it holds the lock, and btd was restarted. */
 void live_run_inhibit(Run *run, NodeId node, bool again);
+/* Makes the connection of the node. lost: it had one, and btd was restarted. */
+void live_run_connect(Run *run, NodeId node, bool lost);
 
 /* Makes the listener of the node. Not while the run computes. */
 void live_run_listen(Run *run, NodeId node);
 void live_run_record_missed(Run *run);
 void live_run_recover_queues(Run *run);
 void live_run_end_listening(Run *run);
+/* The same for nodes below this one. */
+void live_run_end_listening_below(Run *run, NodeId node);
 
 /* Frees what only a live run has; its run record stays. */
 void run_end_live(Run *run);

@@ -118,11 +118,18 @@ bool run_is_inhibitor(const Run *run, NodeId node) {
         return definition_tree(run->definition)->nodes[node].type->flags & TYPE_INHIBITS;
 }
 
-char *run_lock_name(const Run *run, NodeId node) {
-        const InhibitParams *params = definition_tree(run->definition)->nodes[node].params;
+bool run_is_connection(const Run *run, NodeId node) {
+        return definition_tree(run->definition)->nodes[node].type->flags & TYPE_CONNECTS;
+}
 
-        return g_strdup_printf("'%s'",
-                               run_is_inhibitor(run, node) ? params->what : definition_lock(run->definition, node));
+char *run_lock_name(const Run *run, NodeId node) {
+        const void *params = definition_tree(run->definition)->nodes[node].params;
+        const char *bus = run_is_connection(run, node) ? ((const OwnConnectionParams *) params)->bus : NULL;
+
+        if (run_is_connection(run, node))
+                return bus ? g_strdup_printf("the bus '%s'", bus) : g_strdup("the default bus");
+        return g_strdup_printf("'%s'", run_is_inhibitor(run, node) ? ((const InhibitParams *) params)->what
+                                                                   : definition_lock(run->definition, node));
 }
 
 char *run_describe_waiting(const Run *run, NodeId node) {
@@ -132,7 +139,11 @@ char *run_describe_waiting(const Run *run, NodeId node) {
         if (run_is_at_breakpoint(run, node))
                 return g_strdup("at a breakpoint");
         if (name)
-                return g_strdup_printf("for the %slock %s", run_is_inhibitor(run, node) ? "inhibitor " : "", name);
+                return g_strdup_printf("for %s %s",
+                                       run_is_connection(run, node)  ? "a connection of its own to"
+                                       : run_is_inhibitor(run, node) ? "the inhibitor lock"
+                                                                     : "the lock",
+                                       name);
         if (other == NODE_NONE || other == node)
                 return NULL;
 

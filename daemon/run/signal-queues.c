@@ -238,6 +238,20 @@ void live_run_end_listening(Run *run) {
                 g_clear_pointer(&((SignalQueue *) queue)->listener, activity_free);
 }
 
+void live_run_end_listening_below(Run *run, NodeId node) {
+        NodeId end = definition_tree(run->definition)->nodes[node].end;
+        GHashTableIter iter;
+        void *key, *queue;
+
+        if (!run->queues)
+                return;
+
+        g_hash_table_iter_init(&iter, run->queues);
+        while (g_hash_table_iter_next(&iter, &key, &queue))
+                if (GPOINTER_TO_UINT(key) > node && GPOINTER_TO_UINT(key) < end)
+                        g_clear_pointer(&((SignalQueue *) queue)->listener, activity_free);
+}
+
 /* Signals come from the main loop, so the run is not busy. */
 void run_hear(Run *run, NodeId node, json_object *signal) {
         Activity *activity = live_run_activity(run, node);

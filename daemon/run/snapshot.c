@@ -818,7 +818,7 @@ static bool restore_machine(const Reading *reading, void *member, json_object *j
         NOT(callbacks_userdata)                                                                                        \
         NOT(armed)                                                                                                     \
         NOT(node_locks)                                                                                                \
-        NOT(inhibitors)                                                                                                \
+        NOT(outside)                                                                                                   \
         NOT(kept)                                                                                                      \
         NOT(later)                                                                                                     \
         NOT(past)                                                                                                      \

@@ -11,6 +11,7 @@ from gi.repository import GLib
 
 import client
 import daemon
+from discovery import Discovery
 
 COOKBOOK = pathlib.Path(__file__).resolve().parents[2] / "trees" / "cookbook"
 PAGE = pathlib.Path(daemon.BUILD, "trees", "btd-cookbook.7").read_text(encoding="utf-8")
@@ -164,26 +165,21 @@ def test_update_that_is_rolled_back(btd, peer_client, tmp_path):
     assert btd.client.nodes(btd.client.runs()[-1].path)["Install"]["status"] == "skipped"
 
 
-def test_bluetooth_by_two_runs(btd, peer_client, kitchen):
-    """Each has a client of its own, which ends with the search, and the other one goes on."""
-    peer_client.call_any(*BUS, "RequestName", "su", "org.bluez", 4)
-    (kitchen / "bluetoothctl").chmod(0o755)
-    btd.tree("bluetooth", FILES["bluetooth.json"].replace('["bluetoothctl"', f'["{kitchen}/bluetoothctl"'))
+def test_bluetooth_by_two_runs(btd, peer_client):
+    """Each is a client of its own, which ends with the search, and the other one goes on."""
+    bluez = Discovery(peer_client)
+    btd.tree("bluetooth", FILES["bluetooth.json"])
     btd.start()
     runs = {name: btd.client.start("bluetooth", name, {"wanted": name})[1] for name in ("lamp", "scale")}
-    client.wait(lambda: all(btd.client.nodes(path)["Discover"]["status"] == "running" for path in runs.values()), "both")
-
-    def appear(name, **device):
-        peer_client.connection.emit_signal(
-            None, "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
-            GLib.Variant("(oa{sa{sv}})", (f"/org/bluez/hci0/{name}", {"org.bluez.Device1": device} if device else {})))
-    appear("other")
-    appear("lamp", Name=GLib.Variant("s", "lamp"))
+    bluez.wait(2)
+    bluez.appear("other")
+    bluez.appear("lamp", Name=GLib.Variant("s", "lamp"))
     assert btd.client.finish(runs["lamp"]) == ("success", "")
     assert "lamp is /org/bluez/hci0/lamp" in btd.log()
-    assert btd.client.nodes(runs["scale"])["Discover"]["status"] == "running"
+    bluez.wait(1)
     btd.client.halt(runs["scale"])
     assert btd.client.finish(runs["scale"])[0] == "halted"
+    bluez.wait(0)
 
 
 DOOR = """<node><interface name="org.example.Door"><method name="Open"/></interface></node>"""

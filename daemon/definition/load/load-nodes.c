@@ -536,9 +536,11 @@ static void check_attributes(Loader *loader, Reading *reading) {
                                               "the conditions inside",
                                               key));
         }
-        if (attributes && attributes->lock && reading->type && reading->type->flags & TYPE_INHIBITS)
+        if (attributes && attributes->lock && reading->type && reading->type->flags & TYPE_HAS_LOCK)
                 reading_error(loader, reading, loader_find_member(loader, loader->file, reading->item, "lock") - 1,
-                              g_strdup_printf("lock: the node takes a lock of logind; give '%s' to its child",
+                              g_strdup_printf("lock: the node %s; give '%s' to its child",
+                                              reading->type->flags & TYPE_INHIBITS ? "takes a lock of logind"
+                                                                                   : "waits for its connection",
                                               attributes->lock));
 }
 

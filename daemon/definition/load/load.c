@@ -181,7 +181,7 @@ static void add_templates(Expander *expander, const Plan *plan, uint32_t from, N
 
 static void add_attributes(Expander *expander, const PlanNode *from, NodeId node) {
         NodeAttributes attributes = { .node = node, .attributes = from->attributes };
-        unsigned flags = from->type && from->type->flags & TYPE_INHIBITS ? NODE_LOCKED : 0;
+        unsigned flags = from->type && from->type->flags & TYPE_HAS_LOCK ? NODE_LOCKED : 0;
 
         if (from->attributes) {
                 g_array_append_val(expander->expansion->attributes, attributes);

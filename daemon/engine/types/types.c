@@ -40,6 +40,7 @@ const NodeType *const engine_types[] = {
         &wait_for_type,
         &on_change_type,
         &inhibit_type,
+        &own_connection_type,
         &subtree_type,
         NULL,
 };

@@ -36,5 +36,7 @@ extern const NodeType delay_type, timeout_type, rate_controller_type;
 extern const NodeType wait_for_type, on_change_type;
 /* inhibit.c */
 extern const NodeType inhibit_type;
+/* own-connection.c */
+extern const NodeType own_connection_type;
 /* subtree.c */
 extern const NodeType subtree_type;

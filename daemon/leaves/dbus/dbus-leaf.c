@@ -16,6 +16,14 @@ Connection *dbus_connection_get(Leaf *leaf, const DBusAddress *address) {
         g_autofree char *error = NULL;
         Connection *connection = NULL;
 
+        /* A condition can be evaluated when the nodes above it have ended. */
+        if (leaf->type->class != NODE_CONDITION && leaf_own_connection(leaf, address->bus, &connection)) {
+                if (!connection)
+                        leaf_set_cause_of(leaf, CAUSE_CONNECTION_LOST, NULL,
+                                          "the connection of its OwnConnection was lost");
+                return connection;
+        }
+
         if (dbus_bus_get(leaf, address->bus, &connection, &error) < 0)
                 leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
         return connection;

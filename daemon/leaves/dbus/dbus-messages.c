@@ -148,11 +148,12 @@ static void on_sender_changed(void *userdata) {
 /* For LeafKind.recover. */
 static Status recovery_begin(DBusRecovery *recovery, Leaf *leaf, const DBusAddress *address,
                              Connection **ret_connection) {
-        g_autofree char *error = NULL;
         const char *sender = leaf->has_memo ? member(leaf->memo, "sender") : NULL;
 
-        if (!sender || !sd_bus_service_name_is_valid(sender) ||
-            dbus_bus_get(leaf, address->bus, ret_connection, &error) < 0)
+        if (!sender || !sd_bus_service_name_is_valid(sender))
+                return STATUS_IDLE;
+        *ret_connection = dbus_connection_get(leaf, address);
+        if (!*ret_connection)
                 return STATUS_IDLE;
 
         *recovery = (DBusRecovery){

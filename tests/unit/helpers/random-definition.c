@@ -192,9 +192,9 @@ static const NodeType *random_type(Growth *growth, unsigned depth) {
 
         while (engine_types[n])
                 n++;
-        /* To a run, an Inhibit is a node with a lock, and it has no lock of its own besides. */
+        /* To a run, an Inhibit or OwnConnection is a node with a lock, and it has no lock of its own besides. */
         i = dice_roll(growth->dice, (uint32_t) n - 1);
-        if (engine_types[i]->flags & TYPE_INHIBITS)
+        if (engine_types[i]->flags & TYPE_HAS_LOCK)
                 i = n - 1;
         type = engine_types[i];
         return growth->inner && type->flags & TYPE_SUBTREE ? &slow_type : type;
