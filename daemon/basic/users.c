@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Users are never forgotten: there are as few as have ever asked btd to change something. */
+/* Implements the table of users. They are never forgotten: only those who ask btd for something have an entry. */
 
 #include <assert.h>
 #include <inttypes.h>

@@ -394,8 +394,7 @@ static bool restore_cause(const Reading *reading, void *member, json_object *jso
         return true;
 }
 
-/* Calls read for each row of an array of arrays of that length. */
-/* The last element of a row may be missing if optional is 1. */
+/* Calls read for each row of an array of arrays of that length, or of up to so many elements more. */
 static bool each_row_of(const Reading *reading, json_object *rows, size_t length, size_t optional,
                         bool (*read)(const Reading *reading, json_object *row)) {
         if (!json_object_is_type(rows, json_type_array))

@@ -16,7 +16,7 @@
 #include "run/run-recovery.h"
 #include "runtime/manager-state.h"
 
-/* A run record has no more, nor twice its limit. */
+/* A file that is larger than this, and than twice the limit of a run record, is no run record: it is not read. */
 #define RECORD_MAX_BYTES (UINT64_C(128) << 20)
 
 typedef struct Left {
