@@ -155,6 +155,13 @@ char *activity_waited(const Activity *activity, const char *subject) {
         return text->len == 0 ? NULL : g_strdup(hidden ?: text->str);
 }
 
+char *activity_remark(const Activity *activity) {
+        const LeafKind *kind = kind_of(activity);
+
+        return activity->status == STATUS_SUCCESS && activity->held && kind->remark ? kind->remark(&activity->leaf)
+                                                                                    : NULL;
+}
+
 static void fail_for_timeout(Activity *activity) {
         g_autofree char *waited = activity_waited(activity, "it");
 

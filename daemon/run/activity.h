@@ -56,6 +56,8 @@ Cause *activity_cause(const Activity *activity);
 /* For the cause of a time limit that ends it: what it could not begin without, and what may still come of it, such as
  * "it waited for connection to the bus 'system'". subject: "it", or its name. The caller frees it; NULL: nothing. */
 char *activity_waited(const Activity *activity, const char *subject);
+/* See LeafKind.remark. The caller frees it; NULL: there is none. */
+char *activity_remark(const Activity *activity);
 /* Describes what it waits for. The caller frees it; NULL: no description. */
 char *activity_describe(Activity *activity);
 

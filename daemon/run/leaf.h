@@ -121,6 +121,9 @@ struct LeafKind {
         /* Says what may still come of a running leaf when a time limit has ended it: "the call may still be delivered";
          * a constant. NULL: nothing. May be NULL. */
         const char *(*aftermath)(const Leaf *leaf);
+        /* For the status of a condition that is true: what its value cannot tell; to be freed. NULL: nothing. May be
+         * NULL. */
+        char *(*remark)(const Leaf *leaf);
         /* Appends what a running leaf waits for, to follow "waits for": "reply of org.example.Camera.Start". May be
          * NULL.
          */

@@ -697,6 +697,7 @@ static char *node_detail(const Run *run, NodeId node) {
         uint64_t now = live_run_clock(run), deadline = run_deadline(run, node), left = UINT64_MAX;
         g_autofree char *lock = run_describe_lock(run, node);
         const char *connection = run->outside ? node_connections_name(run->outside->connections, node) : NULL;
+        char *detail;
 
         if (lock)
                 return g_strconcat("waits for ", lock, NULL);
@@ -712,7 +713,8 @@ static char *node_detail(const Run *run, NodeId node) {
                 left = deadline - MIN(now, deadline);
         if (connection && node_history_phase(history, node) == PHASE_BEGUN)
                 return g_strdup_printf("its connection is %s", connection);
-        return run_node_detail(run, node, left);
+        detail = run_node_detail(run, node, left);
+        return detail || !activity ? detail : activity_remark(activity);
 }
 
 void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {

@@ -437,3 +437,14 @@ def test_ctrl_c_while_btd_does_not_answer(btd):
             assert output == ""
     finally:
         btd.process.send_signal(signal.SIGCONT)
+
+
+def test_a_service_that_reports_no_changes(btd):
+    """A condition that is true has no cause that could say so."""
+    btd.tree("follow", {"type": "ReactiveSequence", "children": [
+        {"type": "DBusProperty", "name": "NoneLost", "destination": "org.btd1", "path": "/org/btd1",
+         "interface": "org.btd1.Manager", "property": "LostLogMessages", "equals": 0, "interval": "1s"}, LONG]})
+    btd.start()
+    btd.client.start("follow")
+    client.wait(lambda: ": the service reports no changes, so it is read every 1s\n" in btd.btctl("status", "follow").stdout,
+                "the remark")

@@ -241,19 +241,24 @@ static void set_problem(Leaf *leaf, const PropertyProblem *problem) {
                   told ? dbus_error_facts(&problem->error) : json_object_new_object(), NULL, problem->text);
 }
 
-/* Takes the text. */
-static char *add_no_changes(char *text, uint64_t interval) {
-        g_autofree char *before = text, *span = interval == SPAN_INFINITY ? NULL : span_format(interval);
+/* NULL: as far as btd knows, the service reports changes. */
+static char *dbus_property_remark(const Leaf *leaf) {
+        const DBusPropertyParams *params = leaf->params;
+        const DBusProperty *op = leaf->op;
+        g_autofree char *span = params->interval == SPAN_INFINITY ? NULL : span_format(params->interval);
 
-        return span ? g_strdup_printf("%s; the service reports no changes, so it is read every %s", before, span)
-                    : g_strdup_printf("%s; the service reports no changes, so the node needs an \"interval\"", before);
+        if (!op->watch || property_watch_signals(op->watch) != SIGNALS_NEVER)
+                return NULL;
+
+        return span ? g_strdup_printf("the service reports no changes, so it is read every %s", span)
+                    : g_strdup("the service reports no changes, so the node needs an \"interval\"");
 }
 
 static Status judge(Leaf *leaf, json_object *value) {
         const DBusPropertyParams *params = leaf->params;
         const ValueMatcher *matcher = &params->matcher;
         const DBusProperty *op = leaf->op;
-        g_autofree char *text = NULL;
+        g_autofree char *text = NULL, *mismatch = NULL, *remark = NULL;
         json_object *field;
 
         if (!follow(matcher->field, value, &field)) {
@@ -275,9 +280,9 @@ static Status judge(Leaf *leaf, json_object *value) {
         if (fits(matcher, field))
                 return STATUS_SUCCESS;
 
-        text = describe_mismatch(leaf, matcher, params->property, field);
-        if (property_watch_signals(op->watch) == SIGNALS_NEVER)
-                text = add_no_changes(text, params->interval);
+        mismatch = describe_mismatch(leaf, matcher, params->property, field);
+        remark = dbus_property_remark(leaf);
+        text = g_strconcat(mismatch, remark ? "; " : NULL, remark, NULL);
         set_cause(leaf, CAUSE_CONDITION, json_object_new_object(), field, text);
         return STATUS_FAILURE;
 }
@@ -435,5 +440,6 @@ const LeafKind dbus_property_kind = {
         .evaluate = dbus_property_evaluate,
         .release = dbus_property_release,
         .obstacle = dbus_property_obstacle,
+        .remark = dbus_property_remark,
         .describe = dbus_property_describe,
 };

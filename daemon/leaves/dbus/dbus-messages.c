@@ -74,8 +74,8 @@ static int read_values(Leaf *leaf, sd_bus_message *message, json_object **ret_va
         return r;
 }
 
-/* Sets variables to the values of a message: all of them or, after an error, none, and sets the cause. what: "reply",
- * "signal". */
+/* Sets variables to the values that were read from a message: all of them or, after an error, none, and sets the cause.
+ * what: "reply", "signal". */
 static Status outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *what, json_object *values) {
         return outputs->expressions ? take_expressions(leaf, outputs->expressions, values)
                                     : take_names(leaf, outputs, what, values);

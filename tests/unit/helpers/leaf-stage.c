@@ -370,6 +370,10 @@ void test_leaf_halt(TestLeaf *staged) {
                 test_leaf_wait(staged);
 }
 
+char *test_leaf_remark(const TestLeaf *staged) {
+        return staged->leaf.kind->remark(&staged->leaf);
+}
+
 char *test_leaf_describe(TestLeaf *staged) {
         const LeafKind *kind = staged->leaf.kind;
         char *obstacle = kind->obstacle ? kind->obstacle(&staged->leaf) : NULL;

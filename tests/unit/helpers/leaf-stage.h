@@ -54,6 +54,7 @@ Status test_leaf_evaluate(TestLeaf *leaf);
 /* Halts it, and runs the main loop until it has ended. */
 void test_leaf_halt(TestLeaf *leaf);
 char *test_leaf_describe(TestLeaf *leaf);
+char *test_leaf_remark(const TestLeaf *leaf);
 const char *test_leaf_output(const TestLeaf *leaf, const char *key);
 
 /* Loads and checks the node: the text of the first error or warning, or NULL. To be freed. */

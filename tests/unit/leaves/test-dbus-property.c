@@ -70,7 +70,8 @@ static void test_interval(CameraStage *stage) {
 /* What the service says about its signals: of a property that it does not signal, the cause says so; one that never
  * changes is read once. */
 static void test_no_signals(CameraStage *stage) {
-        g_autoptr(TestLeaf) mode = NULL, again = NULL, count = NULL, more = NULL;
+        g_autoptr(TestLeaf) mode = NULL, again = NULL, count = NULL, more = NULL, fits = NULL;
+        g_autofree char *remark = NULL, *none = NULL;
 
         mode = camera_stage_look(stage, "Mode", ", \"equals\": \"manual\"");
         again = camera_stage_look(stage, "Mode", ", \"equals\": \"manual\", \"interval\": \"100ms\"");
@@ -80,6 +81,10 @@ static void test_no_signals(CameraStage *stage) {
         g_assert_cmpstr(mode->cause, ==,
                         "Mode is \"auto\", not \"manual\"; the service reports no changes, so the node needs an "
                         "\"interval\"");
+
+        fits = camera_stage_look(stage, "Mode", ", \"equals\": \"auto\", \"interval\": \"1s\"");
+        remark = test_leaf_remark(fits);
+        g_assert_cmpstr(remark, ==, "the service reports no changes, so it is read every 1s");
 
         stage->camera.n_gets = 0;
         test_leaf_free(g_steal_pointer(&again));
@@ -91,6 +96,8 @@ static void test_no_signals(CameraStage *stage) {
         g_assert_cmpint(more->status, ==, STATUS_FAILURE);
         g_assert_cmpstr(more->cause, ==, "Count is 3, not 4");
         g_assert_cmpuint(stage->camera.n_gets, ==, 0);
+        none = test_leaf_remark(more);
+        g_assert_null(none);
 }
 
 /* Properties of one object have values of their own. */
