@@ -27,14 +27,15 @@ struct Activity {
         Timer *timeout;
         Timer *halt_timeout; /* limits how long it may stop; NULL: no limit, or not stopping */
         Status status;
-        bool held : 1;     /* the kind was called, and release() must follow */
-        bool stopping : 1; /* halt() of the kind was called */
-        bool no_room : 1;  /* one of its results did not fit */
-        bool failed : 1;   /* failed because of its timeout or a lost secret: keep the cause */
-        bool halted : 1;   /* halted by its run */
-        bool unread : 1;   /* recovered, and what it does is not known yet */
-        bool old : 1;      /* a recovered condition: its value is that of the previous btd */
-        bool kept : 1;     /* its end is kept by the run until all its leaves have been read */
+        bool held : 1;      /* the kind was called, and release() must follow */
+        bool stopping : 1;  /* halt() of the kind was called */
+        bool no_room : 1;   /* one of its results did not fit */
+        bool recovered : 1; /* the previous btd has started it */
+        bool failed : 1;    /* failed because of its timeout or a lost secret: keep the cause */
+        bool halted : 1;    /* halted by its run */
+        bool unread : 1;    /* recovered, and what it does is not known yet */
+        bool old : 1;       /* a recovered condition: its value is that of the previous btd */
+        bool kept : 1;      /* its end is kept by the run until all its leaves have been read */
         Cause *cause;
         alignas(max_align_t) char op[];
 };
@@ -226,8 +227,28 @@ static void watch_references(Activity *activity) {
                                                         on_reference_changed, activity);
 }
 
+/* How long before its last start the leaf was started first: it keeps its deadline if it is executed again after a
+ * restart of btd. */
+static uint64_t time_before(const Activity *activity) {
+        uint64_t first = node_history_since(run_node_history(activity->run), activity->leaf.node);
+
+        return activity->recovered && !activity_is_condition(activity)
+                       ? activity->leaf.started - MIN(first, activity->leaf.started)
+                       : 0;
+}
+
+static uint64_t deadline_of(const Activity *activity) {
+        uint64_t limit = timeout_of(activity), first = activity->leaf.started - time_before(activity);
+
+        return limit < UINT64_MAX - first ? first + limit : UINT64_MAX;
+}
+
 static void arm_timeout(Activity *activity) {
-        activity->timeout = leaf_timer_new(&activity->leaf, timeout_of(activity), on_timeout, activity);
+        uint64_t limit = timeout_of(activity);
+
+        if (limit != SPAN_INFINITY)
+                limit -= MIN(limit, time_before(activity));
+        activity->timeout = leaf_timer_new(&activity->leaf, limit, on_timeout, activity);
 }
 
 static void set_begun(Activity *activity, Status status) {
@@ -456,12 +477,20 @@ static bool is_to_run_again(const Activity *activity) {
                ON_RECOVER_RERUN;
 }
 
+/* By the clock of the node. */
+static bool is_over(const Activity *activity) {
+        uint64_t deadline = deadline_of(activity),
+                 now = timers_now(activity->leaf.services->timers, activity->leaf.clock);
+
+        if (activity->leaf.clock == TIMER_BOOTTIME)
+                now -= MIN(now, activity->leaf.suspended);
+        return deadline != UINT64_MAX && now >= deadline;
+}
+
 static void start_again(Activity *activity) {
         run_note_rerun(activity->run, activity->leaf.node);
         g_clear_pointer(&activity->timeout, timer_free);
         activity->leaf.started = timers_now(activity->leaf.services->timers, TIMER_MONOTONIC);
-        activity->leaf.suspended =
-                activity->leaf.clock == TIMER_BOOTTIME ? timers_suspended(activity->leaf.services->timers) : 0;
         activity->leaf.has_memo = false;
         g_clear_pointer(&activity->leaf.memo, json_object_put);
         call_start(activity);
@@ -471,10 +500,14 @@ static void start_again(Activity *activity) {
 static void give_up(Activity *activity) {
         release(activity);
         memset(activity->op, 0, kind_of(activity)->op_size);
-        if (is_to_run_again(activity))
-                start_again(activity);
-        else
+        if (!is_to_run_again(activity)) {
                 fail_as_lost(activity);
+        } else if (is_over(activity)) {
+                fail_for_timeout(activity);
+                activity->status = STATUS_FAILURE;
+        } else {
+                start_again(activity);
+        }
 }
 
 static void recover_action(Activity *activity, const RunLeaf *past) {
@@ -520,6 +553,7 @@ static void recover_condition(Activity *activity, const RunLeaf *past) {
 Activity *activity_recover(Run *run, const RunLeaf *past) {
         Activity *activity = activity_new(run, past, past->since, past->suspended);
 
+        activity->recovered = true;
         activity->leaf.has_memo = past->has_memo;
         activity->leaf.memo = json_object_get(past->memo);
         activity->cause = past->cause ? cause_ref(past->cause) : NULL;
@@ -713,12 +747,6 @@ void leaf_lost(Leaf *leaf) {
                 settle(activity, activity->status);
         else
                 activity_end_reading(activity);
-}
-
-static uint64_t deadline_of(const Activity *activity) {
-        uint64_t limit = timeout_of(activity);
-
-        return limit < UINT64_MAX - activity->leaf.started ? activity->leaf.started + limit : UINT64_MAX;
 }
 
 void leaf_read(Leaf *leaf, uint64_t ended) {

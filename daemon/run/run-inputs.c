@@ -761,8 +761,8 @@ void input_rerun(Run *run, NodeId node, uint64_t now) {
         note_suspended(run);
         run_note_noted(run, ENTRY_RERUN, node, leaf->noted);
         run_tell(run, node, "rerun");
+        /* By 'suspended', its deadline continues to count from the first start. */
         leaf->since = now;
-        leaf->suspended = run->suspended;
         leaf->has_memo = false;
         g_clear_pointer(&leaf->memo, json_object_put);
         run_flush(run);

@@ -662,11 +662,12 @@ def begun(tmp_path):
 
 
 def test_times_that_begin_after_a_suspend(btd, tmp_path, start_suspended, begun):
-    """They have all of their time, whether a start, a restart of btd or the tree has begun them."""
+    """They have all of their time, whether a start or the tree has begun them. What is executed again after a restart of
+    btd keeps its deadline."""
     again = {"type": "Spawn", "as": "child", "argv": ["/bin/sh", "-c", f"echo $$ >>{begun}; exec sleep 9999"],
-             "on_recover": "rerun", "name": "Again", "timeout": "30min", **THROUGH}
+             "on_recover": "rerun", "name": "Again", "timeout": "40min", **THROUGH}
     btd.tree("late", {"type": "Parallel", "success_count": 3, "children": [
-        nap("Late", **THROUGH), again, {"type": "Sequence", "children": [
+        nap("Late", **THROUGH), {"type": "Fallback", "children": [again, nap("After", **THROUGH)]}, {"type": "Sequence", "children": [
             {"type": "WaitFor", "name": "Wait", "child": {"type": "Condition", "test": "go"}}, limit("Later", **THROUGH)]}]},
              blackboard={"go": False})
 
@@ -699,6 +700,10 @@ def test_times_that_begin_after_a_suspend(btd, tmp_path, start_suspended, begun)
     kill(3)
     start_suspended(5700)
     await_statuses(btd, path, {"Late": "success", "Later": "running"})
+    kill(4)
+    start_suspended(6100)
+    await_statuses(btd, path, {"Again": "failure", "After": "running", "Later": "running"})
+    assert btd.client.nodes(path)["Again"]["detail"] == "timed out after 40min"
     kill(4)
     start_suspended(6400)
     assert btd.client.finish(path) == ("failure", "Parallel/Sequence/Later: timed out after 30min")

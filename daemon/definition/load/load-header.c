@@ -79,6 +79,13 @@ static void check_version(Loader *loader, const Header *header, uint32_t item) {
                                              header->btd, HEADER_VERSION));
 }
 
+static void check_backoff(Loader *loader, const Header *header, uint32_t item) {
+        if (header->restart.backoff && backoff_is_at_max(header->restart.backoff))
+                loader_warning(loader, item,
+                               g_strdup("restart_backoff: 'initial' is longer than 'max', so each delay is as long as "
+                                        "'max'"));
+}
+
 /* Returns the place that stores the item of the part, or NULL if the word names no part. */
 static uint32_t *find_part(Top *top, const char *word) {
         for (const Part *part = top->parts; part->key; part++)
@@ -119,6 +126,8 @@ static void read_member(Loader *loader, uint32_t object, uint32_t key, Top *top)
                 loader_set_param(loader, &top->target, param, key + 1);
                 if (param == header_params)
                         check_version(loader, top->target.values, key + 1);
+                else if (top->target.params == header_params && param->offset == offsetof(Header, restart.backoff))
+                        check_backoff(loader, top->target.values, key + 1);
         }
 }
 

@@ -180,7 +180,8 @@ void loader_error_inside(Loader *loader, uint32_t item, size_t byte, char *text)
 void loader_warning(Loader *loader, uint32_t item, char *text) {
         bool full = diagnostics_is_full(loader->diagnostics);
 
-        if (loader->plan->unit->file->number > 0) {
+        /* The top of a file is read before its plan is made. */
+        if ((loader->plan ? loader->plan->unit->file : loader->file)->number > 0) {
                 g_free(text);
                 return;
         }

@@ -197,7 +197,6 @@ static void start_again(RandomRun *run, RandomLeaf *own) {
 
         g_clear_pointer(&own->memo, json_object_put);
         input_rerun(run->actual, own->node, run->now);
-        own->suspended = run_suspended(run->actual);
         look(run);
 }
 
