@@ -963,6 +963,10 @@ void systemd_administer(const char *name, const char *type) {
         else if (g_str_equal(type, "stop") || (unit->kind != KIND_TRANSIENT &&
                                                (!g_str_equal(type, "reload") || g_str_equal(unit->active, "active"))))
                 (void) systemd_ask(name, type, NULL);
+
+        /* To a daemon that has got no answer, a job of the same type can be its own, which is still there then. */
+        if (unit->job && unit->kind != KIND_TRANSIENT && g_str_equal(unit->job->type, type))
+                witness_forgotten(unit->tree, unit->node);
 }
 
 void systemd_set_there(bool there) {
