@@ -3,6 +3,7 @@
 /* Implements kept.h. The file of a tree and instance is TREE.json or TREE@INSTANCE.json, a JSON object in one line; it
  * is replaced as a whole, and removed with the last value. */
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/linkhash.h>
@@ -19,6 +20,8 @@
 
 #define SUFFIX ".json"
 #define DEPTH_MAX 1000
+/* As JSON, a value can take several times its own size. */
+#define FILE_SIZE_MAX (8 * KEPT_BYTES_MAX)
 /* The changes of this time are written together. */
 #define GROUP_USEC UINT64_C(1000000)
 /* How long a file that could not be written waits. */
@@ -103,14 +106,12 @@ static void read_file(Kept *kept, const char *file) {
         g_autofree char *path = g_build_filename(kept->directory, file, NULL), *text = NULL, *number = NULL;
         g_autofree char *key = g_strndup(file, strlen(file) - strlen(SUFFIX));
         g_autoptr(json_object) values = NULL;
-        g_autoptr(GError) error = NULL;
+        struct stat st;
         gsize length;
 
-        if (!g_file_get_contents(path, &text, &length, &error)) {
-                log_warning("kept variables cannot be read: %s", error->message);
-                return;
-        }
-        if (json_parse(text, length, DEPTH_MAX, &values, &number) < 0 ||
+        if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t) st.st_size > FILE_SIZE_MAX ||
+            !g_file_get_contents(path, &text, &length, NULL) ||
+            json_parse(text, length, DEPTH_MAX, &values, &number) < 0 ||
             !json_object_is_type(values, json_type_object)) {
                 log_warning("%s: the file of kept variables is damaged, so the next run does not get them", path);
                 return;
@@ -192,6 +193,7 @@ static void on_written(void *data) {
         Kept *kept = write->kept;
         Entry *entry = g_hash_table_lookup(kept->entries, write->key);
 
+        assert(entry && entry->writing);
         entry->writing = false;
         if (write->result < 0) {
                 if (!kept->failing)
