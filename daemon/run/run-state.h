@@ -46,13 +46,13 @@ typedef struct RunInput {
         int message_level;
 } RunInput;
 
-/* snapshot.c lists all members, with those that a snapshot saves. */
 /* Locks of nodes that come from outside of btd. */
 typedef struct OutsideLocks {
         NodeInhibitors *inhibitors;   /* NULL before the first one */
         NodeConnections *connections; /* NULL likewise */
 } OutsideLocks;
 
+/* snapshot.c lists all members, with those that a snapshot saves. */
 struct Run {
         const char *tree; /* stored in names, before the instance */
         Definition *definition;
