@@ -18,6 +18,7 @@
  * or subscription is lost with it.
  */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -170,6 +171,8 @@ static void call_move(Call *call, GQueue *queue) {
 /* Appends the call to those that wait, for the first time or again. */
 static void call_wait(Call *call) {
         Receiver *receiver = call->receiver;
+
+        assert(receiver);
 
         call->slot = sd_bus_slot_unref(call->slot);
         call_move(call, receiver->away && call->kind != CALL_PLAIN ? &receiver->held : &receiver->waiting);
