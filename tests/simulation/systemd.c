@@ -965,7 +965,8 @@ void systemd_administer(const char *name, const char *type) {
                 (void) systemd_ask(name, type, NULL);
 
         /* To a daemon that has got no answer, a job of the same type can be its own, which is still there then. */
-        if (unit->job && unit->kind != KIND_TRANSIENT && g_str_equal(unit->job->type, type))
+        unit = systemd_find(name);
+        if (unit && unit->job && unit->kind != KIND_TRANSIENT && g_str_equal(unit->job->type, type))
                 witness_forgotten(unit->tree, unit->node);
 }
 
