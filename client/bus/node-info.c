@@ -124,7 +124,7 @@ static int get_nodes(Client *client, const char *path, bool in_run, GPtrArray **
         return EXIT_SUCCESS;
 }
 
-/* Of the nodes of a message that has some of them. */
+/* The message has only some of the nodes of a run. */
 static int read_some(sd_bus_message *message, GPtrArray **ret_nodes) {
         g_autoptr(GPtrArray) nodes = node_info_array_new();
         int status = read_nodes(message, true, false, nodes);

@@ -389,7 +389,7 @@ static void on_halt(void *userdata) {
                 run_halt(simulation->run, cause_new(CAUSE_HALTED, NULL, "halted by the script"));
 }
 
-/* What a user sets at that time. */
+/* The timer calls back when a user sets these variables. */
 typedef struct Request {
         Simulation *simulation;
         const Setting *setting;

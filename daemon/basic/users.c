@@ -74,7 +74,7 @@ GPtrArray *users_list(const Users *users) {
         return list;
 }
 
-/* Of the history, a user gets a quarter. */
+/* A user gets a quarter of the history. */
 uint64_t user_share(const User *user, Usage use) {
         const unsigned *max = user ? user->limits->max : NULL;
 

@@ -52,7 +52,7 @@ typedef struct DBusSignalParams {
         DBusOutputs outputs;
 } DBusSignalParams;
 
-/* What a DBusSignal does when its sender leaves the bus. In the order of the values of the parameter. */
+/* A DBusSignal does this when its sender leaves the bus. The order is that of the values of the parameter. */
 typedef enum OnOwnerLost {
         ON_OWNER_LOST_FAIL,
         ON_OWNER_LOST_WAIT,

@@ -18,7 +18,7 @@ enum {
         SPAWN_AS_CHILD,
 };
 
-/* What becomes of the standard output. */
+/* The variable gets the standard output in this form. The order is that of the values of the parameter. */
 typedef enum OutputFormat {
         OUTPUT_TEXT,
         OUTPUT_LINES,

@@ -225,7 +225,7 @@ static int compare_found(const void *a, const void *b) {
         return length != other ? (length > other) - (length < other) : strcmp(x->entry->run, y->entry->run);
 }
 
-/* Of a run record without a line in the order. */
+/* Reads the user of a run record that has no line in the order. */
 static uint32_t read_uid(const char *path) {
         g_auto(RecordSummary) summary = {};
         g_autofree char *error = NULL;

@@ -252,8 +252,8 @@ static bool is_over(const Run *run, NodeId node, const NodeTimer *timer) {
         return run->now >= timer->deadline;
 }
 
-/* What the value of a condition counts as: one that has to hold for some time counts as before until then. before: the
- * value at its last evaluation. */
+/* Returns the value that counts. A new value that has to hold for some time counts only after that time; until then,
+ * the condition keeps the value of its last evaluation, before. */
 static Status settle_value(Run *run, RunLeaf *leaf, Status before, Status value, Cause **cause) {
         bool known = value == STATUS_SUCCESS || value == STATUS_FAILURE;
         uint64_t span = known ? definition_hold(run->definition, leaf->node, value == STATUS_SUCCESS) : 0;

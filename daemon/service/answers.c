@@ -103,10 +103,21 @@ static void waiting_free(Waiting *waiting) {
         g_free(waiting);
 }
 
+static int read_first(Answer *answer) {
+        uint32_t first;
+        int r = sd_bus_message_read(answer->question, "u", &first);
+
+        if (r >= 0)
+                answer->next = first;
+        return r;
+}
+
 static int begin(Waiting *waiting, sd_bus_error *ret_error) {
         Answer *answer = &waiting->answer;
         int r = sd_bus_message_new_method_return(answer->question, &answer->reply);
 
+        if (r >= 0 && waiting->kind->in_parts)
+                r = read_first(answer);
         if (r >= 0 && waiting->kind->begin)
                 r = waiting->kind->begin(answer, ret_error);
         if (r < 0)

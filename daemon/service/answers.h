@@ -59,7 +59,9 @@ struct AnswerKind {
         const char *array;   /* the element type, if the answer is an array; else NULL */
         const char *instead; /* for an answer that is too long: the method to use, with its option in brackets */
         bool is_wait; /* waits for long with ANSWER_WAITS: does not count with other calls; the limit ends the oldest */
-        bool in_parts; /* an array: the caller asks for the elements that have no room in this part */
+        /* An array whose first element the caller names, as the only argument; the caller asks again for the elements
+         * that have no room in this part. */
+        bool in_parts;
         int (*begin)(Answer *answer, sd_bus_error *ret_error); /* may be NULL */
         /* Appends one element, in microseconds. 1: there may be more, 0: the answer is complete, ANSWER_WAITS: call
          * again after answers_retry(). */

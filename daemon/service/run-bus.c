@@ -298,6 +298,11 @@ static int append_next_node(Answer *answer, sd_bus_error *ret_error) {
 
 /* Holds back signals about the nodes for this caller while the answer is made: the answer already contains an older
  * state of some nodes. */
+static void hold_signals(const Answer *answer) {
+        subscribers_hold(((const Published *) answer->userdata)->subscribers,
+                         sd_bus_message_get_sender(answer->question), answer->run);
+}
+
 static int begin_nodes(Answer *answer, sd_bus_error *ret_error) {
         int r = begin(answer, ret_error);
 
@@ -306,24 +311,16 @@ static int begin_nodes(Answer *answer, sd_bus_error *ret_error) {
         if (definition_tree(answer->definition)->n_nodes > ANSWER_SIZE_MAX / NODE_SIZE_MIN)
                 return answer_refuse_size(answer, IN_PARTS, ret_error);
 
-        subscribers_hold(((const Published *) answer->userdata)->subscribers,
-                         sd_bus_message_get_sender(answer->question), answer->run);
+        hold_signals(answer);
         return 0;
 }
 
 static int begin_nodes_from(Answer *answer, sd_bus_error *ret_error) {
-        uint32_t first;
         int r = begin(answer, ret_error);
 
         if (r >= 0)
-                r = sd_bus_message_read(answer->question, "u", &first);
-        if (r < 0)
-                return r;
-
-        answer->next = first;
-        subscribers_hold(((const Published *) answer->userdata)->subscribers,
-                         sd_bus_message_get_sender(answer->question), answer->run);
-        return 0;
+                hold_signals(answer);
+        return r;
 }
 
 static void end_nodes(Answer *answer) {
@@ -544,22 +541,9 @@ static int method_get_causes(sd_bus_message *message, void *userdata, sd_bus_err
         return published_answer(userdata, message, &kind, ret_error);
 }
 
-static int begin_causes_from(Answer *answer, sd_bus_error *ret_error) {
-        uint32_t first;
-        int r = begin(answer, ret_error);
-
-        if (r >= 0)
-                r = sd_bus_message_read(answer->question, "u", &first);
-        if (r < 0)
-                return r;
-
-        answer->next = first;
-        return 0;
-}
-
 static int method_get_causes_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = {
-                .array = "a{sv}", .in_parts = true, .begin = begin_causes_from, .append = append_next_cause
+                .array = "a{sv}", .in_parts = true, .begin = begin, .append = append_next_cause
         };
 
         return published_answer(userdata, message, &kind, ret_error);

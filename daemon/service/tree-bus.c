@@ -280,22 +280,9 @@ static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_erro
         return published_answer(userdata, message, &kind, ret_error);
 }
 
-static int begin_nodes_from(Answer *answer, sd_bus_error *ret_error) {
-        uint32_t first;
-        int r = begin(answer, ret_error);
-
-        if (r >= 0)
-                r = sd_bus_message_read(answer->question, "u", &first);
-        if (r < 0)
-                return r;
-
-        answer->next = first;
-        return 0;
-}
-
 static int method_get_nodes_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = {
-                .array = NODE_SIGNATURE, .in_parts = true, .begin = begin_nodes_from, .append = append_node
+                .array = NODE_SIGNATURE, .in_parts = true, .begin = begin, .append = append_node
         };
 
         return published_answer(userdata, message, &kind, ret_error);

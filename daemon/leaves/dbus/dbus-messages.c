@@ -602,7 +602,8 @@ static void on_subscribed(void *userdata) {}
 
 static void on_subscription_lost(const sd_bus_error *error, void *userdata) {}
 
-/* Of the bus and of systemd, the connection changes only with the bus, or when systemd executes itself anew. */
+/* The bus and systemd are always there again: they leave only when the bus restarts, or systemd executes itself anew.
+ */
 static bool fails_without_sender(const DBusSignalParams *params) {
         const char *sender = params->address.destination;
 

@@ -36,7 +36,7 @@
 #define BLOCK_SIZE 4096u
 #define LINE_MAX_QUOTED 200u
 
-/* What is kept as a list or as the value of its JSON is read on the main loop. */
+/* The main loop takes an output apart that becomes a list or a JSON value, so it must not be long. */
 #define FORMATTED_OUTPUT_MAX (1024 * 1024u)
 #define JSON_OUTPUT_DEPTH 100
 
@@ -712,7 +712,7 @@ static int begin_by_systemd(Execution *execution) {
 #define ARGUMENT_MAX (128u * 1024 - 1)
 #define ARGUMENTS_MAX (2u * 1024 * 1024)
 
-/* What execve(2) would refuse with E2BIG, or NULL. Of a unit, nothing but a status would tell it. */
+/* Describes what execve(2) would refuse with E2BIG; NULL: nothing. systemd would tell only a status. */
 static char *describe_excess(const SpawnParams *params) {
         const char *const *const lists[] = { params->argv, params->env };
         size_t all = 0;

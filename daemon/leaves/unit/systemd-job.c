@@ -21,7 +21,7 @@
 #define JOBS_MAX 250u
 #define JOB_PREFIX "/org/freedesktop/systemd1/job/"
 #define PERMITS_MAX 100u
-/* Of all users together to whom shares apply. */
+/* All users to whom shares apply have at most this many permits together. */
 #define PERMITS_OF_USERS_MAX 75u
 
 /* The name under which a connection keeps its Jobs, while there are some. */
@@ -100,7 +100,8 @@ static bool is_bound(const User *user) {
         return user && limits_bind(user->uid);
 }
 
-/* Of one systemd: what a user has of another one would not tell this one when it is given back. */
+/* The permits that the user has for this systemd. Each systemd counts its own: nobody wakes those who wait here when a
+ * permit for another one is given back. */
 static unsigned share_of(const Jobs *jobs, const User *user) {
         return GPOINTER_TO_UINT(g_hash_table_lookup(jobs->shares, user));
 }
