@@ -90,9 +90,13 @@ static void test_no_signals(CameraStage *stage) {
         test_leaf_free(g_steal_pointer(&again));
         count = camera_stage_look(stage, "Count", ", \"equals\": 4, \"interval\": \"100ms\"");
         wait_until(stage->camera.n_introspections == 2);
-        wait_round_trip(stage->camera.peer);
-        stage->camera.n_gets = 0;
-        more = camera_stage_look(stage, "Count", ", \"equals\": 4");
+        /* The answer has no other effect than this. */
+        do {
+                test_leaf_free(g_steal_pointer(&more));
+                wait_round_trip(stage->camera.peer);
+                stage->camera.n_gets = 0;
+                more = camera_stage_look(stage, "Count", ", \"equals\": 4");
+        } while (more->status == STATUS_RUNNING);
         g_assert_cmpint(more->status, ==, STATUS_FAILURE);
         g_assert_cmpstr(more->cause, ==, "Count is 3, not 4");
         g_assert_cmpuint(stage->camera.n_gets, ==, 0);
