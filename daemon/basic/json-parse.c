@@ -8,6 +8,7 @@
 #include <json-c/json_tokener.h>
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -49,24 +50,63 @@ static const char *find_misfit(const char *text, size_t *ret_length) {
         return NULL;
 }
 
-int json_parse(const char *text, size_t length, int depth, json_object **ret_value, char **ret_number) {
+static bool tokenize(const char *text, size_t length, int depth, int flags, json_object **ret_value) {
         json_tokener *tokener = json_tokener_new_ex(depth);
-        const char *misfit;
         json_object *value;
         bool valid;
 
-        json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+        json_tokener_set_flags(tokener, flags);
         /* The NUL is included, because it ends a number. */
         value = json_tokener_parse_ex(tokener, text, (int) MIN(length + 1, INT_MAX));
         valid = json_tokener_get_error(tokener) == json_tokener_success &&
                 json_tokener_get_parse_end(tokener) >= length;
         json_tokener_free(tokener);
-        misfit = valid ? find_misfit(text, &length) : NULL;
-        if (misfit)
-                *ret_number = excerpt(misfit, length);
-        if (!valid || misfit) {
+
+        if (valid)
+                *ret_value = value;
+        else
                 json_object_put(value);
-                return valid ? -ERANGE : -EINVAL;
+        return valid;
+}
+
+/* Makes what json-c's strict mode judges alike in all versions: 0.16 accepts control characters in strings, and 0.18
+ * refuses all characters beyond ASCII (its issue #875). A "~" takes their place: in a string it is as good as they are,
+ * and elsewhere it is as bad. Returns NULL if a string has a control character. */
+static char *to_ascii(const char *text, size_t length) {
+        g_autofree char *ascii = g_memdup2(text, length + 1);
+        bool string = false, escaped = false;
+
+        for (char *c = ascii; c < ascii + length; c++) {
+                if ((uint8_t) *c >= 0x80)
+                        *c = '~';
+                if (string && *c < ' ')
+                        return NULL;
+                string ^= *c == '"' && !escaped;
+                escaped = *c == '\\' && !escaped;
+        }
+
+        return g_steal_pointer(&ascii);
+}
+
+int json_parse(const char *text, size_t length, int depth, json_object **ret_value, char **ret_number) {
+        g_autofree char *ascii = to_ascii(text, length);
+        json_object *value;
+        const char *misfit;
+
+        if (!ascii || !g_utf8_validate_len(text, length, NULL) ||
+            !tokenize(ascii, length, depth, JSON_TOKENER_STRICT, &value))
+                return -EINVAL;
+        if (strcmp(ascii, text) != 0) {
+                json_object_put(value);
+                if (!tokenize(text, length, depth, JSON_TOKENER_VALIDATE_UTF8, &value))
+                        return -EINVAL;
+        }
+
+        misfit = find_misfit(text, &length);
+        if (misfit) {
+                *ret_number = excerpt(misfit, length);
+                json_object_put(value);
+                return -ERANGE;
         }
 
         *ret_value = value;
