@@ -19,18 +19,18 @@
 #include "record/record-header.h"
 #include "script/blackboard.h"
 
-#define JSON_DEPTH_MAX 1000
-
 static int check_value(const char *option, const char *key, const char *text) {
         g_autoptr(json_object) value = NULL;
         g_autofree char *number = NULL;
-        int r = json_parse(text, strlen(text), JSON_DEPTH_MAX, &value, &number);
+        int r = json_parse(text, strlen(text), JSON_NESTING_MAX, &value, &number);
 
         if (r == 0)
                 return EXIT_SUCCESS;
         if (r == -ERANGE)
                 return report_usage("%s%s: the number %s is neither a 64-bit integer nor a finite double", option, key,
                                     number);
+        if (r == -E2BIG)
+                return report_usage("%s%s: the value is %s", option, key, JSON_TOO_DEEP);
 
         /* Give an example only for a plain word. */
         if (*text && !strpbrk(text, "{}[]\"'\\"))
@@ -110,7 +110,7 @@ json_object *variables_to_json(const GPtrArray *sets) {
                 g_autofree char *number = NULL;
                 json_object *value = NULL;
 
-                if (json_parse(parts[1], strlen(parts[1]), JSON_DEPTH_MAX, &value, &number) == 0)
+                if (json_parse(parts[1], strlen(parts[1]), JSON_NESTING_MAX, &value, &number) == 0)
                         json_object_object_add(variables, parts[0], value);
         }
 

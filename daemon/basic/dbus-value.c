@@ -317,7 +317,6 @@ uint64_t value_room(json_object *wanted) {
 }
 
 /* Limit of nesting in JSON text; deeper values are refused. */
-#define TEXT_DEPTH_MAX 100
 
 typedef struct Reader {
         sd_bus_message *message;
@@ -442,12 +441,16 @@ static int read_marked(const Reader *reader, json_object **ret_value, char **ret
         if (r < 0)
                 return r;
 
-        r = json_parse(text, length, TEXT_DEPTH_MAX, ret_value, &shown);
+        r = json_parse(text, length, JSON_NESTING_MAX, ret_value, &shown);
         if (r == 0)
                 return 0;
 
         if (r == -ERANGE) {
                 *ret_error = g_strdup_printf("the number %s is neither a 64-bit integer nor a finite double", shown);
+                return -EINVAL;
+        }
+        if (r == -E2BIG) {
+                *ret_error = g_strdup("it is " JSON_TOO_DEEP);
                 return -EINVAL;
         }
         shown = excerpt(text, length);

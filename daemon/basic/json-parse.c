@@ -51,7 +51,7 @@ static const char *find_misfit(const char *text, size_t *ret_length) {
 }
 
 static bool tokenize(const char *text, size_t length, int depth, int flags, json_object **ret_value) {
-        json_tokener *tokener = json_tokener_new_ex(depth);
+        json_tokener *tokener = json_tokener_new_ex(depth + 1);
         json_object *value;
         bool valid;
 
@@ -69,32 +69,40 @@ static bool tokenize(const char *text, size_t length, int depth, int flags, json
         return valid;
 }
 
-/* Makes what json-c's strict mode judges alike in all versions: 0.16 accepts control characters in strings, and 0.18
- * refuses all characters beyond ASCII (its issue #875). A "~" takes their place: in a string it is as good as they are,
- * and elsewhere it is as bad. Returns NULL if a string has a control character. */
-static char *to_ascii(const char *text, size_t length) {
+/* Counts the levels, and makes what json-c's strict mode judges alike in all versions: 0.16 accepts control characters
+ * in strings, and 0.18 refuses all characters beyond ASCII (json-c bug 875). A "~" takes their place: in a string it is
+ * as good as they are, and elsewhere it is as bad. -EINVAL: a string has a control character. */
+static int to_ascii(const char *text, size_t length, int depth, char **ret_ascii) {
         g_autofree char *ascii = g_memdup2(text, length + 1);
         bool string = false, escaped = false;
+        int level = 0;
 
         for (char *c = ascii; c < ascii + length; c++) {
                 if ((uint8_t) *c >= 0x80)
                         *c = '~';
                 if (string && *c < ' ')
-                        return NULL;
+                        return -EINVAL;
+                if (!string)
+                        level += (*c == '[' || *c == '{') - (*c == ']' || *c == '}');
+                if (level > depth)
+                        return -E2BIG;
                 string ^= *c == '"' && !escaped;
                 escaped = *c == '\\' && !escaped;
         }
 
-        return g_steal_pointer(&ascii);
+        *ret_ascii = g_steal_pointer(&ascii);
+        return 0;
 }
 
 int json_parse(const char *text, size_t length, int depth, json_object **ret_value, char **ret_number) {
-        g_autofree char *ascii = to_ascii(text, length);
+        g_autofree char *ascii = NULL;
         json_object *value;
         const char *misfit;
+        int r = to_ascii(text, length, depth, &ascii);
 
-        if (!ascii || !g_utf8_validate_len(text, length, NULL) ||
-            !tokenize(ascii, length, depth, JSON_TOKENER_STRICT, &value))
+        if (r < 0)
+                return r;
+        if (!g_utf8_validate_len(text, length, NULL) || !tokenize(ascii, length, depth, JSON_TOKENER_STRICT, &value))
                 return -EINVAL;
         if (strcmp(ascii, text) != 0) {
                 json_object_put(value);

@@ -19,7 +19,6 @@
 #include "script/blackboard.h"
 
 #define SUFFIX ".json"
-#define DEPTH_MAX 1000
 /* As JSON, a value can take several times its own size. */
 #define FILE_SIZE_MAX (8 * KEPT_BYTES_MAX)
 /* The changes of this time are written together. */
@@ -111,7 +110,7 @@ static void read_file(Kept *kept, const char *file) {
 
         if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t) st.st_size > FILE_SIZE_MAX ||
             !g_file_get_contents(path, &text, &length, NULL) ||
-            json_parse(text, length, DEPTH_MAX, &values, &number) < 0 ||
+            json_parse(text, length, JSON_NESTING_MAX + 1, &values, &number) < 0 ||
             !json_object_is_type(values, json_type_object)) {
                 log_warning("%s: the file of kept variables is damaged, so the next run does not get them", path);
                 return;

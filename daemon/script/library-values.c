@@ -67,10 +67,12 @@ static int string_json(lua_State *lua) {
                 return push_problem(lua, "the JSON is longer than 1 MiB");
 
         budget_charge(lua, length / JSON_BYTES_PER_STEP);
-        r = json_parse(text, length, VALUE_DEPTH_MAX, &value, &number);
+        r = json_parse(text, length, JSON_NESTING_MAX, &value, &number);
         g_clear_pointer(&number, g_free);
         if (r < 0)
-                return push_problem(lua, r == -ERANGE ? "a number does not fit into 64 bits" : "the text is not JSON");
+                return push_problem(lua, r == -ERANGE  ? "a number does not fit into 64 bits"
+                                         : r == -E2BIG ? "the text is " JSON_TOO_DEEP
+                                                       : "the text is not JSON");
 
         most = budget_lift(lua);
         lua_settop(lua, 1);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/json-parse.h"
 #include "script/blackboard.h"
 #include "script/sandbox.h"
 #include "script/values.h"
@@ -110,7 +111,7 @@ static bool push_at_depth(lua_State *lua, json_object *value, unsigned depth) {
                 lua_pushlstring(lua, json_object_get_string(value), (size_t) json_object_get_string_len(value));
                 return true;
         default:
-                if (depth == VALUE_DEPTH_MAX || !lua_checkstack(lua, 8))
+                if (depth == JSON_NESTING_MAX || !lua_checkstack(lua, 8))
                         return false;
                 return type == json_type_array ? push_array(lua, value, depth) : push_object(lua, value, depth);
         }
@@ -120,7 +121,7 @@ int value_push(lua_State *lua, json_object *value, char **ret_error) {
         if (push_at_depth(lua, value, 0))
                 return 0;
 
-        *ret_error = g_strdup("nested more than " G_STRINGIFY(VALUE_DEPTH_MAX) " deep");
+        *ret_error = g_strdup(JSON_TOO_DEEP);
         return -EINVAL;
 }
 
@@ -173,7 +174,7 @@ typedef struct Reader {
         lua_State *lua;
         size_t cost;
         unsigned depth;
-        Level levels[VALUE_DEPTH_MAX];
+        Level levels[JSON_NESTING_MAX];
         const char *name;
         char *error;
 } Reader;
@@ -399,8 +400,8 @@ static json_object *read_table(Reader *reader, int index) {
         for (unsigned i = 0; i < reader->depth; i++)
                 if (reader->levels[i].table == table)
                         return fail(reader, "a table that contains itself cannot be stored in a variable");
-        if (reader->depth == VALUE_DEPTH_MAX || !lua_checkstack(reader->lua, 8))
-                return fail_at_all(reader, "nested more than " G_STRINGIFY(VALUE_DEPTH_MAX) " deep");
+        if (reader->depth == JSON_NESTING_MAX || !lua_checkstack(reader->lua, 8))
+                return fail_at_all(reader, JSON_TOO_DEEP);
 
         reader->levels[reader->depth++] = (Level){ .table = table };
         value = read_keys(reader, lua_absindex(reader->lua, index));

@@ -12,8 +12,6 @@
 #include <lua.h>
 #include <stdbool.h>
 
-#define VALUE_DEPTH_MAX 100
-
 /* Once for each state, before any other function. */
 void values_prepare(lua_State *lua);
 

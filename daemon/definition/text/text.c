@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "basic/excerpt.h"
+#include "basic/json-parse.h"
 #include "definition/text/text.h"
 
 /* The functions of the reader that return bool return false if the text is wrong; then the error is stored. */
@@ -688,17 +689,17 @@ static json_object *convert_object(Conversion *conversion, uint32_t item, unsign
 }
 
 static json_object *convert(Conversion *conversion, uint32_t item, unsigned depth) {
-        if (depth > TEXT_VALUE_NESTING_MAX)
-                return fail_conversion(
-                        conversion, item,
-                        g_strdup_printf("nested too deeply: a value has at most %u levels", TEXT_VALUE_NESTING_MAX));
+        TextKind kind = text_kind(conversion->text, item);
 
-        switch (text_kind(conversion->text, item)) {
+        if ((kind == TEXT_ARRAY || kind == TEXT_OBJECT) && depth == JSON_NESTING_MAX)
+                return fail_conversion(conversion, item, g_strdup(JSON_TOO_DEEP));
+
+        switch (kind) {
         case TEXT_NULL:
                 return NULL;
         case TEXT_FALSE:
         case TEXT_TRUE:
-                return json_object_new_boolean(text_kind(conversion->text, item) == TEXT_TRUE);
+                return json_object_new_boolean(kind == TEXT_TRUE);
         case TEXT_NUMBER:
                 return convert_number(conversion, item);
         case TEXT_STRING:

@@ -20,7 +20,6 @@
 #define TEXT_LENGTH_MAX (64u * 1024 * 1024)
 #define TEXT_ITEMS_MAX (16u * 1024 * 1024)
 #define TEXT_NESTING_MAX 4000u /* brackets; a node needs two */
-#define TEXT_VALUE_NESTING_MAX 100u
 
 typedef enum TextKind {
         TEXT_NULL,

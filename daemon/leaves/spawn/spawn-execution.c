@@ -38,7 +38,6 @@
 
 /* The main loop takes an output apart that becomes a list or a JSON value, so it must not be long. */
 #define FORMATTED_OUTPUT_MAX (1024 * 1024u)
-#define JSON_OUTPUT_DEPTH 100
 
 /* How much a file may exceed the limit before the excess is dropped. */
 #define EXCESS (1024 * 1024u)
@@ -322,7 +321,7 @@ static json_object *list_of(const char *text, const char *separators, bool with_
 
 static int parse(const Output *output, json_object **ret_value, char **ret_problem) {
         g_autofree char *number = NULL, *shown = NULL;
-        int r = json_parse(output->text->str, output->text->len, JSON_OUTPUT_DEPTH, ret_value, &number);
+        int r = json_parse(output->text->str, output->text->len, JSON_NESTING_MAX, ret_value, &number);
 
         if (r >= 0)
                 return 0;
@@ -331,6 +330,8 @@ static int parse(const Output *output, json_object **ret_value, char **ret_probl
         if (number)
                 *ret_problem = g_strdup_printf("its %s has the number %s, which does not fit into 64 bits",
                                                output->what, number);
+        else if (r == -E2BIG)
+                *ret_problem = g_strdup_printf("its %s is " JSON_TOO_DEEP, output->what);
         else
                 *ret_problem =
                         g_strdup_printf("its %s is not JSON: %s", output->what, *shown ? shown : "there is none");

@@ -45,24 +45,9 @@ static void test_names_and_escapes(void) {
 
 static void test_refused(void) {
         static const char *const texts[] = {
-                "",
-                "ü",
-                "\"a",
-                "\"\\ü\"",
-                "\"\\\\\\ü\"",
-                "\"\xc3\"",
-                "\"\xff\"",
-                "\"\xc0\x80\"",
-                "'a'",
-                "[1,]",
-                "{\"a\":1,}",
-                "01",
-                "\"a\" \"b\"",
-                "\"\n\"",
-                "[1] ü",
-                "[\"\xed\xa0\x80\"]",
+                "",        "ü",    "\"a",        "\"\\ü\"", "\"\\\\\\ü\"", "\"\xc3\"", "\"\xff\"", "\"\xc0\x80\"",
+                "'a'",     "[1,]", "{\"a\":1,}", "01",      "\"a\" \"b\"", "\"\n\"",   "[1] ü",    "[\"\xed\xa0\x80\"]",
                 "// ü\n1",
-                "[[[[1]]]]",
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
@@ -72,6 +57,15 @@ static void test_refused(void) {
                 g_assert_cmpint(parse(texts[i], &value), ==, -EINVAL);
                 g_assert_null(value);
         }
+}
+
+static void test_depth(void) {
+        json_object *value = NULL;
+
+        g_assert_cmpint(parse("{\"[[[[\":[[\"\\\"[[[[\"]]}", &value), ==, 0);
+        json_object_put(value);
+        g_assert_cmpint(parse("[[[[]]]]", &value), ==, -E2BIG);
+        g_assert_cmpint(parse("[[[{\"a\":1", &value), ==, -E2BIG);
 }
 
 static void test_numbers(void) {
@@ -92,6 +86,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/json-parse/all-characters", test_all_characters);
         g_test_add_func("/json-parse/names-and-escapes", test_names_and_escapes);
         g_test_add_func("/json-parse/refused", test_refused);
+        g_test_add_func("/json-parse/depth", test_depth);
         g_test_add_func("/json-parse/numbers", test_numbers);
         return g_test_run();
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/json-parse.h"
 #include "definition/text/text.h"
 
 typedef struct Faults {
@@ -267,8 +268,8 @@ static void test_first_counts(void) {
 }
 
 static void test_deep_value(void) {
-        g_autofree char *open = g_strnfill(TEXT_VALUE_NESTING_MAX + 1, '[');
-        g_autofree char *close = g_strnfill(TEXT_VALUE_NESTING_MAX + 1, ']');
+        g_autofree char *open = g_strnfill(JSON_NESTING_MAX, '[');
+        g_autofree char *close = g_strnfill(JSON_NESTING_MAX, ']');
         g_autofree char *deepest = g_strconcat(open, close, NULL), *deeper = g_strconcat("[", deepest, "]", NULL);
         g_autoptr(json_object) value = NULL;
         g_autofree char *good = NULL, *bad = NULL;
@@ -277,7 +278,7 @@ static void test_deep_value(void) {
         good = faults_of(deepest, 0, &value);
         g_assert_cmpstr(good, ==, "");
         bad = faults_of(deeper, -EINVAL, &none);
-        g_assert_cmpstr(bad, ==, "101: nested too deeply: a value has at most 100 levels\n");
+        g_assert_cmpstr(bad, ==, "100: nested more than 100 levels deep\n");
 }
 
 /* Every text that is cut off somewhere is an error, never a crash, and never success. */

@@ -223,7 +223,7 @@ static void test_strange_values(void) {
                 { "(function() local t = {} return { t, t } end)()", "[[],[]]" },
                 { "(function() local t = 1 for i = 1, 100 do t = { t } end return t[1][1][1] ~= nil end)()", "true" },
                 { "(function() local t = 1 for i = 1, 101 do t = { t } end return t end)()",
-                  "(function() local t = 1 for i = 1, 101 do t = { t } end retu...: nested more than 100 deep" },
+                  "(function() local t = 1 for i = 1, 101 do t = { t } end retu...: nested more than 100 levels deep" },
                 { "(function() local t = 1 for i = 1, 60 do t = { t, t } end return t end)()",
                   "(function() local t = 1 for i = 1, 60 do t = { t, t } end re...: the value is too large" },
                 { "(function() local s, t = ('x'):rep(1000000), {} for i = 1, 1000 do t[i] = s end return t end)()",
@@ -276,7 +276,7 @@ static void test_deep_variable(void) {
 
         blackboard_set(blackboard, "deep", value);
         error = evaluate_in(scripts, "#deep", blackboard);
-        g_assert_cmpstr(error, ==, "#deep: deep: nested more than 100 deep");
+        g_assert_cmpstr(error, ==, "#deep: deep: nested more than 100 levels deep");
         blackboard_set(blackboard, "deep", json_object_get(json_object_array_get_idx(value, 0)));
         text = evaluate_in(scripts, "#deep", blackboard);
         g_assert_cmpstr(text, ==, "1");
@@ -363,8 +363,8 @@ static void test_values_in_texts(void) {
         assert_gives("('null'):json()", "null");
         assert_gives("('[1] x'):json()", "null");
         assert_gives("select(2, ('[1] x'):json())", "\"the text is not JSON\"");
+        assert_gives("select(2, ('['):rep(101):json())", "\"the text is nested more than 100 levels deep\"");
         assert_gives("select(2, ('1e999'):json())", "\"a number does not fit into 64 bits\"");
-        assert_gives("select(2, ('['):rep(101):json())", "\"the text is not JSON\"");
         assert_gives("select(2, ('x'):rep(1048577):json())", "\"the JSON is longer than 1 MiB\"");
 
         assert_gives("table.json({a = {1, 'x y', true}})", "\"{\\\"a\\\":[1,\\\"x y\\\",true]}\"");
