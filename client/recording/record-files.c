@@ -179,10 +179,10 @@ static RunInfo *read_run(const char *path, const char *id, bool unfinished) {
         run->id = g_steal_pointer(&summary.run);
         run->tree = g_steal_pointer(&summary.tree);
         run->instance = g_steal_pointer(&summary.instance);
-        run->status = ended ? g_steal_pointer(&summary.status) : g_strdup("unfinished");
+        run->status = ended ? g_steal_pointer(&summary.status) : g_strdup(unfinished ? "unfinished" : "damaged");
         run->cause = ended        ? g_steal_pointer(&summary.cause)
                      : unfinished ? g_strdup("")
-                                  : g_strdup("the end of its run record is missing");
+                                  : g_strdup(RECORD_END_MISSING);
         run->started = summary.started;
         run->finished = ended || !unfinished ? summary.finished : 0;
         return run;
@@ -219,6 +219,12 @@ static gint compare_ends(gconstpointer a, gconstpointer b) {
                 return x > y ? 1 : -1;
 
         return length != other ? (length > other) - (length < other) : strcmp(first->id, second->id);
+}
+
+bool record_files_left(const RecordFiles *files, const char *path) {
+        g_autofree char *directory = g_path_get_dirname(path);
+
+        return g_str_equal(directory, files->running);
 }
 
 GPtrArray *record_files_list(const RecordFiles *files, const char *tree, bool finished) {

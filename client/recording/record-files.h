@@ -25,6 +25,8 @@ int record_files_select(Client *client, const char *operand, RecordFiles **ret_f
                         bool *ret_any);
 /* The file of this run; to be freed. NULL: there is none. */
 char *record_files_path(const RecordFiles *files, const char *run);
+/* Whether btd has left the file where those of runs are that have not finished. */
+bool record_files_left(const RecordFiles *files, const char *path);
 /* The run record that TREE or RUN names, of the newest run; to be freed. An error is printed. */
 int record_files_choose(const RecordFiles *files, const char *operand, char **ret_path);
 

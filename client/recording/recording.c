@@ -185,6 +185,31 @@ static bool goes_on(const Recording *recording) {
         return entries->len == 0 || g_array_index(entries, Entry, entries->len - 1).kind != ENTRY_FINISHED;
 }
 
+/* Whether btd still has the run, and not only its record. */
+static int is_listed(Client *client, const char *id, bool *ret_listed) {
+        static const char *const expected[] = { BTD_NO_SUCH_RUN, NULL };
+        g_autoptr(sd_bus_message) message = NULL, reply = NULL;
+        int status, r;
+
+        status = client_message(client, BTD_PATH, BTD_MANAGER, "GetRun", &message);
+        if (status != EXIT_SUCCESS)
+                return status;
+        r = sd_bus_message_append(message, "s", id);
+        if (r < 0)
+                return client_bad_message(r);
+        status = client_send_expecting(client, message, expected, &reply);
+        if (status == EXIT_SUCCESS)
+                *ret_listed = reply;
+        return status;
+}
+
+/* open: the run may not have finished. */
+static void note_end(Recording *recording, bool open, bool *ret_goes_on) {
+        *ret_goes_on = open && goes_on(recording);
+        if (!open && !recording->damage && goes_on(recording))
+                recording->damage = g_strdup(RECORD_END_MISSING);
+}
+
 /* Finds the newest run that btd lists, or else the newest in the history. The tree may no longer exist. */
 static int find_newest(Client *client, const char *operand, char **ret_id) {
         g_autofree char *tree = NULL, *instance = NULL;
@@ -212,6 +237,7 @@ static int find_newest(Client *client, const char *operand, char **ret_id) {
 int recording_open(Client *client, const char *operand, Recording **ret_recording) {
         g_autofree char *id = NULL, *path = NULL;
         g_autoptr(RecordFiles) files = NULL;
+        bool listed = false;
         int status;
 
         if (is_file(operand))
@@ -226,7 +252,7 @@ int recording_open(Client *client, const char *operand, Recording **ret_recordin
                 if (status == EXIT_SUCCESS)
                         status = open_file(path, ret_recording);
                 if (status == EXIT_SUCCESS)
-                        (*ret_recording)->left = goes_on(*ret_recording);
+                        note_end(*ret_recording, record_files_left(files, path), &(*ret_recording)->left);
                 return status;
         }
 
@@ -238,9 +264,11 @@ int recording_open(Client *client, const char *operand, Recording **ret_recordin
                         return status;
         }
 
-        status = open_run(client, id, ret_recording);
+        status = is_listed(client, id, &listed);
         if (status == EXIT_SUCCESS)
-                (*ret_recording)->live = goes_on(*ret_recording);
+                status = open_run(client, id, ret_recording);
+        if (status == EXIT_SUCCESS)
+                note_end(*ret_recording, listed, &(*ret_recording)->live);
         return status;
 }
 

@@ -687,8 +687,8 @@ GPtrArray *archive_list(Archive *archive) {
         return runs;
 }
 
-/* Tries both paths, because the file may be moved from the first to the second meanwhile. Of a damaged run record, only
- * the name is known, and when the file was written. */
+/* Tries both paths, because the file may be moved from the first to the second meanwhile. Of a record whose first line is
+ * damaged, only the name is known, and when the file was written. */
 static RecordSummary read_summary(const char *run, const char *from, const char *path) {
         g_autofree char *lost = NULL, *error = NULL;
         const char *dot = strrchr(run, '.');
@@ -696,8 +696,15 @@ static RecordSummary read_summary(const char *run, const char *from, const char 
         struct stat st = {};
         uint64_t time;
 
-        if (record_summary_read(from, &summary, &lost) >= 0 || record_summary_read(path, &summary, &error) >= 0)
+        if (record_summary_read(from, &summary, &lost) >= 0 || record_summary_read(path, &summary, &error) >= 0) {
+                if (g_str_equal(summary.status, "running")) {
+                        g_free(summary.status);
+                        g_free(summary.cause);
+                        summary.status = g_strdup("damaged");
+                        summary.cause = g_strdup(RECORD_END_MISSING);
+                }
                 return summary;
+        }
 
         if (stat(from, &st) < 0)
                 (void) stat(path, &st);

@@ -650,6 +650,26 @@ def test_damaged_records_are_listed(kept, tmp_path):
     refuse(kept.btctl("show", "boot.7"), "boot.7: it is not a run record")
 
 
+def test_a_record_without_its_end_is_no_run_that_goes_on(kept, tmp_path):
+    kept.tree("boot", GOOD)
+    kept.start()
+    finish(kept, "boot")
+    kept.stop()
+    record = tmp_path / "state/history/boot.1.journal"
+    record.write_bytes(record.read_bytes()[:-20])
+
+    def look(ask):
+        run, = json.loads(ask("history", "boot", "--json").stdout)
+        assert (run["status"], run["cause"]) == ("damaged", "the end of its run record is missing")
+        shown = ask("show", "boot.1")
+        assert shown.returncode == 1
+        assert shown.stderr.endswith(": the end of its run record is missing; only what happened before is shown\n")
+
+    look(lambda *operands: btctl(*operands, f"--directory={tmp_path}/state"))
+    kept.start()
+    look(kept.btctl)
+
+
 def test_without_a_record(btd):
     """Where the daemon has no directories for them."""
     btd.tree("boot", LONG)
