@@ -22,7 +22,7 @@ const Verb verb_table[] = {
                   OPTION_BIT(OPTION_TOKEN),
           "Start trees, and print the names of the runs", verb_start },
         { "run", "FILE", 1, 1, OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW),
-          "Run a tree file that is not installed, as root", verb_run },
+          "Run a tree file that is not installed", verb_run },
         { "halt", "TREE|RUN...", 1, UINT_MAX,
           OPTION_BIT(OPTION_UNESCAPE) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_TOKEN),
           "Halt all runs of a tree, or one run", verb_halt },

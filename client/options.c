@@ -58,7 +58,7 @@ static const struct {
         { OPTION_FORMAT, "graph", "svg, html, dot or mermaid" },
         { OPTION_FORMAT, "plot", "svg, html or trace" },
         { OPTION_FORMAT, "validate", "sarif" },
-        { OPTION_FORMAT, "metrics", "http" },
+        { OPTION_FORMAT, "metrics", "openmetrics or http" },
 };
 
 const char *option_help(OptionId id, const char *verb) {

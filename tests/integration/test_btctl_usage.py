@@ -103,7 +103,7 @@ def test_help_of_an_option_is_that_of_the_verb():
                                ("stop", "--token", "Halt only the runs"), ("history", "--until", "Only until this time:"),
                                ("simulate", "--until", "Stop after"), ("replay", "--until", "Only until this time span"),
                                ("graph", "--format", "svg, html, dot or mermaid"), ("plot", "--format", "svg, html or trace"),
-                               ("validate", "--format", "sarif"), ("metrics", "--format", "http")]:
+                               ("validate", "--format", "sarif"), ("metrics", "--format", "openmetrics or http")]:
         line = next(line for line in btctl(verb, "--help").stdout.splitlines() if option + "=" in line)
         assert line[line.index("=") + 1:].split(None, 1)[1].startswith(text)
 
