@@ -17,9 +17,9 @@
 /* Messages in one dispatch: enough to be fast, few enough that timers are not late under a flood. */
 #define BATCH 32u
 /* With more unsent messages than this, no more are read. */
-#define UNSENT_MAX 64u
-/* The kernel's default. */
-#define BUFFER_SIZE 212992
+#define UNSENT_MAX 8u
+/* A flooded dbus-daemon takes seconds to read much more. The kernel doubles it. */
+#define BUFFER_SIZE 16384
 
 typedef struct BusSource {
         GSource source;

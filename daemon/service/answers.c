@@ -3,6 +3,9 @@
 /* Queues the method calls that only read, and answers them in turns. Each call is kept with its kind, and counted per
  * caller. */
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include "service/answers.h"
 
 #include "basic/cleanup.h"
@@ -18,12 +21,14 @@ struct Answers {
         Connection *connection;
         sd_bus *bus;
         Turns *turns;
-        GQueue waiting;     /* Waiting: the calls */
-        GHashTable *askers; /* unique name (of the Asker) -> Asker */
-        Users *users;       /* or NULL */
-        GPtrArray *unread;  /* Unread: long answers that were not read yet, as far as btd knows */
-        uint64_t n_unread;  /* their bytes, of users with a share */
-        int64_t sent;       /* monotonic: when the last long one was sent to such a user; 0: the bus has taken it */
+        GQueue waiting;                /* Waiting: the calls */
+        GHashTable *askers;            /* unique name (of the Asker) -> Asker */
+        Users *users;                  /* or NULL */
+        GPtrArray *unread;             /* Unread: long answers that were not read yet, as far as btd knows */
+        uint64_t n_unread;             /* their bytes, of users with a share */
+        const struct Waiting *probing; /* the bus is asked how fast it reads, for this answer; NULL: it is not */
+        int64_t slow_until;            /* monotonic: before that, no long one is sent to such a user */
+        bool open;
         unsigned max;
         void *userdata;
 };
@@ -33,7 +38,8 @@ typedef struct Asker {
         Answers *answers;
         char *name;
         uint32_t uid;
-        sd_bus_slot *slot; /* of the question who it is; NULL: that is known */
+        unsigned n_calls, n_waits; /* that have no reply yet; is_wait tells which */
+        sd_bus_slot *slot;         /* of the question who it is; NULL: that is known */
 } Asker;
 
 /* A long answer, until the caller has replied to the Ping that follows it. */
@@ -41,6 +47,8 @@ typedef struct Unread {
         Answers *answers;
         User *user;
         uint64_t size;
+        int64_t sent;      /* monotonic */
+        sd_bus_slot *read; /* asks the bus, which replies when it has read the answer */
         sd_bus_slot *ping;
 } Unread;
 
@@ -48,11 +56,17 @@ typedef struct Unread {
 typedef struct Waiting {
         Turn turn; /* must be the first member: the call's place in the queue */
         Answers *answers;
+        Asker *asker;
         GList link;
         const AnswerKind *kind;
+        bool refused; /* there are too many calls of this caller: the error waits for its turn */
         bool begun;
         bool aside; /* true: waits for answers_retry() */
         Answer answer;
+        bool complete;         /* all of the reply is made; it was not sent yet */
+        unsigned n_probes;     /* replies of the bus, see probe() */
+        int64_t probed, round; /* monotonic: when it was asked; the shortest time until its reply */
+        sd_bus_slot *probe;
         Match *leaving;        /* reports when the caller leaves the bus, if the answer takes several turns */
         sd_bus_slot *presence; /* asks whether the caller had left before the match was active */
 } Waiting;
@@ -63,10 +77,22 @@ typedef struct Waiting {
 /* A program that does not reply to a Ping may read nevertheless. */
 #define PING_USEC (10 * UINT64_C(1000000))
 
-/* If the bus needs so long for a long answer, users other than root wait twice as long, but not longer than the second.
- */
-#define SLOW_USEC (50 * G_TIME_SPAN_MILLISECOND)
-#define REST_USEC (5 * G_TIME_SPAN_SECOND)
+/* A dbus-daemon reads this many bytes of btd in one turn of its loop. If other clients flood it, a turn takes long, and
+ * all later messages of btd wait until a long answer was read. So before it sends a long answer to a user other than
+ * root, btd asks the bus for a reply, which takes two turns, and refuses the answer if the bus would read it for too
+ * long. Any reply may be late on a busy machine, so the shortest of a few times counts. */
+#define BUS_READS 2048u
+#define BUS_READS_LONG ((size_t) 16 << 10)
+#define BUS_READS_MAX_USEC (2 * G_TIME_SPAN_SECOND)
+#define BUS_ROUND_USEC (1 * G_TIME_SPAN_MILLISECOND) /* of a bus that is not busy, at most */
+#define PROBES_MAX 3u
+
+/* How often btd looks whether the bus has read all that was sent. */
+#define UNREAD_POLL_USEC (2 * G_TIME_SPAN_MILLISECOND)
+
+/* If the bus needs longer for an answer, there is no other one for so many times as long, but not longer than that. */
+#define SLOW_REST 10
+#define SLOW_REST_MAX_USEC (5 * G_TIME_SPAN_MINUTE)
 
 /* Messages that wait for the bus when root is answered. */
 #define UNSENT_MAX 10000u
@@ -82,6 +108,10 @@ static void asker_free(void *data) {
         g_free(asker);
 }
 
+static unsigned *count_of(Asker *asker, const AnswerKind *kind) {
+        return kind->is_wait ? &asker->n_waits : &asker->n_calls;
+}
+
 static void answer_clear(Answer *answer) {
         variable_writer_free(answer->writer);
         if (answer->names)
@@ -95,10 +125,14 @@ static void answer_clear(Answer *answer) {
 static void waiting_free(Waiting *waiting) {
         if (waiting->begun && waiting->kind->end)
                 waiting->kind->end(&waiting->answer);
+        if (waiting->answers->probing == waiting)
+                waiting->answers->probing = NULL;
+        *count_of(waiting->asker, waiting->kind) -= 1;
         g_queue_unlink(&waiting->answers->waiting, &waiting->link);
         turn_drop(&waiting->turn);
         match_free(waiting->leaving);
         sd_bus_slot_unref(waiting->presence);
+        sd_bus_slot_unref(waiting->probe);
         answer_clear(&waiting->answer);
         g_free(waiting);
 }
@@ -127,7 +161,7 @@ static int begin(Waiting *waiting, sd_bus_error *ret_error) {
         return waiting->kind->array ? sd_bus_message_open_container(answer->reply, 'a', waiting->kind->array) : 0;
 }
 
-/* 1: there is more to append, 0: the call is answered; or ANSWER_WAITS. */
+/* 1: there is more to append, 0: the reply is complete; or ANSWER_WAITS. */
 static int make(Waiting *waiting, int64_t until, sd_bus_error *ret_error) {
         const AnswerKind *kind = waiting->kind;
         Answer *answer = &waiting->answer;
@@ -153,7 +187,52 @@ static int make(Waiting *waiting, int64_t until, sd_bus_error *ret_error) {
         if (r >= 0 && kind->array)
                 r = sd_bus_message_close_container(answer->reply);
 
-        return r < 0 ? r : MIN(sd_bus_message_send(answer->reply), 0);
+        waiting->complete = r >= 0;
+        return r;
+}
+
+static int on_probed(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
+        Waiting *waiting = userdata;
+        int64_t took = g_get_monotonic_time() - waiting->probed;
+
+        waiting->probe = sd_bus_slot_unref(waiting->probe);
+        waiting->answers->probing = NULL;
+        waiting->round = waiting->n_probes++ > 0 ? MIN(waiting->round, took) : took;
+        return 0;
+}
+
+/* Would the bus read the answer for too long? */
+static bool is_too_slow(const Waiting *waiting) {
+        int64_t turn = MAX(waiting->round - BUS_ROUND_USEC, 0) / 2;
+
+        return g_get_monotonic_time() < waiting->answers->slow_until ||
+               (int64_t) (waiting->answer.size / BUS_READS) * turn > BUS_READS_MAX_USEC;
+}
+
+/* True: the bus is asked how fast it is; then the answer has its turn again. */
+static bool probe(Waiting *waiting) {
+        Answers *answers = waiting->answers;
+
+        if (!limits_bind(waiting->turn.uid) || waiting->answer.size < BUS_READS_LONG ||
+            waiting->n_probes == PROBES_MAX || (waiting->n_probes > 0 && !is_too_slow(waiting)) ||
+            credentials_ask(answers->bus, waiting->turn.caller, on_probed, waiting, &waiting->probe) < 0)
+                return false;
+
+        waiting->probed = g_get_monotonic_time();
+        answers->probing = waiting;
+        return true;
+}
+
+static int send_complete(const Waiting *waiting, sd_bus_error *ret_error) {
+        const Answer *answer = &waiting->answer;
+
+        if (waiting->n_probes > 0 && is_too_slow(waiting))
+                return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED,
+                                         "the bus is too busy for the answer of %s, which has %zu KiB; call it again "
+                                         "later",
+                                         sd_bus_message_get_member(answer->question), answer->size >> 10);
+
+        return MIN(sd_bus_message_send(answer->reply), 0);
 }
 
 static void on_leaving(sd_bus_message *signal, void *userdata) {
@@ -190,6 +269,7 @@ static void unread_free(void *data) {
 
         unread->answers->n_unread -= unread->size;
         user_subtract(unread->user, USE_UNREAD, unread->size);
+        sd_bus_slot_unref(unread->read);
         sd_bus_slot_unref(unread->ping);
         g_free(unread);
 }
@@ -198,6 +278,15 @@ static int on_pinged(sd_bus_message *reply, void *userdata, sd_bus_error *unused
         Unread *unread = userdata;
 
         g_ptr_array_remove_fast(unread->answers->unread, unread);
+        return 0;
+}
+
+static int on_read(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
+        Unread *unread = userdata;
+        int64_t now = g_get_monotonic_time(), took = now - unread->sent;
+
+        if (took > BUS_READS_MAX_USEC)
+                unread->answers->slow_until = now + MIN(SLOW_REST * took, SLOW_REST_MAX_USEC);
         return 0;
 }
 
@@ -218,28 +307,40 @@ static void note_unread(const Waiting *waiting) {
                 .answers = answers,
                 .user = users_get(answers->users, uid),
                 .size = waiting->answer.size,
+                .sent = g_get_monotonic_time(),
         };
+        (void) credentials_ask(answers->bus, waiting->turn.caller, on_read, unread, &unread->read);
         if (sd_bus_call_async(answers->bus, &unread->ping, ping, on_pinged, unread, PING_USEC) < 0) {
+                sd_bus_slot_unref(unread->read);
                 g_free(unread);
                 return;
         }
-        answers->sent = g_get_monotonic_time();
         user_add(unread->user, USE_UNREAD, unread->size);
         answers->n_unread += unread->size;
         g_ptr_array_add(answers->unread, unread);
+}
+
+static int refuse_call(const Answers *answers, sd_bus_error *ret_error) {
+        return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED, TEXT_TOO_MANY_CALLS, answers->max);
 }
 
 static bool on_turn(Turn *turn, int64_t until) {
         Waiting *waiting = (Waiting *) turn;
         sd_bus_message *question = waiting->answer.question;
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
-        int r = make(waiting, until, &error);
+        int r = 0;
 
-        if (r > 0) {
+        if (waiting->refused)
+                r = refuse_call(waiting->answers, &error);
+        else if (!waiting->complete)
+                r = make(waiting, until, &error);
+        if (r > 0 || (r == 0 && probe(waiting))) {
                 watch_caller(waiting);
                 waiting->aside = r == ANSWER_WAITS;
                 return waiting->aside;
         }
+        if (r == 0)
+                r = send_complete(waiting, &error);
 
         if (sd_bus_error_is_set(&error))
                 (void) sd_bus_reply_method_error(question, &error);
@@ -251,26 +352,31 @@ static bool on_turn(Turn *turn, int64_t until) {
         return true;
 }
 
-/* Answer only when the bus has taken all earlier messages. Root does not wait for that: a dbus-daemon may be busy with
+/* Has the bus read all earlier messages, also those in the socket? */
+static bool bus_has_read_all(sd_bus *bus) {
+        uint64_t n_unsent = 0;
+        int n_unread = 0, fd = sd_bus_get_fd(bus);
+
+        return (sd_bus_get_n_queued_write(bus, &n_unsent) < 0 || n_unsent == 0) &&
+               (fd < 0 || ioctl(fd, SIOCOUTQ, &n_unread) < 0 || n_unread == 0);
+}
+
+/* Answer only when the bus has read all earlier messages. Root does not wait for that: a dbus-daemon may be busy with
  * refusals of calls all the time. */
 static bool may_answer(uint32_t uid, void *userdata) {
         Answers *answers = userdata;
-        bool trusted = !limits_bind(uid);
         uint64_t n_unsent = 0;
 
-        if (sd_bus_get_n_queued_write(answers->bus, &n_unsent) >= 0 && n_unsent > 0)
-                return trusted && n_unsent < UNSENT_MAX;
-
-        /* A dbus-daemon with many clients takes a long answer in small parts, and all others wait behind it. */
-        if (answers->sent > 0) {
-                int64_t now = g_get_monotonic_time(), took = now - answers->sent;
-
-                answers->sent = 0;
-                if (took >= SLOW_USEC)
-                        turns_rest(answers->turns, now + MIN(2 * took, REST_USEC));
+        if (!limits_bind(uid))
+                return sd_bus_get_n_queued_write(answers->bus, &n_unsent) < 0 || n_unsent < UNSENT_MAX;
+        if (answers->probing)
+                return false;
+        if (!bus_has_read_all(answers->bus)) {
+                turns_rest(answers->turns, g_get_monotonic_time() + UNREAD_POLL_USEC);
+                return false;
         }
-        return trusted ||
-               (user_has_room(users_get(answers->users, uid), USE_UNREAD, 0) && answers->n_unread <= UNREAD_OF_ALL_MAX);
+
+        return user_has_room(users_get(answers->users, uid), USE_UNREAD, 0) && answers->n_unread <= UNREAD_OF_ALL_MAX;
 }
 
 Answers *answers_new(Connection *connection, Users *users, unsigned max, void *userdata) {
@@ -301,6 +407,7 @@ void answers_free(Answers *answers) {
 }
 
 void answers_open(Answers *answers) {
+        answers->open = true;
         turns_open(answers->turns);
 }
 
@@ -318,30 +425,30 @@ static int on_asker_known(sd_bus_message *reply, void *userdata, sd_bus_error *u
                 Waiting *waiting = link->data;
 
                 next = link->next;
-                /* Others have their turn, or waited already when the name was forgotten and asked for again. */
-                if (!g_str_equal(waiting->turn.caller, asker->name) || waiting->turn.of || waiting->aside)
+                if (waiting->asker != asker)
                         continue;
                 if (sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
                         waiting_free(waiting);
                 else
-                        turns_add(answers->turns, &waiting->turn, asker->uid,
-                                  sd_bus_message_get_sender(waiting->answer.question));
+                        turns_add(answers->turns, &waiting->turn, asker->uid, asker->name);
         }
         return 0;
 }
 
-static gboolean asker_is_known(void *name, void *asker, void *userdata) {
-        return !((Asker *) asker)->slot;
+static gboolean asker_is_unused(void *name, void *data, void *userdata) {
+        const Asker *asker = data;
+
+        return !asker->slot && asker->n_calls == 0 && asker->n_waits == 0;
 }
 
-static const Asker *asker_of(Answers *answers, const char *name) {
+static Asker *asker_of(Answers *answers, const char *name) {
         Asker *asker = g_hash_table_lookup(answers->askers, name);
 
         if (asker)
                 return asker;
 
         if (g_hash_table_size(answers->askers) >= ASKERS_MAX)
-                g_hash_table_foreach_remove(answers->askers, asker_is_known, NULL);
+                g_hash_table_foreach_remove(answers->askers, asker_is_unused, NULL);
         asker = g_new(Asker, 1);
         *asker = (Asker){ .answers = answers, .name = g_strdup(name), .uid = UINT32_MAX };
         (void) credentials_ask(answers->bus, name, on_asker_known, asker, &asker->slot);
@@ -351,12 +458,10 @@ static const Asker *asker_of(Answers *answers, const char *name) {
 
 /* Waits until it is known whose turn it is. */
 static void queue(Waiting *waiting) {
-        const char *name = sd_bus_message_get_sender(waiting->answer.question);
-        const Asker *asker = asker_of(waiting->answers, name);
+        const Asker *asker = waiting->asker;
 
-        waiting->turn.caller = name;
         if (!asker->slot)
-                turns_add(waiting->answers->turns, &waiting->turn, asker->uid, name);
+                turns_add(waiting->answers->turns, &waiting->turn, asker->uid, asker->name);
 }
 
 void answers_retry(Answers *answers) {
@@ -369,52 +474,45 @@ void answers_retry(Answers *answers) {
         }
 }
 
-static unsigned count_of_sender(const Answers *answers, const char *sender, bool is_wait) {
-        unsigned n = 0;
-
-        for (const GList *link = answers->waiting.head; link; link = link->next) {
-                const Waiting *waiting = link->data;
-
-                n += waiting->kind->is_wait == is_wait && g_str_equal(waiting->turn.caller, sender);
-        }
-
-        return n;
-}
-
 /* Makes room for another wait: the oldest one may be of a call that its caller has given up, about which D-Bus tells
  * nothing. */
-static void give_up_wait(Answers *answers, const char *sender) {
-        if (count_of_sender(answers, sender, true) < answers->max)
-                return;
-
-        for (const GList *link = answers->waiting.head; link; link = link->next) {
+static void give_up_wait(Answers *answers, const Asker *asker) {
+        for (const GList *link = asker->n_waits < answers->max ? NULL : answers->waiting.head; link;
+             link = link->next) {
                 Waiting *waiting = link->data;
+                g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
 
-                if (!waiting->kind->is_wait || !g_str_equal(waiting->turn.caller, sender))
+                if (!waiting->kind->is_wait || waiting->asker != asker)
                         continue;
 
-                (void) sd_bus_reply_method_errorf(waiting->answer.question, ERROR_LIMIT_EXCEEDED, TEXT_TOO_MANY_CALLS,
-                                                  answers->max);
+                (void) refuse_call(answers, &error);
+                (void) sd_bus_reply_method_error(waiting->answer.question, &error);
                 waiting_free(waiting);
                 return;
         }
 }
 
 int answers_add(Answers *answers, sd_bus_message *message, const AnswerKind *kind, sd_bus_error *ret_error) {
-        const char *sender = sd_bus_message_get_sender(message);
+        Asker *asker = asker_of(answers, sd_bus_message_get_sender(message));
+        /* A refusal of a user waits for its turn, so that refusals cannot flood the bus. */
+        bool has_turn = answers->open && !asker->slot && limits_bind(asker->uid);
         Waiting *waiting;
 
         if (kind->is_wait)
-                give_up_wait(answers, sender);
-        else if (count_of_sender(answers, sender, false) >= answers->max)
-                return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED, TEXT_TOO_MANY_CALLS, answers->max);
+                give_up_wait(answers, asker);
+        else if (asker->n_calls >= (has_turn ? 2 : 1) * answers->max)
+                return refuse_call(answers, ret_error);
 
         waiting = g_new0(Waiting, 1);
         waiting->answers = answers;
+        waiting->asker = asker;
         waiting->kind = kind;
+        waiting->refused = !kind->is_wait && asker->n_calls >= answers->max;
         waiting->answer.question = sd_bus_message_ref(message);
         waiting->answer.userdata = answers->userdata;
         waiting->link.data = waiting;
+        *count_of(asker, kind) += 1;
+        waiting->turn.caller = asker->name;
         g_queue_push_tail_link(&answers->waiting, &waiting->link);
         queue(waiting);
         return 1;

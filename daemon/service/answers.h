@@ -43,9 +43,9 @@ typedef struct Answer {
 #define ANSWER_WAITS 2
 
 /* Limits of the bytes of an answer. A dbus-daemon disconnects the sender of a message of more than 32 MiB. An answer in
- * parts is shorter, so that neither side needs much memory for it. */
+ * parts is shorter, so that all that is sent meanwhile does not wait behind it. */
 #define ANSWER_SIZE_MAX ((size_t) 24 << 20)
-#define ANSWER_PART_SIZE ((size_t) 4 << 20)
+#define ANSWER_PART_SIZE ((size_t) 128 << 10)
 /* A part with fewer elements is the last one: org.btd1(5) promises that. */
 #define ANSWER_PART_LEAST 1000u
 /* What a value takes in a message besides its text, about. */

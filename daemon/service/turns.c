@@ -47,11 +47,11 @@ static Turn *next_turn(const Turns *turns) {
         for (unsigned i = 0; i < turns->users->len; i++) {
                 const TurnsOfUser *user = turns->users->pdata[i];
 
-                if (!may_take(turns, user))
+                if ((rest && limits_bind(user->uid)) || !may_take(turns, user))
                         continue;
                 if (!limits_bind(user->uid))
                         return user->queue.head->data;
-                if (!rest && (!next || user->number < next->number))
+                if (!next || user->number < next->number)
                         next = user;
         }
         if (!rest && turns->begun && may_take(turns, turns->begun->of))
