@@ -351,7 +351,7 @@ static void read_outputs(Reader *reader, uint32_t item, Outcome *outcome) {
                 if (!blackboard_name_valid(word))
                         reader_error(reader, key,
                                      g_strdup_printf("outputs: '%s' cannot be the name of a variable (a letter or '_', "
-                                                     "then letters, digits, '_', '-' and '.')",
+                                                     "then letters, digits, '_' and '-')",
                                                      shown));
         }
 }

@@ -58,7 +58,7 @@ int variables_check(const char *option, const GPtrArray *sets) {
                                             option, 20, key, BLACKBOARD_KEY_MAX);
                 if (!blackboard_key_valid(key))
                         return report_usage("%s%s: '%s' cannot be the name of a variable (a letter or '_', then "
-                                            "letters, digits, '_', '-' and '.')",
+                                            "letters, digits, '_' and '-')",
                                             option, set, key);
 
                 status = check_value(option, key, equals + 1);

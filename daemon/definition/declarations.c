@@ -24,6 +24,21 @@ static const char *const expected[VARIABLE_TYPE_MAX_] = {
         [VARIABLE_OBJECT] = "an object",
 };
 
+VariableType variable_type_of(json_object *value) {
+        static const VariableType types[] = {
+                [json_type_null] = VARIABLE_ANY,      [json_type_boolean] = VARIABLE_BOOL,
+                [json_type_double] = VARIABLE_NUMBER, [json_type_int] = VARIABLE_NUMBER,
+                [json_type_object] = VARIABLE_OBJECT, [json_type_array] = VARIABLE_LIST,
+                [json_type_string] = VARIABLE_STRING,
+        };
+
+        return types[json_object_get_type(value)];
+}
+
+const char *variable_type_describe(VariableType type) {
+        return expected[type];
+}
+
 char *variable_name_problem(const char *name, bool at) {
         g_autofree char *shown = excerpt(name, strlen(name));
         const char *plain = name + (at && *name == '@');
@@ -33,8 +48,8 @@ char *variable_name_problem(const char *name, bool at) {
                                        shown, BLACKBOARD_KEY_MAX);
         if (!blackboard_key_valid(plain))
                 return g_strdup_printf("'%s' cannot be the name of a variable (a letter or '_', then letters, digits, "
-                                       "'_', '-' and '.')",
-                                       shown);
+                                       "'_' and '-')%s",
+                                       shown, strchr(plain, '.') ? "; a '.' leads to a member of its value" : "");
         if (token_is_keyword(plain))
                 return g_strdup_printf("'%s' cannot be the name of a variable, because it is a word of Lua and no "
                                        "expression could read it",

@@ -40,6 +40,11 @@ char *variable_name_problem(const char *name, bool at);
 /* "any", "bool", ...; NULL-terminated. */
 extern const char *const variable_type_names[];
 
+/* The type of a value; null is VARIABLE_ANY. */
+VariableType variable_type_of(json_object *value);
+/* "a list", "a string", ...: what a value of the type is. */
+const char *variable_type_describe(VariableType type);
+
 /* declarations may be NULL. NULL: no declaration has this name. */
 const Declaration *declaration_find(const Declaration *declarations, const char *name);
 

@@ -533,19 +533,21 @@ static char *describe_without_secret(const Filling *filling, const Template *tem
 
 static int fill_in(const Filling *filling, const Template *template, char **ret_error) {
         g_autofree char *problem = NULL;
-        ParamSetter setter = {
-                .arena = filling->arena, .report = on_param_report, .userdata = &problem, .origin = template->value
-        };
+        ParamSetter setter = { .arena = filling->arena, .report = on_param_report, .userdata = &problem };
         const ReferenceValues values = {
                 .blackboard = filling->blackboard,
                 .noted = filling->noted,
                 .secrets = filling->secrets,
                 .null_is_text = template->param->shown,
+                .no_lists = template->param->kind == PARAM_STRINGS,
         };
+        bool spreads = values.no_lists && json_object_is_type(template->value, json_type_array);
+        g_autoptr(json_object) spread = NULL;
         json_object *value;
-        int r;
+        int r = spreads ? reference_spread(&values, template->value, &spread, &problem) : 0;
 
-        r = reference_reveal(&values, template->value, &value, &problem);
+        setter.origin = spread ?: template->value;
+        r = r < 0 ? r : reference_reveal(&values, setter.origin, &value, &problem);
         if (r < 0) {
                 *ret_error = g_strdup_printf("%s: %s", template->param->name, problem);
                 return -EINVAL;

@@ -260,15 +260,17 @@ static json_object *schema_of_members(const Param *params, bool literal) {
 /* A text with a reference anywhere. */
 #define TEMPLATE_PATTERN "\\{"
 /* A part of a text: characters, an escaped brace or a reference. */
-#define PIECE "[^{]|\\{\\{|\\{@?[A-Za-z_][A-Za-z0-9_.-]*\\}"
+#define PIECE                                                                                                          \
+        "[^{]|\\{\\{|\\{(unit_escape:|unit_escape_path:)?@?[A-Za-z_][A-Za-z0-9_-]*"                                    \
+        "(\\.[A-Za-z0-9_-]+|\\[[0-9]+\\])*(\\.\\.\\.)?\\}"
 #define TEXT_MEANT "a text, in which \"{key}\" is a variable and \"{{\" a brace"
 /* Keywords of Lua, see script/analysis.c. */
 #define NO_KEYWORD                                                                                                     \
         "(?!(and|break|do|else|elseif|end|false|for|function|goto|if|in|local|nil|not|or|repeat|return|then|true|"     \
         "until|while)$)"
-#define KEY_PATTERN "^" NO_KEYWORD "[A-Za-z_][A-Za-z0-9_.-]{0,254}$"
+#define KEY_PATTERN "^" NO_KEYWORD "[A-Za-z_][A-Za-z0-9_-]{0,254}$"
 /* With "@", a variable of the outermost scope. */
-#define NAME_PATTERN "^@?" NO_KEYWORD "[A-Za-z_][A-Za-z0-9_.-]{0,254}$"
+#define NAME_PATTERN "^@?" NO_KEYWORD "[A-Za-z_][A-Za-z0-9_-]{0,254}$"
 
 static json_object *string_value(const char *text) {
         return json_object_new_string(text);

@@ -75,8 +75,8 @@ static int check_names(json_object *variables, char **ret_error) {
 
                 shown = excerpt(key, strlen(key));
                 *ret_error = g_strdup_printf(
-                        "'%s' cannot be the name of a variable (a letter or '_', then letters, digits, '_', "
-                        "'-' and '.', 255 at most)",
+                        "'%s' cannot be the name of a variable (a letter or '_', then letters, digits, '_' "
+                        "and '-', 255 at most)",
                         shown);
                 return -EINVAL;
         }

@@ -433,7 +433,8 @@ bool blackboard_key_valid(const char *key) {
                 return false;
 
         for (; key[length]; length++)
-                if (length >= BLACKBOARD_KEY_MAX || !(g_ascii_isalnum(key[length]) || strchr("_-.", key[length])))
+                if (length >= BLACKBOARD_KEY_MAX ||
+                    !(g_ascii_isalnum(key[length]) || key[length] == '_' || key[length] == '-'))
                         return false;
 
         return true;

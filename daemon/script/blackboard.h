@@ -101,7 +101,7 @@ uint32_t blackboard_match_value(json_object *value, const char *const *cases);
 uint32_t blackboard_match(const Blackboard *blackboard, const char *key, const char *const *cases);
 
 #define BLACKBOARD_KEY_MAX 255u
-/* A letter or underscore, then letters, digits, '_', '-' and '.', BLACKBOARD_KEY_MAX characters at most. */
+/* A letter or underscore, then letters, digits, '_' and '-', BLACKBOARD_KEY_MAX characters at most. */
 bool blackboard_key_valid(const char *key);
 /* A key, or '@' and a key. */
 bool blackboard_name_valid(const char *name);

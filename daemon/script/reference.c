@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Parses, checks and expands the references in strings: "{key}", "{unit_escape:key}", "{secret:NAME}", and "{{" for a
- * brace. */
+/* Parses, checks and expands the references in strings: "{key}", "{key.member}", "{key[2]}", "{key...}",
+ * "{unit_escape:key}", "{secret:NAME}", and "{{" for a brace. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <json-c/linkhash.h>
 #include <limits.h>
 #include <string.h>
@@ -33,19 +34,24 @@ static const char *const prefixes[] = {
         [PIECE_SECRET] = SECRET_PREFIX,
 };
 
+#define SPREAD "..."
+
 typedef struct Piece {
         PieceKind kind;
         const char *start; /* of the text, or of the name */
         size_t length;
+        const char *end; /* a variable: after its members, ".device[2]"; if it is spread, SPREAD follows */
+        bool spread;
 } Piece;
 
 static bool piece_is_key(const Piece *piece) {
         return piece->kind != PIECE_TEXT && piece->kind != PIECE_SECRET;
 }
 
-/* Finds out of which kind the reference is. */
+/* Finds out of which kind the reference is, and where the name of its variable ends. */
 static void settle_kind(Piece *piece) {
         size_t length;
+        const char *p;
 
         piece->kind = G_N_ELEMENTS(prefixes) - 1;
         while ((length = strlen(prefixes[piece->kind])) > piece->length ||
@@ -54,6 +60,16 @@ static void settle_kind(Piece *piece) {
 
         piece->start += length;
         piece->length -= length;
+        piece->end = piece->start + piece->length;
+        if (piece->kind == PIECE_SECRET)
+                return;
+
+        piece->spread =
+                piece->length > strlen(SPREAD) && memcmp(piece->end - strlen(SPREAD), SPREAD, strlen(SPREAD)) == 0;
+        piece->end -= piece->spread ? strlen(SPREAD) : 0;
+        for (p = piece->start; p < piece->end && *p != '.' && *p != '['; p++)
+                ;
+        piece->length = (size_t) (p - piece->start);
 }
 
 /* Takes the piece that begins at *p. 1: there is one; 0: the text has ended; -EINVAL: a '{' has no '}'. */
@@ -93,20 +109,76 @@ static int piece_bad_brace(const char *p, const char *end, char **ret_error) {
         return -EINVAL;
 }
 
-/* The name of the variable, or of the secret, to be freed. -EINVAL: invalid, with an error message. */
-static int piece_key(const Piece *piece, char **ret_key, char **ret_error) {
-        g_autofree char *key = g_strndup(piece->start, piece->length);
-        g_autofree char *shown = NULL;
+/* A member of an object, or an element of a list. */
+typedef struct Step {
+        const char *start; /* its '.' or '[' */
+        const char *name;  /* NULL: an element */
+        size_t length;
+        uint64_t number; /* from 1, as in expressions */
+} Step;
 
-        if (strlen(key) == piece->length && blackboard_name_valid(key)) {
+/* Takes the step that begins at *p. 1: there is one; 0: there are no more; -EINVAL: bad syntax. */
+static int step_next(const char **p, const char *end, Step *ret_step) {
+        const char *start = *p + 1, *stop = start;
+        uint64_t number = 0;
+
+        if (*p == end)
+                return 0;
+
+        if (**p == '.') {
+                while (stop < end && (g_ascii_isalnum(*stop) || *stop == '_' || *stop == '-'))
+                        stop++;
+                if (stop == start)
+                        return -EINVAL;
+
+                *ret_step = (Step){ .start = *p, .name = start, .length = (size_t) (stop - start) };
+                *p = stop;
+                return 1;
+        }
+
+        for (; stop < end && g_ascii_isdigit(*stop); stop++)
+                number = MIN(number * 10 + (uint64_t) (*stop - '0'), UINT32_MAX);
+        if (**p != '[' || stop == start || stop == end || *stop != ']')
+                return -EINVAL;
+
+        *ret_step = (Step){ .start = *p, .number = number };
+        *p = stop + 1;
+        return 1;
+}
+
+static int check_steps(const Piece *piece) {
+        const char *p = piece->start + piece->length;
+        Step step;
+        int r;
+
+        while ((r = step_next(&p, piece->end, &step)) > 0)
+                if (!step.name && step.number == 0)
+                        return -ERANGE;
+
+        return r;
+}
+
+/* The name of the variable, to be freed. -EINVAL: it or its members are invalid, with an error message. */
+static int piece_key(const Piece *piece, char **ret_key, char **ret_error) {
+        g_autofree char *key = g_strndup(piece->start, piece->length), *shown = NULL;
+        bool valid = strlen(key) == piece->length && blackboard_name_valid(key);
+        int r = valid ? check_steps(piece) : -EINVAL;
+
+        if (r >= 0) {
                 *ret_key = g_steal_pointer(&key);
                 return 0;
         }
 
-        shown = excerpt(piece->start, piece->length);
-        *ret_error = g_strdup_printf("'{%s}' does not name a variable (a letter or '_', then letters, digits, '_', "
-                                     "'-' and '.'); write '{{' for a brace",
-                                     shown);
+        shown = excerpt(piece->start, (size_t) (piece->end - piece->start));
+        if (r == -ERANGE)
+                *ret_error = g_strdup_printf("'{%s}': the first element of a list is [1], as in expressions", shown);
+        else if (valid)
+                *ret_error = g_strdup_printf("'{%s}' does not name a member, as '{camera.device}' and '{list[2]}' do",
+                                             shown);
+        else
+                *ret_error = g_strdup_printf("'{%s}' does not name a variable (a letter or '_', then letters, digits, "
+                                             "'_' and '-'); write '{{' for a brace",
+                                             shown);
         return -EINVAL;
 }
 
@@ -128,21 +200,44 @@ static int piece_secret(const Piece *piece, char **ret_name, char **ret_error) {
 
 /* Does the text consist of this reference to a variable? */
 static bool piece_is_whole(const Piece *piece, const char *text, size_t length) {
-        return piece->kind == PIECE_VARIABLE && piece->length + 2 == length && piece->start == text + 1;
+        return piece->kind == PIECE_VARIABLE && !piece->spread && piece->start == text + 1 &&
+               piece->end + 1 == text + length;
 }
 
-char *reference_next(const char *text, size_t length, size_t *at, size_t *ret_start) {
+/* The same for a reference that is spread. */
+static bool piece_is_spread(const Piece *piece, const char *text, size_t length) {
+        return piece->kind == PIECE_VARIABLE && piece->spread && piece->start == text + 1 &&
+               piece->end + strlen(SPREAD) + 1 == text + length;
+}
+
+bool reference_next(const char *text, size_t length, size_t *at, Reference *ret_reference) {
         const char *p = text + *at;
         Piece piece;
 
         while (piece_next(&p, text + length, &piece) > 0)
                 if (piece_is_key(&piece)) {
-                        *ret_start = (size_t) (piece.start - text);
+                        const char *steps = piece.start + piece.length;
+
+                        *ret_reference = (Reference){
+                                .name = g_strndup(piece.start, piece.length),
+                                .steps = steps,
+                                .n_steps = (size_t) (piece.end - steps),
+                                .start = (size_t) (piece.start - text),
+                                .spread = piece.spread,
+                                .whole = piece_is_whole(&piece, text, length),
+                        };
                         *at = (size_t) (p - text);
-                        return g_strndup(piece.start, piece.length);
+                        return true;
                 }
 
-        return NULL;
+        return false;
+}
+
+bool reference_spreads(const char *text, size_t length) {
+        const char *p = text;
+        Piece piece;
+
+        return piece_next(&p, text + length, &piece) > 0 && piece_is_spread(&piece, text, length);
 }
 
 /* Called for each string in a value. The first negative answer ends it and is the result; else the greatest answer is.
@@ -214,6 +309,12 @@ int reference_check(const char *text, size_t length, ReferenceFault on_fault, vo
                         continue;
 
                 r = piece.kind == PIECE_SECRET ? piece_secret(&piece, &key, &error) : piece_key(&piece, &key, &error);
+                if (r >= 0 && piece.spread && !piece_is_spread(&piece, text, length)) {
+                        error = g_strdup_printf("'{%s" SPREAD "}' must be an element of its own, because it becomes "
+                                                "several",
+                                                key);
+                        r = -EINVAL;
+                }
                 if (r < 0)
                         on_fault(error, (size_t) (start - text), userdata);
                 found = r < 0 || found < 0 ? -EINVAL : 1;
@@ -241,6 +342,47 @@ static int visit_has_secret(const char *text, size_t length, void *userdata) {
         return 0;
 }
 
+static const char *describe_type(json_object *value) {
+        switch (json_object_get_type(value)) {
+        case json_type_array:
+                return "a list";
+        case json_type_object:
+                return "an object";
+        case json_type_string:
+                return "a string";
+        case json_type_boolean:
+                return "true or false";
+        case json_type_null:
+                return "null";
+        default:
+                return "a number";
+        }
+}
+
+/* Replaces the value by the member that the steps lead to, which have valid syntax. -ENOENT: there is no such member;
+ * ret_failed: the first step that led nowhere; *value is where it began. */
+static int follow(json_object **value, const char *steps, size_t n_steps, Step *ret_failed) {
+        const char *p = steps;
+        Step step;
+
+        while (step_next(&p, steps + n_steps, &step) > 0) {
+                g_autofree char *name = step.name ? g_strndup(step.name, step.length) : NULL;
+                bool is_list = json_object_is_type(*value, json_type_array);
+                json_object *member = NULL;
+                bool found = name ? json_object_object_get_ex(*value, name, &member)
+                                  : is_list && step.number <= json_object_array_length(*value);
+
+                if (!found) {
+                        if (ret_failed)
+                                *ret_failed = step;
+                        return -ENOENT;
+                }
+                *value = name ? member : json_object_array_get_idx(*value, step.number - 1);
+        }
+
+        return 0;
+}
+
 typedef struct Noting {
         const Blackboard *blackboard;
         json_object *noted;
@@ -248,11 +390,11 @@ typedef struct Noting {
 
 static int visit_note(const char *text, size_t length, void *userdata) {
         const Noting *noting = userdata;
-        size_t at = 0, start;
-        char *name;
+        Reference reference;
+        size_t at = 0;
 
-        while ((name = reference_next(text, length, &at, &start))) {
-                g_autofree char *key = name;
+        while (reference_next(text, length, &at, &reference)) {
+                g_autofree char *key = reference.name;
                 json_object *value;
 
                 if (blackboard_get(noting->blackboard, key, &value))
@@ -270,16 +412,18 @@ void reference_note(const Blackboard *blackboard, json_object *value, json_objec
 
 static int visit_has_changed(const char *text, size_t length, void *userdata) {
         const Noting *noting = userdata;
-        size_t at = 0, start;
-        char *name;
+        Reference reference;
+        size_t at = 0;
 
-        while ((name = reference_next(text, length, &at, &start))) {
-                g_autofree char *key = name;
+        while (reference_next(text, length, &at, &reference)) {
+                g_autofree char *key = reference.name;
                 json_object *now, *then;
-                bool is_set = blackboard_get(noting->blackboard, key, &now);
+                bool is_set = blackboard_get(noting->blackboard, key, &now),
+                     was_set = json_object_object_get_ex(noting->noted, key, &then);
 
-                if (is_set != json_object_object_get_ex(noting->noted, key, &then) ||
-                    (is_set && now != then && !blackboard_same_value(now, then)))
+                is_set = is_set && follow(&now, reference.steps, reference.n_steps, NULL) >= 0;
+                was_set = was_set && follow(&then, reference.steps, reference.n_steps, NULL) >= 0;
+                if (is_set != was_set || (is_set && now != then && !blackboard_same_value(now, then)))
                         return 1;
         }
 
@@ -293,11 +437,11 @@ bool reference_is_as_noted(const Blackboard *blackboard, json_object *value, jso
 }
 
 static int visit_add_names(const char *text, size_t length, void *userdata) {
-        size_t at = 0, start;
-        char *name;
+        Reference reference;
+        size_t at = 0;
 
-        while ((name = reference_next(text, length, &at, &start)))
-                g_ptr_array_add(userdata, name);
+        while (reference_next(text, length, &at, &reference))
+                g_ptr_array_add(userdata, reference.name);
 
         return 0;
 }
@@ -315,9 +459,8 @@ bool reference_to_secret_inside(json_object *value) {
 }
 
 char *reference_key(json_object *value) {
-        g_autofree char *error = NULL;
+        g_autofree char *error = NULL, *key = NULL;
         const char *text, *p;
-        char *key = NULL;
         size_t length;
         Piece piece;
 
@@ -329,7 +472,7 @@ char *reference_key(json_object *value) {
         if (piece_next(&p, text + length, &piece) <= 0 || !piece_is_whole(&piece, text, length))
                 return NULL;
 
-        return piece_key(&piece, &key, &error) < 0 ? NULL : key;
+        return piece_key(&piece, &key, &error) < 0 ? NULL : g_strndup(piece.start, length - 2);
 }
 
 static void offer_variables(Nearest *nearest, json_object *variables) {
@@ -352,9 +495,36 @@ static int no_variable(const Blackboard *blackboard, const char *key, char **ret
         return -ENOENT;
 }
 
+static int no_member(const Piece *piece, json_object *value, const Step *step, char **ret_error) {
+        g_autofree char *object = g_strndup(piece->start, (size_t) (step->start - piece->start));
+        g_autofree char *name = step->name ? g_strndup(step->name, step->length) : NULL;
+        Nearest nearest = { .word = name };
+        size_t n;
+
+        if (name && json_object_is_type(value, json_type_object)) {
+                offer_variables(&nearest, value);
+                *ret_error = nearest.best ? g_strdup_printf("'%s' has no member '%s'; did you mean '%s'?", object, name,
+                                                            nearest.best)
+                                          : g_strdup_printf("'%s' has no member '%s'", object, name);
+        } else if (name) {
+                *ret_error =
+                        g_strdup_printf("'%s' is %s, so it has no member '%s'", object, describe_type(value), name);
+        } else if (json_object_is_type(value, json_type_array)) {
+                n = json_object_array_length(value);
+                *ret_error = g_strdup_printf("the list '%s' has %zu element%s, so there is no [%" PRIu64 "]", object, n,
+                                             n == 1 ? "" : "s", step->number);
+        } else
+                *ret_error = g_strdup_printf("'%s' is %s, so it has no element [%" PRIu64 "]", object,
+                                             describe_type(value), step->number);
+
+        return -ENOENT;
+}
+
 static int look_up(const ReferenceValues *values, const Piece *piece, json_object **ret_value, char **ret_error) {
+        const char *steps = piece->start + piece->length;
         g_autofree char *key = NULL;
         int r = piece_key(piece, &key, ret_error);
+        Step failed;
         bool found;
 
         if (r < 0)
@@ -362,7 +532,11 @@ static int look_up(const ReferenceValues *values, const Piece *piece, json_objec
 
         found = values->noted ? json_object_object_get_ex(values->noted, key, ret_value)
                               : blackboard_get(values->blackboard, key, ret_value);
-        return found ? 0 : no_variable(values->blackboard, key, ret_error);
+        if (!found)
+                return no_variable(values->blackboard, key, ret_error);
+
+        r = follow(ret_value, steps, (size_t) (piece->end - steps), &failed);
+        return r < 0 ? no_member(piece, *ret_value, &failed, ret_error) : 0;
 }
 
 static void append_value(GString *text, json_object *value) {
@@ -408,8 +582,7 @@ static int append_escaped(GString *text, const Piece *piece, json_object *value,
 
         if (json_object_is_type(value, json_type_array) || json_object_is_type(value, json_type_object)) {
                 *ret_error = g_strdup_printf("the variable '%.*s' is %s, and only a text can be escaped",
-                                             (int) piece->length, piece->start,
-                                             json_object_is_type(value, json_type_array) ? "a list" : "an object");
+                                             (int) (piece->end - piece->start), piece->start, describe_type(value));
                 return -EINVAL;
         }
 
@@ -421,7 +594,7 @@ static int append_escaped(GString *text, const Piece *piece, json_object *value,
 
         shown = excerpt(plain, strlen(plain));
         *ret_error = g_strdup_printf("the variable '%.*s' is not a path that can be escaped: '%s' contains '..'",
-                                     (int) piece->length, piece->start, shown);
+                                     (int) (piece->end - piece->start), piece->start, shown);
         return -EINVAL;
 }
 
@@ -434,7 +607,14 @@ static int append_variable(const ReferenceValues *values, GString *text, const P
 
         if (!value && !values->null_is_text) {
                 *ret_error = g_strdup_printf("the variable '%.*s' is null, so it cannot be a part of a text",
-                                             (int) piece->length, piece->start);
+                                             (int) (piece->end - piece->start), piece->start);
+                return -EINVAL;
+        }
+        if (values->no_lists && json_object_is_type(value, json_type_array)) {
+                *ret_error = g_strdup_printf("the variable '%.*s' is a list, so it cannot be a part of a text; "
+                                             "\"{%.*s" SPREAD "}\" as an element of its own becomes its elements",
+                                             (int) (piece->end - piece->start), piece->start,
+                                             (int) (piece->end - piece->start), piece->start);
                 return -EINVAL;
         }
         if (piece->kind != PIECE_VARIABLE)
@@ -544,6 +724,42 @@ int reference_reveal(const ReferenceValues *values, json_object *value, json_obj
                 *ret_value = json_object_get(value);
                 return 0;
         }
+}
+
+int reference_spread(const ReferenceValues *values, json_object *array, json_object **ret_array, char **ret_error) {
+        g_autoptr(json_object) copy = json_object_new_array();
+
+        for (size_t i = 0; i < json_object_array_length(array); i++) {
+                json_object *element = json_object_array_get_idx(array, i), *list;
+                const char *text = json_object_get_string(element), *p = text;
+                g_autofree char *name = NULL;
+                Piece piece;
+                int r;
+
+                if (!json_object_is_type(element, json_type_string) || !reference_spreads(text, strlen(text))) {
+                        json_object_array_add(copy, json_object_get(element));
+                        continue;
+                }
+
+                piece_next(&p, text + strlen(text), &piece);
+                r = look_up(values, &piece, &list, ret_error);
+                if (r < 0)
+                        return r;
+
+                name = g_strndup(piece.start, (size_t) (piece.end - piece.start));
+                if (!json_object_is_type(list, json_type_array)) {
+                        *ret_error = g_strdup_printf("the variable '%s' is %s, not a list", name, describe_type(list));
+                        return -EINVAL;
+                }
+                for (size_t k = 0; k < json_object_array_length(list); k++) {
+                        g_autofree char *reference = g_strdup_printf("{%s[%zu]}", name, k + 1);
+
+                        json_object_array_add(copy, json_object_new_string(reference));
+                }
+        }
+
+        *ret_array = g_steal_pointer(&copy);
+        return 0;
 }
 
 int reference_expand(const Blackboard *blackboard, json_object *value, json_object **ret_value, char **ret_error) {

@@ -3,6 +3,7 @@
 /* Sets parameters from the items of the text: values with references become templates. */
 
 #include <errno.h>
+#include <string.h>
 
 #include "basic/cleanup.h"
 #include "definition/load/loader.h"
@@ -184,6 +185,9 @@ static int check_string(Loader *loader, const Target *target, const Param *param
 
         if (!param_takes_references(param, target->literal))
                 problem = no_references(param);
+        else if (reference_spreads(string, length) &&
+                 (param->kind != PARAM_STRINGS || !place->parent || place->parent->parent))
+                problem = "\"{key...}\" can be used only as an element of a list of strings, such as 'argv'";
         else if (reference_to_secret(string, length) && !may_be_secret(loader, target, param))
                 problem = no_secrets(param);
         else
@@ -446,9 +450,28 @@ static json_object *find_template(const Loader *loader, const Target *target, co
         return NULL;
 }
 
+/* The values of the node for a check: a text with references is there as it is written, so that it counts as given. */
+static const void *written_values(Loader *loader, const Target *target) {
+        const void *values = target->values ?: loader_defaults(loader, target->params, target->size);
+        const GArray *templates = loader->plan->templates;
+        void *copy = NULL;
+
+        for (guint i = templates->len; i > 0 && g_array_index(templates, Template, i - 1).node == target->node; i--) {
+                const Template *template = &g_array_index(templates, Template, i - 1);
+
+                if (template->param->kind != PARAM_STRING)
+                        continue;
+                if (!copy)
+                        values = copy = memcpy(arena_alloc(loader->arena, target->size), values, target->size);
+                *(const char **) ((char *) copy + template->param->offset) = json_object_get_string(template->value);
+        }
+
+        return values;
+}
+
 static void check_fit(Loader *loader, Reading *reading, const Param *param) {
         const Target *target = &reading->target;
-        const void *values = target->values ?: loader_defaults(loader, target->params, target->size);
+        const void *values = written_values(loader, target);
         json_object *template = find_template(loader, target, param);
         uint32_t item = loader_find_member(loader, loader->file, reading->item, param->name);
         Report report = { .loader = loader, .item = item > 0 ? item : reading->item };

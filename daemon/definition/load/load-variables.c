@@ -13,8 +13,9 @@
 #include "definition/load/loader.h"
 #include "script/reference.h"
 
-static void add_variable_use(Loader *loader, const Param *param, uint32_t node, uint32_t item, uint32_t offset,
-                             const char *name, bool writes) {
+static VariableUse *add_variable_use(Loader *loader, const Param *param, uint32_t node, uint32_t item, uint32_t offset,
+                                     const char *name, bool writes) {
+        GArray *uses = loader->plan->variable_uses;
         VariableUse use = { .name = loader_intern_text(loader, name),
                             .param = param,
                             .node = node,
@@ -22,32 +23,47 @@ static void add_variable_use(Loader *loader, const Param *param, uint32_t node, 
                             .offset = offset,
                             .writes = writes };
 
-        g_array_append_val(loader->plan->variable_uses, use);
+        g_array_append_val(uses, use);
+        return &g_array_index(uses, VariableUse, uses->len - 1);
 }
 
-static void add_string(Loader *loader, const Param *param, uint32_t node, uint32_t item) {
-        size_t length, at = 0, start;
+static void add_string(Loader *loader, const Param *param, uint32_t node, uint32_t item, bool in_list) {
+        size_t length, at = 0;
         g_autofree char *text = g_strdup(loader_string(loader, item, &length));
+        Reference reference;
 
-        for (char *key; (key = reference_next(text, length, &at, &start)); g_free(key))
-                add_variable_use(loader, param, node, item, (uint32_t) start, key, false);
+        while (reference_next(text, length, &at, &reference)) {
+                g_autofree char *name = reference.name;
+                VariableUse *use = add_variable_use(loader, param, node, item, (uint32_t) reference.start, name, false);
+
+                if (reference.n_steps > 0)
+                        use->needs = *reference.steps == '[' ? VARIABLE_LIST : VARIABLE_OBJECT;
+                else if (reference.spread)
+                        use->needs = VARIABLE_LIST;
+                else
+                        use->no_list = param->kind == PARAM_STRINGS && in_list;
+        }
 }
 
 /* The depth needs no check, because the value was already read. */
-void loader_add_references(Loader *loader, const Param *param, uint32_t node, uint32_t item) {
+static void add_references(Loader *loader, const Param *param, uint32_t node, uint32_t item, bool in_list) {
         const Text *text = loader_text(loader);
         bool is_object = text_kind(text, item) == TEXT_OBJECT;
         uint32_t inside = item + 1;
 
         if (text_kind(text, item) == TEXT_STRING)
-                add_string(loader, param, node, item);
+                add_string(loader, param, node, item, in_list);
         if (text_kind(text, item) != TEXT_ARRAY && !is_object)
                 return;
 
         for (uint32_t i = 0; i < text_item(text, item)->count; i++, inside = text_next(text, inside)) {
                 inside += is_object;
-                loader_add_references(loader, param, node, inside);
+                add_references(loader, param, node, inside, !is_object);
         }
+}
+
+void loader_add_references(Loader *loader, const Param *param, uint32_t node, uint32_t item) {
+        add_references(loader, param, node, item, false);
 }
 
 static void add_script(Loader *loader, const Param *param, uint32_t node, uint32_t item, const Script *script) {
@@ -138,8 +154,10 @@ typedef struct Local {
 typedef struct VariableCheck {
         Loader *loader;
         Plan *plan;
-        GHashTable *set;       /* names that something sets */
-        GHashTable *outer;     /* the same of the tree at the top; NULL: not known */
+        GHashTable *set;   /* names that something sets */
+        GHashTable *outer; /* the same of the tree at the top; NULL: not known */
+        GHashTable *types; /* name -> VariableType of all values that it is set to; VARIABLE_ANY: not known */
+        GHashTable *outer_types;
         GHashTable *reachable; /* of Plan: the root and all that it uses */
         GHashTable *local;     /* name -> number of ForEach around with it */
         GArray *locals;        /* of Local */
@@ -155,13 +173,29 @@ static void add_name(Loader *loader, GHashTable *set, const char *name) {
         g_hash_table_add(set, (char *) loader_intern_text(loader, name));
 }
 
-static void add_declared(Loader *loader, GHashTable *set, const Plan *plan) {
-        json_object_object_foreach(plan->blackboard, name, value) {
-                (void) value;
-                add_name(loader, set, name);
+/* Something sets the variable to a value of this type. The name is interned. */
+static void join_type(GHashTable *types, const char *name, VariableType type) {
+        void *known;
+
+        if (g_hash_table_lookup_extended(types, name, NULL, &known) && GPOINTER_TO_INT(known) != (int) type)
+                type = VARIABLE_ANY;
+        g_hash_table_insert(types, (char *) name, GINT_TO_POINTER(type));
+}
+
+/* A number of each kind is a number. */
+static VariableType plain_type(VariableType type) {
+        return type == VARIABLE_INT ? VARIABLE_NUMBER : type;
+}
+
+static void add_declared(VariableCheck *check) {
+        json_object_object_foreach(check->plan->blackboard, name, value) {
+                add_name(check->loader, check->set, name);
+                join_type(check->types, loader_intern_text(check->loader, name), variable_type_of(value));
         }
-        for (const Declaration *input = plan->inputs; input->name; input++)
-                add_name(loader, set, input->name);
+        for (const Declaration *input = check->plan->inputs; input->name; input++) {
+                add_name(check->loader, check->set, input->name);
+                join_type(check->types, loader_intern_text(check->loader, input->name), plain_type(input->type));
+        }
 }
 
 static void count_local(VariableCheck *check, const Local *local, int by) {
@@ -213,13 +247,44 @@ static void each_variable_use(VariableCheck *check, void (*visit)(VariableCheck 
         move_to(check, check->plan->nodes->len, &use);
 }
 
+/* The type of the value that the node sets the variable to: it has a type of its own if another parameter says in which
+ * form the variable gets it ("stdout", "stdout_format"), and that one is known. */
+static VariableType type_given(const VariableCheck *check, const VariableUse *variable) {
+        const PlanNode *node = plan_node(check->plan, variable->node);
+        const GArray *templates = check->plan->templates;
+        g_autofree char *name = g_strconcat(variable->param->name, "_format", NULL);
+        const Param *format = node->type ? params_find(node->type->params, name, strlen(name)) : NULL;
+        const char *form;
+
+        if (!format || node->wrong_params)
+                return VARIABLE_ANY;
+
+        for (uint32_t i = node->templates; i < templates->len; i++) {
+                const Template *template = &g_array_index(templates, Template, i);
+
+                if (template->node != variable->node)
+                        break;
+                if (template->param == format)
+                        return VARIABLE_ANY;
+        }
+
+        form = format->values[*(const int *) ((const char *) node->params + format->offset)];
+        return g_str_equal(form, "text")                                  ? VARIABLE_STRING
+               : g_str_equal(form, "lines") || g_str_equal(form, "words") ? VARIABLE_LIST
+                                                                          : VARIABLE_ANY;
+}
+
 static void collect(VariableCheck *check, const VariableUse *variable) {
         if (!variable->writes || is_local(check, variable->name))
                 return;
-        if (!is_outer(variable->name))
+        if (!is_outer(variable->name)) {
                 g_hash_table_add(check->set, (char *) variable->name);
-        else if (check->outer)
+                join_type(check->types, variable->name, type_given(check, variable));
+        } else if (check->outer) {
                 add_name(check->loader, check->outer, variable->name + 1);
+                join_type(check->outer_types, loader_intern_text(check->loader, variable->name + 1),
+                          type_given(check, variable));
+        }
 }
 
 static bool is_word(char c) {
@@ -267,21 +332,11 @@ static const char *nearest_of(GHashTable *names, const char *word) {
         return nearest.best;
 }
 
-/* "camera" of "camera.port", if such a variable exists; names may contain '.'. NULL: no such variable. */
-static const char *object_of(const VariableCheck *check, const char *name) {
-        const char *dot = strchr(name, '.');
-        g_autofree char *text = dot ? g_strndup(name, (size_t) (dot - name)) : NULL;
-        const char *object = text ? loader_intern_text(check->loader, text) : NULL;
-
-        return object && (is_local(check, object) || g_hash_table_contains(check->set, object)) ? object : NULL;
-}
-
 static void report(VariableCheck *check, const VariableUse *variable) {
         bool outer = is_outer(variable->name);
         size_t place = use_place(check, variable);
         const char *nearest = NULL, *name = variable->name + outer;
         GString *text = g_string_new(NULL);
-        const char *object = outer ? NULL : object_of(check, name);
 
         if (!diagnostics_is_full(check->loader->diagnostics))
                 nearest = nearest_of(outer ? check->outer : check->set, name);
@@ -290,8 +345,6 @@ static void report(VariableCheck *check, const VariableUse *variable) {
         if (!outer && g_str_equal(name, VARIABLE_INSTANCE))
                 g_string_append_printf(text, "; the instance of the run is '%s" VARIABLE_INSTANCE "' here",
                                        param_is_script(variable->param) ? "_G." : "@");
-        else if (object)
-                g_string_append_printf(text, "; if a member of '%s' is meant, take it out with a Script first", object);
         else if (nearest)
                 g_string_append_printf(text, "; did you mean '%s%s'?", outer ? "@" : "", nearest);
         else
@@ -301,7 +354,7 @@ static void report(VariableCheck *check, const VariableUse *variable) {
         loader_error_in(check->loader, check->plan, variable->node, place, g_string_free(text, false));
         if (place != text_offset(&check->plan->file->text, variable->item))
                 diagnostics_set_inside(check->loader->diagnostics);
-        diagnostics_suggest(check->loader->diagnostics, object ? NULL : nearest);
+        diagnostics_suggest(check->loader->diagnostics, nearest);
 }
 
 /* True if a wrong part of the tree contains the word, or a name that is similar to it. */
@@ -332,6 +385,28 @@ static bool may_be_set(const VariableCheck *check, const char *name, bool outer)
         return false;
 }
 
+static void check_type(const VariableCheck *check, const VariableUse *variable, VariableType type) {
+        const char *name = variable->name;
+        char *text = NULL;
+
+        if (type == VARIABLE_ANY)
+                return;
+        if (variable->needs == VARIABLE_OBJECT && type != VARIABLE_OBJECT)
+                text = g_strdup_printf("%s: '%s' is %s, and only an object has members", variable->param->name, name,
+                                       variable_type_describe(type));
+        else if (variable->needs == VARIABLE_LIST && type != VARIABLE_LIST)
+                text = g_strdup_printf("%s: '%s' is %s, and only a list has elements", variable->param->name, name,
+                                       variable_type_describe(type));
+        else if (variable->no_list && type == VARIABLE_LIST)
+                text = g_strdup_printf("%s: '%s' is a list; \"{%s...}\" as an element of its own becomes its elements",
+                                       variable->param->name, name, name);
+        if (!text)
+                return;
+
+        loader_error_in(check->loader, check->plan, variable->node, use_place(check, variable), text);
+        diagnostics_set_inside(check->loader->diagnostics);
+}
+
 static void check_variable(VariableCheck *check, const VariableUse *variable) {
         bool outer = is_outer(variable->name);
         GHashTable *set = outer ? check->outer : check->set;
@@ -340,8 +415,13 @@ static void check_variable(VariableCheck *check, const VariableUse *variable) {
         if (variable->writes || !set || is_local(check, variable->name))
                 return;
         name = outer ? loader_intern_text(check->loader, name) : name;
-        if (g_hash_table_contains(set, name))
+        if (g_hash_table_contains(set, name)) {
+                GHashTable *types = outer ? check->outer_types : check->types;
+
+                if ((variable->needs || variable->no_list) && !may_be_set(check, name, outer))
+                        check_type(check, variable, GPOINTER_TO_INT(g_hash_table_lookup(types, name)));
                 return;
+        }
         if (set == check->outer && g_str_equal(name, VARIABLE_INSTANCE)) {
                 g_hash_table_add(set, (char *) name);
                 check->reads_instance = true;
@@ -402,13 +482,16 @@ static bool all_setters_known(GHashTable *plans) {
         return true;
 }
 
-static VariableCheck *variable_check_new(Loader *loader, Plan *plan, GHashTable *outer, GHashTable *reachable) {
+static VariableCheck *variable_check_new(Loader *loader, Plan *plan, GHashTable *outer, GHashTable *outer_types,
+                                         GHashTable *reachable) {
         VariableCheck *check = g_new0(VariableCheck, 1);
 
         check->loader = loader;
         check->plan = plan;
         check->set = g_hash_table_new(NULL, NULL);
         check->outer = outer;
+        check->types = g_hash_table_new(NULL, NULL);
+        check->outer_types = outer_types;
         check->reachable = reachable;
         check->local = g_hash_table_new(NULL, NULL);
         check->locals = g_array_new(false, false, sizeof(Local));
@@ -418,6 +501,7 @@ static VariableCheck *variable_check_new(Loader *loader, Plan *plan, GHashTable 
 
 static void variable_check_free(VariableCheck *check) {
         g_hash_table_unref(check->set);
+        g_hash_table_unref(check->types);
         g_hash_table_unref(check->local);
         g_array_unref(check->locals);
         g_hash_table_unref(check->reported);
@@ -446,6 +530,7 @@ const char *const *loader_check_variables(Loader *loader, Plan *root, bool *ret_
         g_autoptr(GHashTable) reachable = root ? find_reachable(root) : g_hash_table_new(NULL, NULL);
         g_autoptr(GPtrArray) checks = g_ptr_array_new_with_free_func((GDestroyNotify) variable_check_free);
         g_autoptr(GHashTable) outer = root && all_setters_known(reachable) ? g_hash_table_new(NULL, NULL) : NULL;
+        g_autoptr(GHashTable) outer_types = g_hash_table_new(NULL, NULL);
 
         for (unsigned i = 0; i < loader->queue->len; i++) {
                 Plan *plan = g_ptr_array_index(loader->queue, i);
@@ -455,13 +540,15 @@ const char *const *loader_check_variables(Loader *loader, Plan *root, bool *ret_
                         continue;
 
                 check = variable_check_new(loader, plan, g_hash_table_contains(reachable, plan) ? outer : NULL,
-                                           reachable);
+                                           outer_types, reachable);
                 g_ptr_array_add(checks, check);
                 if (plan == root) {
                         g_hash_table_unref(check->set);
                         check->set = g_hash_table_ref(outer);
+                        g_hash_table_unref(check->types);
+                        check->types = g_hash_table_ref(outer_types);
                 }
-                add_declared(loader, check->set, plan);
+                add_declared(check);
                 each_variable_use(check, collect);
         }
 

@@ -77,6 +77,8 @@ typedef struct VariableUse {
         uint32_t item;   /* the string with the name */
         uint32_t offset; /* in the string; USE_SOMEWHERE: in code */
         bool writes;
+        VariableType needs; /* a list or an object, a part of which is read; VARIABLE_ANY: any value */
+        bool no_list;       /* it is an element of a list of strings, or a part of one */
 } VariableUse;
 
 #define USE_SOMEWHERE UINT32_MAX

@@ -233,6 +233,10 @@ static const char *copy_element(const ParamSetter *setter, const Place *place, c
         g_autofree char *element = NULL;
         const char *text;
 
+        if (variable && json_object_is_type(value, json_type_array) && !place->key) {
+                param_report(setter, place, "{%s} is a list; \"{%s...}\" becomes its elements", variable, variable);
+                return NULL;
+        }
         if (variable && scalar)
                 text = json_object_get_string(value);
         else

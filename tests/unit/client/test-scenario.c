@@ -60,7 +60,7 @@ static const struct {
           "script:1:30: error: outputs: expected an object of variables, not 5 (in A)" },
         { "{'leaves': {'A': {'outputs': {'1st': 5}}}}",
           "script:1:31: error: outputs: '1st' cannot be the name of a variable (a letter or '_', then letters, digits, "
-          "'_', '-' and '.') (in A)" },
+          "'_' and '-') (in A)" },
         { "{'leaves': {'A': {'outputs': {'a': 1, 'a': 2}}}}",
           "script:1:39: error: outputs: 'a' is given twice (in A)" },
         { "{'leaves': {'Log': {'after': '1s'}}}",

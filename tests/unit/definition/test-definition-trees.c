@@ -190,8 +190,8 @@ static const struct {
           "t:1:56: error: unknown type 'SubTre'; did you mean 'SubTree'? (in Sequence/SubTre)\n"
           "t:1:72: error: tree: there is no tree 'x', neither in 'trees' nor on the search path (in Sequence/SubTre)\n"
           "t:1:85: error: unknown type 'ForEac'; did you mean 'ForEach'? (in Sequence/ForEac)\n"
-          "t:1:110: error: as: '9' cannot be the name of a variable (a letter or '_', then letters, digits, '_', '-' "
-          "and '.') (in Sequence/ForEac)\n"
+          "t:1:110: error: as: '9' cannot be the name of a variable (a letter or '_', then letters, digits, '_' and "
+          "'-') (in Sequence/ForEac)\n"
           "t:1:145: error: unknown type 'Dp'; did you mean 'Do'? (in Sequence/Dp)" },
 };
 

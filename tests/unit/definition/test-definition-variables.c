@@ -89,15 +89,14 @@ static const struct {
 
         /* Names. */
         { "{'btd':1,'root':{'type':'Do','writes':'9','reads':'a b','list':['x','-'],'outputs':{'@':'1'}}}",
-          "t:1:39: error: writes: '9' cannot be the name of a variable (a letter or '_', then letters, digits, '_', "
-          "'-' and '.') (in Do)\n"
-          "t:1:51: error: reads: 'a b' cannot be the name of a variable (a letter or '_', then letters, digits, '_', "
-          "'-' and '.') (in Do)\n"
-          "t:1:69: error: list[1]: '-' cannot be the name of a variable (a letter or '_', then letters, digits, '_', "
-          "'-' "
-          "and '.') (in Do)\n"
-          "t:1:85: error: outputs: '@' cannot be the name of a variable (a letter or '_', then letters, digits, '_', "
-          "'-' and '.') (in Do)" },
+          "t:1:39: error: writes: '9' cannot be the name of a variable (a letter or '_', then letters, digits, '_' "
+          "and '-') (in Do)\n"
+          "t:1:51: error: reads: 'a b' cannot be the name of a variable (a letter or '_', then letters, digits, '_' "
+          "and '-') (in Do)\n"
+          "t:1:69: error: list[1]: '-' cannot be the name of a variable (a letter or '_', then letters, digits, '_' "
+          "and '-') (in Do)\n"
+          "t:1:85: error: outputs: '@' cannot be the name of a variable (a letter or '_', then letters, digits, '_' "
+          "and '-') (in Do)" },
 };
 
 static void test_bad(void) {

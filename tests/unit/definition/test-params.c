@@ -118,11 +118,12 @@ static void test_borrowed(void) {
 }
 
 static void test_filled_in(void) {
-        g_autoptr(Definition) definition = load(
-                "\"flag\":\"{yes}\",\"count\":\"{n}\",\"ratio\":\"{zero}\",\"unit\":\"{s}-{n}.service\","
-                "\"timeout\":\"{n}min\",\"mode\":\"{mode}\",\"argv\":[\"{s}\",\"{n}\",\"{{\",\"{yes}{d}\",\"{d}\"],"
-                "\"env\":{\"N\":\"{n}\",\"S\":\"{s}\"},\"args\":[\"{n}\",{\"k\":\"{list}\"}],"
-                "\"inner\":{\"key\":\"{s}\",\"initial\":\"{span}\"},\"output\":\"o\"");
+        g_autoptr(Definition) definition =
+                load("\"flag\":\"{yes}\",\"count\":\"{n}\",\"ratio\":\"{zero}\",\"unit\":\"{s}-{n}.service\","
+                     "\"timeout\":\"{n}min\",\"mode\":\"{mode}\",\"argv\":[\"{s}\",\"{n}\",\"{{\",\"{yes}{d}\",\"{d}\","
+                     "\"{list...}\",\"{n}\"],"
+                     "\"env\":{\"N\":\"{n}\",\"S\":\"{s}\"},\"args\":[\"{n}\",{\"k\":\"{list}\"}],"
+                     "\"inner\":{\"key\":\"{s}\",\"initial\":\"{span}\"},\"output\":\"o\"");
         const Example *before = definition_tree(definition)->nodes[0].params, *example;
         g_autoptr(Blackboard) blackboard = example_variables();
         g_autofree char *error = NULL;
@@ -145,7 +146,7 @@ static void test_filled_in(void) {
         g_assert_cmpstr(example->unit, ==, "cam-5.service");
         g_assert_cmpuint(example->timeout, ==, UINT64_C(300000000));
         g_assert_cmpint(example->mode, ==, 2);
-        assert_strings(example->argv, "cam|5|{|true2.5|2.5");
+        assert_strings(example->argv, "cam|5|{|true2.5|2.5|a|b|5");
         assert_strings(example->env, "N=5|S=cam");
         g_assert_cmpstr(json_object_to_json_string_ext(example->args, JSON_C_TO_STRING_PLAIN), ==,
                         "[5,{\"k\":[\"a\",\"b\"]}]");
@@ -190,7 +191,13 @@ static void test_cannot_be_filled_in(void) {
                   "timeout: \"5\xc2\xb2\" is not a time span such as \"150ms\" or \"1min 30s\"" },
                 { "mode", "\"{s}\"", "mode: \"cam\" is none of \"replace\", \"fail\", \"isolate\"" },
                 { "argv", "\"{s}\"", "argv: expected an array of strings, but {s} is \"cam\"" },
-                { "argv", "[\"a\",\"{list}\"]", "argv[1]: expected a string, but {list} is [\"a\",\"b\"]" },
+                { "argv", "[\"a\",\"{list}\"]", "argv[1]: {list} is a list; \"{list...}\" becomes its elements" },
+                { "argv", "[\"a\",\"--x={list}\"]",
+                  "argv: the variable 'list' is a list, so it cannot be a part of a text; \"{list...}\" as an element "
+                  "of its own becomes its elements" },
+                { "argv", "[\"{list...}\",\"{n}\",\"{null}\"]", "argv[3]: expected a string, but {null} is null" },
+                { "argv", "[\"{s...}\"]", "argv: the variable 's' is a string, not a list" },
+                { "env", "{\"A\":\"{map.Y}\"}", "env: 'map' has no member 'Y'" },
                 { "argv", "\"{mixed}\"", "argv[1]: expected a string, not 1" },
                 { "argv", "[\"{nul}\"]", "argv[0]: the text contains a NUL character" },
                 { "env", "{\"A\":\"{null}\"}", "env.A: expected a string, but {null} is null" },

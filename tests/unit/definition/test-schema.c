@@ -59,7 +59,7 @@ static void test_top(void) {
         assert_json(
                 schema, "$defs/tree/properties/blackboard/propertyNames/pattern",
                 "\"^(?!(and|break|do|else|elseif|end|false|for|function|goto|if|in|local|nil|not|or|repeat|return|then|"
-                "true|until|while)$)[A-Za-z_][A-Za-z0-9_.-]{0,254}$\"");
+                "true|until|while)$)[A-Za-z_][A-Za-z0-9_-]{0,254}$\"");
         assert_json(
                 schema, "properties/outputs/additionalProperties",
                 "{\"anyOf\":[{\"enum\":[\"any\",\"bool\",\"int\",\"number\",\"string\",\"list\",\"object\"]},"

@@ -287,7 +287,7 @@ static void test_problems(void) {
                        "args[0].k[1].value: expected a whole number from 0 to 255, not -1");
         assert_problem("{\"outputs\": [\"\", \"a b\"]}",
                        "outputs[1]: 'a b' cannot be the name of a variable (a letter or "
-                       "'_', then letters, digits, '_', '-' and '.')");
+                       "'_', then letters, digits, '_' and '-')");
 }
 
 int main(int argc, char **argv) {

@@ -494,8 +494,8 @@ static void test_problems(void) {
                   "interface: 'x' is not the name of an interface such as \"org.example.Camera\"" },
                 { "\"DBusSignal\", \"member\": \"A\", \"args\": 1", "args: expected an array, not 1" },
                 { "\"DBusSignal\", \"member\": \"A\", \"outputs\": [\"a b\"]",
-                  "outputs[0]: 'a b' cannot be the name of a variable (a letter or '_', then letters, digits, '_', '-' "
-                  "and '.')" },
+                  "outputs[0]: 'a b' cannot be the name of a variable (a letter or '_', then letters, digits, '_' and "
+                  "'-')" },
                 { "\"DBusEmit\", \"path\": \"/\", \"interface\": \"a.b\", \"member\": \"a.b\"",
                   "member: 'a.b' is not the name of a signal such as \"Started\"" },
                 { "\"DBusEmit\", \"path\": \"x\", \"interface\": \"a.b\", \"member\": \"M\"",

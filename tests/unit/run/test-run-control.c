@@ -245,7 +245,7 @@ static void test_set_values(void) {
         set(stage, "{ \"who\": \"you\" }", NULL);
         set(stage, "{ \"who\": \"them\", \"whom\": 5 }", "the tree has no variable 'whom'; did you mean 'who'?");
         set(stage, "{ \"who\": \"them\", \"1\": 5 }",
-            "'1' cannot be the name of a variable (a letter or '_', then letters, digits, '_', '-' and '.', 255 "
+            "'1' cannot be the name of a variable (a letter or '_', then letters, digits, '_' and '-', 255 "
             "at "
             "most)");
         run_stage_end(stage, "A", STATUS_SUCCESS, NULL);

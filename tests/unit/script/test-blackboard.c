@@ -69,7 +69,8 @@ static void test_keys(void) {
 
         g_assert_true(blackboard_key_valid("a"));
         g_assert_true(blackboard_key_valid("_x"));
-        g_assert_true(blackboard_key_valid("Cam.mode-2_b"));
+        g_assert_true(blackboard_key_valid("Cam-mode-2_b"));
+        g_assert_false(blackboard_key_valid("Cam.mode"));
         g_assert_true(blackboard_key_valid(longest));
         g_assert_false(blackboard_key_valid(longer));
         g_assert_false(blackboard_key_valid(""));
@@ -269,6 +270,10 @@ static void test_expand(void) {
                 { "\"{unit_escape:port}\"", "\"8080\"" },
                 { "\"cam@{unit_escape:braces}.service\"", "\"cam@\\\\x7bname\\\\x7d.service\"" },
                 { "\"{unit_escape_path:name}.mount {unit_escape:@name}\"", "\"cam.mount cam\"" },
+                { "\"{list[2]} {list[3]}\"", "\"a/b {\\\"k\\\":null}\"" },
+                { "\"{list[3].k}\"", "null" },
+                { "\"{list[1]}\"", "1" },
+                { "\"x{unit_escape:list[2]}\"", "\"xa-b\"" },
                 { "\"list={list}\"", "\"list=[1,\\\"a/b\\\",{\\\"k\\\":null}]\"" },
                 { "\"{{port}\"", "\"{port}\"" },
                 { "\"{{\"", "\"{\"" },
@@ -299,13 +304,13 @@ static void test_bad_syntax(void) {
                 { "\"{\"", "the '{' of \"{\" has no '}'; write '{{' for a brace" },
                 { "\"cam-{name\"", "the '{' of \"{name\" has no '}'; write '{{' for a brace" },
                 { "[1, {\"k\": \"{{ {x\"}]", "the '{' of \"{x\" has no '}'; write '{{' for a brace" },
-                { "\"{}\"", "'{}' does not name a variable (a letter or '_', then letters, digits, '_', '-' and '.'); "
+                { "\"{}\"", "'{}' does not name a variable (a letter or '_', then letters, digits, '_' and '-'); "
                             "write '{{' for a brace" },
-                { "\"a {b c} d\"", "'{b c}' does not name a variable (a letter or '_', then letters, digits, '_', '-' "
-                                   "and '.'); write '{{' for a brace" },
+                { "\"a {b c} d\"", "'{b c}' does not name a variable (a letter or '_', then letters, digits, '_' and "
+                                   "'-'); write '{{' for a brace" },
                 { "\"{a\\u0000b}\"", "'{a\xef\xbf\xbd"
                                      "b}' does not name a variable (a letter or '_', then letters, digits, "
-                                     "'_', '-' and '.'); write '{{' for a brace" },
+                                     "'_' and '-'); write '{{' for a brace" },
         };
         g_autoptr(Blackboard) blackboard = example();
 
@@ -330,10 +335,15 @@ static void test_no_text(void) {
                 { "\"{unit_escape:list}\"", "the variable 'list' is a list, and only a text can be escaped" },
                 { "\"{unit_escape_path:up}\"", "the variable 'up' is not a path that can be escaped: 'a/../b' contains "
                                                "'..'" },
+                { "\"{list[4]}\"", "the list 'list' has 3 elements, so there is no [4]" },
+                { "\"{list[3].kk}\"", "'list[3]' has no member 'kk'" },
+                { "\"{list[3].other}\"", "'list[3]' has no member 'other'" },
+                { "\"{nothing.device}\"", "'nothing' is null, so it has no member 'device'" },
+                { "\"{name[1]}\"", "'name' is a string, so it has no element [1]" },
+                { "\"{list.k}\"", "'list' is a list, so it has no member 'k'" },
                 { "\"{unit_escape:nme}\"", "there is no variable 'nme'; did you mean 'name'?" },
-                { "\"{unit_escape:}\"",
-                  "'{}' does not name a variable (a letter or '_', then letters, digits, '_', '-' "
-                  "and '.'); write '{{' for a brace" },
+                { "\"{unit_escape:}\"", "'{}' does not name a variable (a letter or '_', then letters, digits, '_' and "
+                                        "'-'); write '{{' for a brace" },
         };
         g_autoptr(Blackboard) blackboard = example();
         const ReferenceValues for_people = { .blackboard = blackboard, .null_is_text = true };
@@ -353,6 +363,32 @@ static void test_no_text(void) {
 
         g_assert_cmpint(reference_reveal(&for_people, value, &expanded, &no_error), ==, 0);
         g_assert_cmpstr(json_object_get_string(expanded), ==, "is null");
+}
+
+static void test_spread(void) {
+        static const struct {
+                const char *value, *spread, *error;
+        } cases[] = {
+                { "[\"x\",\"{list...}\",\"{port}\"]", "[\"x\",\"{list[1]}\",\"{list[2]}\",\"{list[3]}\",\"{port}\"]" },
+                { "[\"{lists[2]...}\"]", "[\"{lists[2][1]}\"]" },
+                { "[\"{lists[1]...}\"]", "[]" },
+                { "[\"{name...}\"]", .error = "the variable 'name' is a string, not a list" },
+                { "[\"{nothing...}\"]", .error = "the variable 'nothing' is null, not a list" },
+        };
+        g_autoptr(Blackboard) blackboard = example();
+        const ReferenceValues values = { .blackboard = blackboard };
+
+        blackboard_set(blackboard, "lists", json("[[], [1]]"));
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(json_object) value = json(cases[i].value), spread = NULL;
+                g_autofree char *error = NULL;
+                int r = reference_spread(&values, value, &spread, &error);
+
+                g_assert_cmpint(r, ==, cases[i].error ? -EINVAL : 0);
+                g_assert_cmpstr(error, ==, cases[i].error);
+                g_assert_cmpstr(r < 0 ? NULL : json_object_to_json_string_ext(spread, JSON_C_TO_STRING_PLAIN), ==,
+                                cases[i].spread);
+        }
 }
 
 static void test_no_variable(void) {
@@ -385,8 +421,8 @@ static void test_outermost(void) {
         g_assert_cmpstr(error1, ==, "there is no variable '@nmae'; did you mean '@name'?");
         g_assert_cmpint(reference_expand(scope, bad, &none, &error2), ==, -EINVAL);
         g_assert_cmpstr(error2, ==,
-                        "'{@}' does not name a variable (a letter or '_', then letters, digits, '_', '-' "
-                        "and '.'); write '{{' for a brace");
+                        "'{@}' does not name a variable (a letter or '_', then letters, digits, '_' and '-'); write "
+                        "'{{' for a brace");
         g_assert_null(none);
 }
 
@@ -434,7 +470,7 @@ static void test_check(void) {
                 { "{key} and {secret:b}", 1, "" },
                 { "{{a b}", 0, "" },
                 { "{a b} {ok} {secret:/}{", -EINVAL,
-                  "0: '{a b}' does not name a variable (a letter or '_', then letters, digits, '_', '-' and '.'); "
+                  "0: '{a b}' does not name a variable (a letter or '_', then letters, digits, '_' and '-'); "
                   "write '{{' for a brace\n"
                   "11: '{secret:/}' does not name a credential (letters, digits, '_', '-' and '.', which does not come "
                   "first)\n"
@@ -549,6 +585,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/reference/expand", test_expand);
         g_test_add_func("/reference/bad-syntax", test_bad_syntax);
         g_test_add_func("/reference/no-variable", test_no_variable);
+        g_test_add_func("/reference/spread", test_spread);
         g_test_add_func("/reference/no-text", test_no_text);
         g_test_add_func("/reference/outermost", test_outermost);
         g_test_add_func("/reference/inside", test_inside);
