@@ -2,7 +2,7 @@
 
 /*
  * Has a table of the properties that people set, each with its type, and a function for each type. Properties that
- * Spawn itself needs to set cannot be set.
+ * Spawn itself needs to set cannot be set. Standard input and outputs can be set if no parameter needs them.
  *
  * systemd writes a transient unit to a file and reads it back when it is reloaded. systemd 252 reads some values back
  * as others, and a newline begins another setting. Such values are refused.
@@ -204,11 +204,8 @@ static const struct {
         { "RemainAfterExit" },
         { "Restart" },
         { "SendSIGKILL" },
-        { "StandardError", "stderr" },
         { "StandardErrorFileDescriptor" },
-        { "StandardInput", "stdin" },
         { "StandardInputFileDescriptor" },
-        { "StandardOutput", "stdout" },
         { "StandardOutputFileDescriptor" },
         { "SuccessExitStatus", "success_exit" },
         { "TimeoutStopSec", "kill_timeout" },
@@ -217,6 +214,57 @@ static const struct {
         { "User", "user" },
         { "WorkingDirectory", "cwd" },
 };
+
+/* What a process reads and writes, unless a parameter does that. systemd has a property of its own for each kind of
+ * file. */
+static const char *const input_words[] = { "null", "tty", "tty-force", "tty-fail", NULL };
+static const char *const output_words[] = { "null",         "journal", "kmsg",    "journal+console",
+                                            "kmsg+console", "tty",     "inherit", NULL };
+
+static const struct {
+        const char *prefix, *suffix;
+} stream_files[] = {
+        { "file:", "File" }, /* the only one for an input */
+        { "append:", "FileToAppend" },
+        { "truncate:", "FileToTruncate" },
+};
+
+static const struct {
+        const char *name, *param;
+        size_t offset; /* of param in SpawnParams */
+        const char *const *words;
+        size_t n_files; /* of stream_files */
+        const char *expected;
+} streams[] = {
+        { "StandardError", "stderr", offsetof(SpawnParams, stderr_key), output_words, G_N_ELEMENTS(stream_files),
+          "\"journal\", \"null\" or a file such as \"append:/var/log/x.log\"" },
+        { "StandardInput", "stdin", offsetof(SpawnParams, input), input_words, 1,
+          "\"null\" or a file such as \"file:/etc/x.conf\"" },
+        { "StandardOutput", "stdout", offsetof(SpawnParams, stdout_key), output_words, G_N_ELEMENTS(stream_files),
+          "\"journal\", \"null\" or a file such as \"append:/var/log/x.log\"" },
+};
+
+/* The index in streams, or its length. */
+static size_t find_stream(const char *name) {
+        size_t i = 0;
+
+        while (i < G_N_ELEMENTS(streams) && !g_str_equal(streams[i].name, name))
+                i++;
+
+        return i;
+}
+
+char *spawn_properties_conflict(json_object *properties, const SpawnParams *params, const char **ret_property) {
+        for (size_t i = 0; i < G_N_ELEMENTS(streams); i++)
+                if (json_object_object_get_ex(properties, streams[i].name, NULL) &&
+                    *(char *const *) ((const char *) params + streams[i].offset)) {
+                        *ret_property = streams[i].name;
+                        return g_strdup_printf("\"%s\" cannot be set beside the parameter '%s'", streams[i].name,
+                                               streams[i].param);
+                }
+
+        return NULL;
+}
 
 /* The index in taken, or its length. */
 static size_t find_taken(const char *name) {
@@ -263,6 +311,8 @@ static const char *nearest_property(const char *name) {
 
         for (size_t i = 0; i < G_N_ELEMENTS(properties_table); i++)
                 nearest_offer(&nearest, properties_table[i].name);
+        for (size_t i = 0; i < G_N_ELEMENTS(streams); i++)
+                nearest_offer(&nearest, streams[i].name);
 
         return nearest.best;
 }
@@ -456,7 +506,8 @@ static size_t find_explicit(const char *name) {
 
 /* Returns the nearest known name for a misspelled one. NULL: the name exists, but cannot be used. */
 static const char *suggestion_for(const char *name) {
-        if (find_taken(name) < G_N_ELEMENTS(taken) || g_strv_contains(forgotten, name) || is_condition(name) ||
+        if (find_taken(name) < G_N_ELEMENTS(taken) || find_stream(name) < G_N_ELEMENTS(streams) ||
+            g_strv_contains(forgotten, name) || is_condition(name) ||
             find_explicit(name) < G_N_ELEMENTS(explicit_table))
                 return NULL;
 
@@ -483,11 +534,39 @@ static int unknown_property(const char *name, char **ret_error) {
         return -ENOENT;
 }
 
+static int stream_append(sd_bus_message *message, size_t stream, json_object *value, char **ret_error) {
+        const char *text = json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
+        g_autofree char *bus_name = NULL, *error = NULL, *shown = NULL;
+        const char *given = NULL;
+        int r;
+
+        if (g_strv_contains(streams[stream].words, text)) {
+                bus_name = g_strdup(streams[stream].name);
+                given = text;
+        }
+        for (size_t i = 0; !given && i < streams[stream].n_files; i++)
+                if (g_str_has_prefix(text, stream_files[i].prefix) && text[strlen(stream_files[i].prefix)] == '/') {
+                        bus_name = g_strconcat(streams[stream].name, stream_files[i].suffix, NULL);
+                        given = text + strlen(stream_files[i].prefix);
+                }
+        if (!given) {
+                shown = value_to_text(value);
+                *ret_error = g_strdup_printf("expected %s, not %s", streams[stream].expected, shown);
+                return -EINVAL;
+        }
+
+        r = check_read_back(streams[stream].name, "s", value, ret_error);
+        if (r < 0)
+                return r;
+
+        return pair_append(message, pair_new(bus_name, variant_new("s", json_object_new_string(given))), ret_error);
+}
+
 static int property_append(sd_bus_message *message, const char *name, json_object *value, char **ret_error) {
         const Property *property =
                 bsearch(name, properties_table, G_N_ELEMENTS(properties_table), sizeof(Property), property_compare);
         json_object *explicit = NULL, *content = value;
-        size_t set_by = find_taken(name);
+        size_t set_by = find_taken(name), stream = find_stream(name);
         const char *signature;
         int r;
 
@@ -500,6 +579,8 @@ static int property_append(sd_bus_message *message, const char *name, json_objec
                 return -ENOENT;
         }
 
+        if (stream < G_N_ELEMENTS(streams))
+                return stream_append(message, stream, value, ret_error);
         if (!is_variant(value))
                 return property ? known_append(message, property, value, ret_error) : unknown_property(name, ret_error);
 
@@ -563,6 +644,12 @@ static json_object *properties_schema(void) {
                 json_object_object_add(each, "type", json_tokener_parse(setting_types(property->kind)));
                 json_object_object_add(each, "description", json_object_new_string(setting_example(property->kind)));
                 json_object_object_add(properties, property->name, each);
+        }
+        for (size_t i = 0; i < G_N_ELEMENTS(streams); i++) {
+                json_object *each = json_tokener_parse("{\"type\": \"string\"}");
+
+                json_object_object_add(each, "description", json_object_new_string(streams[i].expected));
+                json_object_object_add(properties, streams[i].name, each);
         }
         for (size_t i = 0; i < G_N_ELEMENTS(taken); i++)
                 json_object_object_add(properties, taken[i].name, json_object_new_boolean(false));

@@ -75,11 +75,12 @@ static const ParamRule spawn_rules[] = {
 
 static const Param exit_status = { .name = "", .kind = PARAM_INT, .min = 0, .max = 255 };
 
-/* Refuses values that no program can get past systemd unchanged. */
+/* Refuses values that no program can get past systemd unchanged, and two places for one output. */
 static int properties_fit(const ParamSetter *setter, const Place *place, json_object *value, const void *values) {
-        const char *root = NULL;
-        g_autofree char *problem = spawn_handover_complaint(values, &root);
-        Place at = { .parent = place, .key = root };
+        const char *property = NULL;
+        g_autofree char *problem =
+                spawn_properties_conflict(value, values, &property) ?: spawn_handover_complaint(values, &property);
+        Place at = { .parent = place, .key = property };
 
         return problem ? param_report_key(setter, &at, "%s", problem) : 0;
 }

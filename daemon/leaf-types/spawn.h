@@ -58,6 +58,9 @@ int spawn_params_signal(const SpawnParams *params);
 /* Appends them, each as (sv), to an open array. -EINVAL with an error message. */
 int spawn_properties_append(sd_bus_message *message, json_object *properties, char **ret_error);
 
+/* Why a property contradicts a parameter that is given; to be freed. NULL: none does. */
+char *spawn_properties_conflict(json_object *properties, const SpawnParams *params, const char **ret_property);
+
 /* The format of the parameter. */
 extern const ValueFormat spawn_properties_format;
 
