@@ -524,6 +524,16 @@ static json_object *schema_of_cause(void) {
         return schema_of_pattern(pattern, "the kind of a cause, or the name of a D-Bus error");
 }
 
+static json_object *schema_of_script(const char *meant) {
+        json_object *lines = schema_of_kind("array"), *schema;
+
+        json_object_object_add(lines, "items", schema_of_kind("string"));
+        json_object_object_add(lines, "minItems", json_object_new_int64(1));
+        schema = schema_either(schema_of_pattern(".", meant), lines);
+        json_object_object_add(schema, "description", string_value(meant));
+        return schema;
+}
+
 static json_object *definitions(const NodeType *const *const *tables) {
         json_object *defs = json_object_new_object();
 
@@ -545,8 +555,8 @@ static json_object *definitions(const NodeType *const *const *tables) {
         json_object_object_add(defs, "variable", schema_of_pattern(NAME_PATTERN, "the name of a variable"));
         json_object_object_add(defs, "variable-or-none",
                                schema_of_pattern("^$|" NAME_PATTERN, "the name of a variable, or \"\" for none"));
-        json_object_object_add(defs, "expression", schema_of_pattern(".", "an expression, in Lua"));
-        json_object_object_add(defs, "code", schema_of_pattern(".", "statements, in Lua"));
+        json_object_object_add(defs, "expression", schema_of_script("an expression, in Lua; a text, or its lines"));
+        json_object_object_add(defs, "code", schema_of_script("statements, in Lua; a text, or its lines"));
         json_object_object_add(defs, "tree", schema_of_tree());
 
         for (; *tables; tables++)

@@ -308,10 +308,10 @@ static size_t use_place(const VariableCheck *check, const VariableUse *variable)
         const Text *text = &check->plan->file->text;
         GString *scratch = check->loader->scratch;
         g_autofree char *code = NULL;
-        size_t length, at = variable->offset;
+        size_t at = variable->offset;
 
         if (at == USE_SOMEWHERE) {
-                code = g_strndup(text_string(text, variable->item, scratch, &length), CODE_MAX);
+                code = text_lines(text, variable->item, scratch);
                 at = find_word(code, strlen(code), variable->name + is_outer(variable->name));
         } else if (at == 0 || at > CODE_MAX)
                 return text_offset(text, variable->item);

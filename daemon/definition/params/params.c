@@ -365,10 +365,37 @@ static int set_string_map(const ParamSetter *setter, const Place *place, const P
         return r;
 }
 
+/* The text of a script: a string, or an array with its lines. NULL after a report. To be freed. */
+static char *get_lines(const ParamSetter *setter, const Place *place, const char *expected, json_object *value) {
+        size_t n = json_object_is_type(value, json_type_array) ? json_object_array_length(value) : 0;
+        g_autoptr(GString) lines = g_string_new(NULL);
+        bool wrong = false;
+
+        if (!json_object_is_type(value, json_type_array))
+                return g_strdup(get_text(setter, place, expected, value));
+        if (n == 0) {
+                param_report_empty(setter, place, "list");
+                return NULL;
+        }
+
+        for (size_t i = 0; i < n; i++) {
+                Place line = { .parent = place, .index = i };
+                const char *text = get_text(setter, &line, "a line, a string", json_object_array_get_idx(value, i));
+
+                wrong = wrong || !text;
+                g_string_append_printf(lines, "%s%s", i > 0 ? "\n" : "", text ?: "");
+        }
+
+        return wrong ? NULL : g_string_free(g_steal_pointer(&lines), false);
+}
+
 static int set_script(const ParamSetter *setter, const Place *place, const Param *param, const Script **field,
                       json_object *value) {
         bool is_code = param->kind == PARAM_CODE;
-        const char *text = get_text(setter, place, is_code ? "code, a string" : "an expression, a string", value);
+        g_autofree char *text = get_lines(setter, place,
+                                          is_code ? "code, a string or an array of lines"
+                                                  : "an expression, a string or an array of lines",
+                                          value);
         Place at = *place;
         char *error;
         int r;

@@ -538,7 +538,17 @@ size_t text_offset(const Text *text, uint32_t item) {
 size_t text_offset_inside(const Text *text, uint32_t item, size_t byte, GString *scratch) {
         const TextItem *i = text_item(text, item);
         const char *p = text->text + i->start, *end = text->text + i->end;
+        uint32_t line = item + 1;
+        size_t length;
 
+        if (i->kind == TEXT_ARRAY) {
+                for (uint32_t n = 1; n < i->count; n++, line = text_next(text, line), byte -= length + 1) {
+                        text_string(text, line, scratch, &length);
+                        if (byte <= length)
+                                break;
+                }
+                return text_offset_inside(text, line, byte, scratch);
+        }
         if (!i->escaped)
                 return MIN(i->start + byte, i->end);
 
@@ -578,6 +588,22 @@ const char *text_string(const Text *text, uint32_t item, GString *scratch, size_
 
         *ret_length = scratch->len;
         return scratch->str;
+}
+
+char *text_lines(const Text *text, uint32_t item, GString *scratch) {
+        bool is_array = text_kind(text, item) == TEXT_ARRAY;
+        uint32_t line = is_array ? item + 1 : item, n = is_array ? text_item(text, item)->count : 1;
+        GString *lines = g_string_new(NULL);
+        size_t length;
+
+        for (uint32_t i = 0; i < n; i++, line = text_next(text, line)) {
+                const char *decoded = text_string(text, line, scratch, &length);
+
+                g_string_append(lines, i > 0 ? "\n" : "");
+                g_string_append_len(lines, decoded, (gssize) length);
+        }
+
+        return g_string_free(lines, FALSE);
 }
 
 char *text_describe(const Text *text, uint32_t item) {

@@ -65,12 +65,15 @@ static inline TextKind text_kind(const Text *text, uint32_t item) {
 /* The place of the item for messages: for a string, its opening quote. */
 size_t text_offset(const Text *text, uint32_t item);
 
-/* The place of a byte of a string, where byte counts in the decoded string. */
+/* The place of a byte of a string, or of the lines of an array of strings, where byte counts in the decoded text. */
 size_t text_offset_inside(const Text *text, uint32_t item, size_t byte, GString *scratch);
 
 /* The decoded string; if it has escapes, in scratch. Valid until scratch changes or the text is freed. There is no NUL
  * byte at its end. */
 const char *text_string(const Text *text, uint32_t item, GString *scratch, size_t *ret_length);
+
+/* The decoded string; for an array of strings, these as lines of one text. To be freed. */
+char *text_lines(const Text *text, uint32_t item, GString *scratch);
 
 /* The value for a message: '5', '"text"'; for an array or object only the kind, since it may be large. To be freed. */
 char *text_describe(const Text *text, uint32_t item);
