@@ -75,6 +75,7 @@ const Verb verb_table[] = {
         { "stats", "[TREE]", 0, 1, OPTION_BIT(OPTION_SINCE) | OPTION_BIT(OPTION_LINES) | OPTION_BIT(OPTION_DIRECTORY),
           "Show numbers about the finished runs: durations, failures, retries", verb_stats, true },
         { "metrics", NULL, 0, 0, OPTION_BIT(OPTION_FORMAT), "Print the counters of btd for Prometheus", verb_metrics },
+        { "users", NULL, 0, 0, 0, "Show what each user uses, and how much of the share that is", verb_users },
         { "cat", "TREE", 1, 1, 0, "Print the text that a tree was loaded from", verb_cat, true },
         { "types", "[TYPE]", 0, 1, 0, "Explain the types of nodes, without btd", verb_types, true },
         { "schema", NULL, 0, 0, 0, "Print the JSON schema of tree files", verb_schema, true },

@@ -50,6 +50,7 @@ int verb_stats(Client *client, char **operands);
 int verb_status(Client *client, char **operands);
 int verb_step(Client *client, char **operands);
 int verb_types(Client *client, char **operands);
+int verb_users(Client *client, char **operands);
 int verb_validate(Client *client, char **operands);
 int verb_watch(Client *client, char **operands);
 int verb_wait(Client *client, char **operands);

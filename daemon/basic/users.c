@@ -22,9 +22,7 @@ const char *const use_names[] = {
         [USE_VARIABLES] = "variables-bytes",
         [USE_RECORDS] = "records-bytes",
         [USE_JOBS] = "unit-jobs",
-        [USE_CALLS] = "calls",
         [USE_UNREAD] = "unread-bytes",
-        [USE_SUBSCRIBERS] = "subscribers",
         [USE_HISTORY] = "history",
         [USE_HISTORY_BYTES] = "history-bytes",
         [USE_MAX_] = NULL,
@@ -90,12 +88,8 @@ uint64_t user_share(const User *user, Usage use) {
                 return max[LIMIT_RECORDS_OF_A_CALLER] * MIB;
         case USE_JOBS:
                 return max[LIMIT_JOBS_OF_A_CALLER];
-        case USE_CALLS:
-                return max[LIMIT_CALLS_OF_A_CALLER];
         case USE_UNREAD:
                 return UNREAD_MAX;
-        case USE_SUBSCRIBERS:
-                return max[LIMIT_SUBSCRIBERS_OF_A_CALLER];
         case USE_HISTORY:
                 return max[LIMIT_HISTORY] / 4;
         case USE_HISTORY_BYTES:

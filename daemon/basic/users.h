@@ -18,9 +18,7 @@ typedef enum Usage {
         USE_VARIABLES,     /* of these runs, bytes */
         USE_RECORDS,       /* run records of these runs, bytes */
         USE_JOBS,          /* requests to start or stop units, at the same time */
-        USE_CALLS,         /* that wait for a reply */
         USE_UNREAD,        /* long answers that were sent, bytes */
-        USE_SUBSCRIBERS,   /* connections */
         USE_HISTORY,       /* finished runs */
         USE_HISTORY_BYTES, /* their run records */
         USE_MAX_,

@@ -543,6 +543,15 @@ Users *manager_users(const Manager *manager) {
         return manager->services->users;
 }
 
+GPtrArray *manager_list_users(const Manager *manager) {
+        Users *users = manager_users(manager);
+
+        if (!users)
+                return g_ptr_array_new();
+        runs_count(manager->runs, users);
+        return users_list(users);
+}
+
 const Limits *manager_limits(const Manager *manager) {
         return &manager->limits;
 }

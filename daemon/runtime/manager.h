@@ -245,6 +245,8 @@ unsigned manager_n_running(const Manager *manager);
 const Limits *manager_limits(const Manager *manager);
 /* NULL: nobody counts what users use. */
 Users *manager_users(const Manager *manager);
+/* All users that are known, with what they use now. The caller unreferences the array. */
+GPtrArray *manager_list_users(const Manager *manager);
 const NodeType *const *const *manager_tables(const Manager *manager);
 /* What the disk has not completed for long, for messages, see basic/disk-queue.h. The caller frees it. NULL: nothing is
  * late. */

@@ -18,6 +18,7 @@
 #include "service/property.h"
 #include "service/run-bus.h"
 #include "service/tree-bus.h"
+#include "service/users-bus.h"
 #include "service/variables-bus.h"
 
 static int start_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -624,6 +625,8 @@ static const sd_bus_vtable methods[] = {
                                 SD_BUS_RESULT("as", forgotten), method_forget_kept, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetMetrics", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", text), metrics_bus_get,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("ListUsers", SD_BUS_ARGS("a{sv}", options), SD_BUS_RESULT("aa{sv}", users),
+                                users_bus_list, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Subscribe", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_subscribe,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("SubscribeEvents", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_subscribe_events,

@@ -252,6 +252,45 @@ static void append_late(GString *text, const char *name, const Published *publis
         append_number(text, name, "", late != NULL);
 }
 
+/* Of each user and resource: what is used, or the share, if the user has one. */
+static void append_usage(GString *text, const char *name, const Published *published, bool shares) {
+        g_autoptr(GPtrArray) users = manager_list_users(published->manager);
+
+        for (unsigned i = 0; i < users->len; i++) {
+                const User *user = users->pdata[i];
+
+                for (Usage use = 0; use < USE_MAX_; use++) {
+                        uint64_t number = shares ? user_share(user, use) : user->used[use];
+
+                        if (number == UINT64_MAX)
+                                continue;
+                        g_string_append_printf(text, "%s{uid=\"%" PRIu32 "\",resource=\"%s\"} %" PRIu64 "\n", name,
+                                               user->uid, use_names[use], number);
+                }
+        }
+}
+
+static void append_used(GString *text, const char *name, const Published *published) {
+        append_usage(text, name, published, false);
+}
+
+static void append_shares(GString *text, const char *name, const Published *published) {
+        append_usage(text, name, published, true);
+}
+
+static void append_refused(GString *text, const char *name, const Published *published) {
+        g_autoptr(GPtrArray) users = manager_list_users(published->manager);
+
+        for (unsigned i = 0; i < users->len; i++) {
+                const User *user = users->pdata[i];
+
+                g_string_append_printf(text,
+                                       "%s_total{uid=\"%" PRIu32 "\"} %" PRIu64 "\n%s_created{uid=\"%" PRIu32 "\"} ",
+                                       name, user->uid, user->refused, name, user->uid);
+                append_seconds(text, statistics_of(published)->since);
+        }
+}
+
 /* Sorted by subject. A counter has no "_total" here. */
 static const Metric metrics[] = {
         { "btd_build_info", "gauge", NULL, "Version and mode of btd; always 1", .append = append_build },
@@ -277,6 +316,9 @@ static const Metric metrics[] = {
         { "btd_run_records_lost", "counter", NULL, "Finished runs without a run record", .append = append_lost },
         { "btd_history_runs", "gauge", NULL, "Run records in the history", .append = append_history_runs },
         { "btd_history_bytes", "gauge", "bytes", "Size of the history", .append = append_history_size },
+        { "btd_user_used", "gauge", NULL, "What each user uses, by resource", .append = append_used },
+        { "btd_user_share", "gauge", NULL, "How much each user may use, by resource", .append = append_shares },
+        { "btd_user_refused", "counter", NULL, "Refused requests of each user", .append = append_refused },
         { "btd_log_messages_dropped", "counter", NULL, "Log messages that were lost because nobody read them",
           .append = append_dropped },
         { "btd_disk_late", "gauge", NULL, "1 if the disk has not answered for more than a second, else 0",

@@ -43,6 +43,7 @@ INTERFACES = {
         "GetKept(s tree, a{sv} options) -> (a{sv} variables)",
         "ForgetKept(s tree, as names, a{sv} options) -> (as forgotten)",
         "GetMetrics() -> (s text)",
+        "ListUsers(a{sv} options) -> (aa{sv} users)",
         "Subscribe() -> ()",
         "SubscribeEvents() -> ()",
         "Unsubscribe() -> ()",

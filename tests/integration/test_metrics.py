@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests btctl metrics: with a parser of the OpenMetrics format, and as an answer to HTTP requests."""
 
+import json
+import os
 import re
 import subprocess
 
@@ -40,13 +42,30 @@ def test_nothing_has_run(btd):
     assert text.endswith("# EOF\n")
     assert {name: family.type for name, family in families.items() if not family.samples} == {
         "btd_runs": "counter", "btd_runs_started": "counter", "btd_run_restarts": "counter",
-        "btd_run_duration_seconds": "histogram", "btd_active_runs": "gauge"}
+        "btd_run_duration_seconds": "histogram", "btd_active_runs": "gauge",
+        "btd_user_used": "gauge", "btd_user_share": "gauge", "btd_user_refused": "counter"}
     assert all(re.fullmatch("btd_[a-z_]+", name) and family.documentation for name, family in families.items())
     assert {name: family.unit for name, family in families.items() if family.unit} == {
         "btd_start_time_seconds": "seconds", "btd_run_duration_seconds": "seconds", "btd_history_bytes": "bytes"}
     values = samples(btd)
     assert [values["btd_trees", state] for state in ("ok", "broken", "failed")] == [1, 0, 1]
     assert [value for key, value in values.items() if key[0] == "btd_build_info"] == [1]
+
+
+def test_users(btd):
+    btd.tree("long", LONG)
+    btd.start()
+    assert btd.btctl("users").stdout == "no user has asked btd for anything yet\n"
+    btd.client.start("long")
+    uid = str(os.getuid())
+    head, line = btd.btctl("users").stdout.splitlines()
+    assert head.split() == ["UID", "RUNS", "VARIABLES", "RECORDS", "JOBS", "UNREAD", "HISTORY", "SIZE", "REFUSED"]
+    assert line.split()[:2] == [uid, "1"]
+    [user] = json.loads(btd.btctl("users", "--json").stdout)
+    assert (user["uid"], user["used"]["runs"], user["shares"], user["refused"]) == (os.getuid(), 1, {}, 0)
+    values = samples(btd)
+    assert values["btd_user_used", uid, "runs"] == 1
+    assert values["btd_user_refused_total", uid] == 0
 
 
 def test_runs(btd):

@@ -60,6 +60,8 @@ def test_runs_of_a_user(machine):
     assert machine.btctl("start", "camera@b", user="games").stderr == \
         "btctl: the limit 'runs-of-a-caller' (1) is reached; halt one of your runs first\n"
     assert machine.btctl("start", "camera@b", user="nobody").returncode == 0
+    [full] = [user for user in json.loads(machine.btctl("users", "--json").stdout) if user["refused"] > 0]
+    assert (full["used"]["runs"], full["shares"]["runs"]) == (1, 1)
     machine.check("btctl", "start", "camera@c")
     machine.check("btctl", "start", "camera@d")
     machine.check("btctl", "halt", "camera", "--wait")
