@@ -285,8 +285,17 @@ def test_systemctl_reload(machine):
 
 @pytest.mark.both_buses("the bus has the service started")
 def test_a_call_starts_it(machine):
+    """Only if an administrator has enabled it: otherwise any user could start the trees that start by themselves."""
+    call = ["busctl", "call", "org.btd1", "/org/btd1", "org.btd1.Manager", "ListTrees"]
+    alias = "/etc/systemd/system/dbus-org.btd1.service"  # systemctl enable has made it
+    machine.check("mv", alias, alias + ".away")
+    machine.daemon_reload()
     machine.check("systemctl", "stop", "btd.service")
-    machine.check("busctl", "call", "org.btd1", "/org/btd1", "org.btd1.Manager", "ListTrees")
+    assert machine.run(*call).returncode != 0
+    assert machine.property("btd.service", "ActiveState") == "inactive"
+    machine.check("mv", alias + ".away", alias)
+    machine.daemon_reload()
+    machine.check(*call)
     assert machine.property("btd.service", "ActiveState") == "active"
 
 
