@@ -703,9 +703,9 @@ json_object *leaf_take_signal(Leaf *leaf) {
 }
 
 bool leaf_own_connection(const Leaf *leaf, const char *bus, Connection **ret_connection) {
-        const OutsideLocks *outside = activity_of((Leaf *) leaf)->run->outside;
+        const NodeLocks *locks = activity_of((Leaf *) leaf)->run->node_locks;
 
-        return outside && node_connections_find(outside->connections, leaf->node, bus, ret_connection);
+        return locks && node_locks_find_connection(locks, leaf->node, bus, ret_connection);
 }
 
 unsigned leaf_queue_length(const Leaf *leaf) {

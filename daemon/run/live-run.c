@@ -176,10 +176,6 @@ void live_run_timer_expired(Run *run, NodeId node) {
         live_run_settle(run);
 }
 
-static void on_timer(NodeId node, void *userdata) {
-        live_run_timer_expired(userdata, node);
-}
-
 void run_leaf_ended(Run *run, NodeId node) {
         give_or_keep(run, INPUT_END, node);
 }
@@ -194,8 +190,20 @@ void run_reason_changed(Run *run, NodeId node, const Cause *cause) {
                 input_reason(run, node, cause, live_run_clock(run));
 }
 
-static void on_lock_granted(NodeId node, void *userdata) {
-        give_or_keep(userdata, INPUT_LOCK, node);
+/* While the machine goes down, logind refuses locks, and a bus ends. */
+static void on_lock_changed(NodeId node, Cause *refused, void *userdata) {
+        Run *run = userdata;
+
+        if (!refused) {
+                give_or_keep(run, INPUT_LOCK, node);
+                return;
+        }
+
+        assert(!run_is_busy(run));
+        run->unprompted = 0;
+        run->in_doubt = !run->halting;
+        input_lock_refused(run, node, cause_ref(refused), live_run_clock(run));
+        live_run_settle(run);
 }
 
 void run_set_output(Run *run, NodeId node, const char *key, json_object *value) {
@@ -277,13 +285,24 @@ static void halt_leaf(Run *run, const Effect *effect) {
                 activity_free(effect->activity);
 }
 
-static void arm(Run *run, NodeId node, uint64_t deadline) {
-        if (!run->armed)
-                run->armed = node_timers_new(run->services->leaves->timers, on_timer, run);
-        if (node != NODE_NONE && definition_uses_boottime(run_definition(run), node))
-                node_timers_arm(run->armed, node, TIMER_BOOTTIME, run_boottime_deadline(run, node));
-        else
-                node_timers_arm(run->armed, node, TIMER_MONOTONIC, deadline);
+static void on_timer(void *userdata) {
+        NodeTimer *timer = userdata;
+
+        g_clear_pointer(&timer->timer, timer_free);
+        live_run_timer_expired(timer->run, timer->node);
+}
+
+/* One that was disarmed is gone. */
+static void arm(Run *run, NodeId node) {
+        bool boottime = node != NODE_NONE && definition_uses_boottime(run->definition, node);
+        NodeTimer *timer = run_timer(run, node);
+
+        if (!timer || !timer->armed)
+                return;
+
+        timer_free(timer->timer);
+        timer->timer = timer_new_on(run->services->leaves->timers, boottime ? TIMER_BOOTTIME : TIMER_MONOTONIC,
+                                    boottime ? run_boottime_deadline(run, node) : timer->deadline, on_timer, timer);
 }
 
 static uint64_t host_suspended(void *userdata) {
@@ -313,19 +332,17 @@ void run_log(const Run *run, NodeId node, int level, const Cause *cause, const c
         log_as(run, node, label, level, cause, text);
 }
 
-/* The request that completes a deadlock logs it, once for all requests in it. Only something other than a lock, such as
- * a halt or a timeout, can end it. */
 static NodeLocks *locks_of(Run *run) {
-        if (!run->node_locks)
-                run->node_locks =
-                        node_locks_new(run->services->locks, run_definition(run), run_id(run), on_lock_granted, run);
+        run->node_locks = run->node_locks ?: node_locks_new(run, run->services, on_lock_changed, run);
         return run->node_locks;
 }
 
-bool live_run_take_lock(Run *run, NodeId node) {
+/* The request that completes a deadlock logs it, once for all requests in it. Only something other than a lock, such as
+ * a halt or a timeout, can end it. */
+bool live_run_take_lock(Run *run, NodeId node, bool again) {
         g_autofree char *text = NULL, *message = NULL;
 
-        if (node_locks_take(locks_of(run), node))
+        if (node_locks_take(locks_of(run), node, again))
                 return true;
         if (!node_locks_is_deadlocked(run->node_locks, node))
                 return false;
@@ -337,89 +354,22 @@ bool live_run_take_lock(Run *run, NodeId node) {
 }
 
 static bool host_lock_is_free(NodeId node, void *userdata) {
-        Run *run = userdata;
-
-        if (run_is_inhibitor(run, node))
-                return !run->services->leaves->inhibitors;
-        if (run_is_connection(run, node))
-                return !run->services->leaves->own_connections;
-        return node_locks_is_free(locks_of(run), node);
-}
-
-/* While the machine goes down, logind refuses locks, and a bus ends. */
-static void on_outside_lock(NodeId node, Cause *refused, void *userdata) {
-        Run *run = userdata;
-
-        run->unprompted = 0;
-        run->in_doubt = refused && !run->halting;
-        if (refused)
-                input_lock_refused(run, node, cause_ref(refused), live_run_clock(run));
-        else if (run_waits_for_lock(run, node))
-                input_lock_granted(run, node, live_run_clock(run));
-        live_run_settle(run);
-}
-
-static OutsideLocks *outside_of(Run *run) {
-        if (!run->outside)
-                run->outside = g_new0(OutsideLocks, 1);
-        return run->outside;
-}
-
-void live_run_inhibit(Run *run, NodeId node, bool again) {
-        OutsideLocks *outside;
-
-        if (!run->services->leaves->inhibitors)
-                return;
-        outside = outside_of(run);
-        if (!outside->inhibitors)
-                outside->inhibitors = node_inhibitors_new(run, run->services->leaves, on_outside_lock, run);
-        node_inhibitors_take(outside->inhibitors, node, again);
-}
-
-void live_run_connect(Run *run, NodeId node, bool lost) {
-        OutsideLocks *outside;
-
-        if (!run->services->leaves->own_connections)
-                return;
-        outside = outside_of(run);
-        if (!outside->connections)
-                outside->connections = node_connections_new(run, run->services->leaves, on_outside_lock, run);
-        if (lost)
-                node_connections_add_lost(outside->connections, node);
-        else
-                node_connections_make(outside->connections, node);
+        return node_locks_is_free(locks_of(userdata), node);
 }
 
 /* A lock that was not free may be so by now, because this input has released it. */
 static void lock(Run *run, const Effect *effect) {
-        bool taken;
+        bool taken = live_run_take_lock(run, effect->node, false);
 
-        if (run_is_inhibitor(run, effect->node)) {
-                live_run_inhibit(run, effect->node, false);
-                return;
-        }
-        if (run_is_connection(run, effect->node)) {
-                live_run_connect(run, effect->node, false);
-                return;
-        }
-
-        taken = live_run_take_lock(run, effect->node);
         assert(taken || !effect->over);
         if (taken && !effect->over)
                 give_or_keep(run, INPUT_LOCK, effect->node);
 }
 
 static void unlock(Run *run, NodeId node) {
-        if (run_is_inhibitor(run, node)) {
-                if (run->outside && run->outside->inhibitors)
-                        node_inhibitors_drop(run->outside->inhibitors, node);
-        } else if (run_is_connection(run, node)) {
+        if (run_is_connection(run, node))
                 live_run_end_listening_below(run, node);
-                if (run->outside && run->outside->connections)
-                        node_connections_drop(run->outside->connections, node);
-        } else {
-                node_locks_drop(run->node_locks, node);
-        }
+        node_locks_drop(run->node_locks, node);
 }
 
 static void host_act(const Effect *effect, void *userdata) {
@@ -435,11 +385,8 @@ static void host_act(const Effect *effect, void *userdata) {
         case EFFECT_DROP:
                 activity_free(effect->activity);
                 break;
-        case EFFECT_ARM:
-                arm(run, effect->node, effect->deadline);
-                break;
-        case EFFECT_DISARM:
-                node_timers_drop(run->armed, effect->node);
+        case EFFECT_TIMER:
+                arm(run, effect->node);
                 break;
         case EFFECT_LOCK:
                 lock(run, effect);
@@ -470,21 +417,23 @@ static const RunHost live_host = {
         .record_failed = host_record_failed,
 };
 
-void run_end_live(Run *run) {
+void run_end_live(Run *run, bool left) {
+        GHashTableIter iter;
+        void *timer;
+
         if (!run->services)
                 return;
 
         for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
-                g_clear_pointer((Activity **) &leaf->activity, activity_free);
+                g_clear_pointer((Activity **) &leaf->activity, left ? activity_abandon : activity_free);
 
         live_run_end_listening(run);
-        g_clear_pointer(&run->armed, node_timers_free);
-        g_clear_pointer(&run->node_locks, node_locks_free);
-        if (run->outside) {
-                node_inhibitors_free(run->outside->inhibitors, false);
-                node_connections_free(run->outside->connections);
+        if (run->timers) {
+                g_hash_table_iter_init(&iter, run->timers);
+                while (g_hash_table_iter_next(&iter, NULL, &timer))
+                        g_clear_pointer(&((NodeTimer *) timer)->timer, timer_free);
         }
-        g_clear_pointer(&run->outside, g_free);
+        node_locks_free(g_steal_pointer(&run->node_locks), left);
         g_clear_pointer(&run->kept, g_array_unref);
         g_clear_pointer(&run->later, timer_free);
         g_clear_pointer(&run->past, past_free);
@@ -492,12 +441,7 @@ void run_end_live(Run *run) {
 }
 
 void run_abandon(Run *run) {
-        for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
-                g_clear_pointer((Activity **) &leaf->activity, activity_abandon);
-
-        if (run->outside)
-                node_inhibitors_free(g_steal_pointer(&run->outside->inhibitors), true);
-        run_end_live(run);
+        run_end_live(run, true);
 }
 
 /* Tell it after the changes of nodes in the same tick. A run that was ready when it was recovered was reported
@@ -512,7 +456,7 @@ static void report_ready(Run *run) {
 }
 
 void live_run_finish(Run *run) {
-        run_end_live(run);
+        run_end_live(run, false);
         run->callbacks->changed(run, run->callbacks_userdata);
         report_ready(run);
         run->callbacks->finished(run, run->callbacks_userdata);
@@ -696,7 +640,7 @@ static char *node_detail(const Run *run, NodeId node) {
         Activity *activity = live_run_activity(run, node);
         uint64_t now = live_run_clock(run), deadline = run_deadline(run, node), left = UINT64_MAX;
         g_autofree char *lock = run_describe_lock(run, node);
-        const char *connection = run->outside ? node_connections_name(run->outside->connections, node) : NULL;
+        const char *connection = run->node_locks ? node_locks_connection_name(run->node_locks, node) : NULL;
         char *detail;
 
         if (lock)

@@ -214,7 +214,7 @@ static void host_timer_arm(Machine *machine, NodeId node, uint64_t usec) {
         run_put_timer(run, node, timer);
         run_note_number(run, ENTRY_ARM, node, "after", usec);
         if (run->host)
-                run_add_effect(run, &(Effect){ .kind = EFFECT_ARM, .node = node, .deadline = timer->deadline });
+                run_add_effect(run, &(Effect){ .kind = EFFECT_TIMER, .node = node });
 }
 
 static void host_timer_disarm(Machine *machine, NodeId node) {
@@ -227,7 +227,7 @@ static void host_timer_disarm(Machine *machine, NodeId node) {
         if (timer->armed) {
                 run_note(run, ENTRY_DISARM, node);
                 if (run->host)
-                        run_add_effect(run, &(Effect){ .kind = EFFECT_DISARM, .node = node });
+                        run_add_effect(run, &(Effect){ .kind = EFFECT_TIMER, .node = node });
         }
         g_hash_table_remove(run->timers, GUINT_TO_POINTER(node));
 }
@@ -548,7 +548,7 @@ Status input_tick(Run *run, uint64_t now) {
 
 bool run_wants_tick(const Run *run) {
         return run->machine && machine_wants_tick(run->machine) && (!run->paused || run->halting) &&
-               !(run->outside && node_inhibitors_are_lost(run->outside->inhibitors));
+               !(run->node_locks && node_locks_are_lost(run->node_locks));
 }
 
 void input_halt(Run *run, Cause *why, uint64_t now) {

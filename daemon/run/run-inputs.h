@@ -57,8 +57,7 @@ typedef enum EffectKind {
         EFFECT_START,  /* an action: the host sets its activity. Skipped if the leaf was halted meanwhile */
         EFFECT_HALT,   /* an action; if that takes time, input_leaf_ended() follows. over: the leaf is gone already */
         EFFECT_DROP,   /* the activity of a condition is not needed any more */
-        EFFECT_ARM,    /* the timer of the node, or of the run itself (NODE_NONE) */
-        EFFECT_DISARM, /* the same */
+        EFFECT_TIMER,  /* of the node, or of the run itself (NODE_NONE): it was armed or disarmed, see run_deadline() */
         EFFECT_LOCK,   /* over: the lock was free; else the node waits for it, and input_lock_granted() follows */
         EFFECT_UNLOCK, /* also if it still waits */
         EFFECT_LOG,    /* the node has something to say */
@@ -68,9 +67,8 @@ typedef struct Effect {
         EffectKind kind;
         NodeId node;
         bool over;
-        void *activity;    /* of HALT and DROP; owned by the effect if it is over, or dropped */
-        uint64_t deadline; /* of ARM: CLOCK_MONOTONIC microseconds */
-        int level;         /* of LOG, as of syslog(3); and the text */
+        void *activity; /* of HALT and DROP; owned by the effect if it is over, or dropped */
+        int level;      /* of LOG, as of syslog(3); and the text */
         char *text;
         char *label;  /* see run_node_label() */
         Cause *cause; /* or NULL */

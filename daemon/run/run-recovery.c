@@ -69,18 +69,15 @@ Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *write
 }
 
 void run_recover_lock(Run *run, const RunLock *lock) {
-        if (run_is_inhibitor(run, lock->node)) {
-                live_run_inhibit(run, lock->node, lock->held);
-        } else if (run_is_connection(run, lock->node)) {
-                live_run_connect(run, lock->node, lock->held);
-                if (lock->held && run->services->leaves->own_connections)
-                        input_lock_refused(run, lock->node,
-                                           cause_new(CAUSE_CONNECTION_LOST, NULL,
-                                                     "btd was restarted, so the connection was closed"),
-                                           live_run_clock(run));
-        } else if (live_run_take_lock(run, lock->node) && !lock->held) {
+        bool taken = live_run_take_lock(run, lock->node, lock->held);
+
+        if (taken && !lock->held)
                 input_lock_granted(run, lock->node, live_run_clock(run));
-        }
+        else if (!taken && lock->held && run_is_connection(run, lock->node))
+                input_lock_refused(
+                        run, lock->node,
+                        cause_new(CAUSE_CONNECTION_LOST, NULL, "btd was restarted, so the connection was closed"),
+                        live_run_clock(run));
 }
 
 /* A condition can be false for a new reason, for example because a secret in its parameters was lost; and a variable in

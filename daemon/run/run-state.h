@@ -9,17 +9,19 @@
 
 #include "run/activity.h"
 #include "run/causes.h"
-#include "run/node-connections.h"
-#include "run/node-inhibitors.h"
-#include "run/node-resources.h"
+#include "run/node-locks.h"
 #include "run/past.h"
 #include "run/run-inputs.h"
 
+/* The timer of a node, or of the run itself (NODE_NONE). */
 typedef struct NodeTimer {
+        Run *run;
+        NodeId node;
         uint64_t span, deadline;
         uint64_t suspended; /* as of the run, when it was armed */
         bool armed;
         char *waited; /* what a leaf below it waited for when it expired, see activity_waited(); or NULL */
+        Timer *timer; /* of a live run, from the effect on */
 } NodeTimer;
 
 /* The signals that come for a node between its executions. */
@@ -45,12 +47,6 @@ typedef struct RunInput {
         char *message;
         int message_level;
 } RunInput;
-
-/* Locks of nodes that come from outside of btd. */
-typedef struct OutsideLocks {
-        NodeInhibitors *inhibitors;   /* NULL before the first one */
-        NodeConnections *connections; /* NULL likewise */
-} OutsideLocks;
 
 /* snapshot.c lists all members, with those that a snapshot saves. */
 struct Run {
@@ -113,9 +109,7 @@ struct Run {
         const RunCallbacks *callbacks;
         void *callbacks_userdata;
         char *token;           /* NULL: the id is the token */
-        NodeTimers *armed;     /* NULL before the first timer, and after the run has finished */
-        NodeLocks *node_locks; /* NULL likewise */
-        OutsideLocks *outside; /* NULL likewise */
+        NodeLocks *node_locks; /* NULL before the first one, and after the run has finished */
         GArray *kept;          /* inputs that came while the run was busy; NULL: none */
         Timer *later;          /* delays kept inputs of a loop; NULL: none */
         Past *past;            /* NULL: it was not recovered, or all its leaves have been read */
@@ -234,7 +228,7 @@ bool run_has_lock_effect(const Run *run, NodeId node);
 void run_act(Run *run);
 /* NULL: it was never armed. */
 NodeTimer *run_timer(const Run *run, NodeId node);
-/* Takes the timer; the host is not told. */
+/* Takes the timer, in place of the one before. The host is not told. */
 void run_put_timer(Run *run, NodeId node, NodeTimer *timer);
 
 /* Notes that an expression of the node failed. The first failure counts, because it is the one that ends the machine,
@@ -290,12 +284,8 @@ Activity *live_run_activity(const Run *run, NodeId node);
 /* Gives the end of the action to the run, unless it is still running, and frees its activity. */
 void live_run_give_end(Run *run, NodeId node);
 void live_run_timer_expired(Run *run, NodeId node);
-/* Requests the lock. False: the node waits for it. */
-bool live_run_take_lock(Run *run, NodeId node);
-/* Requests the inhibitor lock of the node. again: it holds the lock, and btd was restarted. */
-void live_run_inhibit(Run *run, NodeId node, bool again);
-/* Makes the connection of the node. lost: it had one, and btd was restarted. */
-void live_run_connect(Run *run, NodeId node, bool lost);
+/* See node_locks_take(). */
+bool live_run_take_lock(Run *run, NodeId node, bool again);
 
 /* Makes the listener of the node. Not while the run computes. */
 void live_run_listen(Run *run, NodeId node);
@@ -305,8 +295,8 @@ void live_run_end_listening(Run *run);
 /* The same for nodes below this one. */
 void live_run_end_listening_below(Run *run, NodeId node);
 
-/* Frees what only a live run has; its run record stays. */
-void run_end_live(Run *run);
+/* Frees what only a live run has; its run record stays. left: what it has started is left to the next btd. */
+void run_end_live(Run *run, bool left);
 
 /* For the activities of a live run, at any time unless said otherwise. */
 

@@ -56,6 +56,7 @@ NodeTimer *run_timer(const Run *run, NodeId node) {
 static void node_timer_free(void *data) {
         NodeTimer *timer = data;
 
+        timer_free(timer->timer);
         g_free(timer->waited);
         g_free(timer);
 }
@@ -64,6 +65,8 @@ void run_put_timer(Run *run, NodeId node, NodeTimer *timer) {
         if (!run->timers)
                 run->timers = g_hash_table_new_full(NULL, NULL, NULL, node_timer_free);
 
+        timer->run = run;
+        timer->node = node;
         g_hash_table_replace(run->timers, GUINT_TO_POINTER(node), timer);
 }
 
@@ -196,7 +199,7 @@ void run_free(Run *run) {
         if (!run)
                 return;
 
-        run_end_live(run);
+        run_end_live(run, false);
         run_end_observing(run);
         run_clear_machine(run);
         g_clear_pointer(&run->queues, g_hash_table_unref);
@@ -219,7 +222,7 @@ void run_free(Run *run) {
 
 void run_set_host(Run *run, const RunHost *host, void *userdata) {
         GHashTableIter iter;
-        void *node, *timer;
+        void *timer;
 
         run->replay = NULL;
         run->host = host;
@@ -228,12 +231,8 @@ void run_set_host(Run *run, const RunHost *host, void *userdata) {
                 return;
 
         g_hash_table_iter_init(&iter, run->timers);
-        while (g_hash_table_iter_next(&iter, &node, &timer))
-                if (((const NodeTimer *) timer)->armed)
-                        host->act(&(Effect){ .kind = EFFECT_ARM,
-                                             .node = GPOINTER_TO_UINT(node),
-                                             .deadline = ((const NodeTimer *) timer)->deadline },
-                                  userdata);
+        while (g_hash_table_iter_next(&iter, NULL, &timer))
+                host->act(&(Effect){ .kind = EFFECT_TIMER, .node = ((const NodeTimer *) timer)->node }, userdata);
 }
 
 void run_set_replay(Run *run, Replay *replay) {

@@ -815,9 +815,7 @@ static bool restore_machine(const Reading *reading, void *member, json_object *j
         NOT(turn)                                                                                                      \
         NOT(callbacks)                                                                                                 \
         NOT(callbacks_userdata)                                                                                        \
-        NOT(armed)                                                                                                     \
         NOT(node_locks)                                                                                                \
-        NOT(outside)                                                                                                   \
         NOT(kept)                                                                                                      \
         NOT(later)                                                                                                     \
         NOT(past)                                                                                                      \

@@ -210,12 +210,14 @@ static bool *timer_of(RandomRun *run, NodeId node) {
         return node == NODE_NONE ? &run->rules.interval : &site_of(run, node)->timer_armed;
 }
 
-static void arm(RandomRun *run, NodeId node, uint64_t deadline) {
-        uint64_t *copy = g_new(uint64_t, 1);
+static void set_timer(RandomRun *run, NodeId node) {
+        uint64_t deadline = run_deadline(run->actual, node);
 
-        *copy = deadline;
-        *timer_of(run, node) = true;
-        g_hash_table_replace(run->timers, GUINT_TO_POINTER(node), copy);
+        *timer_of(run, node) = deadline != UINT64_MAX;
+        if (deadline != UINT64_MAX)
+                g_hash_table_replace(run->timers, GUINT_TO_POINTER(node), g_memdup2(&deadline, sizeof(deadline)));
+        else
+                g_hash_table_remove(run->timers, GUINT_TO_POINTER(node));
 }
 
 static void lock(RandomRun *run, const Effect *effect) {
@@ -257,12 +259,8 @@ static void on_act(const Effect *effect, void *userdata) {
         case EFFECT_DROP:
                 random_leaf_free(effect->activity);
                 break;
-        case EFFECT_ARM:
-                arm(run, effect->node, effect->deadline);
-                break;
-        case EFFECT_DISARM:
-                *timer_of(run, effect->node) = false;
-                g_assert_true(g_hash_table_remove(run->timers, GUINT_TO_POINTER(effect->node)));
+        case EFFECT_TIMER:
+                set_timer(run, effect->node);
                 break;
         case EFFECT_LOCK:
                 lock(run, effect);
