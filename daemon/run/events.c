@@ -13,7 +13,6 @@
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
-#include "basic/span.h"
 #include "run/events.h"
 #include "run/run-state.h"
 
@@ -127,6 +126,17 @@ void run_tell(Run *run, NodeId node, const char *what) {
                 add_counted(run, node, what, NULL, NULL);
 }
 
+void run_tell_text(Run *run, NodeId node, const char *what, const char *format, ...) {
+        va_list args;
+
+        if (!count(run))
+                return;
+
+        va_start(args, format);
+        add_counted(run, node, what, g_strdup_vprintf(format, args), NULL);
+        va_end(args);
+}
+
 static char *describe_user(const char *by) {
         return by ? g_strconcat("by ", by, NULL) : NULL;
 }
@@ -144,46 +154,6 @@ void run_tell_start(Run *run) {
 
         none = run->given ? NULL : json_object_new_object();
         add_counted(run, NODE_NONE, "started", describe_user(run->starter), run->given ?: none);
-}
-
-void run_tell_because(Run *run, const char *what, const Cause *why) {
-        if (count(run))
-                add_counted(run, NODE_NONE, what, g_strdup(why->text), NULL);
-}
-
-/* "failure, forced by UID 0 (btctl)" */
-void run_tell_force(Run *run, NodeId node, Status status, const Cause *why) {
-        if (count(run))
-                add_counted(run, node, "forced", g_strdup_printf("%s, %s", status_to_string(status), why->text), NULL);
-}
-
-void run_tell_lock(Run *run, NodeId node) {
-        if (count(run))
-                add_counted(run, node, run_is_connection(run, node) ? "connected" : "locked", run_lock_name(run, node),
-                            NULL);
-}
-
-/* "19 signals". */
-void run_tell_missed(Run *run, NodeId node, uint64_t n) {
-        if (count(run))
-                add_counted(run, node, "missed", g_strdup_printf("%" PRIu64 " signal%s", n, n == 1 ? "" : "s"), NULL);
-}
-
-/* How long the machine was suspended since the last time: "8h". */
-void run_tell_suspended(Run *run, uint64_t usec) {
-        if (count(run))
-                add_counted(run, NODE_NONE, "suspended", span_format_rounded(usec), NULL);
-}
-
-/* With its level unless that is "info": "warning: part 3". */
-void run_tell_message(Run *run, NodeId node, int level, const char *text) {
-        if (!count(run))
-                return;
-
-        if (level == LOG_INFO)
-                add_counted(run, node, "log", g_strdup(text), NULL);
-        else
-                add_counted(run, node, "log", g_strdup_printf("%s: %s", log_level_names[level], text), NULL);
 }
 
 /* From here on, the variables that have changed are those that nodes compute. */
@@ -383,8 +353,4 @@ void run_end_events(Run *run) {
                 run->events->observer(event, run->events->userdata);
         }
         g_array_set_size(events, 0);
-}
-
-void run_end_observing(Run *run) {
-        g_clear_pointer(&run->events, events_free);
 }

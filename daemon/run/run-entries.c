@@ -74,36 +74,17 @@ void run_note_status(Run *run, EntryKind kind, NodeId node, Status status, const
         g_string_append_c(text, '}');
 }
 
-static void note_json(Run *run, EntryKind kind, NodeId node, json_object *json) {
-        GString *text = begin(run, kind, node);
-
-        g_string_append_c(text, ' ');
-        append_json(text, json);
-}
-
-void run_note_cause(Run *run, EntryKind kind, const Cause *cause) {
-        g_autoptr(json_object) json = NULL;
-
-        if (!run->writer)
-                return;
-
-        json = json_object_new_object();
-        json_object_object_add(json, "cause", cause_to_json(cause));
-        note_json(run, kind, NODE_NONE, json);
-}
-
 void run_note_values(Run *run, EntryKind kind, NodeId node, json_object *values) {
-        if (run->writer && values)
-                note_json(run, kind, node, values);
-        else
+        GString *text;
+
+        if (!run->writer || !values) {
                 run_note(run, kind, node);
-}
+                return;
+        }
 
-void run_note_text(Run *run, EntryKind kind, NodeId node, const char *name, const char *text) {
-        g_autoptr(json_object) json = json_object_new_object();
-
-        json_object_object_add(json, name, json_object_new_string(text));
-        run_note_values(run, kind, node, json);
+        text = begin(run, kind, node);
+        g_string_append_c(text, ' ');
+        append_json(text, values);
 }
 
 /* Larger values are not written again: the run record already has the variables of the run. */
@@ -143,36 +124,21 @@ void run_note_number(Run *run, EntryKind kind, NodeId node, const char *name, ui
                 g_string_append_printf(begin(run, kind, node), " {\"%s\":%" PRIu64 "}", name, number);
 }
 
-static void note_request(Run *run, EntryKind kind, NodeId node, json_object *details, const char *by) {
-        if (by)
-                json_object_object_add(details, ENTRY_BY, json_object_new_string(by));
-        run_note_values(run, kind, node, json_object_object_length(details) > 0 ? details : NULL);
-}
-
-void run_note_request(Run *run, EntryKind kind, const char *by) {
-        g_autoptr(json_object) details = json_object_new_object();
-
-        note_request(run, kind, NODE_NONE, details, by);
-}
-
-void run_note_breakpoint(Run *run, NodeId node, bool set, const char *by) {
-        g_autoptr(json_object) details = json_object_new_object();
-
-        json_object_object_add(details, "set", json_object_new_boolean(set));
-        note_request(run, ENTRY_BREAK, node, details, by);
-}
-
-void run_note_variables(Run *run, json_object *values, const char *by) {
-        g_autoptr(json_object) details = NULL;
+void run_note_request(Run *run, EntryKind kind, NodeId node, json_object *details, const char *by) {
+        g_autoptr(json_object) all = NULL;
 
         if (!by) {
-                run_note_values(run, ENTRY_SET, NODE_NONE, values);
+                run_note_values(run, kind, node, details);
                 return;
         }
 
-        details = json_object_new_object();
-        json_object_object_foreach(values, key, value) json_object_object_add(details, key, json_object_get(value));
-        note_request(run, ENTRY_SET, NODE_NONE, details, by);
+        all = json_object_new_object();
+        if (details) {
+                json_object_object_foreach(details, key, value)
+                        json_object_object_add(all, key, json_object_get(value));
+        }
+        json_object_object_add(all, ENTRY_BY, json_object_new_string(by));
+        run_note_values(run, kind, node, all);
 }
 
 void run_note_outcome(Run *run, const RunLeaf *leaf) {

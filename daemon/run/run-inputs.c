@@ -50,6 +50,13 @@ static bool update_suspended(Run *run) {
         return true;
 }
 
+/* How long the machine was suspended since the last time: "8h". */
+static void tell_suspended(Run *run, uint64_t before) {
+        g_autofree char *span = span_format_rounded(run->suspended - MIN(before, run->suspended));
+
+        run_tell_text(run, NODE_NONE, "suspended", "%s", span);
+}
+
 /* Written before the input, so that times of the input begin after the suspension. */
 static void note_suspended(Run *run) {
         uint64_t before = run->suspended;
@@ -58,7 +65,7 @@ static void note_suspended(Run *run) {
                 return;
 
         run_note_number(run, ENTRY_SUSPENDED, NODE_NONE, "usec", run->suspended);
-        run_tell_suspended(run, run->suspended - before);
+        tell_suspended(run, before);
 }
 
 /* Call these before and after each call of the machine. */
@@ -69,9 +76,11 @@ static void begin_input(Run *run, uint64_t now) {
 }
 
 void input_suspended(Run *run, uint64_t suspended, uint64_t now) {
+        uint64_t before = run->suspended;
+
         run->now = now;
-        run_tell_suspended(run, suspended - MIN(run->suspended, suspended));
         run->suspended = suspended;
+        tell_suspended(run, before);
         run_end_events(run);
 }
 
@@ -149,8 +158,10 @@ static void compute(Run *run, RunLeaf *leaf) {
                 return;
 
         g_clear_pointer(&input->outputs, json_object_put);
-        if (input->message)
-                run_tell_message(run, leaf->node, input->message_level, input->message);
+        if (input->message && input->message_level == LOG_INFO)
+                run_tell_text(run, leaf->node, "log", "%s", input->message);
+        else if (input->message)
+                run_tell_text(run, leaf->node, "log", "%s: %s", log_level_names[input->message_level], input->message);
         if (input->message && run->host)
                 run_add_effect(run, &(Effect){ .kind = EFFECT_LOG,
                                                .node = leaf->node,
@@ -552,11 +563,14 @@ bool run_wants_tick(const Run *run) {
 }
 
 void input_halt(Run *run, Cause *why, uint64_t now) {
-        assert(!run->halting);
+        g_autoptr(json_object) details = NULL;
 
+        assert(!run->halting && why);
+
+        details = facts_new("cause", cause_to_json(why), NULL);
         begin_input(run, now);
-        run_note_cause(run, ENTRY_HALT, why);
-        run_tell_because(run, "halting", why);
+        run_note_values(run, ENTRY_HALT, NODE_NONE, details);
+        run_tell_text(run, NODE_NONE, "halting", "%s", why->text);
         pass_breakpoints(run);
         run->halting = true;
         run->why = why;
@@ -620,13 +634,11 @@ void input_reason(Run *run, NodeId node, const Cause *cause, uint64_t now) {
 }
 
 void input_timer_expired(Run *run, NodeId node, const char *waited, uint64_t now) {
+        g_autoptr(json_object) details = waited ? facts_new("waited", json_object_new_string(waited), NULL) : NULL;
         NodeTimer *timer;
 
         begin_input(run, now);
-        if (waited)
-                run_note_text(run, ENTRY_TIMER, node, "waited", waited);
-        else
-                run_note(run, node == NODE_NONE ? ENTRY_INTERVAL : ENTRY_TIMER, node);
+        run_note_values(run, node == NODE_NONE ? ENTRY_INTERVAL : ENTRY_TIMER, node, details);
         if (node != NODE_NONE)
                 run_tell(run, node, "timer");
         timer = run_timer(run, node);
@@ -640,11 +652,12 @@ void input_timer_expired(Run *run, NodeId node, const char *waited, uint64_t now
 
 void input_lock_granted(Run *run, NodeId node, uint64_t now) {
         RunLock *lock = run_find_lock(run, node);
+        g_autofree char *name = run_lock_name(run, node);
 
         assert(lock);
         begin_input(run, now);
         run_note(run, ENTRY_LOCKED, node);
-        run_tell_lock(run, node);
+        run_tell_text(run, node, run_is_connection(run, node) ? "connected" : "locked", "%s", name);
         lock->held = true;
         lock->since = now;
         machine_lock_granted(run->machine, node);
@@ -666,7 +679,7 @@ void input_variables(Run *run, json_object *values, const char *by, uint64_t now
         uint64_t version = blackboard_version(blackboard);
 
         begin_input(run, now);
-        run_note_variables(run, values, by);
+        run_note_request(run, ENTRY_SET, NODE_NONE, values, by);
         run_set_variables(run, values);
         run_tell_set(run, NODE_NONE, values, by);
         if (blackboard_version(blackboard) != version)
@@ -771,7 +784,7 @@ void input_rerun(Run *run, NodeId node, uint64_t now) {
 
 void input_pause(Run *run, const char *by, uint64_t now) {
         begin_input(run, now);
-        run_note_request(run, ENTRY_PAUSE, by);
+        run_note_request(run, ENTRY_PAUSE, NODE_NONE, NULL, by);
         run_tell_request(run, NODE_NONE, "paused", by);
         run->paused = run->moved = true;
         finish_input(run);
@@ -779,7 +792,7 @@ void input_pause(Run *run, const char *by, uint64_t now) {
 
 void input_resume(Run *run, const char *by, uint64_t now) {
         begin_input(run, now);
-        run_note_request(run, ENTRY_RESUME, by);
+        run_note_request(run, ENTRY_RESUME, NODE_NONE, NULL, by);
         run_tell_request(run, NODE_NONE, "resumed", by);
         pass_breakpoints(run);
         run->paused = false;
@@ -789,18 +802,21 @@ void input_resume(Run *run, const char *by, uint64_t now) {
 
 void input_step(Run *run, const char *by, uint64_t now) {
         begin_input(run, now);
-        run_note_request(run, ENTRY_STEP, by);
+        run_note_request(run, ENTRY_STEP, NODE_NONE, NULL, by);
         run_tell_request(run, NODE_NONE, "stepped", by);
         pass_breakpoints(run);
         finish_input(run);
 }
 
 void input_breakpoint(Run *run, NodeId node, bool set, const char *by, uint64_t now) {
+        g_autoptr(json_object) details = NULL;
+
         if (set == node_set_has(run->breakpoints, node))
                 return;
 
         begin_input(run, now);
-        run_note_breakpoint(run, node, set, by);
+        details = facts_new("set", json_object_new_boolean(set), NULL);
+        run_note_request(run, ENTRY_BREAK, node, details, by);
         run_tell_request(run, node, set ? "breakpoint" : "cleared", by);
         if (set)
                 node_set_add(&run->breakpoints, node);
@@ -816,7 +832,7 @@ bool input_force(Run *run, NodeId node, Status status, Cause *why, uint64_t now)
 
         begin_input(run, now);
         run_note_status(run, ENTRY_FORCE, node, status, why);
-        run_tell_force(run, node, status, why);
+        run_tell_text(run, node, "forced", "%s, %s", status_to_string(status), why->text);
         causes_set(&run->forced, node, why);
         node_history_note_change(run->history, node);
         runs = machine_force(run->machine, node, status);

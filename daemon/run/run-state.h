@@ -155,15 +155,10 @@ void run_clear_machine(Run *run);
 /* Count an event, and make it if somebody observes the events; see events.h. Call them while the run processes the
  * input to which the event belongs. */
 void run_tell(Run *run, NodeId node, const char *what);
+void run_tell_text(Run *run, NodeId node, const char *what, const char *format, ...) G_GNUC_PRINTF(4, 5);
 /* by: the user who has requested it, or NULL. */
 void run_tell_request(Run *run, NodeId node, const char *what, const char *by);
 void run_tell_start(Run *run);
-/* For "halting". */
-void run_tell_because(Run *run, const char *what, const Cause *why);
-void run_tell_force(Run *run, NodeId node, Status status, const Cause *why);
-void run_tell_lock(Run *run, NodeId node);
-void run_tell_suspended(Run *run, uint64_t usec);
-void run_tell_message(Run *run, NodeId node, int level, const char *text);
 /* The values are referenced. by: the user who has set them, or NULL. */
 void run_tell_set(Run *run, NodeId node, json_object *values, const char *by);
 /* The node may have computed variables. */
@@ -173,13 +168,11 @@ void run_tell_computed(Run *run, NodeId node);
 void run_tell_change(Run *run, NodeId node, Status before, uint64_t waited);
 /* After the halt of a node was told: it did not end by itself. */
 void run_tell_given_up(Run *run, NodeId node, const Cause *why);
-void run_tell_missed(Run *run, NodeId node, uint64_t n);
 void run_tell_result(Run *run);
 /* After a snapshot was restored. */
 void run_tell_restored(Run *run);
 /* Reports the events of the input. */
 void run_end_events(Run *run);
-void run_end_observing(Run *run);
 /* For snapshots: the node was skipped since its parent has changed last. */
 bool run_was_skipped_before(const Run *run, NodeId node);
 void run_put_skip(Run *run, NodeId node);
@@ -240,17 +233,13 @@ Cause *run_halted_cause(const Run *run, NodeId node);
 /* Write an entry, which is pending until run_flush(). */
 void run_note(Run *run, EntryKind kind, NodeId node);
 void run_note_status(Run *run, EntryKind kind, NodeId node, Status status, const Cause *cause);
-void run_note_cause(Run *run, EntryKind kind, const Cause *cause);
 /* values: an object, or NULL. */
 void run_note_values(Run *run, EntryKind kind, NodeId node, json_object *values);
-void run_note_text(Run *run, EntryKind kind, NodeId node, const char *name, const char *text);
 /* noted: the values of the variables to which the leaf refers, or NULL. */
 void run_note_noted(Run *run, EntryKind kind, NodeId node, json_object *noted);
 void run_note_number(Run *run, EntryKind kind, NodeId node, const char *name, uint64_t number);
-/* These three write what a user has requested. by: the user, or NULL if it is not known. */
-void run_note_request(Run *run, EntryKind kind, const char *by);
-void run_note_breakpoint(Run *run, NodeId node, bool set, const char *by);
-void run_note_variables(Run *run, json_object *values, const char *by);
+/* What a user has requested. details: an object (borrowed), or NULL. by: the user, or NULL if it is not known. */
+void run_note_request(Run *run, EntryKind kind, NodeId node, json_object *details, const char *by);
 /* Writes the outcome of an action that has computed, with its variables and its message. */
 void run_note_outcome(Run *run, const RunLeaf *leaf);
 /* Writes the value of a condition that was just evaluated. */

@@ -12,6 +12,7 @@
 #include "basic/cleanup.h"
 #include "engine/machine.h"
 #include "run/causes.h"
+#include "run/events.h"
 #include "run/run-state.h"
 
 static int compare_nodes(const void *a, const void *b) {
@@ -200,7 +201,7 @@ void run_free(Run *run) {
                 return;
 
         run_end_live(run, false);
-        run_end_observing(run);
+        run_observe_events(run, NULL, NULL, 0);
         run_clear_machine(run);
         g_clear_pointer(&run->queues, g_hash_table_unref);
         g_clear_pointer(&run->locks, g_array_unref);

@@ -157,7 +157,7 @@ void input_signals_missed(Run *run, NodeId node, uint64_t n, uint64_t now) {
 
         run->now = now;
         run_queue(run, node)->missed += n;
-        run_tell_missed(run, node, n);
+        run_tell_text(run, node, "missed", "%" PRIu64 " signal%s", n, n == 1 ? "" : "s");
         note(run, node, "missed", number);
         run_end_events(run);
 }

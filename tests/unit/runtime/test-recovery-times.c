@@ -139,10 +139,10 @@ static void test_halted_meanwhile(void) {
         RecoveryStage *stage = open_stage(LIMITED, &begun);
 
         end_at("R", begun + SECOND);
-        run_halt(recovery_stage_run(stage, "t.1"), NULL);
+        run_halt(recovery_stage_run(stage, "t.1"), cause_new(CAUSE_HALTED, NULL, "enough"));
         recovery_stage_turn(stage);
         g_assert_cmpstr(recoverable_events("R"), ==, "start abandon recover clean ");
-        recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, NULL);
+        recovery_stage_assert_finished(stage, "t.1", STATUS_HALTED, "enough");
         close_stage(stage);
 }
 
