@@ -34,7 +34,7 @@ typedef enum EntryKind {
         /* NODE {came}: a signal is kept for the action; {taken}: the action has taken the first one; {missed}: so many
          * came between its executions and were not kept. See run/signal-queues.c. */
         ENTRY_SIGNAL,
-        ENTRY_SUSPENDED, /* {usec}: the total time for which the machine was suspended, see run_suspended() */
+        ENTRY_SUSPENDED, /* {usec}: the total time for which the machine was suspended, see RunHost */
         ENTRY_LOCKED,    /* NODE: it got the lock for which it waited */
         ENTRY_REFUSED,   /* NODE {status, cause}: it does not get the lock, or loses it */
         ENTRY_HALT,      /* {cause} */

@@ -206,10 +206,6 @@ static Status fill_params(Activity *activity, const RunLeaf *of) {
         return fill_params_with(activity, of->noted, activity->leaf.kind->unresolved ? NULL : &activity->secrets);
 }
 
-static Status fill_params_openly(Activity *activity, const RunLeaf *of) {
-        return fill_params_with(activity, of->noted, NULL);
-}
-
 /* A condition begins again when it is evaluated. */
 static void on_reference_changed(void *userdata) {
         const Activity *activity = userdata;
@@ -459,12 +455,6 @@ char *activity_describe(Activity *activity) {
 
 /* The recovery of activities that the previous btd started. */
 
-static void fail_as_lost(Activity *activity) {
-        leaf_set_cause_of(&activity->leaf, CAUSE_LOST, NULL,
-                          "btd was restarted while this was under way, so how it ended is not known");
-        activity->status = STATUS_FAILURE;
-}
-
 static bool is_to_run_again(const Activity *activity) {
         const NodeType *type = activity->leaf.type;
 
@@ -488,7 +478,7 @@ static bool is_over(const Activity *activity) {
 }
 
 static void start_again(Activity *activity) {
-        run_note_rerun(activity->run, activity->leaf.node);
+        input_rerun(activity->run, activity->leaf.node, live_run_clock(activity->run));
         g_clear_pointer(&activity->timeout, timer_free);
         activity->leaf.started = timers_now(activity->leaf.services->timers, TIMER_MONOTONIC);
         activity->leaf.has_memo = false;
@@ -501,7 +491,9 @@ static void give_up(Activity *activity) {
         release(activity);
         memset(activity->op, 0, kind_of(activity)->op_size);
         if (!is_to_run_again(activity)) {
-                fail_as_lost(activity);
+                leaf_set_cause_of(&activity->leaf, CAUSE_LOST, NULL,
+                                  "btd was restarted while this was under way, so how it ended is not known");
+                activity->status = STATUS_FAILURE;
         } else if (is_over(activity)) {
                 fail_for_timeout(activity);
                 activity->status = STATUS_FAILURE;
@@ -533,7 +525,7 @@ static void recover_action(Activity *activity, const RunLeaf *past) {
 /* The secrets in its parameters are lost, so it cannot continue. Stop what it started. */
 static void recover_to_stop(Activity *activity, const RunLeaf *past) {
         activity->failed = true;
-        if (fill_params_openly(activity, past) == STATUS_RUNNING)
+        if (fill_params_with(activity, past->noted, NULL) == STATUS_RUNNING)
                 recover_action(activity, past);
         if (activity->status != STATUS_RUNNING)
                 activity->status = STATUS_FAILURE;
@@ -654,9 +646,11 @@ void leaf_give_cause(Leaf *leaf, Cause *given) {
         if (activity->failed || activity->kept)
                 return;
 
+        /* During an input, or before the condition was evaluated, an evaluation follows that records the reason. */
         if (cause && activity_is_condition(activity) && activity->status == STATUS_FAILURE &&
-            !cause_is_same(activity->cause, cause))
-                run_reason_changed(activity->run, leaf->node, cause);
+            !cause_is_same(activity->cause, cause) && !run_is_busy(activity->run) &&
+            run_is_false(activity->run, leaf->node))
+                input_reason(activity->run, leaf->node, cause, live_run_clock(activity->run));
         replace_cause(activity, g_steal_pointer(&cause));
 }
 
@@ -675,7 +669,9 @@ void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
 
         growth = blackboard_growth(leaf->blackboard, key, hidden);
         if (blackboard_has_room(leaf->blackboard, growth)) {
-                run_set_output(activity->run, leaf->node, key, hidden);
+                input_output(activity->run, leaf->node, key, hidden, live_run_clock(activity->run));
+                if (!run_is_busy(activity->run))
+                        live_run_settle(activity->run);
                 return;
         }
 
@@ -691,7 +687,9 @@ void leaf_set_memo(Leaf *leaf, json_object *memo) {
         json_object_put(leaf->memo);
         leaf->memo = memo;
         leaf->has_memo = true;
-        run_store_memo(activity->run, leaf->node, memo);
+        /* A leaf whose halt takes no time is gone from the run when it is halted. */
+        if (run_leaf(activity->run, leaf->node))
+                input_memo(activity->run, leaf->node, memo, live_run_clock(activity->run));
 }
 
 void leaf_hear(Leaf *leaf, json_object *signal) {

@@ -153,7 +153,7 @@ void live_run_timer_expired(Run *run, NodeId node) {
         g_autofree char *waited = NULL;
 
         if (run->past && node != NODE_NONE) {
-                past_keep(run->past, &(PastEvent){ .time = run_deadline(run, node), .node = node, .limit = true });
+                run_keep_limit(run, node);
                 return;
         }
 
@@ -184,12 +184,6 @@ void run_condition_changed(Run *run, NodeId node) {
         give_or_keep(run, INPUT_CONDITION, node);
 }
 
-/* During an input, or before the condition was evaluated, an evaluation follows that records the reason. */
-void run_reason_changed(Run *run, NodeId node, const Cause *cause) {
-        if (!run_is_busy(run) && run_is_false(run, node))
-                input_reason(run, node, cause, live_run_clock(run));
-}
-
 /* While the machine goes down, logind refuses locks, and a bus ends. */
 static void on_lock_changed(NodeId node, Cause *refused, void *userdata) {
         Run *run = userdata;
@@ -204,22 +198,6 @@ static void on_lock_changed(NodeId node, Cause *refused, void *userdata) {
         run->in_doubt = !run->halting;
         input_lock_refused(run, node, cause_ref(refused), live_run_clock(run));
         live_run_settle(run);
-}
-
-void run_set_output(Run *run, NodeId node, const char *key, json_object *value) {
-        input_output(run, node, key, value, live_run_clock(run));
-        if (!run_is_busy(run))
-                live_run_settle(run);
-}
-
-/* A leaf whose halt takes no time is gone from the run when it is halted. */
-void run_store_memo(Run *run, NodeId node, json_object *memo) {
-        if (run_leaf(run, node))
-                input_memo(run, node, memo, live_run_clock(run));
-}
-
-void run_note_rerun(Run *run, NodeId node) {
-        input_rerun(run, node, live_run_clock(run));
 }
 
 /* The answers, and the effects. */
@@ -436,7 +414,7 @@ void run_end_live(Run *run, bool left) {
         node_locks_free(g_steal_pointer(&run->node_locks), left);
         g_clear_pointer(&run->kept, g_array_unref);
         g_clear_pointer(&run->later, timer_free);
-        g_clear_pointer(&run->past, past_free);
+        run_forget_past(run);
         ticker_remove(run->services->ticker, &run->turn);
 }
 
@@ -631,15 +609,11 @@ uint64_t run_finished(const Run *run) {
         return run->status != STATUS_RUNNING ? run->started + (run->now - run->start) : 0;
 }
 
-char *run_describe_lock(const Run *run, NodeId node) {
-        return run->node_locks ? node_locks_describe(run->node_locks, node) : NULL;
-}
-
-static char *node_detail(const Run *run, NodeId node) {
-        const NodeHistory *history = run_node_history(run);
+static char *node_detail(const Run *run, NodeId node, uint64_t now, uint64_t suspended) {
+        const NodeHistory *history = run->history;
         Activity *activity = live_run_activity(run, node);
-        uint64_t now = live_run_clock(run), deadline = run_deadline(run, node), left = UINT64_MAX;
-        g_autofree char *lock = run_describe_lock(run, node);
+        uint64_t deadline = run_deadline(run, node), left = UINT64_MAX;
+        g_autofree char *lock = run->node_locks ? node_locks_describe(run->node_locks, node) : NULL;
         const char *connection = run->node_locks ? node_locks_connection_name(run->node_locks, node) : NULL;
         char *detail;
 
@@ -649,9 +623,9 @@ static char *node_detail(const Run *run, NodeId node) {
             node_history_status(history, node) == STATUS_RUNNING && node_history_phase(history, node) == PHASE_BEGUN)
                 return activity_describe(activity);
 
-        if (deadline != UINT64_MAX && definition_uses_boottime(run_definition(run), node)) {
+        if (deadline != UINT64_MAX && definition_uses_boottime(run->definition, node)) {
                 deadline = run_boottime_deadline(run, node);
-                now = timers_now(run->services->leaves->timers, TIMER_BOOTTIME);
+                now += suspended;
         }
         if (deadline != UINT64_MAX)
                 left = deadline - MIN(now, deadline);
@@ -661,16 +635,19 @@ static char *node_detail(const Run *run, NodeId node) {
         return detail || !activity ? detail : activity_remark(activity);
 }
 
-void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {
-        const NodeHistory *history = run_node_history(run);
-        uint64_t since = node_history_since(history, node);
+void run_report_at(const Run *run, NodeId node, uint64_t now, uint64_t suspended, NodeReport *ret_report) {
+        uint64_t since = node_history_since(run->history, node);
 
         *ret_report = (NodeReport){
-                .status = node_history_status(history, node),
-                .state = node_history_state(history, node),
+                .status = node_history_status(run->history, node),
+                .state = node_history_state(run->history, node),
                 .since = since > 0 ? run->started + (since - run->start) : 0,
-                .duration = node_history_duration(history, node, live_run_clock(run)),
+                .duration = node_history_duration(run->history, node, now),
                 .element = g_strdup(run_node_element(run, node)),
-                .detail = run_detail_with_signals(run, node, node_detail(run, node)),
+                .detail = run_detail_with_signals(run, node, node_detail(run, node, now, suspended)),
         };
+}
+
+void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {
+        run_report_at(run, node, live_run_clock(run), host_suspended((void *) run), ret_report);
 }

@@ -351,7 +351,7 @@ static void apply_start(Replay *replay, const Entry *entry, uint64_t now) {
         json_object *suspended = detail_of(entry, "suspended");
 
         if (entry->details && read_suspended(replay, suspended))
-                run_set_suspended(replay->run, json_object_get_uint64(suspended));
+                replay->run->suspended = json_object_get_uint64(suspended);
         if (replay->position > 1 || replay->begin > 0)
                 mismatch(replay, "the run has begun already");
         else
@@ -474,7 +474,7 @@ static void apply_locked(Replay *replay, const Entry *entry, uint64_t now) {
 static void apply_refused(Replay *replay, const Entry *entry, uint64_t now) {
         Cause *why = cause_in(replay, entry);
 
-        if (run_has_lock(replay->run, entry->node))
+        if (run_find_lock(replay->run, entry->node))
                 input_lock_refused(replay->run, entry->node, why ?: cause_new(CAUSE_FAILED, NULL, "refused"), now);
         else {
                 cause_unref(why);
@@ -726,27 +726,7 @@ int replay_new_after(const RunRecord *record, Definition *definition, uint64_t n
 }
 
 void replay_node_report(const Replay *replay, NodeId node, uint64_t now, NodeReport *ret_report) {
-        const RecordHeader *header = &replay->record->header;
-        const Run *run = replay->run;
-        const NodeHistory *history = run_node_history(run);
-        uint64_t since = node_history_since(history, node), deadline = run_deadline(run, node), timer_now = now,
-                 left = UINT64_MAX;
-
-        if (deadline != UINT64_MAX && definition_uses_boottime(run_definition(run), node)) {
-                deadline = run_boottime_deadline(run, node);
-                timer_now += run_suspended(run);
-        }
-        if (deadline != UINT64_MAX)
-                left = deadline - MIN(timer_now, deadline);
-
-        *ret_report = (NodeReport){
-                .status = node_history_status(history, node),
-                .state = node_history_state(history, node),
-                .since = since > 0 ? header->started + (since - header->start) : 0,
-                .duration = node_history_duration(history, node, now),
-                .element = g_strdup(run_node_element(run, node)),
-                .detail = run_detail_with_signals(run, node, run_node_detail(run, node, left)),
-        };
+        run_report_at(replay->run, node, now, replay->run->suspended, ret_report);
 }
 
 void replay_free(Replay *replay) {

@@ -48,7 +48,7 @@ typedef struct RunLeaf {
         Cause *cause;        /* of the status, or NULL */
         json_object *memo;   /* the last one, or NULL */
         json_object *noted;  /* the variables to which its parameters refer, at its start; or NULL */
-        uint64_t suspended;  /* when it was started, see run_suspended() */
+        uint64_t suspended;  /* when it was started, see RunHost */
 
         void *activity; /* of the host, which sets it; NULL: the effect of its start was not carried out yet */
 } RunLeaf;
@@ -86,7 +86,8 @@ typedef struct RunHost {
         bool (*halts_at_once)(const RunLeaf *leaf, void *userdata);
         /* Would the node get its lock at once? */
         bool (*lock_is_free)(NodeId node, void *userdata);
-        /* See run_suspended(). */
+        /* How far CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC, in microseconds. Called at each input of a run whose tree
+         * uses CLOCK_BOOTTIME. */
         uint64_t (*suspended)(void *userdata);
 
         /* May be called before the next input only. During the call, only input_memo(), input_output(),
@@ -170,7 +171,6 @@ void input_recovered(Run *run, uint64_t now);
 void input_rerun(Run *run, NodeId node, uint64_t now);
 /* For replays: the machine was suspended, before the next input. */
 void input_suspended(Run *run, uint64_t suspended, uint64_t now);
-void run_set_suspended(Run *run, uint64_t suspended);
 
 /* True while the run computes, or its effects are carried out: inputs must wait. */
 bool run_is_busy(const Run *run);
@@ -187,5 +187,3 @@ bool run_is_false(const Run *run, NodeId node);
 /* Returns the RunLocks in the order in which the nodes requested them. The array is borrowed. */
 const GArray *run_locks(const Run *run);
 bool run_waits_for_lock(const Run *run, NodeId node);
-/* It holds its lock, or waits for it. */
-bool run_has_lock(const Run *run, NodeId node);

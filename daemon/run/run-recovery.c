@@ -5,30 +5,69 @@
  * a free lock, an ended leaf.
  */
 
-#include "run/run-recovery.h"
+#include <assert.h>
 
 #include "engine/machine.h"
+#include "run/run-recovery.h"
 #include "run/run-state.h"
+
+/* Limits count after this time, even if systemd has not answered. */
+#define READING_USEC_MAX UINT64_C(10000000)
+
+typedef struct PastEvent {
+        uint64_t time; /* CLOCK_MONOTONIC, microseconds */
+        NodeId node;
+        bool limit; /* the timer of the node has expired; else the leaf has ended */
+} PastEvent;
+
+/* What has happened while no btd was there, until each leaf has been read. Then it becomes inputs in the order of time,
+ * so that a limit counts only against what had not ended by then. */
+struct Past {
+        Timer *reading;
+        unsigned n_unread; /* leaves */
+        GArray *events;    /* PastEvent */
+};
+
+static void past_free(Past *past) {
+        if (!past)
+                return;
+
+        timer_free(past->reading);
+        g_array_unref(past->events);
+        g_free(past);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Past, past_free)
+
+void run_forget_past(Run *run) {
+        g_clear_pointer(&run->past, past_free);
+}
+
+/* At the same time, ends come before limits. */
+static int compare_times(const void *a, const void *b) {
+        const PastEvent *x = a, *y = b;
+
+        return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : x->limit - y->limit;
+}
 
 static void on_read(void *userdata) {
         Run *run = userdata;
         g_autoptr(Past) past = NULL;
-        const PastEvent *events;
-        unsigned n;
 
         for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
                 if (leaf->activity)
                         activity_end_reading(leaf->activity);
 
         past = g_steal_pointer(&run->past);
-        events = past_sort(past, &n);
-        for (unsigned i = 0; i < n; i++) {
-                Activity *activity = events[i].limit ? NULL : live_run_activity(run, events[i].node);
+        g_array_sort(past->events, compare_times);
+        for (unsigned i = 0; i < past->events->len; i++) {
+                const PastEvent *event = &g_array_index(past->events, PastEvent, i);
+                Activity *activity = event->limit ? NULL : live_run_activity(run, event->node);
 
                 if (activity)
                         activity_tell_end(activity);
-                else if (events[i].limit && run_deadline(run, events[i].node) == events[i].time)
-                        live_run_timer_expired(run, events[i].node);
+                else if (event->limit && run_deadline(run, event->node) == event->time)
+                        live_run_timer_expired(run, event->node);
                 if (!run_wants_tick(run) || ticker_is_held(run->services->ticker))
                         continue;
 
@@ -38,18 +77,37 @@ static void on_read(void *userdata) {
         }
 }
 
+static void read_within(Run *run, uint64_t usec) {
+        timer_free(run->past->reading);
+        run->past->reading = timer_new(run->services->leaves->timers, usec, on_read, run);
+}
+
 void run_begin_reading(Run *run) {
-        if (!run->past)
-                run->past = past_new(run->services->leaves->timers, on_read, run);
-        past_begin_reading(run->past);
+        if (!run->past) {
+                run->past = g_new0(Past, 1);
+                run->past->events = g_array_new(FALSE, FALSE, sizeof(PastEvent));
+                read_within(run, READING_USEC_MAX);
+        }
+        run->past->n_unread++;
 }
 
 void run_end_reading(Run *run) {
-        past_end_reading(run->past);
+        assert(run->past->n_unread > 0);
+
+        if (--run->past->n_unread == 0)
+                read_within(run, 0);
+}
+
+static void keep(Run *run, PastEvent event) {
+        g_array_append_val(run->past->events, event);
 }
 
 void run_keep_end(Run *run, NodeId node, uint64_t time) {
-        past_keep(run->past, &(PastEvent){ .time = time, .node = node });
+        keep(run, (PastEvent){ .time = time, .node = node });
+}
+
+void run_keep_limit(Run *run, NodeId node) {
+        keep(run, (PastEvent){ .time = run_deadline(run, node), .node = node, .limit = true });
 }
 
 Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *writer, const RunServices *services,

@@ -10,7 +10,6 @@
 #include "run/activity.h"
 #include "run/causes.h"
 #include "run/node-locks.h"
-#include "run/past.h"
 #include "run/run-inputs.h"
 
 /* The timer of a node, or of the run itself (NODE_NONE). */
@@ -37,6 +36,7 @@ typedef struct SignalQueue {
         Activity *listener;  /* NULL: not yet, or its parameters cannot be resolved any more */
 } SignalQueue;
 
+typedef struct Past Past;
 typedef struct RunEvents RunEvents;
 
 /* Collects the effects and the outputs of the input that is processed. */
@@ -80,7 +80,7 @@ struct Run {
         char *starter;          /* who has started it, or NULL */
         uint64_t seed, started; /* see RunOrigin */
         uint64_t start, now;    /* now: of this input */
-        uint64_t suspended;     /* see run_suspended() */
+        uint64_t suspended;     /* at the last input, see RunHost */
         uint64_t ready;         /* the time when a node made it ready; UINT64_MAX: none */
         RunCounts counts;
         NodeId refused;         /* the last SubTree or ForEach with wrong variables, until it has failed */
@@ -124,6 +124,10 @@ struct Run {
                 if ((run)->services && (run)->services->totals)                                                        \
                         (run)->services->totals->member++;                                                             \
         } while (false)
+
+/* For replays, too: the activities of a live run, its locks and its connections tell more. suspended: by how much
+ * CLOCK_BOOTTIME is ahead then. */
+void run_report_at(const Run *run, NodeId node, uint64_t now, uint64_t suspended, NodeReport *ret_report);
 
 /* Sets of nodes: sorted NodeIds; NULL: empty. */
 bool node_set_has(GArray *set, NodeId node);
@@ -295,21 +299,18 @@ void run_leaf_ended(Run *run, NodeId node);
  * order of their times. */
 void run_begin_reading(Run *run);
 void run_end_reading(Run *run);
-/* The leaf has ended, at that time of CLOCK_MONOTONIC. activity_tell_end() follows. */
+/* The leaf has ended, at that time of CLOCK_MONOTONIC. activity_tell_end() follows. A leaf may be kept twice; the
+ * earlier time is right. */
 void run_keep_end(Run *run, NodeId node, uint64_t time);
+/* The timer of the node has expired. */
+void run_keep_limit(Run *run, NodeId node);
+void run_forget_past(Run *run);
 /* The value of a condition is known or may have changed. */
 void run_condition_changed(Run *run, NodeId node);
-/* The value has not changed, but why it is FAILURE. */
-void run_reason_changed(Run *run, NodeId node, const Cause *cause);
-/* Takes the value. */
-void run_set_output(Run *run, NodeId node, const char *key, json_object *value);
-void run_store_memo(Run *run, NodeId node, json_object *memo);
 /* The listener has received a signal; from the main loop. */
 void run_hear(Run *run, NodeId node, json_object *signal);
 /* See leaf_take_signal(). */
 json_object *run_take_signal(Run *run, NodeId node);
-/* Recovery is about to start this action again. */
-void run_note_rerun(Run *run, NodeId node);
 /* Logs a message about the node. cause: for the fields, or NULL. */
 void run_log(const Run *run, NodeId node, int level, const Cause *cause, const char *text);
 /* See leaf_is_awaited_by(). */

@@ -260,14 +260,6 @@ void run_set_variables(Run *run, json_object *values) {
         json_object_object_foreach(values, key, value) blackboard_set(blackboard, key, json_object_get(value));
 }
 
-uint64_t run_suspended(const Run *run) {
-        return run->suspended;
-}
-
-void run_set_suspended(Run *run, uint64_t suspended) {
-        run->suspended = suspended;
-}
-
 RunLock *run_find_lock(const Run *run, NodeId node) {
         const GArray *locks = run_locks(run);
 
@@ -360,10 +352,6 @@ void run_add_lock(Run *run, const RunLock *lock) {
         if (!run->locks)
                 run->locks = g_array_new(FALSE, FALSE, sizeof(RunLock));
         g_array_append_vals(run->locks, lock, 1);
-}
-
-bool run_has_lock(const Run *run, NodeId node) {
-        return run_find_lock(run, node);
 }
 
 bool run_waits_for_lock(const Run *run, NodeId node) {

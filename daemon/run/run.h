@@ -135,9 +135,6 @@ bool run_is_durable(const Run *run);
 /* Why the run would not survive, for messages; NULL: it would, or run records are not kept at all. */
 const char *run_not_durable(const Run *run);
 
-/* Describes the lock that the node of a live run waits for; see node_locks_describe(). */
-char *run_describe_lock(const Run *run, NodeId node);
-
 /* The state of any run. */
 
 const char *run_id(const Run *run);
@@ -188,9 +185,6 @@ uint64_t run_ready_at(const Run *run);
 bool run_was_made_ready(const Run *run);
 /* The time of the last input: CLOCK_MONOTONIC, microseconds. */
 uint64_t run_now(const Run *run);
-/* How far CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC, in microseconds, when the run last checked; only for a tree that
- * uses it. */
-uint64_t run_suspended(const Run *run);
 /* UINT64_MAX: the timer of the node is not armed. NODE_NONE: the timer of the run. */
 uint64_t run_deadline(const Run *run, NodeId node);
 /* The same for CLOCK_BOOTTIME, if the node's times continue while the machine is suspended. */
