@@ -24,10 +24,9 @@ bool manager_has_kept(const Definition *definition) {
         return false;
 }
 
-json_object *manager_add_kept(const Manager *manager, const char *tree, const Definition *definition,
-                              const Order *order) {
-        json_object *variables = json_object_new_object(), *stored = kept_find(manager->kept, tree, order->instance),
-                    *value;
+json_object *manager_add_kept(const Manager *manager, const Definition *definition, const Order *order) {
+        json_object *variables = json_object_new_object(),
+                    *stored = kept_find(manager->kept, order->tree, order->instance), *value;
 
         if (order->variables) {
                 json_object_object_foreach(order->variables, name, given)
@@ -48,7 +47,7 @@ json_object *manager_add_kept(const Manager *manager, const char *tree, const De
 
                 problem = declaration_problem(input, value);
                 if (problem)
-                        log_message(LOG_WARNING, &(LogSubject){ .tree = tree },
+                        log_message(LOG_WARNING, &(LogSubject){ .tree = order->tree },
                                     "the kept value of '%s' is not used: %s", input->name, problem);
                 else
                         json_object_object_add(variables, input->name, json_object_get(value));

@@ -287,6 +287,7 @@ static int check_text(const TextStart *start, char **ret_error) {
 static bool try_start(TextStart *start) {
         Manager *manager = start->manager;
         Order order = {
+                .tree = start->name,
                 .instance = "",
                 .variables = start->variables,
                 .starter = start->starter,
@@ -307,8 +308,7 @@ static bool try_start(TextStart *start) {
                 if (r >= 0)
                         r = check_text(start, &error);
                 if (r >= 0)
-                        r = manager_carry_out(manager, start->name, library_text_definition(start->text), &order, &run,
-                                              &error);
+                        r = manager_carry_out(manager, library_text_definition(start->text), &order, &run, &error);
                 begun = r >= 0;
                 if (begun)
                         outcome = manager_outcome_of(manager, run);

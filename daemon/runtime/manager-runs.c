@@ -192,7 +192,7 @@ static int check_limits(const Manager *manager, uint32_t uid, uint64_t bytes, ch
         return check_share(manager, uid, bytes, ret_error);
 }
 
-int manager_not_yet(const char *text, char **ret_error) {
+static int not_yet(const char *text, char **ret_error) {
         *ret_error = g_strdup(text);
         return MANAGER_NOT_YET;
 }
@@ -204,7 +204,7 @@ int manager_check_order(const Manager *manager, const Order *order, char **ret_e
         }
 
         if (ticker_is_held(manager->ticker))
-                return manager_not_yet("btd asks systemd whether the machine goes down; try again", ret_error);
+                return not_yet("btd asks systemd whether the machine goes down; try again", ret_error);
 
         return run_check_start(order->instance, order->variables, ret_error);
 }
@@ -253,9 +253,9 @@ static char *next_id(Manager *manager, const char *tree) {
         return NULL;
 }
 
-static Run *make_run(Manager *manager, const char *id, const char *tree, Definition *definition, const Order *order) {
-        Run *run =
-                run_new(id, tree, order->instance, definition, &manager->run_services, &manager_run_callbacks, manager);
+static Run *make_run(Manager *manager, const char *id, Definition *definition, const Order *order) {
+        Run *run = run_new(id, order->tree, order->instance, definition, &manager->run_services, &manager_run_callbacks,
+                           manager);
 
         run_set_caller(run, order->uid);
         run_set_token(run, order->token);
@@ -267,8 +267,8 @@ static Run *make_run(Manager *manager, const char *id, const char *tree, Definit
         return run;
 }
 
-static int carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
-                     char **ret_error) {
+static int carry_out(Manager *manager, Definition *definition, const Order *order, Run **ret_run, char **ret_error) {
+        const char *tree = order->tree;
         Run *run, *before = runs_last(manager->runs, tree, order->instance);
         g_autofree char *id = NULL, *error = NULL;
         uint64_t bytes;
@@ -290,18 +290,18 @@ static int carry_out(Manager *manager, const char *tree, Definition *definition,
                 return r;
         if (record_store_are_kept(manager->records) && !definition_files_are_ready(definition)) {
                 manager_write_files(manager, definition);
-                return manager_not_yet("the run record is being prepared; try again", ret_error);
+                return not_yet("the run record is being prepared; try again", ret_error);
         }
         /* Room may have been made. */
         before = runs_last(manager->runs, tree, order->instance);
         id = next_id(manager, tree);
         if (!id)
-                return manager_not_yet("the disk has not reserved a number for the run yet; try again", ret_error);
+                return not_yet("the disk has not reserved a number for the run yet; try again", ret_error);
 
         if (before)
                 runs_remove(manager->runs, before);
 
-        run = make_run(manager, id, tree, definition, order);
+        run = make_run(manager, id, definition, order);
         statistics_begin(manager->statistics, run, !order->starter);
         TELL(manager, run_starting, run);
         /* Start and announce the run only after its run record is written. Then it replaces what was pending. */
@@ -320,49 +320,42 @@ static int carry_out(Manager *manager, const char *tree, Definition *definition,
         return 0;
 }
 
-int manager_carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
-                      char **ret_error) {
+int manager_carry_out(Manager *manager, Definition *definition, const Order *order, Run **ret_run, char **ret_error) {
         g_autoptr(json_object) variables = NULL;
         Order whole = *order;
 
         if (manager_has_kept(definition))
-                whole.variables = variables = manager_add_kept(manager, tree, definition, order);
-        return carry_out(manager, tree, definition, &whole, ret_run, ret_error);
+                whole.variables = variables = manager_add_kept(manager, definition, order);
+        return carry_out(manager, definition, &whole, ret_run, ret_error);
 }
 
-static int order_tree(Manager *manager, const char *tree, const Order *order, Run **ret_run, char **ret_error) {
+static int order_tree(Manager *manager, const Order *order, Run **ret_run, char **ret_error) {
         const LibraryEntry *entry;
         int r;
 
         r = manager_check_order(manager, order, ret_error);
         if (r < 0)
                 return r;
-        r = find_definition(manager, tree, &entry, ret_error);
+        r = find_definition(manager, order->tree, &entry, ret_error);
         if (r < 0)
                 return r;
 
-        return manager_carry_out(manager, entry->name, entry->definition, order, ret_run, ret_error);
+        return manager_carry_out(manager, entry->definition, order, ret_run, ret_error);
 }
 
 int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, const char *starter,
                   Run **ret_run, char **ret_error) {
-        Order order = { .instance = instance, .variables = variables, .starter = starter };
+        Order order = { .tree = tree, .instance = instance, .variables = variables, .starter = starter };
 
-        return order_tree(manager, tree, &order, ret_run, ret_error);
+        return order_tree(manager, &order, ret_run, ret_error);
 }
 
 /* Whatever stands in its way may pass: a limit, a file that is missing in the middle of an upgrade. */
-static bool on_restart_due(const RestartOrder *restart, char **ret_why, void *userdata) {
-        Order order = {
-                .instance = restart->instance,
-                .variables = restart->variables,
-                .token = restart->token,
-                .uid = restart->uid,
-        };
+static bool on_restart_due(const Order *restart, char **ret_why, void *userdata) {
         g_autofree char *error = NULL;
         Manager *manager = userdata;
         Run *run;
-        int r = order_tree(manager, restart->tree, &order, &run, &error);
+        int r = order_tree(manager, restart, &run, &error);
 
         if (r < 0 && r != MANAGER_NOT_YET && r != MANAGER_STOPPING)
                 *ret_why = g_steal_pointer(&error);
@@ -554,7 +547,7 @@ static int find_outcome(Manager *manager, const char *tree, const char *instance
         known = tokens_find(record_store_tokens(manager->records), tree, instance, token, &state, &whole);
         if (archive && (known ? !whole && archive_has(archive, state.run) : named)) {
                 if (!manager_history_is_read(manager, tree))
-                        return manager_not_yet("the history is being read; try again", ret_error);
+                        return not_yet("the history is being read; try again", ret_error);
                 past = known ? archive_get(archive, state.run) : archive_find_token(archive, tree, instance, token);
         }
 
@@ -602,7 +595,7 @@ int manager_find_outcome_of_run(Manager *manager, const char *id, Outcome *ret_o
         const Run *run = manager_run(manager, id);
 
         if (!run && archive && archive_has(archive, id) && !manager_history_is_read(manager, NULL))
-                return manager_not_yet("the history is being read; try again", ret_error);
+                return not_yet("the history is being read; try again", ret_error);
 
         if (run) {
                 *ret_outcome = manager_outcome_of(manager, run);
@@ -620,6 +613,7 @@ int manager_find_outcome_of_run(Manager *manager, const char *id, Outcome *ret_o
 int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *who, bool *ret_begun,
                        Outcome *ret_outcome, char **ret_error) {
         Order order = {
+                .tree = start->tree,
                 .instance = start->instance,
                 .variables = start->variables,
                 .starter = who->text,
@@ -646,7 +640,7 @@ int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *w
         if (r != -ENOENT)
                 return r;
         if (!start->attach || !run || run_status(run) != STATUS_RUNNING) {
-                r = order_tree(manager, start->tree, &order, &run, ret_error);
+                r = order_tree(manager, &order, &run, ret_error);
                 if (r < 0)
                         return r;
                 *ret_begun = true;

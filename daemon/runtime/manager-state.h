@@ -62,28 +62,15 @@ struct Manager {
                         observer_->callbacks->callback(__VA_ARGS__ __VA_OPT__(, ) observer_->userdata);                \
         }
 
-/* A request to start a run. */
-typedef struct Order {
-        const char *instance;
-        json_object *variables; /* JSON object, or NULL */
-        const char *starter;    /* who starts it, for messages; NULL: a restart */
-        const char *token;      /* NULL: the run gets its own */
-        uint32_t uid;           /* the owner of the run; for a restart, the owner of the previous run */
-} Order;
-
 /* Checks what does not depend on the tree. Returns a negative errno with an error message. */
 int manager_check_order(const Manager *manager, const Order *order, char **ret_error);
-/* Returns MANAGER_NOT_YET and sets the error message. */
-int manager_not_yet(const char *text, char **ret_error);
 /* Checks the rest, and starts the run. */
-int manager_carry_out(Manager *manager, const char *tree, Definition *definition, const Order *order, Run **ret_run,
-                      char **ret_error);
+int manager_carry_out(Manager *manager, Definition *definition, const Order *order, Run **ret_run, char **ret_error);
 
 /* Does the tree declare kept variables? */
 bool manager_has_kept(const Definition *definition);
 /* The variables of the order and the stored ones, as a new object. What a user gives replaces what is stored. */
-json_object *manager_add_kept(const Manager *manager, const char *tree, const Definition *definition,
-                              const Order *order);
+json_object *manager_add_kept(const Manager *manager, const Definition *definition, const Order *order);
 /* Stores the kept variables of the run that have changed. */
 void manager_keep(Manager *manager, const Run *run);
 

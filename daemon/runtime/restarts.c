@@ -151,7 +151,7 @@ static void forget_pending(Restart *restart) {
 static void on_due(void *userdata) {
         Restart *restart = userdata;
         const Restarts *restarts = restart->restarts;
-        RestartOrder order = {
+        Order order = {
                 .tree = restart->tree,
                 .instance = restart->instance,
                 .variables = restart->variables,

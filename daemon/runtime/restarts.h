@@ -11,18 +11,19 @@
 
 typedef struct Restarts Restarts;
 
-/* A restart that is due, as the previous run was started. Borrowed. */
-typedef struct RestartOrder {
+/* A request to start a run. */
+typedef struct Order {
         const char *tree, *instance;
         json_object *variables; /* JSON object, or NULL */
-        const char *token;
-        uint32_t uid; /* the owner */
-} RestartOrder;
+        const char *starter;    /* who starts it, for messages; NULL: a restart */
+        const char *token;      /* NULL: the run gets its own */
+        uint32_t uid;           /* the owner of the run; for a restart, the owner of the previous run */
+} Order;
 
 typedef struct RestartsCallbacks {
         /* Start the run now. False: not possible yet, see restarts_retry(); ret_why (taken): why, or NULL if this takes
          * a moment only. */
-        bool (*due)(const RestartOrder *order, char **ret_why, void *userdata);
+        bool (*due)(const Order *restart, char **ret_why, void *userdata);
         /* restarts_describe() gives another text now. */
         void (*changed)(const char *tree, const char *instance, void *userdata);
         /* A pending restart was cancelled: no run follows the given one. */
