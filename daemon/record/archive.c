@@ -7,6 +7,7 @@
  * only when it is safe on the disk: while the disk is full, it waits, and the limits of the archive apply to it.
  */
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -312,18 +313,6 @@ static void take_in(Archive *archive, const char *directory, Where where) {
         }
 }
 
-/* A run can exist in both directories: btd was killed while it moved the run, or the run number was lost. In both cases
- * the file on the disk is incomplete or older. */
-void archive_read(Archive *archive) {
-        take_in(archive, archive->directory, WHERE_DISK);
-        archive->n_lines = archive->entries.length;
-        take_in(archive, archive->from, WHERE_TMPFS);
-        if (archive->entries.tail)
-                up_clock_pass(archive->clock, ((const Archived *) archive->entries.tail->data)->place.number);
-        archive_expire(archive);
-        schedule(archive);
-}
-
 static void drop(Archive *archive, Archived *entry) {
         if (entry->where == WHERE_TMPFS) {
                 g_autofree char *path = record_path(archive->from, entry->run);
@@ -405,7 +394,8 @@ static void enforce_shares(Archive *archive) {
         }
 }
 
-void archive_expire(Archive *archive) {
+/* Removes what is too old, or too much. */
+static void expire(Archive *archive) {
         const unsigned *max = archive->limits->max;
         uint64_t bytes_max = (uint64_t) max[LIMIT_HISTORY_SIZE] << 20;
         Archived *oldest;
@@ -416,6 +406,18 @@ void archive_expire(Archive *archive) {
         enforce_shares(archive);
         while (archive->entries.length > max[LIMIT_HISTORY] || archive->bytes > bytes_max)
                 drop(archive, choose_oldest(archive));
+        schedule(archive);
+}
+
+/* A run can exist in both directories: btd was killed while it moved the run, or the run number was lost. In both cases
+ * the file on the disk is incomplete or older. */
+void archive_read(Archive *archive) {
+        take_in(archive, archive->directory, WHERE_DISK);
+        archive->n_lines = archive->entries.length;
+        take_in(archive, archive->from, WHERE_TMPFS);
+        if (archive->entries.tail)
+                up_clock_pass(archive->clock, ((const Archived *) archive->entries.tail->data)->place.number);
+        expire(archive);
         schedule(archive);
 }
 
@@ -657,7 +659,7 @@ void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes) {
         entry->known = true;
         *summary = (RecordSummary){};
         insert(archive, entry);
-        archive_expire(archive);
+        expire(archive);
 }
 
 unsigned archive_count(const Archive *archive) {
@@ -668,7 +670,7 @@ uint64_t archive_bytes(const Archive *archive) {
         return archive->bytes;
 }
 
-bool archive_has(Archive *archive, const char *run) {
+bool archive_has(const Archive *archive, const char *run) {
         return g_hash_table_contains(archive->by_run, run);
 }
 
@@ -680,7 +682,7 @@ void archive_paths(const Archive *archive, const char *run, char **ret_paths) {
 GPtrArray *archive_list(Archive *archive) {
         GPtrArray *runs = g_ptr_array_new_with_free_func(g_free);
 
-        archive_expire(archive);
+        expire(archive);
         for (const GList *link = archive->entries.head; link; link = link->next)
                 g_ptr_array_add(runs, g_strdup(((const Archived *) link->data)->run));
 
@@ -721,26 +723,15 @@ static RecordSummary read_summary(const char *run, const char *from, const char 
         };
 }
 
-static void summarize(const Archive *archive, Archived *entry) {
-        g_autofree char *from = NULL, *path = NULL;
-
-        if (entry->known)
-                return;
-
-        from = record_path(archive->from, entry->run);
-        path = record_path(archive->directory, entry->run);
-        entry->summary = read_summary(entry->run, from, path);
-        entry->known = true;
-}
-
 /* The reading of one run. */
 typedef struct Reading {
-        char *run, *from, *path;
+        char *run;
         RecordSummary summary;
         bool done;
 } Reading;
 
 struct ArchiveReading {
+        char *directory, *from;
         GPtrArray *all; /* Reading */
 };
 
@@ -749,15 +740,17 @@ static void reading_free(void *data) {
 
         record_summary_clear(&reading->summary);
         g_free(reading->run);
-        g_free(reading->from);
-        g_free(reading->path);
         g_free(reading);
 }
 
 ArchiveReading *archive_reading_new(const Archive *archive) {
         ArchiveReading *it = g_new(ArchiveReading, 1);
 
-        it->all = g_ptr_array_new_with_free_func(reading_free);
+        *it = (ArchiveReading){
+                .directory = g_strdup(archive->directory),
+                .from = g_strdup(archive->from),
+                .all = g_ptr_array_new_with_free_func(reading_free),
+        };
         for (const GList *link = archive->entries.head; link; link = link->next) {
                 const Archived *entry = link->data;
                 Reading *reading;
@@ -767,8 +760,6 @@ ArchiveReading *archive_reading_new(const Archive *archive) {
 
                 reading = g_new0(Reading, 1);
                 reading->run = g_strdup(entry->run);
-                reading->from = record_path(archive->from, entry->run);
-                reading->path = record_path(archive->directory, entry->run);
                 g_ptr_array_add(it->all, reading);
         }
 
@@ -778,10 +769,12 @@ ArchiveReading *archive_reading_new(const Archive *archive) {
 void archive_reading_run(ArchiveReading *it, Work *work) {
         for (unsigned i = 0; i < it->all->len && !(work && work_is_dropped(work)); i++) {
                 Reading *reading = it->all->pdata[i];
+                g_autofree char *from = record_path(it->from, reading->run),
+                                *path = record_path(it->directory, reading->run);
 
                 if (work)
-                        work_reads(work, reading->path);
-                reading->summary = read_summary(reading->run, reading->from, reading->path);
+                        work_reads(work, path);
+                reading->summary = read_summary(reading->run, from, path);
                 reading->done = true;
         }
         if (work)
@@ -804,30 +797,23 @@ void archive_take(Archive *archive, ArchiveReading *it) {
 
 void archive_reading_free(ArchiveReading *it) {
         g_ptr_array_unref(it->all);
+        g_free(it->directory);
+        g_free(it->from);
         g_free(it);
 }
 
-static bool is_of_tree(const Archived *entry, const char *tree) {
-        size_t length = strlen(tree);
+const RecordSummary *archive_get(const Archive *archive, const char *run) {
+        const Archived *entry = g_hash_table_lookup(archive->by_run, run);
 
-        return g_str_has_prefix(entry->run, tree) && strrchr(entry->run, '.') == entry->run + length;
-}
-
-const RecordSummary *archive_get(Archive *archive, const char *run) {
-        Archived *entry = g_hash_table_lookup(archive->by_run, run);
-
-        if (!entry)
-                return NULL;
-
-        summarize(archive, entry);
-        return &entry->summary;
+        assert(!entry || entry->known);
+        return entry ? &entry->summary : NULL;
 }
 
 bool archive_is_read(const Archive *archive, const char *tree) {
         for (const GList *link = archive->entries.tail; link; link = link->prev) {
                 const Archived *entry = link->data;
 
-                if (!entry->known && (!tree || is_of_tree(entry, tree)))
+                if (!entry->known && (!tree || g_str_equal(entry->tree, tree)))
                         return false;
         }
 
@@ -835,14 +821,14 @@ bool archive_is_read(const Archive *archive, const char *tree) {
 }
 
 const RecordSummary *archive_find_token(Archive *archive, const char *tree, const char *instance, const char *token) {
-        archive_expire(archive);
+        expire(archive);
         for (const GList *link = archive->entries.tail; link; link = link->prev) {
-                Archived *entry = link->data;
+                const Archived *entry = link->data;
 
-                if (!is_of_tree(entry, tree))
+                if (!g_str_equal(entry->tree, tree))
                         continue;
 
-                summarize(archive, entry);
+                assert(entry->known);
                 if (g_str_equal(entry->summary.token, token) && g_str_equal(entry->summary.instance, instance))
                         return &entry->summary;
         }

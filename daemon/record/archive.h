@@ -32,10 +32,8 @@ void archive_read(Archive *archive);
 void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes);
 /* Writes everything to the disk at once, also run records that are added later. */
 void archive_hurry(Archive *archive);
-/* Removes run records that are too old. */
-void archive_expire(Archive *archive);
 
-/* Reads on a thread what archive_get() and archive_find_token() need, so that they do not read on the main loop.
+/* Reads on a thread what archive_get() and archive_find_token() give, because the main loop must not wait for a disk.
  * Created on the main loop, run on any thread, taken on the main loop. */
 typedef struct ArchiveReading ArchiveReading;
 
@@ -50,13 +48,13 @@ void archive_reading_free(ArchiveReading *reading);
 unsigned archive_count(const Archive *archive);
 uint64_t archive_bytes(const Archive *archive);
 
-bool archive_has(Archive *archive, const char *run);
+bool archive_has(const Archive *archive, const char *run);
 /* The names of all runs in the archive, oldest first. The caller frees the array and the names. */
 GPtrArray *archive_list(Archive *archive);
-/* The summary of one run, with the status "damaged" if its run record is damaged. NULL: the run is no longer in the
- * archive. */
-const RecordSummary *archive_get(Archive *archive, const char *run);
-/* The last run of the tree and instance with this token. NULL: none. */
+/* The summary of one run, which must have been read, with the status "damaged" if its run record is damaged. NULL: the
+ * run is no longer in the archive. */
+const RecordSummary *archive_get(const Archive *archive, const char *run);
+/* The last run of the tree and instance with this token; those of the tree must have been read. NULL: none. */
 const RecordSummary *archive_find_token(Archive *archive, const char *tree, const char *instance, const char *token);
 /* The two paths where the run record can be; it moves from the first to the second. The caller frees each. */
 void archive_paths(const Archive *archive, const char *run, char **ret_paths);
