@@ -346,7 +346,7 @@ static void lock(Run *run, const Effect *effect) {
 
 static void unlock(Run *run, NodeId node) {
         if (run_is_connection(run, node))
-                live_run_end_listening_below(run, node);
+                live_run_end_listening(run, node);
         node_locks_drop(run->node_locks, node);
 }
 
@@ -405,7 +405,7 @@ void run_end_live(Run *run, bool left) {
         for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
                 g_clear_pointer((Activity **) &leaf->activity, left ? activity_abandon : activity_free);
 
-        live_run_end_listening(run);
+        live_run_end_listening(run, NODE_NONE);
         if (run->timers) {
                 g_hash_table_iter_init(&iter, run->timers);
                 while (g_hash_table_iter_next(&iter, NULL, &timer))

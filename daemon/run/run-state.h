@@ -284,9 +284,8 @@ bool live_run_take_lock(Run *run, NodeId node, bool again);
 void live_run_listen(Run *run, NodeId node);
 void live_run_record_missed(Run *run);
 void live_run_recover_queues(Run *run);
-void live_run_end_listening(Run *run);
-/* The same for nodes below this one. */
-void live_run_end_listening_below(Run *run, NodeId node);
+/* For the nodes below this one; NODE_NONE: for all. */
+void live_run_end_listening(Run *run, NodeId above);
 
 /* Frees what only a live run has; its run record stays. left: what it has started is left to the next btd. */
 void run_end_live(Run *run, bool left);

@@ -226,20 +226,8 @@ void live_run_recover_queues(Run *run) {
                 live_run_listen(run, GPOINTER_TO_UINT(node));
 }
 
-void live_run_end_listening(Run *run) {
-        GHashTableIter iter;
-        void *queue;
-
-        if (!run->queues)
-                return;
-
-        g_hash_table_iter_init(&iter, run->queues);
-        while (g_hash_table_iter_next(&iter, NULL, &queue))
-                g_clear_pointer(&((SignalQueue *) queue)->listener, activity_free);
-}
-
-void live_run_end_listening_below(Run *run, NodeId node) {
-        NodeId end = definition_tree(run->definition)->nodes[node].end;
+void live_run_end_listening(Run *run, NodeId above) {
+        const Node *nodes = definition_tree(run->definition)->nodes;
         GHashTableIter iter;
         void *key, *queue;
 
@@ -247,9 +235,12 @@ void live_run_end_listening_below(Run *run, NodeId node) {
                 return;
 
         g_hash_table_iter_init(&iter, run->queues);
-        while (g_hash_table_iter_next(&iter, &key, &queue))
-                if (GPOINTER_TO_UINT(key) > node && GPOINTER_TO_UINT(key) < end)
+        while (g_hash_table_iter_next(&iter, &key, &queue)) {
+                NodeId node = GPOINTER_TO_UINT(key);
+
+                if (above == NODE_NONE || (node > above && node < nodes[above].end))
                         g_clear_pointer(&((SignalQueue *) queue)->listener, activity_free);
+        }
 }
 
 /* Signals come from the main loop, so the run is not busy. */
