@@ -153,13 +153,16 @@ static json_object *save_timers(const Run *run, const void *member, CausePool *p
         return rows;
 }
 
+/* All members of RunCounts are numbers. */
+#define N_COUNTS (sizeof(RunCounts) / sizeof(uint64_t))
+
 static json_object *save_counts(const Run *run, const void *member, CausePool *pool) {
+        const uint64_t *counts = member;
         json_object *row = json_object_new_array();
 
-        add_number(row, run->counts.ticks);
-        add_number(row, run->counts.inputs);
-        add_number(row, run->counts.action_starts);
-        add_number(row, run->counts.action_restarts);
+        for (size_t i = 0; i < N_COUNTS; i++)
+                add_number(row, counts[i]);
+
         return row;
 }
 
@@ -722,13 +725,16 @@ static bool restore_skips(const Reading *reading, void *member, json_object *jso
 }
 
 static bool restore_counts(const Reading *reading, void *member, json_object *json) {
-        RunCounts *counts = &reading->run->counts;
+        uint64_t *counts = member;
 
-        return json_object_is_type(json, json_type_array) && json_object_array_length(json) == 4 &&
-               get_number(cell(json, 0), UINT64_MAX, &counts->ticks) &&
-               get_number(cell(json, 1), UINT64_MAX, &counts->inputs) &&
-               get_number(cell(json, 2), UINT64_MAX, &counts->action_starts) &&
-               get_number(cell(json, 3), UINT64_MAX, &counts->action_restarts);
+        if (!json_object_is_type(json, json_type_array) || json_object_array_length(json) != N_COUNTS)
+                return false;
+
+        for (size_t i = 0; i < N_COUNTS; i++)
+                if (!get_number(cell(json, i), UINT64_MAX, &counts[i]))
+                        return false;
+
+        return true;
 }
 
 static bool restore_history(const Reading *reading, void *member, json_object *json) {

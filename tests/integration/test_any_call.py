@@ -14,6 +14,7 @@ import client
 import load
 from conftest import opened
 from daemon import tree_text
+from test_bus import INTERFACES
 
 CALLS = int(os.environ.get("BTD_CALLS", "8000"))
 GROWTH_MAX = 256 << 10  # bytes
@@ -28,11 +29,10 @@ WORDS = {
     "variables": [{}, {"a": 1}, {"b": [1, None], "a": "x"}, {"b": {"c": 0.5}}],
     "text": [tree_text({"type": "Sleep", "duration": "20ms"}), tree_text(ENDLESS, blackboard={"a": 1, "b": 2}), "{"],
 }
-# What changes something.
-CHANGES = {"org.btd1.Manager." + each for each in ["StartTree", "StartText", "HaltTree", "HaltRun", "Reload",
-                                               "ForgetKept"]} | \
-    {"org.btd1.Tree.Start", "org.btd1.Tree.Halt"} | \
-    {"org.btd1.Run." + each for each in ["Halt", "SetVariables", "Pause", "Resume", "Step", "SetBreakpoint", "Force"]}
+# What changes something: all methods but those whose names say that they only read.
+CHANGES = {f"{interface}.{name}" for interface, members in INTERFACES.items()
+           for name in re.findall(r"^(\w+)\(", "\n".join(sorted(members)), re.M)
+           if not re.match("Get|List|Wait|Subscribe|Unsubscribe", name)}
 
 
 @pytest.fixture
