@@ -438,6 +438,13 @@ static const Param dbus_property_params[] = {
                 .doc = "The time after which the property is read again, for a service that sends no signals; "
                        "\"infinity\": never",
         },
+        {
+                .name = "output",
+                .kind = PARAM_STRING,
+                .offset = offsetof(DBusPropertyParams, output),
+                .writes = true,
+                .doc = "The variable that gets the value, or its field, whenever it is read or changes",
+        },
         UNKNOWN_PARAM(DBusPropertyParams),
         {},
 };

@@ -70,6 +70,7 @@ typedef struct DBusPropertyParams {
         ValueMatcher matcher;
         const Script *test;
         uint64_t interval;
+        const char *output; /* or NULL */
         int unknown;
 } DBusPropertyParams;
 

@@ -332,11 +332,28 @@ static Status judge_state(Leaf *leaf) {
         }
 }
 
+/* An unknown value leaves the variable as it is. */
+static void give_output(Leaf *leaf) {
+        const DBusPropertyParams *params = leaf->params;
+        const DBusProperty *op = leaf->op;
+        json_object *field;
+
+        if (params->output && property_watch_state(op->watch) == PROPERTY_KNOWN &&
+            follow(params->matcher.field, property_watch_value(op->watch), &field))
+                leaf_set_output(leaf, params->output, json_object_get(field));
+}
+
+/* The value as it is now. The variable comes first, so that it has the value when the node completes. */
+static Status take_state(Leaf *leaf) {
+        give_output(leaf);
+        return judge_state(leaf);
+}
+
 /* May free the leaf. */
 static void on_value_changed(void *userdata) {
         Leaf *leaf = userdata;
         DBusProperty *op = leaf->op;
-        Status value = judge_state(leaf);
+        Status value = take_state(leaf);
         bool news = value != op->value;
 
         if (!op->known)
@@ -409,7 +426,7 @@ static Status dbus_property_start(Leaf *leaf) {
         if (g_str_equal(where->destination, SYSTEMD_NAME))
                 op->subscription = subscription_new(op->connection, &callbacks, leaf);
 
-        op->value = judge_state(leaf);
+        op->value = take_state(leaf);
         op->known = property_watch_state(op->watch) != PROPERTY_ASKED;
         if (op->known)
                 begin_interval(leaf);

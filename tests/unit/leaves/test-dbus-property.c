@@ -272,6 +272,22 @@ static void test_signal_first(CameraStage *stage) {
         test_leaf_expect(leaf, 3, STATUS_SUCCESS, NULL);
 }
 
+/* The variable follows the value, and stays as it is when nothing is known. */
+static void test_output(CameraStage *stage) {
+        g_autoptr(TestLeaf) leaf = camera_stage_look(stage, "Powered", ", \"output\": \"seen\"");
+
+        test_leaf_expect(leaf, 1, STATUS_SUCCESS, NULL);
+        g_assert_cmpstr(test_leaf_output(leaf, "seen"), ==, "true");
+        say_powered(stage->camera.peer, false);
+        test_leaf_expect(leaf, 2, STATUS_FAILURE, "Powered is false, not true");
+        g_assert_cmpstr(test_leaf_output(leaf, "seen"), ==, "false");
+        say_powered(stage->camera.peer, true);
+        test_leaf_expect(leaf, 3, STATUS_SUCCESS, NULL);
+        camera_close(&stage->camera);
+        test_leaf_expect(leaf, 4, STATUS_FAILURE, "org.example.Camera is not on the bus");
+        g_assert_cmpstr(test_leaf_output(leaf, "seen"), ==, "true");
+}
+
 /* What another sender says of an object of the same path is not believed, though it reaches the connection. */
 static void test_other_sender(CameraStage *stage) {
         g_autoptr(BusPeer) other = NULL;
@@ -408,6 +424,7 @@ int main(int argc, char **argv) {
         camera_stage_add("dbus-property", "flood-invalidated", test_flood_invalidated);
         camera_stage_add("dbus-property", "changes", test_changes);
         camera_stage_add("dbus-property", "signal-first", test_signal_first);
+        camera_stage_add("dbus-property", "output", test_output);
         camera_stage_add("dbus-property", "other-sender", test_other_sender);
         camera_stage_add("dbus-property", "service-restarts", test_service_restarts);
         camera_stage_add("dbus-property", "service-goes", test_service_goes);
