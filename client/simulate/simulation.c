@@ -10,6 +10,7 @@
 #include "basic/span.h"
 #include "client/simulate/simulation.h"
 #include "leaf-types/basic.h"
+#include "leaf-types/leaf-types.h"
 #include "run/activity.h"
 #include "run/run-inputs.h"
 #include "script/script-status.h"
@@ -164,10 +165,9 @@ static Timer *timer_after(const Leaf *leaf, uint64_t delay, TimerCallback callba
 
 static void say(Leaf *leaf) {
         const char *const *message = find_param(leaf, "message", PARAM_STRING, NULL);
-        const int *level = find_param(leaf, "level", PARAM_ENUM, NULL);
 
-        if (message && *message && level)
-                leaf_say(leaf, *level, *message);
+        if (message && *message && leaf->type == &log_type)
+                leaf_say(leaf, log_params_level(leaf->params), *message);
 }
 
 static Status start_action(Leaf *leaf) {

@@ -46,6 +46,11 @@ char *variable_name_problem(const char *name, bool at) {
         if (strlen(plain) > BLACKBOARD_KEY_MAX)
                 return g_strdup_printf("'%s' is too long for the name of a variable, which has %u characters at most",
                                        shown, BLACKBOARD_KEY_MAX);
+        if (*plain == '/')
+                return g_strdup_printf(
+                        "'%s' is a path, not the name of a variable; a process gets a file by 'properties', "
+                        "such as {\"StandardOutput\": \"append:/var/log/x.log\"}",
+                        shown);
         if (!blackboard_key_valid(plain))
                 return g_strdup_printf("'%s' cannot be the name of a variable (a letter or '_', then letters, digits, "
                                        "'_' and '-')%s",

@@ -133,6 +133,9 @@ struct Param {
         /* PARAM_JSON: reports where the value (NULL: not given) contradicts the other parameters, which are in values.
          * Called when all of them are known. -EINVAL: there was an error. */
         int (*fits)(const ParamSetter *setter, const Place *place, struct json_object *value, const void *values);
+        /* Reports what is probably not meant in the value of the file, in which references are not filled in. Lists and
+         * objects of strings only. */
+        void (*trap)(const ParamSetter *setter, const Place *place, struct json_object *value);
         const char *fits_with; /* the parameter that it is compared with; if that has an error, fits is not called */
         bool positive;         /* PARAM_NUMBER, PARAM_SPAN: more than 0 */
         const char *doc;       /* one line for the reference */

@@ -3,8 +3,9 @@
 /* Describes the types that need neither D-Bus nor a process: Condition, PathExists, Log, Script, Sleep, AlwaysSuccess
  * and AlwaysFailure. */
 
+#include <syslog.h>
+
 #include "leaf-types/basic.h"
-#include "basic/log.h"
 #include "leaf-types/leaf-types.h"
 
 static const Param condition_params[] = {
@@ -30,6 +31,17 @@ const NodeType condition_type = {
                "evaluated, the run ends with an ERROR.",
 };
 
+/* Those of syslog(3), in its order, and what others call them. */
+static const char *const level_names[] = {
+        "emerg", "alert", "crit", "err", "warning", "notice", "info", "debug", "error", "warn", NULL,
+};
+
+int log_params_level(const LogParams *params) {
+        static const int others[] = { LOG_ERR, LOG_WARNING };
+
+        return params->level <= LOG_DEBUG ? params->level : others[params->level - LOG_DEBUG - 1];
+}
+
 static const Param log_params[] = {
         {
                 .name = "message",
@@ -45,7 +57,7 @@ static const Param log_params[] = {
                 .kind = PARAM_ENUM,
                 .offset = offsetof(LogParams, level),
                 .fallback = "\"info\"",
-                .values = log_level_names,
+                .values = level_names,
                 .doc = "How urgent it is",
         },
         {},

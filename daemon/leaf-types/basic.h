@@ -13,8 +13,11 @@ typedef struct ConditionParams {
 
 typedef struct LogParams {
         const char *message;
-        int level;
+        int level; /* index of a name */
 } LogParams;
+
+/* The level as in syslog(3). */
+int log_params_level(const LogParams *params);
 
 typedef struct ScriptParams {
         const Script *code;
@@ -26,8 +29,6 @@ typedef struct ScriptParams {
 typedef struct SleepParams {
         uint64_t duration;
 } SleepParams;
-
-/* The names of LogParams.level, which is one of syslog(3); NULL-terminated. */
 
 typedef enum PathKind {
         PATH_KIND_ANY,

@@ -156,6 +156,18 @@ static bool is_below(const char *path, const char *directory) {
 }
 
 static char *watched_path_trap(const char *text) {
+        static const char *const private[] = { "/tmp", "/var/tmp", "/home", "/root" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(private); i++)
+                if (is_below(text, private[i]))
+                        return g_strdup_printf(
+                                "the btd of the system does not see what others put into \"%s\", unless a "
+                                "drop-in of btd.service allows it; a path below /run has no such limit",
+                                private[i]);
+        if (strpbrk(text, "*?"))
+                return g_strdup_printf("\"%s\" is one name, in which '*' and '?' are characters like others; a Command "
+                                       "can search for files, such as [\"find\", \"/dev\", \"-name\", \"video*\"]",
+                                       text);
         if (!is_below(text, "/proc") && !is_below(text, "/sys"))
                 return NULL;
 

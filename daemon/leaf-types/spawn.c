@@ -8,6 +8,7 @@
 #include "definition/params/param-report.h"
 #include "engine/tree.h"
 #include "leaf-types/leaf-types.h"
+#include "leaf-types/shell-words.h"
 #include "leaf-types/spawn.h"
 
 /* Microseconds. */
@@ -31,40 +32,12 @@ int spawn_params_signal(const SpawnParams *params) {
         return signals[params->kill_signal];
 }
 
-/* Characters with a meaning for a shell. */
-static int find_shell_word(const char *const *argv) {
-        static const char *const words[] = { "|", "||", "&&", "2>&1", NULL };
-
-        for (int i = 0; argv[i]; i++)
-                if (g_strv_contains(words, argv[i]))
-                        return i;
-
-        return -1;
-}
-
-static void check_argv(const SpawnParams *params, Findings *findings) {
-        int word = params->argv ? find_shell_word(params->argv) : -1;
-
-        if (params->argv && params->argv[0] && !params->argv[1] && strchr(params->argv[0], ' '))
-                findings->add(findings, "argv", 0, false,
-                              g_strdup_printf("argv: \"%s\" is taken for the name of a program; an argument is an "
-                                              "element of its own, as in [\"/bin/ls\", \"-l\"]",
-                                              params->argv[0]));
-        else if (word >= 0)
-                findings->add(
-                        findings, "argv", word, false,
-                        g_strdup_printf("argv: \"%s\" is an argument here, because there is no shell; to pass it to "
-                                        "a shell, run [\"/bin/sh\", \"-c\", \"...\"]",
-                                        params->argv[word]));
-}
-
 static void spawn_params_check(const Tree *tree, NodeId node, Findings *findings) {
         const SpawnParams *params = tree->nodes[node].params;
 
         if (params->stdout_format != OUTPUT_TEXT && !params->stdout_key)
                 findings_error(findings, "stdout_format", -1,
                                "stdout_format: there is no 'stdout', the name of the variable for the output");
-        check_argv(params, findings);
 }
 
 /* Only a unit has these. */
@@ -92,6 +65,7 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                 .kind = PARAM_STRINGS,                                                                                 \
                 .offset = offsetof(SpawnParams, argv),                                                                 \
                 .first_format = &program_format,                                                                       \
+                .trap = shell_words_in_argv,                                                                           \
                 .not_empty = true,                                                                                     \
                 .required = true,                                                                                      \
                 .title = true,                                                                                         \
@@ -103,6 +77,7 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .kind = PARAM_STRING_MAP,                                                                      \
                         .offset = offsetof(SpawnParams, env),                                                          \
                         .key_format = &environment_name_format,                                                        \
+                        .trap = shell_words_in_env,                                                                    \
                         .doc = "Variables that are added to its environment",                                          \
                 },                                                                                                     \
                 {                                                                                                      \

@@ -49,7 +49,7 @@ const LeafKind condition_kind = {
 static Status log_start(Leaf *leaf) {
         const LogParams *params = leaf->params;
 
-        leaf_say(leaf, params->level, params->message);
+        leaf_say(leaf, log_params_level(params), params->message);
         return STATUS_SUCCESS;
 }
 

@@ -30,7 +30,7 @@ MISTAKES = {
     "span-number": '{"type": "Sleep", "duration": §5}',
     "span-unit": '{"type": "Sleep", "duration": §"5"}',
     "span-bad-unit": '{"type": "Sleep", "duration": §"5 parsecs"}',
-    "enum": '{"type": "Log", "message": "x", "level": §"warn"}',
+    "enum": '{"type": "Log", "message": "x", "level": §"warnin"}',
     "enum-kind": '{"type": "Log", "message": "x", "level": §3}',
     "bool": '{' + CALL + ', "auto_start": §"yes"}',
     "int-fraction": '{"type": "Repeat", "num_cycles": §2.5, "child": ' + ACT + '}',

@@ -10,6 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
+#include "definition/hints.h"
 #include "definition/load/loader.h"
 
 /* A key that is not a parameter. */
@@ -48,8 +49,17 @@ static const char *report_unknown(Loader *loader, const Top *top, uint32_t key) 
         size_t length;
         const char *word = loader_string(loader, key, &length);
         g_autofree char *shown = excerpt(word, length);
+        const Hint *hint = hint_find(HINT_KEY, HINT_TREE_FILE, word);
         Nearest nearest = { .word = word };
         GString *text = g_string_new(NULL);
+
+        if (hint) {
+                g_autofree char *why = hint_format(hint);
+
+                loader_error(loader, key, g_strdup_printf("unknown key '%s'%s", shown, why));
+                diagnostics_suggest(loader->diagnostics, hint->instead);
+                return hint->text ? NULL : hint->instead;
+        }
 
         for (const Part *part = top->parts; part->key; part++)
                 nearest_offer(&nearest, part->key);

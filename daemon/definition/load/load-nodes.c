@@ -10,6 +10,7 @@
 
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
+#include "definition/hints.h"
 #include "definition/load/loader.h"
 
 static Key key_of(Loader *loader, uint32_t item) {
@@ -31,38 +32,32 @@ static bool takes_key(const NodeType *type, Key key) {
         return key != KEY_CHILD || (type->class == NODE_DECORATOR && !(type->flags & TYPE_SUBTREE));
 }
 
-static void append_name(GString *text, const char *owner, const char *name) {
-        g_string_append_printf(text, "%s%s%s", text->len == 0 ? owner : "", text->len == 0 ? " takes: " : ", ", name);
+/* A type may have a parameter with the name of a common key. */
+static bool takes_word(const NodeType *type, const char *word) {
+        const Param *attribute = params_find(common_attribute_params, word, strlen(word));
+
+        for (Key key = 0; key < KEY_MAX_; key++)
+                if (takes_key(type, key) && g_str_equal(loader_key_names[key], word))
+                        return true;
+
+        return params_find(type->params, word, strlen(word)) ||
+               (attribute && common_attribute_applies(attribute, type));
 }
 
-/* "a Sequence takes: children; any node: type, name, description" */
-static char *describe_keys(const NodeType *type) {
-        g_autofree char *owner = with_article(type->name);
-        GString *text = g_string_new(NULL);
-
-        for (Key key = KEY_CHILDREN; key <= KEY_CHILD; key++)
-                if (takes_key(type, key))
-                        append_name(text, owner, loader_key_names[key]);
-        for (const Param *param = type->params; param && param->name; param++)
-                if (param == type->params || !g_str_equal(param->name, param[-1].name))
-                        append_name(text, owner, param->name);
-
-        g_string_append_printf(text, "%s: type, name, description", text->len > 0 ? "; any node" : "any node takes");
-        for (const Param *param = common_attribute_params; param->name; param++)
-                g_string_append_printf(text, ", %s", param->name);
-
-        return g_string_free(text, false);
-}
-
-/* Reports the key. Returns the key that was probably meant if that one is not given, or NULL. Its value is then read as
- * that of the returned key, to report the errors inside it. */
-static const char *report_unknown_key(Loader *loader, Reading *reading, uint32_t item) {
-        const NodeType *type = reading->type;
-        size_t length;
-        const char *word = loader_string(loader, item, &length);
-        g_autofree char *shown = excerpt(word, length), *keys = describe_keys(type);
+/* "; did you mean 'argv'?", or where to look; *ret_meant is the key that was meant, or NULL. *ret_other: that one takes
+ * a value of another kind. */
+static char *explain_key(const NodeType *type, const char *word, const char **ret_meant, bool *ret_close,
+                         bool *ret_other) {
+        const Hint *hint = hint_find(HINT_KEY, type->name, word);
         Nearest nearest = { .word = word };
-        GString *text = g_string_new(NULL);
+        g_autofree char *owner = with_article(type->name);
+
+        if (hint && (!hint->instead || takes_word(type, hint->instead))) {
+                *ret_meant = hint->instead;
+                *ret_close = hint->instead != NULL;
+                *ret_other = hint->text != NULL;
+                return hint_format(hint);
+        }
 
         for (const Param *param = type->params; param && param->name; param++)
                 nearest_offer(&nearest, param->name);
@@ -73,15 +68,28 @@ static const char *report_unknown_key(Loader *loader, Reading *reading, uint32_t
                 if (takes_key(type, key))
                         nearest_offer(&nearest, loader_key_names[key]);
 
-        g_string_append_printf(text, "unknown key '%s'", shown);
+        *ret_meant = nearest.best;
+        *ret_close = nearest_is_close(&nearest);
         if (nearest.best)
-                g_string_append_printf(text, "; did you mean '%s'?", nearest.best);
-        g_string_append_printf(text, " (%s)", keys);
-        reading_error(loader, reading, item, g_string_free(text, false));
-        diagnostics_suggest(loader->diagnostics, nearest.best);
+                return g_strdup_printf("; did you mean '%s'?", nearest.best);
+        if (g_ascii_isupper(*word) && params_find(type->params, "properties", strlen("properties")))
+                return g_strdup_printf("; if it is a property of the unit, write it in 'properties'");
 
-        return nearest_is_close(&nearest) && loader_mean(loader, reading->item, item, nearest.best) ? nearest.best
-                                                                                                    : NULL;
+        return g_strdup_printf("; 'btctl types %s' lists what %s takes", type->name, owner);
+}
+
+/* Reports the key. Returns the key that was probably meant if that one is not given, or NULL. Unless *ret_other, its
+ * value is then read as that of the returned key, to report the errors inside it. */
+static const char *report_unknown_key(Loader *loader, Reading *reading, uint32_t item, bool *ret_other) {
+        size_t length;
+        const char *word = loader_string(loader, item, &length), *meant = NULL;
+        bool close = false;
+        g_autofree char *shown = excerpt(word, length),
+                        *why = explain_key(reading->type, word, &meant, &close, ret_other);
+
+        reading_error(loader, reading, item, g_strdup_printf("unknown key '%s'%s", shown, why));
+        diagnostics_suggest(loader->diagnostics, meant);
+        return close && loader_mean(loader, reading->item, item, meant) ? meant : NULL;
 }
 
 /* A node with parameters that are given has its own struct of values; other nodes share the defaults. */
@@ -113,19 +121,23 @@ static void check_value(Loader *loader, const Target *target, const Param *param
 }
 
 static void read_unknown(Loader *loader, Reading *reading, uint32_t key) {
-        const char *meant = report_unknown_key(loader, reading, key);
+        bool other = false;
+        const char *meant = report_unknown_key(loader, reading, key, &other);
         const Param *param = meant ? params_find(reading->type->params, meant, strlen(meant)) : NULL;
         const Param *attribute = meant ? params_find(common_attribute_params, meant, strlen(meant)) : NULL;
         Target *target = param ? &reading->target : &reading->attributes;
 
         if (param || attribute) {
                 target_was_given(target, param ?: attribute);
-                set_value(loader, target, param ?: attribute, key + 1);
+                if (other)
+                        loader_param_wrong(loader, target, param ?: attribute, key + 1);
+                else
+                        set_value(loader, target, param ?: attribute, key + 1);
                 return;
         }
 
-        for (Key below = KEY_NAME; meant && below < KEY_MAX_; below++)
-                if (meant == loader_key_names[below]) {
+        for (Key below = KEY_NAME; meant && !other && below < KEY_MAX_; below++)
+                if (g_str_equal(meant, loader_key_names[below])) {
                         reading->keys[below] = key + 1;
                         reading->n_below += below >= KEY_CHILDREN;
                         return;
@@ -390,8 +402,9 @@ static bool is_close(const char *word, const char *type) {
 
 static void check_type(Loader *loader, Reading *reading) {
         uint32_t item = reading->keys[KEY_TYPE];
-        g_autofree char *shown = NULL;
+        g_autofree char *shown = NULL, *why = NULL;
         const char *nearest, *word;
+        const Hint *hint;
         size_t length;
 
         if (reading->misspelt_type > 0) {
@@ -414,14 +427,16 @@ static void check_type(Loader *loader, Reading *reading) {
 
         word = loader_string(loader, item, &length);
         shown = excerpt(word, length);
-        nearest = type_index_nearest(loader->types, word);
-        reading_error(loader, reading, item,
-                      nearest ? g_strdup_printf("unknown type '%s'; did you mean '%s'?", shown, nearest)
-                              : g_strdup_printf("unknown type '%s'; 'btctl types' lists all that there are", shown));
+        hint = hint_find(HINT_TYPE, NULL, word);
+        nearest = hint ? hint->instead : type_index_nearest(loader->types, word);
+        why = hint      ? hint_format(hint)
+              : nearest ? g_strdup_printf("; did you mean '%s'?", nearest)
+                        : g_strdup("; 'btctl types' lists all that there are");
+        reading_error(loader, reading, item, g_strdup_printf("unknown type '%s'%s", shown, why));
         diagnostics_suggest(loader->diagnostics, nearest);
 
         /* To report more errors, the node is read as one of the type that was probably meant. */
-        if (nearest && is_close(word, nearest))
+        if (nearest && (hint || is_close(word, nearest)))
                 reading->type = type_index_find(loader->types, nearest);
 }
 
@@ -460,9 +475,9 @@ static bool find_more(Loader *loader, Frame *frame) {
         while (frame->n_keys > 0) {
                 uint32_t key = frame->key;
                 const char *meant = loader_meant(loader->file, key);
-                Key below = meant == loader_key_names[KEY_CHILDREN] ? KEY_CHILDREN
-                            : meant == loader_key_names[KEY_CHILD]  ? KEY_CHILD
-                                                                    : key_of(loader, key);
+                Key below = g_strcmp0(meant, loader_key_names[KEY_CHILDREN]) == 0 ? KEY_CHILDREN
+                            : g_strcmp0(meant, loader_key_names[KEY_CHILD]) == 0  ? KEY_CHILD
+                                                                                  : key_of(loader, key);
 
                 frame->key = text_next(loader_text(loader), key + 1);
                 frame->n_keys--;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/excerpt.h"
 #include "definition/load/loader.h"
 #include "script/reference.h"
 
@@ -171,6 +172,25 @@ static void on_reference_fault(char *text, size_t offset, void *userdata) {
         loader_error_inside(check->loader, check->item, offset, g_strdup_printf("%s: %s", where, error));
 }
 
+/* Text for another program, such as a template of Go: if "{{" is one brace here, "}}" should not be two. */
+static void check_doubled(Loader *loader, const Place *place, uint32_t item, const char *text) {
+        static const char pattern[] = "(?<!\\{)\\{\\{(?!\\{)[^{}\"]*\\}\\}";
+        g_autoptr(GRegex) regex = strstr(text, "}}") ? g_regex_new(pattern, 0, 0, NULL) : NULL;
+        g_autoptr(GMatchInfo) match = NULL;
+        g_autofree char *found = NULL, *shown = NULL, *where = NULL;
+
+        if (!regex || !g_regex_match(regex, text, 0, &match))
+                return;
+
+        found = g_match_info_fetch(match, 0);
+        shown = excerpt(found, strlen(found));
+        where = place_format(place);
+        loader_warning(loader, item,
+                       g_strdup_printf("%s: \"%s\" becomes \"%s\", because \"{{\" is one brace; write "
+                                       "\"{{%s\", or \"{NAME}\" for a variable",
+                                       where, shown, shown + 1, shown));
+}
+
 /* The same as check_references(), for one string. */
 static int check_string(Loader *loader, const Target *target, const Param *param, const Place *place, uint32_t item) {
         StringCheck check = { .loader = loader, .place = place, .item = item };
@@ -180,6 +200,8 @@ static int check_string(Loader *loader, const Target *target, const Param *param
         g_autofree char *string = g_memdup2(read, length + 1), *where = NULL;
         int r = reference_check(string, length, on_reference_fault, &check);
 
+        if (r >= 0)
+                check_doubled(loader, place, item, string);
         if (r <= 0)
                 return r;
 
@@ -271,7 +293,7 @@ static int read_value(Loader *loader, Target *target, const Param *param, uint32
 }
 
 /* The variables that the parameter would set are not known then. */
-static void param_wrong(Loader *loader, Target *target, const Param *param, uint32_t item) {
+void loader_param_wrong(Loader *loader, Target *target, const Param *param, uint32_t item) {
         target->wrong = true;
         target->wrong_params |= target_bit(target, param);
         if (target->node == PLAN_NONE)
@@ -294,7 +316,7 @@ void loader_set_param(Loader *loader, Target *target, const Param *param, uint32
 
         r = read_value(loader, target, param, item, &value);
         if (r < 0) {
-                param_wrong(loader, target, param, item);
+                loader_param_wrong(loader, target, param, item);
                 return;
         }
 
@@ -307,9 +329,13 @@ void loader_set_param(Loader *loader, Target *target, const Param *param, uint32
         }
 
         if (param_set(&setter, param, values, value) < 0)
-                param_wrong(loader, target, param, item);
-        else if (r == 0 && target->node != PLAN_NONE)
-                loader_add_param_variables(loader, param, target->node, item, values);
+                loader_param_wrong(loader, target, param, item);
+        else {
+                if (param->trap)
+                        param->trap(&setter, &(Place){ .key = param->name }, value);
+                if (r == 0 && target->node != PLAN_NONE)
+                        loader_add_param_variables(loader, param, target->node, item, values);
+        }
 }
 
 int loader_set_place(Loader *loader, const Place *place, const Param *param, void *values, json_object *value,

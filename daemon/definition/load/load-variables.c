@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "basic/nearest.h"
+#include "definition/hints.h"
 #include "definition/load/loader.h"
 #include "script/reference.h"
 
@@ -158,6 +159,7 @@ typedef struct VariableCheck {
         GHashTable *outer; /* the same of the tree at the top; NULL: not known */
         GHashTable *types; /* name -> VariableType of all values that it is set to; VARIABLE_ANY: not known */
         GHashTable *outer_types;
+        GHashTable *first;     /* names that something sets without reading them before: "n = 0", not "n = n + 1" */
         GHashTable *reachable; /* of Plan: the root and all that it uses */
         GHashTable *local;     /* name -> number of ForEach around with it */
         GArray *locals;        /* of Local */
@@ -190,10 +192,12 @@ static VariableType plain_type(VariableType type) {
 static void add_declared(VariableCheck *check) {
         json_object_object_foreach(check->plan->blackboard, name, value) {
                 add_name(check->loader, check->set, name);
+                add_name(check->loader, check->first, name);
                 join_type(check->types, loader_intern_text(check->loader, name), variable_type_of(value));
         }
         for (const Declaration *input = check->plan->inputs; input->name; input++) {
                 add_name(check->loader, check->set, input->name);
+                add_name(check->loader, check->first, input->name);
                 join_type(check->types, loader_intern_text(check->loader, input->name), plain_type(input->type));
         }
 }
@@ -274,19 +278,6 @@ static VariableType type_given(const VariableCheck *check, const VariableUse *va
                                                                           : VARIABLE_ANY;
 }
 
-static void collect(VariableCheck *check, const VariableUse *variable) {
-        if (!variable->writes || is_local(check, variable->name))
-                return;
-        if (!is_outer(variable->name)) {
-                g_hash_table_add(check->set, (char *) variable->name);
-                join_type(check->types, variable->name, type_given(check, variable));
-        } else if (check->outer) {
-                add_name(check->loader, check->outer, variable->name + 1);
-                join_type(check->outer_types, loader_intern_text(check->loader, variable->name + 1),
-                          type_given(check, variable));
-        }
-}
-
 static bool is_word(char c) {
         return g_ascii_isalnum(c) || c == '_';
 }
@@ -302,6 +293,46 @@ static size_t find_word(const char *code, size_t length, const char *word) {
         }
 
         return 0;
+}
+
+/* True for "n = n + 1", if n is not in the code before. */
+static bool counts(VariableCheck *check, const VariableUse *variable) {
+        const char *name = variable->name, *p;
+        g_autofree char *code = NULL;
+
+        if (variable->param->kind != PARAM_CODE)
+                return false;
+
+        code = text_lines(&check->plan->file->text, variable->item, check->loader->scratch);
+        p = code + find_word(code, strlen(code), name);
+        if (!g_str_has_prefix(p, name))
+                return false;
+
+        p = g_strchug((char *) p + strlen(name));
+        if (*p != '=' || p[1] == '=')
+                return false;
+
+        p = g_strchug((char *) p + 1);
+        if (!g_str_has_prefix(p, name) || is_word(p[strlen(name)]))
+                return false;
+
+        p = g_strchug((char *) p + strlen(name));
+        return *p && strchr("+-*/%^.", *p);
+}
+
+static void collect(VariableCheck *check, const VariableUse *variable) {
+        if (!variable->writes || is_local(check, variable->name))
+                return;
+        if (!is_outer(variable->name)) {
+                g_hash_table_add(check->set, (char *) variable->name);
+                if (!counts(check, variable))
+                        g_hash_table_add(check->first, (char *) variable->name);
+                join_type(check->types, variable->name, type_given(check, variable));
+        } else if (check->outer) {
+                add_name(check->loader, check->outer, variable->name + 1);
+                join_type(check->outer_types, loader_intern_text(check->loader, variable->name + 1),
+                          type_given(check, variable));
+        }
 }
 
 static size_t use_place(const VariableCheck *check, const VariableUse *variable) {
@@ -337,6 +368,8 @@ static void report(VariableCheck *check, const VariableUse *variable) {
         size_t place = use_place(check, variable);
         const char *nearest = NULL, *name = variable->name + outer;
         GString *text = g_string_new(NULL);
+        const Hint *hint = param_is_script(variable->param) ? hint_find(HINT_NAME, NULL, name) : NULL;
+        g_autofree char *why = hint ? hint_format(hint) : NULL;
 
         if (!diagnostics_is_full(check->loader->diagnostics))
                 nearest = nearest_of(outer ? check->outer : check->set, name);
@@ -345,6 +378,8 @@ static void report(VariableCheck *check, const VariableUse *variable) {
         if (!outer && g_str_equal(name, VARIABLE_INSTANCE))
                 g_string_append_printf(text, "; the instance of the run is '%s" VARIABLE_INSTANCE "' here",
                                        param_is_script(variable->param) ? "_G." : "@");
+        else if (hint)
+                g_string_append(text, why);
         else if (nearest)
                 g_string_append_printf(text, "; did you mean '%s%s'?", outer ? "@" : "", nearest);
         else
@@ -354,7 +389,7 @@ static void report(VariableCheck *check, const VariableUse *variable) {
         loader_error_in(check->loader, check->plan, variable->node, place, g_string_free(text, false));
         if (place != text_offset(&check->plan->file->text, variable->item))
                 diagnostics_set_inside(check->loader->diagnostics);
-        diagnostics_suggest(check->loader->diagnostics, nearest);
+        diagnostics_suggest(check->loader->diagnostics, hint ? hint->instead : nearest);
 }
 
 /* True if a wrong part of the tree contains the word, or a name that is similar to it. */
@@ -407,6 +442,20 @@ static void check_type(const VariableCheck *check, const VariableUse *variable, 
         diagnostics_set_inside(check->loader->diagnostics);
 }
 
+/* Without a value, "n = n + 1" is an error in Lua. Other trees may set a variable of the tree at the top. */
+static void check_first(VariableCheck *check, const VariableUse *variable) {
+        const char *name = variable->name;
+
+        if (g_hash_table_contains(check->first, name) || may_be_set(check, name, false) || !counts(check, variable) ||
+            (check->set == check->outer && g_hash_table_size(check->reachable) > 1) ||
+            !g_hash_table_add(check->reported, (char *) name))
+                return;
+
+        loader_error_in(check->loader, check->plan, variable->node, use_place(check, variable),
+                        g_strdup_printf("%s: '%s' has no first value; give it one in 'blackboard'",
+                                        variable->param->name, name));
+}
+
 static void check_variable(VariableCheck *check, const VariableUse *variable) {
         bool outer = is_outer(variable->name);
         GHashTable *set = outer ? check->outer : check->set;
@@ -420,6 +469,8 @@ static void check_variable(VariableCheck *check, const VariableUse *variable) {
 
                 if ((variable->needs || variable->no_list) && !may_be_set(check, name, outer))
                         check_type(check, variable, GPOINTER_TO_INT(g_hash_table_lookup(types, name)));
+                if (!outer && variable->param->kind == PARAM_CODE)
+                        check_first(check, variable);
                 return;
         }
         if (set == check->outer && g_str_equal(name, VARIABLE_INSTANCE)) {
@@ -493,6 +544,7 @@ static VariableCheck *variable_check_new(Loader *loader, Plan *plan, GHashTable 
         check->types = g_hash_table_new(NULL, NULL);
         check->outer_types = outer_types;
         check->reachable = reachable;
+        check->first = g_hash_table_new(NULL, NULL);
         check->local = g_hash_table_new(NULL, NULL);
         check->locals = g_array_new(false, false, sizeof(Local));
         check->reported = g_hash_table_new(NULL, NULL);
@@ -502,6 +554,7 @@ static VariableCheck *variable_check_new(Loader *loader, Plan *plan, GHashTable 
 static void variable_check_free(VariableCheck *check) {
         g_hash_table_unref(check->set);
         g_hash_table_unref(check->types);
+        g_hash_table_unref(check->first);
         g_hash_table_unref(check->local);
         g_array_unref(check->locals);
         g_hash_table_unref(check->reported);

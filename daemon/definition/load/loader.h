@@ -291,6 +291,8 @@ bool target_was_given(Target *target, const Param *param);
 /* If several parameters have the same name, returns the one that fits the value. */
 const Param *loader_choose_param(const Loader *loader, const Param *param, uint32_t item);
 /* Sets the parameter from the item. */
+/* The value of the parameter is not known, so nothing is compared with it. */
+void loader_param_wrong(Loader *loader, Target *target, const Param *param, uint32_t item);
 void loader_set_param(Loader *loader, Target *target, const Param *param, uint32_t item);
 /* Sets the parameter at a place inside the value that begins at the item. */
 int loader_set_place(Loader *loader, const Place *place, const Param *param, void *values, json_object *value,

@@ -113,6 +113,19 @@ int param_report_kind(const ParamSetter *setter, const Place *place, const char 
         return param_report(setter, place, "expected %s, not %s%s", expected, shown, quotes_hint(expected, value));
 }
 
+int param_report_object(const ParamSetter *setter, const Place *place, const Param *param, json_object *value) {
+        g_autoptr(GString) expected = g_string_new("an object with");
+
+        for (const Param *member = param->members; member->name; member++)
+                g_string_append_printf(expected, "%s'%s'",
+                                       member == param->members ? " "
+                                       : member[1].name         ? ", "
+                                                                : " or ",
+                                       member->name);
+
+        return param_report_kind(setter, place, expected->str, value);
+}
+
 /* The limits as text: "between 1 and 5". */
 static char *describe_limits(const char *min, const char *max) {
         if (min && max)

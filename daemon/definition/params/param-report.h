@@ -16,6 +16,8 @@ int param_report_key(const ParamSetter *setter, const Place *place, const char *
 int param_report_instead(const ParamSetter *setter, const Place *place, bool at_key, const char *instead, char *text);
 /* Reports a value of the wrong kind. */
 int param_report_kind(const ParamSetter *setter, const Place *place, const char *expected, json_object *value);
+/* The value is not an object with the members of the parameter. */
+int param_report_object(const ParamSetter *setter, const Place *place, const Param *param, json_object *value);
 int param_report_range(const ParamSetter *setter, const Place *place, const Param *param, json_object *value);
 /* For time spans: a number, an invalid text, a span that is too long. */
 int param_report_bare_number(const ParamSetter *setter, const Place *place, json_object *value);

@@ -467,7 +467,7 @@ static int set_object(const ParamSetter *setter, const Place *place, const Param
         if (param_may_be_anything(setter, value))
                 return 0;
         if (!json_object_is_type(value, json_type_object))
-                return param_report_kind(setter, place, "an object", value);
+                return param_report_object(setter, place, param, value);
 
         values = arena_alloc(setter->arena, param->members_size);
         params_set_defaults(setter->arena, param->members, values);

@@ -133,6 +133,13 @@ static void sequence_check(const Tree *tree, NodeId node, Findings *findings) {
 }
 
 static void fallback_check(const Tree *tree, NodeId node, Findings *findings) {
+        for (NodeId child = node + 1; child < tree->nodes[node].end; child = tree->nodes[child].end)
+                if (tree->nodes[child].type == &force_failure_type)
+                        findings_trap(findings, NULL,
+                                      "'%s' fails also when its child succeeds; to do something after a failure and "
+                                      "then fail, use a TryCatch",
+                                      tree_node_name(tree, child));
+
         outcomes_check_fallback(tree, node, tree->nodes[node].end, findings);
 }
 

@@ -74,7 +74,8 @@ static unsigned wait_for_never(const Node *nodes, NodeId node) {
 static void wait_for_check(const Tree *tree, NodeId node, Findings *findings) {
         if (!(tree->nodes[node + 1].flags & NODE_CONDITIONAL))
                 findings_error(findings, "child", -1,
-                               "'%s' is not made of conditions only, so WaitFor cannot know when to evaluate it again",
+                               "'%s' is not made of conditions only, so WaitFor cannot know when to evaluate it again; "
+                               "a Command is a condition that runs a program again and again",
                                tree_node_name(tree, node + 1));
 }
 

@@ -308,9 +308,7 @@ static void test_wrong_nodes(void) {
                      "skip_if: expected an expression, a string or an array of lines, not 5");
         assert_error(
                 CONTROL("Sequence", "", CONTROL("Fallback", "", "{ \"type\": \"Bad\", \"colour\": 5 }, " BAD) ", " ACT),
-                "unknown key 'colour' (any node takes: type, name, description, fail_if, success_if, skip_if, while, "
-                "on_success, on_failure, on_halted, always, lock, uninterruptible, halt_timeout, clock, ready, for, "
-                "false_for)");
+                "unknown key 'colour'; 'btctl types Bad' lists what a Bad takes");
         assert_error(DECORATOR("WaitFor", "", "{ \"type\": \"Check\", \"while\": 5 }"),
                      "while: expected an expression, a string or an array of lines, not 5");
 }

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The table of words that people write from habit, and what does the same here. */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "definition/hints.h"
+
+#define UNIT_TYPES "StartUnit|StopUnit|RestartUnit|ReloadUnit|UnitState"
+#define PROCESS_TYPES "Spawn|Command"
+
+/* clang-format off */
+const Hint hints[] = {
+        { HINT_TYPE, NULL, "If|IfElse|IfThen|Else|Then", "IfThenElse", NULL },
+        { HINT_TYPE, NULL, "While|DoWhile", "WhileDoElse", NULL },
+        { HINT_TYPE, NULL, "For|Each|Foreach", "ForEach", NULL },
+        { HINT_TYPE, NULL, "Until", "RetryUntilSuccessful", NULL },
+        { HINT_TYPE, NULL, "Exec|Execute|Run|Process|Program|Cmd|System|RunCommand|RunProgram", "Spawn", NULL },
+        { HINT_TYPE, NULL, "Shell|Bash|Sh|RunScript", "Spawn",
+          "For a shell, run [\"/bin/sh\", \"-c\", \"...\"]" },
+        { HINT_TYPE, NULL, "Curl|Http|HttpGet|HttpRequest|Download", "Spawn",
+          "For example with [\"curl\", \"--fail\", \"URL\"]" },
+        { HINT_TYPE, NULL, "Wait|Pause|Timer|WaitSeconds", "Sleep", "To wait for a condition, use a WaitFor" },
+        { HINT_TYPE, NULL, "WaitUntil|WaitForCondition", "WaitFor", NULL },
+        { HINT_TYPE, NULL, "Not|Invert|Negate", "Inverter", NULL },
+        { HINT_TYPE, NULL, "And|All|Steps|Group|Block|Do", "Sequence", NULL },
+        { HINT_TYPE, NULL, "Or|Any|Select", "Fallback", NULL },
+        { HINT_TYPE, NULL, "Concurrent|Race", "Parallel", NULL },
+        { HINT_TYPE, NULL, "Try|Catch", "TryCatch", NULL },
+        { HINT_TYPE, NULL, "Cleanup|CleanUp|Defer|Always", "Finally", NULL },
+        { HINT_TYPE, NULL, "Print|Echo|Message", "Log", NULL },
+        { HINT_TYPE, NULL, "Set|SetBlackboard|SetVariable|Assign|Eval", "Script", NULL },
+        { HINT_TYPE, NULL, "Check|Test|Assert|Expression|ScriptCondition", "Condition", NULL },
+        { HINT_TYPE, NULL, "File|FileExists|DirectoryExists", "PathExists", NULL },
+        { HINT_TYPE, NULL, "Start|StartService", "StartUnit", NULL },
+        { HINT_TYPE, NULL, "Stop|StopService", "StopUnit", NULL },
+        { HINT_TYPE, NULL, "Restart|RestartService", "RestartUnit", NULL },
+        { HINT_TYPE, NULL, "Reload|ReloadService", "ReloadUnit", NULL },
+        { HINT_TYPE, NULL, "Service|Unit|IsActive|UnitActive", NULL, "a StartUnit starts a unit, a UnitState checks it" },
+        { HINT_TYPE, NULL, "EnableUnit|DisableUnit|MaskUnit|KillUnit|Kill", NULL,
+          "a Spawn can run systemctl, as in [\"systemctl\", \"enable\", \"UNIT\"]" },
+        { HINT_TYPE, NULL, "Reboot|Poweroff|PowerOff|Shutdown|Halt", NULL,
+          "a StartUnit of reboot.target or poweroff.target with the mode \"replace-irreversibly\" does it" },
+        { HINT_TYPE, NULL, "Success|Succeed|True", "AlwaysSuccess", NULL },
+        { HINT_TYPE, NULL, "Fail|Failure|False|Error|Raise|Throw", "AlwaysFailure", NULL },
+        { HINT_TYPE, NULL, "Optional|Maybe|IgnoreFailure|MayFail", "ForceSuccess", NULL },
+        { HINT_TYPE, NULL, "Call|Method", "DBusCall", NULL },
+        { HINT_TYPE, NULL, "Signal", "DBusSignal", NULL },
+        { HINT_TYPE, NULL, "Property", "DBusProperty", NULL },
+        { HINT_TYPE, NULL, "Lock|Mutex", NULL, "any node takes a lock with its key 'lock'" },
+
+        { HINT_KEY, PROCESS_TYPES, "command|cmd|program|exec|run|executable|args|arguments|ExecStart|script", "argv",
+          "It is a list of the program and its arguments, such as [\"ls\", \"-l\"]" },
+        { HINT_KEY, PROCESS_TYPES, "shell", NULL, "argv runs a shell if it is [\"/bin/sh\", \"-c\", \"...\"]" },
+        { HINT_KEY, PROCESS_TYPES, "environment|envs|Environment|vars", "env", NULL },
+        { HINT_KEY, PROCESS_TYPES, "dir|directory|workdir|working_directory|chdir|WorkingDirectory", "cwd", NULL },
+        { HINT_KEY, PROCESS_TYPES, "output|out|result|capture", "stdout", NULL },
+        { HINT_KEY, PROCESS_TYPES, "input", "stdin", NULL },
+        { HINT_KEY, PROCESS_TYPES, "err|error", "stderr", NULL },
+        { HINT_KEY, PROCESS_TYPES, "exit_code|exit_codes|exit_status|success_codes|SuccessExitStatus", "success_exit",
+          NULL },
+        { HINT_KEY, PROCESS_TYPES, "signal|stop_signal|KillSignal", "kill_signal", NULL },
+        { HINT_KEY, PROCESS_TYPES, "grace|stop_timeout|TimeoutStopSec", "kill_timeout", NULL },
+        { HINT_KEY, PROCESS_TYPES, "TimeoutSec|TimeoutStartSec|RuntimeMaxSec", "timeout", NULL },
+        { HINT_KEY, PROCESS_TYPES, "User", "user", NULL },
+        { HINT_KEY, PROCESS_TYPES, "Group", "group", NULL },
+        { HINT_KEY, PROCESS_TYPES, "Type|Restart|background|daemon|detach|async", NULL,
+          "the node runs as long as its program; a service has a unit, which a StartUnit starts" },
+
+        { HINT_KEY, "RetryUntilSuccessful", "delay|sleep|interval|wait|pause|period", "backoff",
+          "It is an object such as {\"initial\": \"1s\"}" },
+        { HINT_KEY, "RetryUntilSuccessful", "retries|attempts|tries|times|count|max_attempts|max_retries",
+          "num_attempts", NULL },
+        { HINT_KEY, "RecoveryNode", "retries|attempts|num_attempts", "number_of_retries", NULL },
+        { HINT_KEY, "Repeat", "times|count|cycles|n|iterations|num_repeats", "num_cycles", NULL },
+        { HINT_KEY, "Repeat|KeepRunningUntilFailure", "delay|sleep|interval|wait|pause|period", NULL,
+          "a Sequence with a Sleep behind the other nodes waits between two rounds" },
+        { HINT_KEY, "Sleep", "seconds|secs|time|delay|ms|milliseconds|timeout|span", "duration", NULL },
+        { HINT_KEY, "Delay", "seconds|secs|time|duration|ms|milliseconds|delay_msec", "delay", NULL },
+        { HINT_KEY, "Timeout", "seconds|secs|time|duration|limit|ms|msec|milliseconds", "timeout", NULL },
+        { HINT_KEY, "RateController", "rate|frequency", "hz", NULL },
+        { HINT_KEY, "RateController", "interval|every", "period", NULL },
+        { HINT_KEY, "ForEach", "list|in|of|values|elements|over|array", "items", NULL },
+        { HINT_KEY, "ForEach", "var|variable|name|element", "as", NULL },
+        { HINT_KEY, "ForEach", "parallel|max_parallel|jobs|workers", "concurrency", NULL },
+        { HINT_KEY, "Loop", "items|list|values|in", "queue", NULL },
+        { HINT_KEY, "Loop", "as|var|item", "variable", NULL },
+        { HINT_KEY, "IfThenElse|WhileDoElse", "if|while|condition|test|then|do|else", "children",
+          "They are the condition, what runs if it is true, and what runs if not" },
+        { HINT_KEY, "TryCatch", "try|catch|handler|on_error", "children", "The last one handles the failure" },
+        { HINT_KEY, "Finally", "finally|cleanup|always", "children", "The second one is the clean-up" },
+        { HINT_KEY, "Switch", "value|on", "variable", NULL },
+        { HINT_KEY, "WaitFor", "condition|test|until|expression", "child",
+          "It can be {\"type\": \"Condition\", \"test\": \"...\"}" },
+        { HINT_KEY, "Condition", "condition|code|expression|expr|if", "test", NULL },
+        { HINT_KEY, "Script", "script|lua|expression", "code", NULL },
+        { HINT_KEY, "Log", "text|msg|print", "message", NULL },
+        { HINT_KEY, "Log", "priority|severity", "level", NULL },
+        { HINT_KEY, "PathExists", "file|filename|directory|dir", "path", NULL },
+        { HINT_KEY, "PathExists|UnitState|DBusProperty|DBusName|Condition|Command", "not|exists|invert|negate", NULL,
+          "put an Inverter around the node" },
+        { HINT_KEY, UNIT_TYPES, "service|units|name_of_unit", "unit", NULL },
+        { HINT_KEY, "UnitState", "active|active_state", "state", NULL },
+        { HINT_KEY, "DBusSignal", "destination|service|bus_name|dest", "sender", NULL },
+        { HINT_KEY, "DBusCall|DBusProperty", "service|bus_name|dest", "destination", NULL },
+        { HINT_KEY, "DBusName", "service|destination|bus_name", "name", NULL },
+        { HINT_KEY, "DBusCall|DBusProperty|DBusSignal|DBusEmit", "object|object_path", "path", NULL },
+        { HINT_KEY, "DBusCall", "method|function", "member", NULL },
+        { HINT_KEY, "DBusSignal|DBusEmit", "signal", "member", NULL },
+        { HINT_KEY, "DBusCall|DBusEmit|DBusSignal", "arguments|params|parameters", "args", NULL },
+        { HINT_KEY, "DBusCall|DBusSignal", "output|result|results|returns", "outputs", NULL },
+        { HINT_KEY, "DBusProperty", "member", "property", NULL },
+        { HINT_KEY, "DBusProperty", "value|is", "equals", NULL },
+        { HINT_KEY, "DBusProperty", "outputs|stdout|result|variable", "output", "It is the name of a variable" },
+        { HINT_KEY, "SubTree", "ID|id|file", "tree", NULL },
+        { HINT_KEY, "SubTree", "params|parameters|args|arguments", "inputs", NULL },
+
+        { HINT_KEY, HINT_TREE_FILE, "variables|vars", "blackboard", NULL },
+        { HINT_KEY, HINT_TREE_FILE, "params|parameters|args|arguments|options", "inputs", NULL },
+        { HINT_KEY, HINT_TREE_FILE, "version|format", "btd", NULL },
+        { HINT_KEY, HINT_TREE_FILE, "tree|main|node", "root", NULL },
+        { HINT_KEY, HINT_TREE_FILE, "enabled", "autostart", NULL },
+        { HINT_KEY, HINT_TREE_FILE, "name|id|ID", NULL, "the name of a tree is the name of its file" },
+        { HINT_KEY, HINT_TREE_FILE, "schedule|cron|timer|every|OnCalendar", NULL,
+          "a timer unit starts a tree at a time: see btd-run@.service(8)" },
+        { HINT_KEY, HINT_TREE_FILE, "user|User|group|env|environment|Environment", NULL,
+          "each Spawn has its own" },
+
+        { HINT_KEY, NULL, "comment|_comment|note|notes|doc|documentation", "description", NULL },
+        { HINT_KEY, NULL, "id|ID|label|title", "name", NULL },
+        { HINT_KEY, NULL, "if|when|condition|only_if|run_if|enabled", "skip_if",
+          "It skips the node if its expression is true, so it takes the opposite" },
+        { HINT_KEY, NULL, "unless", "skip_if", NULL },
+        { HINT_KEY, NULL, "ignore_errors|ignore_error|ignore_failure|allow_failure|may_fail|continue_on_error|optional",
+          NULL, "put a ForceSuccess around the node" },
+        { HINT_KEY, NULL, "on_error|catch", NULL,
+          "a TryCatch runs nodes after a failure, and 'on_failure' of any node runs code" },
+        { HINT_KEY, NULL, "finally|cleanup", NULL,
+          "a Finally runs nodes in any case, and 'always' of any node runs code" },
+        { HINT_KEY, NULL, "retry|retries|attempts|max_retries", NULL, "put a RetryUntilSuccessful around the node" },
+        { HINT_KEY, NULL, "repeat|loop", NULL, "put a Repeat around the node" },
+        { HINT_KEY, NULL, "delay|wait", NULL, "put a Delay around the node" },
+        { HINT_KEY, NULL, "timeout", NULL, "put a Timeout around the node" },
+        { HINT_KEY, NULL, "depends|depends_on|requires|Requires|after|After|before|Before|needs", NULL,
+          "the children of a Sequence run one after the other" },
+        { HINT_KEY, NULL, "steps|nodes|actions|tasks", "children", NULL },
+        { HINT_KEY, NULL, "do|body|node", "child", NULL },
+
+        { HINT_NAME, NULL, "os|io", NULL,
+          "an expression has no clock, files or programs: run one with a Spawn, and read what it says from 'stdout'" },
+        { HINT_NAME, NULL, "json|cjson", NULL, "a Spawn with \"stdout_format\": \"json\" gives a value, not a text" },
+        { HINT_NAME, NULL, "print", NULL, "use a Log" },
+        { HINT_NAME, NULL, "sleep|wait", NULL, "use a Sleep" },
+        { HINT_NAME, NULL, "pcall|xpcall|error|assert", NULL,
+          "an error ends the run; to let the node fail, use 'fail_if' or a Condition" },
+        { HINT_NAME, NULL, "require|dofile|loadfile|load", NULL, "an expression cannot load other code" },
+        { HINT_NAME, NULL, "next", NULL, "'for key, value in pairs(object)' visits all members" },
+        { HINT_NAME, NULL, "null|None|undefined|NULL", "nil", NULL },
+        { HINT_NAME, NULL, "True|TRUE", "true", NULL },
+        { HINT_NAME, NULL, "False|FALSE", "false", NULL },
+        { HINT_NAME, NULL, "len|length", NULL, "'#list' is the length" },
+        { HINT_NAME, NULL, "str", "tostring", NULL },
+        { HINT_NAME, NULL, "int|float", "tonumber", NULL },
+        {},
+};
+/* clang-format on */
+
+static bool has_word(const char *words, const char *word) {
+        size_t length = strlen(word);
+
+        for (const char *p = words; (p = strstr(p, word)); p += length)
+                if ((p == words || p[-1] == '|') && (p[length] == '|' || p[length] == 0))
+                        return true;
+
+        return false;
+}
+
+const Hint *hint_find(HintPlace place, const char *owner, const char *word) {
+        if (!*word || strchr(word, '|'))
+                return NULL;
+
+        for (const Hint *hint = hints; hint->words; hint++) {
+                bool is_of = !hint->owner ? !owner || !g_str_equal(owner, HINT_TREE_FILE)
+                                          : owner && (g_str_equal(owner, hint->owner) || has_word(hint->owner, owner));
+
+                if (hint->place == place && is_of && has_word(hint->words, word))
+                        return hint;
+        }
+
+        return NULL;
+}
+
+char *hint_format(const Hint *hint) {
+        if (!hint->instead)
+                return g_strdup_printf("; %s", hint->text);
+
+        return g_strdup_printf("; did you mean '%s'?%s%s", hint->instead, hint->text ? " " : "", hint->text ?: "");
+}
