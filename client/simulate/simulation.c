@@ -468,20 +468,35 @@ static void report_left(const Simulation *simulation, char *why) {
                            });
 }
 
+/* True if the run waits for its next round only, since no leaf has anything to wait for. */
+static bool is_between_rounds(const Simulation *simulation) {
+        for (NodeId node = 0; node < simulation->tree->n_nodes; node++)
+                if (simulation->tree->nodes[node].flags & NODE_LEAF && is_running(simulation, node))
+                        return false;
+
+        return timers_next(simulation->services.timers) <= now(simulation) + simulation->tree->interval;
+}
+
 static Status run_to_end(const Simulation *simulation, Ticker *ticker, uint64_t until) {
         Run *run = simulation->run;
         g_autofree char *left = NULL;
-        uint32_t n_ticks = 0;
+        uint32_t n_ticks = 0, n_rounds = 0;
 
         run_start(run);
         while (run_status(run) == STATUS_RUNNING && !left) {
                 if (n_ticks >= SIMULATION_TICKS_MAX)
                         left = g_strdup_printf("not finished after %u ticks: the run seems endless",
                                                SIMULATION_TICKS_MAX);
+                else if (n_rounds >= SIMULATION_ROUNDS_MAX)
+                        left = g_strdup_printf("not finished after %u rounds in which no leaf took time: the run "
+                                               "seems endless",
+                                               SIMULATION_ROUNDS_MAX);
                 else if (ticker_tick(ticker))
                         n_ticks++;
-                else
+                else {
+                        n_rounds = is_between_rounds(simulation) ? n_rounds + 1 : 0;
                         left = advance(simulation, until);
+                }
                 report_warnings(simulation);
         }
 

@@ -12,6 +12,7 @@
 
 /* After so many ticks a run counts as endless. */
 #define SIMULATION_TICKS_MAX 1000000u
+#define SIMULATION_ROUNDS_MAX 1000u
 
 typedef struct SimulationOptions {
         json_object *variables; /* these replace variables of the tree: an object, or NULL; borrowed */

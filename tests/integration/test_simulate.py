@@ -167,7 +167,7 @@ def test_nothing_more_can_happen(files):
 def test_endless_loop(files):
     files(tree=daemon.tree_text({"type": "KeepRunningUntilFailure", "child": WORK}))
     assert simulate("tree.json", "--until=infinity", "-q") == (
-        1, "", "btctl: tree: not finished after 1000000 ticks: the run seems endless\n")
+        1, "", "btctl: tree: not finished after 1000 rounds in which no leaf took time: the run seems endless\n")
 
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--ascii"]], ids=["text", "json", "ascii"])
