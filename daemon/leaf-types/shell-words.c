@@ -120,10 +120,17 @@ static void report(const ParamSetter *setter, const Place *place, char *text) {
 }
 
 void shell_words_in_argv(const ParamSetter *setter, const Place *place, json_object *argv) {
-        size_t n = json_object_array_length(argv), code = find_code(argv);
-        const char *program = word_at(argv, 0), *hint = find_builtin(program);
         Place at = { .parent = place };
+        const char *program, *hint;
+        size_t n, code;
 
+        if (!json_object_is_type(argv, json_type_array))
+                return; /* a reference to the list */
+
+        n = json_object_array_length(argv);
+        code = find_code(argv);
+        program = word_at(argv, 0);
+        hint = find_builtin(program);
         if (hint)
                 report(setter, &at, g_strdup_printf("\"%s\" is a command of the shell; %s", program, hint));
         else if (g_regex_match_simple("^[A-Za-z_]\\w*=", program, 0, 0))
@@ -148,6 +155,9 @@ void shell_words_in_argv(const ParamSetter *setter, const Place *place, json_obj
 }
 
 void shell_words_in_env(const ParamSetter *setter, const Place *place, json_object *env) {
+        if (!json_object_is_type(env, json_type_object))
+                return;
+
         json_object_object_foreach(env, name, value) {
                 const char *text = json_object_get_string(value), *hint = find_hint(text ?: "", true);
                 Place at = { .parent = place, .key = name };
