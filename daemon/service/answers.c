@@ -345,7 +345,7 @@ static bool on_turn(Turn *turn, int64_t until) {
         if (sd_bus_error_is_set(&error))
                 (void) sd_bus_reply_method_error(question, &error);
         else if (r < 0)
-                (void) sd_bus_reply_method_errno(question, r, NULL);
+                error_reply(question, r);
         else
                 note_unread(waiting);
         waiting_free(waiting);

@@ -96,7 +96,7 @@ static int read_option(sd_bus_message *message, const char *key, const CallOptio
                 return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
                                          "the option '%s' is of the type '%s', not '%s'", key, option->type, type);
 
-        return sd_bus_message_read(message, "v", type, option->value);
+        return error_from_message(ret_error, sd_bus_message_read(message, "v", type, option->value));
 }
 
 int arguments_read_options(sd_bus_message *message, const CallOption *known, sd_bus_error *ret_error) {
@@ -106,7 +106,7 @@ int arguments_read_options(sd_bus_message *message, const CallOption *known, sd_
 
         r = sd_bus_message_enter_container(message, 'a', "{sv}");
         while (r >= 0 && (r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
-                r = sd_bus_message_read(message, "s", &key);
+                r = error_from_message(ret_error, sd_bus_message_read(message, "s", &key));
                 if (r >= 0)
                         r = read_option(message, key, known, &given, ret_error);
                 if (r >= 0)

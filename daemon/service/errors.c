@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "basic/cleanup.h"
 #include "runtime/manager.h"
 #include "service/errors.h"
 
@@ -22,6 +23,7 @@ static const sd_bus_error_map errors[] = {
         SD_BUS_ERROR_MAP(ERROR_STOPPING, -MANAGER_STOPPING),
         SD_BUS_ERROR_MAP(ERROR_LIMIT_EXCEEDED, -MANAGER_LIMIT),
         SD_BUS_ERROR_MAP(ERROR_ACCESS_DENIED, EACCES),
+        SD_BUS_ERROR_MAP(ERROR_DAMAGED_RECORD, EBADMSG),
         SD_BUS_ERROR_MAP_END,
 };
 
@@ -43,4 +45,22 @@ int error_from_manager(sd_bus_error *ret_error, int r, const char *text) {
                 error++;
 
         return sd_bus_error_set(ret_error, error->name ? error->name : SD_BUS_ERROR_FAILED, text);
+}
+
+int error_from_message(sd_bus_error *ret_error, int r) {
+        /* sd-bus refuses more characters than a bus. */
+        return r == -EBADMSG ? sd_bus_error_set(ret_error, ERROR_INVALID_ARGUMENT,
+                                                "an argument is invalid: its text may have a character that Unicode "
+                                                "does not assign, such as U+FFFE")
+                             : r;
+}
+
+void error_reply(sd_bus_message *call, int r) {
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
+
+        r = error_from_message(&error, r);
+        if (sd_bus_error_is_set(&error))
+                (void) sd_bus_reply_method_error(call, &error);
+        else
+                (void) sd_bus_reply_method_errno(call, r, NULL);
 }

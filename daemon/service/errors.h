@@ -20,6 +20,7 @@
 #define ERROR_STOPPING "org.btd1.Error.Stopping"
 #define ERROR_LIMIT_EXCEEDED "org.btd1.Error.LimitExceeded"
 #define ERROR_ACCESS_DENIED "org.btd1.Error.AccessDenied"
+#define ERROR_DAMAGED_RECORD "org.btd1.Error.DamagedRecord"
 
 /* For ERROR_LIMIT_EXCEEDED, with the limit per caller. */
 #define TEXT_TOO_MANY_CALLS "the limit 'calls-of-a-caller' (%u) is reached; wait for the reply to one of your calls"
@@ -29,3 +30,8 @@ void errors_register(void);
 
 /* Sets the D-Bus error for a negative errno of the manager, and returns what a method handler has to return. */
 int error_from_manager(sd_bus_error *ret_error, int r, const char *text);
+
+/* The same for an error of sd-bus about the arguments of a call. */
+int error_from_message(sd_bus_error *ret_error, int r);
+/* Replies with the error for a negative errno of sd-bus. */
+void error_reply(sd_bus_message *call, int r);

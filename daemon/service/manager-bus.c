@@ -185,13 +185,14 @@ static int reload(Operation *operation, sd_bus_message *message, const Caller *w
 /* Longer than the name of any tree or run. */
 #define NAME_MAX_PEEKED 200u
 
-/* Returns the first string argument without consuming it. A string that is too long to be a name is cut. */
+/* Returns the first string argument without consuming it. A string that is too long to be a name is cut, and one that
+ * sd-bus does not read, because of a character such as U+FFFE, is empty. */
 static char *peek_name(sd_bus_message *message) {
         const char *name = NULL;
 
         (void) sd_bus_message_read(message, "s", &name);
         (void) sd_bus_message_rewind(message, true);
-        return g_strndup(name, NAME_MAX_PEEKED);
+        return g_strndup(name ?: "", NAME_MAX_PEEKED);
 }
 
 static int method_start_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -341,7 +342,7 @@ static int method_get_tree(sd_bus_message *message, void *userdata, sd_bus_error
         const char *name;
         int r;
 
-        r = sd_bus_message_read(message, "s", &name);
+        r = error_from_message(ret_error, sd_bus_message_read(message, "s", &name));
         if (r < 0)
                 return r;
         r = manager_find_tree(published_manager(userdata), name, &entry, &error);

@@ -206,7 +206,7 @@ static void reply(Operation *operation, int r, const sd_bus_error *error) {
         if (sd_bus_error_is_set(error))
                 (void) sd_bus_reply_method_error(operation->message, error);
         else if (r < 0)
-                (void) sd_bus_reply_method_errno(operation->message, r, NULL);
+                error_reply(operation->message, r);
 }
 
 static void finish_with(Operation *operation, int r, const sd_bus_error *error) {
@@ -428,6 +428,13 @@ static void take_answer(Operation *operation, PolkitAnswer answer) {
                        "to %s, you have to authenticate for %s; %s, or call as root", request, action,
                        interactive ? "run an authentication agent such as pkttyagent in your session"
                                    : "let the call allow interactive authorization");
+                break;
+        case POLKIT_FAILED:
+                refuse(operation, ERROR_ACCESS_DENIED,
+                       "only root may %s: polkit, which could permit %s to others, could not decide; has the caller "
+                       "left "
+                       "the bus?",
+                       request, action);
                 break;
         case POLKIT_ABSENT:
                 refuse(operation, ERROR_ACCESS_DENIED,

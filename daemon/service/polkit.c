@@ -30,8 +30,10 @@ static PolkitAnswer read_answer(sd_bus_message *reply) {
         int authorized, challenge, r;
 
         if (sd_bus_message_is_method_error(reply, NULL)) {
-                log_info("polkit cannot be asked: %s", sd_bus_message_get_error(reply)->message);
-                return POLKIT_ABSENT;
+                const sd_bus_error *error = sd_bus_message_get_error(reply);
+
+                log_info("polkit cannot be asked: %s", error->message);
+                return g_str_has_prefix(error->name, "org.freedesktop.PolicyKit1.") ? POLKIT_FAILED : POLKIT_ABSENT;
         }
 
         r = sd_bus_message_enter_container(reply, 'r', "bba{ss}");

@@ -16,6 +16,7 @@ typedef enum PolkitAnswer {
         POLKIT_YES,
         POLKIT_NO,
         POLKIT_CHALLENGE, /* authentication is required, but the call is not interactive */
+        POLKIT_FAILED,    /* it could not decide, as when the caller has left the bus */
         POLKIT_ABSENT,    /* polkit is not running, or its reply is invalid */
 } PolkitAnswer;
 

@@ -411,7 +411,7 @@ static int method_get_variables(sd_bus_message *message, void *userdata, sd_bus_
 static int find_variable(sd_bus_message *message, void *userdata, json_object **ret_value, sd_bus_error *ret_error) {
         Run *run = run_at(userdata, sd_bus_message_get_path(message));
         const char *key;
-        int r = run ? sd_bus_message_read(message, "s", &key) : -ENOENT;
+        int r = run ? error_from_message(ret_error, sd_bus_message_read(message, "s", &key)) : -ENOENT;
 
         if (r < 0)
                 return r;

@@ -628,6 +628,13 @@ NONSENSE = [
     ("GetTree", "s", (LONG,), "NoSuchTree"),
     ("GetRun", "s", ("nap.99999999999999999999",), "NoSuchRun"),
     ("GetRun", "s", (LONG,), "NoSuchRun"),
+    # sd-bus takes no character that Unicode does not assign; a bus does.
+    *((method, signature, ("\ufffe", *others), "InvalidArgument") for method, signature, *others in [
+        ("StartTree", "sa{sv}a{sv}", {}, {}), ("StartText", "ssa{sv}a{sv}", "\ufffe", {}, {}), ("HaltTree", "sa{sv}", {}),
+        ("HaltRun", "sa{sv}", {}), ("GetTree", "s"), ("GetRun", "s"), ("GetOutcome", "ssa{sv}", "x", {}),
+        ("WaitRun", "sa{sv}", {}), ("GetRecord", "st", 0), ("GetEvents", "st", 0), ("GetKept", "sa{sv}", {}),
+        ("ForgetKept", "sasa{sv}", [], {})]),
+    ("ListHistory", "a{sv}", (client.variants({"tree": "\ufffe"}),), "InvalidArgument"),
 ]
 
 
@@ -639,6 +646,9 @@ def test_nonsense_gets_a_named_error(btd):
         said = f"{method}{tuple(str(a)[:20] for a in arguments)}: {str(error.value)[:200]}"
         assert error.value.name in ["org.btd1.Error." + name for name in names.split()], said
         assert error.value.message and len(error.value.message) < 1000, said
+        if arguments[0] == "\ufffe":
+            assert error.value.message == \
+                "an argument is invalid: its text may have a character that Unicode does not assign, such as U+FFFE"
     assert btd.client.get("/org/btd1", MANAGER, "NRunning") == 1
 
 

@@ -35,8 +35,8 @@ ERRORS = ["AccessDenied", "InteractiveAuthorizationRequired", "InvalidArgs", "Pr
 
 STRINGS = [
     "", " ", "a", "0", "-1", "1e999", "null", "true", "{}", "[]", '""', '"a"', '{"a":1}', "%s%n%d", "../../etc/passwd", "/",
-    "@", "a@b", "#1", "\t\n", "\u00e9\u4e2d\U0001f600", "\ufffd", "\x7f", ":1.1", "Version", "a" * 255, "a" * 256,
-    "9" * 400, "[" * 5000, '{"a":' * 2000, "a" * 300000,
+    "@", "a@b", "#1", "\t\n", "\u00e9\u4e2d\U0001f600", "\ufffd", "\ufffe", "camera\U0001ffff",
+    "\x7f", ":1.1", "Version", "a" * 255, "a" * 256, "9" * 400, "[" * 5000, '{"a":' * 2000, "a" * 300000,
 ]
 
 
