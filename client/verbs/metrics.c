@@ -3,8 +3,10 @@
 /* btctl metrics: prints the counters of btd in the OpenMetrics format, also as the answer to an HTTP request, for a
  * unit that systemd starts for each connection. */
 
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -13,7 +15,7 @@
 #define OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
 /* Limits of a request: the bytes of its head, and the seconds it may take to come. */
 #define REQUEST_MAX 8192u
-#define REQUEST_SECONDS 10u
+#define REQUEST_SECONDS 3u
 
 static int get_metrics(Client *client, char **ret_text) {
         g_autoptr(sd_bus_message) reply = NULL;
@@ -65,6 +67,34 @@ static bool is_known(const char *path) {
         return (length == 1 && *path == '/') || (length == strlen("/metrics") && g_str_has_prefix(path, "/metrics"));
 }
 
+/* A page of the web can make a browser of this machine send requests to this machine, under a host name of its own. So
+ * requests over the loopback device must name an address or "localhost". */
+static bool is_for_this_host(const char *request) {
+        struct sockaddr_storage own = {};
+        const struct sockaddr_in *in = (const struct sockaddr_in *) &own;
+        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *) &own;
+        g_auto(GStrv) lines = g_strsplit(request, "\n", -1);
+
+        if (getsockname(STDIN_FILENO, (struct sockaddr *) &own, &(socklen_t){ sizeof(own) }) < 0 ||
+            !(own.ss_family == AF_INET ? ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
+                                       : own.ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr)))
+                return true;
+
+        for (char **line = lines; *line; line++) {
+                char *host = *line + strlen("Host:");
+
+                if (g_ascii_strncasecmp(*line, "Host:", strlen("Host:")) != 0)
+                        continue;
+
+                host = g_strstrip(host);
+                host += *host == '[';
+                host[*line < host && host[-1] == '[' ? strcspn(host, "]") : strcspn(host, ":")] = '\0';
+                return g_hostname_is_ip_address(host) || g_ascii_strcasecmp(host, "localhost") == 0;
+        }
+
+        return true;
+}
+
 static int serve(Client *client) {
         g_autoptr(GString) request = g_string_new(NULL);
         g_autofree char *text = NULL;
@@ -73,6 +103,9 @@ static int serve(Client *client) {
 
         if (!read_request(request))
                 return refuse("400 Bad Request", "The request is incomplete or too long.\n", false);
+
+        if (!is_for_this_host(request->str))
+                return refuse("403 Forbidden", "The host must be an address or localhost.\n", false);
 
         g_string_truncate(request, strcspn(request->str, "\r\n"));
         words = g_strsplit(request->str, " ", 4);

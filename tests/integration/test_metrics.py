@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import socket
 import subprocess
 
 import pytest
@@ -172,6 +173,21 @@ def test_http(btd, request_text, status, body):
 
 
 @pytest.mark.both_buses("the error for a name that nobody has")
+@pytest.mark.parametrize("host, status", [
+    ("127.0.0.1:9776", "200 OK"), ("localhost", "200 OK"), ("[::1]:9776", "200 OK"), ("evil.example:9776", "403 Forbidden")])
+def test_http_over_the_loopback_device(btd, host, status):
+    btd.start()
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        peer, _ = server.accept()
+        with peer:
+            client.sendall(f"GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            result = subprocess.run([BTCTL, "--address=" + btd.bus.address, "metrics", "--format=http"], stdin=peer,
+                                    capture_output=True, check=True, timeout=PATIENCE)
+    text = result.stdout.decode()
+    assert text.split("\r\n")[0] == "HTTP/1.0 " + status
+    assert text.endswith("The host must be an address or localhost.\n") == (status != "200 OK")
+
+
 def test_http_without_btd(bus):
     command = [BTCTL, "--address=" + bus.address, "metrics", "--format=http"]
     result = subprocess.run(command, input=b"GET / HTTP/1.0\r\n\r\n", capture_output=True, check=True, timeout=PATIENCE)
