@@ -32,13 +32,18 @@ static bool is_trusted(uid_t uid) {
         return uid == 0 || uid == geteuid();
 }
 
+/* The owner as the kernel tells it to a process with PrivateUsers=, if it is neither root nor the user of the process.
+ */
+#define UID_NOT_TOLD 65534u
+
 /* what: the subject of the message. */
 static char *refuse_owner(const char *what, const char *path, const struct stat *st) {
-        g_autofree char *quoted = g_shell_quote(path);
+        g_autofree char *quoted = g_shell_quote(path),
+                        *owner = st->st_uid == UID_NOT_TOLD ? g_strdup("another user")
+                                                            : g_strdup_printf("UID %" PRIuMAX, (uintmax_t) st->st_uid);
 
-        return g_strdup_printf("is refused, because %s belongs to UID %" PRIuMAX ", not to root; " CHECK_FIRST
-                               "chown %sroot %s",
-                               what, (uintmax_t) st->st_uid, S_ISLNK(st->st_mode) ? "-h " : "", quoted);
+        return g_strdup_printf("is refused, because %s belongs to %s, not to root; " CHECK_FIRST "chown %sroot %s",
+                               what, owner, S_ISLNK(st->st_mode) ? "-h " : "", quoted);
 }
 
 static char *refuse_mode(const char *what, const char *path, const struct stat *st) {

@@ -114,20 +114,22 @@ static void test_target(void) {
 /* Who owns a link can make it lead elsewhere. */
 static void test_owner(void) {
         g_autoptr(Yard) yard = yard_new();
-        g_autofree char
-                *link = g_strdup_printf("is refused, because '%s', on its path, belongs to UID 65534, not to root; "
-                                        "a tree can do anything as root, so find out first who put it there "
-                                        "and what it does; if you trust it, run: chown -h root '%s'",
-                                        yard->way, yard->way),
-                *directory = g_strdup_printf("is refused, because '%s', on its path, belongs to UID 65534, not to "
-                                             "root; a tree can do anything as root, so find out first who put "
-                                             "it there and what it does; if you trust it, run: chown root '%s'",
-                                             yard->inner, yard->inner),
-                *file = g_strdup_printf(
-                        "is refused, because it belongs to UID 65534, not to root; a tree can do anything as root, so "
-                        "find out first who put it there and what it does; if you trust it, run: chown root "
-                        "'%s'",
-                        yard->tree);
+        g_autofree char *link = g_strdup_printf(
+                                "is refused, because '%s', on its path, belongs to another user, not to root; "
+                                "a tree can do anything as root, so find out first who put it there "
+                                "and what it does; if you trust it, run: chown -h root '%s'",
+                                yard->way, yard->way),
+                        *directory = g_strdup_printf(
+                                "is refused, because '%s', on its path, belongs to another user, not to "
+                                "root; a tree can do anything as root, so find out first who put "
+                                "it there and what it does; if you trust it, run: chown root '%s'",
+                                yard->inner, yard->inner),
+                        *file = g_strdup_printf(
+                                "is refused, because it belongs to another user, not to root; a tree can do anything "
+                                "as root, so "
+                                "find out first who put it there and what it does; if you trust it, run: chown root "
+                                "'%s'",
+                                yard->tree);
 
         if (geteuid() != 0) {
                 g_test_skip("only root can give files away");
