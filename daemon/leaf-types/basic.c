@@ -5,6 +5,7 @@
 
 #include <syslog.h>
 
+#include "engine/tree.h"
 #include "leaf-types/basic.h"
 #include "leaf-types/leaf-types.h"
 
@@ -107,10 +108,17 @@ static const Param sleep_params[] = {
         {},
 };
 
+static unsigned sleep_never(const Node *nodes, NodeId node) {
+        const SleepParams *params = nodes[node].params;
+
+        return params->duration == UINT64_MAX ? TYPE_NEVER_SUCCEEDS : 0;
+}
+
 const NodeType sleep_type = {
         .name = "Sleep",
         .class = NODE_ACTION,
         .flags = TYPE_NEVER_FAILS | TYPE_INWARD,
+        .never = sleep_never,
         .params = sleep_params,
         .params_size = sizeof(SleepParams),
         .summary = "Succeeds after a time",

@@ -30,6 +30,14 @@ typedef struct Kept {
         NodeId node;
 } Kept;
 
+/* The value to which a condition has changed. It counts in the next tick even if the condition has changed back by
+ * then: a unit restarts in less time than it can take to ask whether the machine goes down. */
+typedef struct Seen {
+        NodeId node; /* NODE_NONE: it has counted */
+        Status status;
+        Cause *cause;
+} Seen;
+
 uint64_t live_run_clock(const Run *run) {
         return timers_now(run->services->leaves->timers, TIMER_MONOTONIC);
 }
@@ -38,6 +46,37 @@ Activity *live_run_activity(const Run *run, NodeId node) {
         const RunLeaf *leaf = run_leaf(run, node);
 
         return leaf ? leaf->activity : NULL;
+}
+
+static void seen_clear(void *p) {
+        cause_unref(((Seen *) p)->cause);
+}
+
+static Seen *find_seen(const Run *run, NodeId node) {
+        for (unsigned i = 0; run->seen && i < run->seen->len; i++)
+                if (g_array_index(run->seen, Seen, i).node == node)
+                        return &g_array_index(run->seen, Seen, i);
+
+        return NULL;
+}
+
+/* When a condition becomes known, and when a paused run is resumed, what is there then counts. */
+static void see(Run *run, const RunLeaf *leaf) {
+        Seen seen = { .node = leaf->node };
+
+        if (!leaf->activity || leaf->status == STATUS_RUNNING || run->paused || find_seen(run, leaf->node))
+                return;
+
+        seen.status = activity_evaluate(leaf->activity);
+        if (seen.status == leaf->status || seen.status == STATUS_RUNNING)
+                return;
+
+        seen.cause = activity_cause(leaf->activity) ? cause_ref(activity_cause(leaf->activity)) : NULL;
+        if (!run->seen) {
+                run->seen = g_array_new(FALSE, FALSE, sizeof(Seen));
+                g_array_set_clear_func(run->seen, seen_clear);
+        }
+        g_array_append_val(run->seen, seen);
 }
 
 /* The end is recorded before the activity is released. */
@@ -64,6 +103,7 @@ static void give(Run *run, const Kept *input, bool kept) {
                         break;
                 if (!(definition_tree(run->definition)->nodes[input->node].type->flags & TYPE_INWARD) && !run->halting)
                         run->in_doubt = true;
+                see(run, run_leaf(run, input->node));
                 if (kept)
                         input_condition_turned(run, input->node, live_run_clock(run));
                 else
@@ -228,6 +268,7 @@ static Status host_look(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
         Run *run = userdata;
         Status status;
         Cause *cause;
+        Seen *seen;
 
         if (!leaf->activity) {
                 leaf->activity = activity_start(run, leaf);
@@ -236,6 +277,14 @@ static Status host_look(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
         }
 
         status = activity_evaluate(leaf->activity);
+        seen = find_seen(run, leaf->node);
+        if (seen && seen->status != status) {
+                seen->node = NODE_NONE;
+                give_or_keep(run, INPUT_CONDITION, leaf->node);
+                *ret_cause = g_steal_pointer(&seen->cause);
+                return seen->status;
+        }
+
         cause = activity_cause(leaf->activity);
         *ret_cause = cause ? cause_ref(cause) : NULL;
         return status;
@@ -413,6 +462,7 @@ void run_end_live(Run *run, bool left) {
         }
         node_locks_free(g_steal_pointer(&run->node_locks), left);
         g_clear_pointer(&run->kept, g_array_unref);
+        g_clear_pointer(&run->seen, g_array_unref);
         g_clear_pointer(&run->later, timer_free);
         run_forget_past(run);
         ticker_remove(run->services->ticker, &run->turn);
@@ -478,12 +528,17 @@ void live_run_tell_moved(Run *run) {
                 return;
 
         run->moved = false;
+        if (run->paused)
+                g_clear_pointer(&run->seen, g_array_unref);
         run->callbacks->state_changed(run, run->callbacks_userdata);
 }
 
 /* True: the run has finished, and may have been freed. */
 bool live_run_tick(Run *run) {
-        if (input_tick(run, live_run_clock(run)) != STATUS_RUNNING) {
+        Status status = input_tick(run, live_run_clock(run));
+
+        g_clear_pointer(&run->seen, g_array_unref);
+        if (status != STATUS_RUNNING) {
                 live_run_finish(run);
                 return true;
         }

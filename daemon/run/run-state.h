@@ -111,6 +111,7 @@ struct Run {
         char *token;           /* NULL: the id is the token */
         NodeLocks *node_locks; /* NULL before the first one, and after the run has finished */
         GArray *kept;          /* inputs that came while the run was busy; NULL: none */
+        GArray *seen;          /* values to which conditions have changed since the last tick; NULL: none */
         Timer *later;          /* delays kept inputs of a loop; NULL: none */
         Past *past;            /* NULL: it was not recovered, or all its leaves have been read */
         char *not_durable;     /* why it does not survive a restart; NULL: it does, or run records are not kept */

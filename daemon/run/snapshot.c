@@ -823,6 +823,7 @@ static bool restore_machine(const Reading *reading, void *member, json_object *j
         NOT(callbacks_userdata)                                                                                        \
         NOT(node_locks)                                                                                                \
         NOT(kept)                                                                                                      \
+        NOT(seen)                                                                                                      \
         NOT(later)                                                                                                     \
         NOT(past)                                                                                                      \
         NOT(not_durable)

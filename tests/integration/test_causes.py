@@ -107,8 +107,8 @@ def test_a_service_that_is_frozen(btd):
     btd.tree("other", {"type": "DBusCall", "destination": "org.freedesktop.DBus", "path": "/", "member": "GetId"})
     btd.tree("often", {"type": "RetryUntilSuccessful", "num_attempts": 60, "child": call})
     with frozen(btd.bus):
-        path = finished(btd, "once", call)
-        assert chain_of(btd, path)[-1]["text"] == "timed out after 10ms; the call may still take effect"
+        path = finished(btd, "once", {**call, "timeout": "1s"})
+        assert chain_of(btd, path)[-1]["text"] == "timed out after 1s; the call may still take effect"
         path = btd.client.start("often")[1]
         btd.client.finish(path)
         assert re.sub(r"\b\d+ ", "7 ", chain_of(btd, path)[-1]["text"]) == \

@@ -286,7 +286,7 @@ def test_a_start_waits_while_systemd_restarts_the_unit(machine, name, text, stat
 
 def test_a_start_fails_when_systemd_gives_up(machine):
     machine.unit("hopeless.service", "[Unit]\nStartLimitBurst=3\nStartLimitIntervalSec=1h\n"
-                                     "[Service]\nExecStart=/bin/false\nRestart=always\nRestartSec=20ms\n")
+                                     "[Service]\nType=oneshot\nExecStart=/bin/false\nRestart=on-failure\nRestartSec=20ms\n")
     machine.load("hopeless", waiting_start("hopeless.service"))
     status, cause, _ = finish(machine, "hopeless")
     assert status == "failure"

@@ -341,6 +341,33 @@ static void test_condition_changes(void) {
         g_assert_false(fake_is_alive("C"));
 }
 
+/* It is shorter than the time until the next tick. */
+static void test_condition_that_dips(void) {
+        g_autoptr(RunStage) stage = run_stage_new(
+                "{ 'type': 'WhileDoElse', 'children': [" CONDITION("C") ", " ACTION("A") ", " ACTION("B") "] }");
+
+        run_stage_start(stage);
+        fake_set_value("C", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        fake_set_value("C", STATUS_FAILURE, "is inactive");
+        fake_set_value("C", STATUS_SUCCESS, NULL);
+        run_stage_turn(stage);
+        run_stage_turn(stage);
+        g_assert_cmpuint(fake_starts("B"), ==, 1);
+        g_assert_cmpuint(fake_starts("A"), ==, 2);
+        g_assert_true(fake_is_alive("A"));
+
+        run_pause(stage->run, "test");
+        fake_set_value("C", STATUS_FAILURE, "is inactive");
+        fake_set_value("C", STATUS_SUCCESS, NULL);
+        run_resume(stage->run, "test");
+        run_stage_turn(stage);
+        g_assert_cmpuint(fake_starts("B"), ==, 1);
+        g_assert_true(fake_is_alive("A"));
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
+        run_stage_assert_finished(stage, STATUS_SUCCESS, NULL);
+}
+
 static void assert_changes(const RunStage *stage, const NodeId *nodes, unsigned n) {
         g_autoptr(GArray) changes = run_take_changes(stage->run);
 
@@ -527,6 +554,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run/condition-fails", test_condition_fails);
         g_test_add_func("/run/condition-changes", test_condition_changes);
         g_test_add_func("/run/changes", test_changes);
+        g_test_add_func("/run/condition-that-dips", test_condition_that_dips);
         g_test_add_func("/run/delay-says-how-long", test_delay_says_how_long);
         g_test_add_func("/run/condition-that-acts", test_condition_that_acts);
         g_test_add_func("/run/awaits", test_awaits);
