@@ -689,8 +689,8 @@ GPtrArray *archive_list(Archive *archive) {
         return runs;
 }
 
-/* Tries both paths, because the file may be moved from the first to the second meanwhile. Of a record whose first line is
- * damaged, only the name is known, and when the file was written. */
+/* Tries both paths, because the file may be moved from the first to the second meanwhile. Of a record whose first line
+ * is damaged, only the name is known, and when the file was written. */
 static RecordSummary read_summary(const char *run, const char *from, const char *path) {
         g_autofree char *lost = NULL, *error = NULL;
         const char *dot = strrchr(run, '.');

@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
@@ -175,9 +174,11 @@ static int read_entries(RunRecord *record, const char *text, size_t length, char
         return r;
 }
 
-static int read_until_damage(const char *text, size_t length, bool newest, RunRecord **ret_record, char **ret_damage,
-                             char **ret_error) {
+/* newest: begins with the newest snapshot. ret_damage NULL: a record that is damaged is not read. */
+static int read_text(const char *text, size_t length, bool newest, RunRecord **ret_record, char **ret_damage,
+                     char **ret_error) {
         g_autoptr(RunRecord) record = g_new0(RunRecord, 1);
+        g_autofree char *damage = NULL;
         int r;
 
         record->entries = g_array_new(false, false, sizeof(Entry));
@@ -189,47 +190,31 @@ static int read_until_damage(const char *text, size_t length, bool newest, RunRe
 
         if (newest)
                 record->size = find_newest(record, text, length);
-        *ret_damage = NULL;
-        r = read_entries(record, text, length, ret_damage);
-        if (r < 0 && record->entries->len == 0) {
-                *ret_error = g_steal_pointer(ret_damage);
+        r = read_entries(record, text, length, &damage);
+        if (r < 0 && (!ret_damage || record->entries->len == 0)) {
+                *ret_error = g_steal_pointer(&damage);
                 return r;
         }
 
+        if (ret_damage)
+                *ret_damage = g_steal_pointer(&damage);
         *ret_record = g_steal_pointer(&record);
         return 0;
 }
 
 int run_record_read_until_damage(const char *text, size_t length, RunRecord **ret_record, char **ret_damage,
                                  char **ret_error) {
-        return read_until_damage(text, length, false, ret_record, ret_damage, ret_error);
-}
-
-static int read_text(const char *text, size_t length, bool newest, RunRecord **ret_record, char **ret_error) {
-        g_autoptr(RunRecord) record = NULL;
-        g_autofree char *damage = NULL;
-        int r = read_until_damage(text, length, newest, &record, &damage, ret_error);
-
-        if (r < 0)
-                return r;
-        if (damage) {
-                *ret_error = g_steal_pointer(&damage);
-                return -EBADMSG;
-        }
-
-        *ret_record = g_steal_pointer(&record);
-        return 0;
+        return read_text(text, length, false, ret_record, ret_damage, ret_error);
 }
 
 int run_record_read_text(const char *text, size_t length, RunRecord **ret_record, char **ret_error) {
-        return read_text(text, length, false, ret_record, ret_error);
+        return read_text(text, length, false, ret_record, NULL, ret_error);
 }
 
 static int read_fd(int fd, uint64_t max, char **ret_text, size_t *ret_length, char **ret_error) {
         g_autofree char *text = NULL;
-        size_t length = 0;
         struct stat st;
-        ssize_t n = 0;
+        ssize_t n;
 
         if (fd < 0 || fstat(fd, &st) < 0) {
                 *ret_error = g_strdup_printf("cannot be read: %s", g_strerror(errno));
@@ -246,20 +231,15 @@ static int read_fd(int fd, uint64_t max, char **ret_text, size_t *ret_length, ch
         }
 
         text = g_malloc((size_t) st.st_size + 1);
-        while (length < (size_t) st.st_size && (n = read(fd, text + length, (size_t) st.st_size - length)) != 0) {
-                if (n > 0)
-                        length += (size_t) n;
-                else if (errno != EINTR)
-                        break;
-        }
+        n = read_all(fd, 0, text, (size_t) st.st_size);
         if (n < 0) {
-                *ret_error = g_strdup_printf("cannot be read: %s", g_strerror(errno));
+                *ret_error = g_strdup_printf("cannot be read: %s", g_strerror((int) -n));
                 return -EIO;
         }
 
-        text[length] = '\0';
+        text[n] = '\0';
         *ret_text = g_steal_pointer(&text);
-        *ret_length = length;
+        *ret_length = (size_t) n;
         return 0;
 }
 
@@ -270,7 +250,7 @@ static int read_file(const char *path, bool newest, uint64_t max, RunRecord **re
         size_t length;
         int r = read_fd(fd, max, &text, &length, ret_error);
 
-        return r < 0 ? r : read_text(text, length, newest, ret_record, ret_error);
+        return r < 0 ? r : read_text(text, length, newest, ret_record, NULL, ret_error);
 }
 
 int run_record_read_file(const char *path, RunRecord **ret_record, char **ret_error) {

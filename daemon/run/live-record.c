@@ -58,14 +58,6 @@ void run_close_record(Run *run) {
         run_set_writer(run, NULL);
 }
 
-void run_leave_record(Run *run) {
-        g_autofree char *error = NULL;
-
-        if (run_status(run) == STATUS_RUNNING && run_close(run, &error) < 0)
-                log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run_id(run) },
-                            "has no snapshot, so the next btd has to replay the whole run record: %s", error);
-}
-
 /* The same summary that record_summary_read() would read. */
 static RecordSummary summary_of(const Run *run) {
         return (RecordSummary){

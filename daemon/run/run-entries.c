@@ -231,19 +231,22 @@ void run_note_snapshot(Run *run) {
                 lose_record(run, error);
 }
 
-int run_close(Run *run, char **ret_error) {
+void run_leave_record(Run *run) {
+        g_autofree char *error = NULL;
         g_auto(Entry) record = {};
-        int r = 0;
+
+        if (run->status != STATUS_RUNNING)
+                return;
 
         live_run_record_missed(run);
         run_flush(run);
         if (can_have_snapshot(run)) {
                 record = take_snapshot(run);
-                r = record_writer_close(run->writer, &record, ret_error);
+                if (record_writer_close(run->writer, &record, &error) < 0)
+                        log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run_id(run) },
+                                    "has no snapshot, so the next btd has to replay the whole run record: %s", error);
         }
-
         g_clear_pointer(&run->writer, record_writer_free);
-        return r;
 }
 
 void run_flush(Run *run) {

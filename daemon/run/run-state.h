@@ -254,9 +254,6 @@ void run_note_results(Run *run);
 void run_flush(Run *run);
 /* Writes a snapshot if one is due. Not while the run processes an input. */
 void run_note_snapshot(Run *run);
-/* Writes a snapshot and closes the run record. A negative errno with an error message: the run record is still valid,
- * but must be replayed. */
-int run_close(Run *run, char **ret_error);
 
 /* For the files that implement live runs. */
 
