@@ -129,8 +129,8 @@ INTERFACES = {
 }
 
 
-SILENT = {MANAGER: {"LostLogMessages"}, TREE: set(),
-          RUN: {"TreeChanged", "LastEvent", "Ticks", "Inputs", "ActionStarts", "ActionRestarts"}}
+SILENT = {interface: {member.split()[1] for member in members if member.endswith(" false")}
+          for interface, members in INTERFACES.items()}
 
 
 def describe(interface):

@@ -84,6 +84,22 @@ def test_page_describes_all_members(name):
         assert [word for word in described if word[0].isupper()] == expected
 
 
+def test_page_has_all_fields_of_lists(btd):
+    btd.tree("nap", {"type": "Sleep", "duration": "1h"})
+    btd.start()
+    btd.client.start("nap")
+    for method in "ListTrees", "ListRuns":
+        [listed] = btd.client.manager(method)
+        described = re.search(rf"^\.It Li {method} Ns \(\)\n(.*?)^see the properties", PAGE, re.M | re.S)[1]
+        assert set(re.findall(r"\w+", " ".join(re.findall(r"^\.Li (.*)", described, re.M)))) == set(listed)
+
+
+def test_page_names_properties_that_no_signal_has():
+    section = re.search(r"^\.Ss Changes of properties\n(.*?)^\.S[sh]", PAGE, re.M | re.S)[1]
+    silent = {member.split()[1] for member in members(installed("Run")) if member.endswith(" false")}
+    assert set(re.findall(r"^\.It Li (\w+)$", section, re.M)) == silent
+
+
 def test_page_has_all_errors():
     errors = set(re.findall(r'"(org\.btd1\.Error\.\w+)"', read("daemon", "service", "errors.h")))
     assert set(re.findall(r"^\.It Li (org\.btd1\.Error\.\w+)$", PAGE, re.M)) == errors
