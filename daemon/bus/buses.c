@@ -15,8 +15,7 @@ struct Buses {
         GMainContext *context;
         char *default_name, *default_address;
         GHashTable *connections; /* by name */
-        Connection *first;       /* the one of these to the default bus; NULL until first needed */
-        Connection *second;      /* to the same bus; NULL until first needed */
+        Connection *second;      /* to the default bus; NULL until first needed */
         unsigned n_own;
 };
 
@@ -58,21 +57,15 @@ static int open_connection(Buses *buses, const char *name, const char *shown, Co
 }
 
 int buses_get(Buses *buses, const char *name, const char *shown, Connection **ret_connection, char **ret_error) {
-        Connection *connection = name ? g_hash_table_lookup(buses->connections, name) : buses->first;
-        int r;
+        const char *bus = name ?: buses->default_name;
+        Connection *connection = g_hash_table_lookup(buses->connections, bus);
 
-        if (!connection && !name) {
-                r = buses_get(buses, buses->default_name, buses->default_name, &connection, ret_error);
+        if (!connection) {
+                int r = open_connection(buses, bus, name ? shown : bus, &connection, ret_error);
+
                 if (r < 0)
                         return r;
-
-                buses->first = connection;
-        } else if (!connection) {
-                r = open_connection(buses, name, shown, &connection, ret_error);
-                if (r < 0)
-                        return r;
-
-                g_hash_table_insert(buses->connections, g_strdup(name), connection);
+                g_hash_table_insert(buses->connections, g_strdup(bus), connection);
         }
 
         *ret_connection = connection;
