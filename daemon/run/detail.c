@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements run_node_detail() without knowing any type by name: a node's timer, its rounds and the status of its child
- * are enough. */
+/*
+ * Describes the state of nodes, without knowing any type by name: a node's timer, its rounds and the status of its
+ * child are enough. A leaf of a live run describes itself.
+ */
 
 #include <inttypes.h>
 
 #include "basic/span.h"
-#include "run/run-inputs.h"
+#include "run/run-state.h"
 
 /* The maximum number of rounds of a decorator, which is the only number among its parameters; -1: none. */
 static int64_t rounds_max(const Node *node) {
@@ -140,7 +142,8 @@ static char *idle_detail(const Run *run, const Tree *tree, const NodeHistory *hi
         return rounds > 0 ? g_strdup_printf("%" PRIu32 " done", rounds) : NULL;
 }
 
-char *run_node_detail(const Run *run, NodeId node, uint64_t timer_left) {
+/* timer_left: microseconds until the node's own timer expires; UINT64_MAX: it has none. */
+static char *detail_of(const Run *run, NodeId node, uint64_t timer_left) {
         const Tree *tree = definition_tree(run_definition(run));
         const NodeHistory *history = run_node_history(run);
 
@@ -160,4 +163,47 @@ char *run_node_detail(const Run *run, NodeId node, uint64_t timer_left) {
         return tree->nodes[node].flags & NODE_LEAF ? NULL
                                                    : stopping_detail(run, tree, node)
                                                              ?: running_detail(tree, history, run_machine(run), node, timer_left);
+}
+
+static char *node_detail(const Run *run, NodeId node, uint64_t now, uint64_t suspended) {
+        const NodeHistory *history = run->history;
+        Activity *activity = live_run_activity(run, node);
+        uint64_t deadline = run_deadline(run, node), left = UINT64_MAX;
+        g_autofree char *lock = run->node_locks ? node_locks_describe(run->node_locks, node) : NULL;
+        const char *connection = run->node_locks ? node_locks_connection_name(run->node_locks, node) : NULL;
+        char *detail;
+
+        if (lock)
+                return g_strconcat("waits for ", lock, NULL);
+        if (activity && run_holds_until(run, node) == UINT64_MAX &&
+            node_history_status(history, node) == STATUS_RUNNING && node_history_phase(history, node) == PHASE_BEGUN)
+                return activity_describe(activity);
+
+        if (deadline != UINT64_MAX && definition_uses_boottime(run->definition, node)) {
+                deadline = run_boottime_deadline(run, node);
+                now += suspended;
+        }
+        if (deadline != UINT64_MAX)
+                left = deadline - MIN(now, deadline);
+        if (connection && node_history_phase(history, node) == PHASE_BEGUN)
+                return g_strdup_printf("its connection is %s", connection);
+        detail = detail_of(run, node, left);
+        return detail || !activity ? detail : activity_remark(activity);
+}
+
+void run_report_at(const Run *run, NodeId node, uint64_t now, uint64_t suspended, NodeReport *ret_report) {
+        uint64_t since = node_history_since(run->history, node);
+
+        *ret_report = (NodeReport){
+                .status = node_history_status(run->history, node),
+                .state = node_history_state(run->history, node),
+                .since = since > 0 ? run->started + (since - run->start) : 0,
+                .duration = node_history_duration(run->history, node, now),
+                .element = g_strdup(run_node_element(run, node)),
+                .detail = run_detail_with_signals(run, node, node_detail(run, node, now, suspended)),
+        };
+}
+
+void run_node_report(const Run *run, NodeId node, NodeReport *ret_report) {
+        run_report_at(run, node, live_run_clock(run), timers_suspended(run->services->leaves->timers), ret_report);
 }

@@ -42,7 +42,7 @@ typedef struct NodeReport {
         uint64_t since;    /* see node_history_since(); 0: never started */
         uint64_t duration; /* see node_history_duration() */
         char *element;     /* see run_node_element(); NULL: none */
-        char *detail;      /* what it waits for, or why it failed; NULL: none */
+        char *detail;      /* half a line: what it waits for, or why it failed; NULL: none */
 } NodeReport;
 
 typedef struct RunCallbacks {
@@ -189,11 +189,6 @@ uint64_t run_now(const Run *run);
 uint64_t run_deadline(const Run *run, NodeId node);
 /* The same for CLOCK_BOOTTIME, if the node's times continue while the machine is suspended. */
 uint64_t run_boottime_deadline(const Run *run, NodeId node);
-
-/* Describes the state of the node in half a line: why it waits while it is running, or why it failed after it has
- * ended. timer_left: microseconds until the node's own timer expires; UINT64_MAX: it has none. To be freed. NULL:
- * nothing to show, or a running leaf, which must describe itself. */
-char *run_node_detail(const Run *run, NodeId node, uint64_t timer_left);
 
 /* The breakpoints that are set, and those at which the run is paused: NodeIds, sorted; NULL: none. */
 const GArray *run_breakpoints(const Run *run);
