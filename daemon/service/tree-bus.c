@@ -17,7 +17,6 @@
 #include "service/variables-bus.h"
 
 /* index, parent, type, name, details */
-#define NODE_SIGNATURE "(uussa{sv})"
 /* The least that a node takes in a message. */
 #define NODE_SIZE_MIN 48u
 #define IN_PARTS "GetNodesFrom"
@@ -258,7 +257,7 @@ static int append_node(Answer *answer, sd_bus_error *ret_error) {
         title = definition_title(answer->definition, node);
         answer->size += NODE_SIZE_MIN + strlen(tree->nodes[node].type->name) + strlen(tree_node_name(tree, node)) +
                         answer_text_size(title);
-        r = sd_bus_message_append(answer->reply, NODE_SIGNATURE, node, tree->nodes[node].parent,
+        r = sd_bus_message_append(answer->reply, TREE_NODE_SIGNATURE, node, tree->nodes[node].parent,
                                   tree->nodes[node].type->name, tree_node_name(tree, node), title ? 1 : 0, "title", "s",
                                   title);
         return r < 0 ? r : 1;
@@ -274,7 +273,7 @@ static int begin_nodes(Answer *answer, sd_bus_error *ret_error) {
 
 static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = {
-                .array = NODE_SIGNATURE, .instead = IN_PARTS, .begin = begin_nodes, .append = append_node
+                .array = TREE_NODE_SIGNATURE, .instead = IN_PARTS, .begin = begin_nodes, .append = append_node
         };
 
         return published_answer(userdata, message, &kind, ret_error);
@@ -282,7 +281,7 @@ static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_erro
 
 static int method_get_nodes_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = {
-                .array = NODE_SIGNATURE, .in_parts = true, .begin = begin, .append = append_node
+                .array = TREE_NODE_SIGNATURE, .in_parts = true, .begin = begin, .append = append_node
         };
 
         return published_answer(userdata, message, &kind, ret_error);
@@ -439,9 +438,9 @@ static const sd_bus_vtable methods[] = {
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetTextFrom", SD_BUS_ARGS("t", offset), SD_BUS_RESULT("s", part), method_get_text_from,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" NODE_SIGNATURE, nodes), method_get_nodes,
-                                SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetNodesFrom", SD_BUS_ARGS("u", first), SD_BUS_RESULT("a" NODE_SIGNATURE, nodes),
+        SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" TREE_NODE_SIGNATURE, nodes),
+                                method_get_nodes, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetNodesFrom", SD_BUS_ARGS("u", first), SD_BUS_RESULT("a" TREE_NODE_SIGNATURE, nodes),
                                 method_get_nodes_from, SD_BUS_VTABLE_UNPRIVILEGED),
 
         SD_BUS_VTABLE_END,

@@ -9,6 +9,9 @@
 #include "service/property.h"
 #include "service/published.h"
 
+/* A node, in the answers of GetNodes and GetNodesFrom. */
+#define TREE_NODE_SIGNATURE "(uussa{sv})"
+
 extern const ObjectKind tree_kind;
 
 int tree_bus_find(sd_bus *bus, const char *path, const char *interface, void *userdata, void **ret_found,

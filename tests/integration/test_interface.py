@@ -100,6 +100,30 @@ def test_page_names_properties_that_no_signal_has():
     assert set(re.findall(r"^\.It Li (\w+)$", section, re.M)) == silent
 
 
+# What Qt has a type for. For the others, its generator wants a name.
+QT = set("ybnqiuxtdsog") | {"as", "ay", "ao", "ag", "v"}
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_generators_get_what_they_need(name):
+    """The description of each member, from the page; names of types for Qt."""
+    for member in installed(name):
+        annotations = {each.get("name"): each.get("value") for each in member.findall("annotation")}
+        text = annotations["org.gtk.GDBus.DocString"]
+        assert re.fullmatch(r"[^\\]+\.", text), text
+        kinds = [("In", member.findall("arg[@direction='in']")), ("Out", member.findall("arg[@direction='out']"))] \
+            if member.tag == "method" else [("Out", member.findall("arg"))]
+        wanted = {f"org.qtproject.QtDBus.QtTypeName.{way}{number}"
+                  for way, arguments in kinds for number, each in enumerate(arguments) if each.get("type") not in QT}
+        if member.tag == "property" and member.get("type") not in QT:
+            wanted = {"org.qtproject.QtDBus.QtTypeName"}
+        assert {each for each in annotations if "QtTypeName" in each} == wanted, member.get("name")
+    if name == "Run":
+        [changed] = [each for each in installed(name) if each.get("name") == "NodesChanged"]
+        assert "These nodes have changed; for subscribers only. The structure is that of GetNodes, without titles." \
+            in changed.find("annotation[@name='org.gtk.GDBus.DocString']").get("value")
+
+
 def test_page_has_all_errors():
     errors = set(re.findall(r'"(org\.btd1\.Error\.\w+)"', read("daemon", "service", "errors.h")))
     assert set(re.findall(r"^\.It Li (org\.btd1\.Error\.\w+)$", PAGE, re.M)) == errors
