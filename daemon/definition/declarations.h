@@ -31,8 +31,14 @@ typedef struct Declaration {
         const char *description; /* NULL: none */
 } Declaration;
 
-/* The variable that a tree reads to know the instance of its run: null if it has none. */
+/* The variables that a tree reads to know about its run, without a declaration. */
+typedef enum OwnVariable {
+        OWN_INSTANCE = 1 << 0, /* the instance of the run; null if it has none */
+        OWN_RUN = 1 << 1,      /* an object: id, tree, instance */
+} OwnVariable;
+
 #define VARIABLE_INSTANCE "instance"
+#define VARIABLE_RUN "run"
 
 /* The reason why the name is not valid for a variable; NULL: it is valid. at: it may begin with '@'. To be freed. */
 char *variable_name_problem(const char *name, bool at);

@@ -463,8 +463,8 @@ int definition_check_set(const Definition *definition, json_object *variables, c
         return 0;
 }
 
-bool definition_reads_instance(const Definition *definition) {
-        return definition->loaded.reads_instance;
+unsigned definition_own_variables(const Definition *definition) {
+        return definition->loaded.own_variables;
 }
 
 #define PARAMS_ARENA_SIZE 512u

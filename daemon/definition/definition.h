@@ -75,8 +75,8 @@ int definition_check_start(const Definition *definition, json_object *variables,
 /* Checks whether these variables can be set in a running run. -EINVAL with an error message. */
 int definition_check_set(const Definition *definition, json_object *variables, char **ret_error);
 
-/* True if the tree gets the variable VARIABLE_INSTANCE: it reads this variable, and does not set it itself. */
-bool definition_reads_instance(const Definition *definition);
+/* Which variables the tree gets: it reads them, and does not set them itself. OwnVariable, combined. */
+unsigned definition_own_variables(const Definition *definition);
 
 /* NULL: the node has none of this kind. */
 const Script *definition_guard(const Definition *definition, NodeId node, Guard guard);

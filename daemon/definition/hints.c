@@ -149,7 +149,7 @@ const Hint hints[] = {
         { HINT_KEY, NULL, "do|body|node", "child", NULL },
 
         { HINT_NAME, NULL, "os|io", NULL,
-          "an expression has no clock, files or programs: run one with a Spawn, and read what it says from 'stdout'" },
+          "an expression has no files or programs: run one with a Spawn, and read what it says from 'stdout'; the time is now()" },
         { HINT_NAME, NULL, "json|cjson", NULL, "a Spawn with \"stdout_format\": \"json\" gives a value, not a text" },
         { HINT_NAME, NULL, "print", NULL, "use a Log" },
         { HINT_NAME, NULL, "sleep|wait", NULL, "use a Sleep" },

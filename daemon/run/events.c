@@ -49,10 +49,11 @@ static void clear_event(void *event) {
         run_event_clear(event);
 }
 
-static void on_set(const char *key, json_object *value, void *userdata) {
-        const RunEvents *events = userdata;
+void run_events_set(const char *key, json_object *value, void *userdata) {
+        const Run *run = userdata;
 
-        json_object_object_add(events->set, key, json_object_get(value));
+        if (run->events)
+                json_object_object_add(run->events->set, key, json_object_get(value));
 }
 
 static json_object *take_set(RunEvents *events) {
@@ -84,8 +85,6 @@ void run_observe_events(Run *run, RunEventObserver observer, void *userdata, uns
                 };
                 g_array_set_clear_func(run->events->events, clear_event);
         }
-
-        blackboard_observe(variables_outermost(run->variables), run->events ? on_set : NULL, run->events);
 }
 
 uint64_t run_n_events(const Run *run) {

@@ -160,6 +160,8 @@ void run_clear_machine(Run *run);
 /* Count an event, and make it if somebody observes the events; see events.h. Call them while the run processes the
  * input to which the event belongs. */
 void run_tell(Run *run, NodeId node, const char *what);
+/* A variable got a value: the set of BlackboardHost. */
+void run_events_set(const char *key, json_object *value, void *run);
 void run_tell_text(Run *run, NodeId node, const char *what, const char *format, ...) G_GNUC_PRINTF(4, 5);
 /* by: the user who has requested it, or NULL. */
 void run_tell_request(Run *run, NodeId node, const char *what, const char *by);

@@ -156,6 +156,19 @@ char *run_describe_waiting(const Run *run, NodeId node) {
 
 /* The life of the run. */
 
+/* The time of the input, as events have it. The numbers do not come again after a recovery, which is later. */
+static BlackboardMoment on_moment(uint64_t n, void *userdata) {
+        const Run *run = userdata;
+        uint64_t random = run->seed + run->now * UINT64_C(0x9e3779b97f4a7c15) + (n << 40);
+
+        /* The finalizer of SplitMix64. */
+        random = (random ^ random >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        random = (random ^ random >> 27) * UINT64_C(0x94d049bb133111eb);
+        return (BlackboardMoment){ .time = run->started + (run->now - run->start), .random = random ^ random >> 31 };
+}
+
+static const BlackboardHost blackboard_host = { .set = run_events_set, .moment = on_moment };
+
 Run *run_make(const RunOrigin *origin, Definition *definition, const RunHost *host, void *userdata) {
         size_t n_id = strlen(origin->id) + 1, n_tree = strlen(origin->tree) + 1,
                n_instance = strlen(origin->instance) + 1;
@@ -168,7 +181,8 @@ Run *run_make(const RunOrigin *origin, Definition *definition, const RunHost *ho
         run->definition = definition_ref(definition);
         run->host = host;
         run->host_userdata = userdata;
-        run->variables = variables_new(definition, origin->instance);
+        run->variables = variables_new(definition, origin->id, origin->tree, origin->instance);
+        blackboard_set_host(run_blackboard(run), &blackboard_host, run);
         run->machine = machine_new(tree, &run_machine_host, run, origin->seed);
         run->history = node_history_new(tree, origin->start);
         run->seed = origin->seed;

@@ -73,7 +73,29 @@ json_object *variables_initial(const Definition *definition) {
         return initial_variables(definition_scope_info(definition, 0));
 }
 
-Variables *variables_new(const Definition *definition, const char *instance) {
+static json_object *instance_value(const char *instance) {
+        g_autofree char *text = *instance ? instance_text(instance) : NULL;
+
+        return text ? json_object_new_string(text) : NULL;
+}
+
+static void add_own_variables(json_object *variables, unsigned own, const char *id, const char *tree,
+                              const char *instance) {
+        json_object *run;
+
+        if (own & OWN_INSTANCE)
+                json_object_object_add(variables, VARIABLE_INSTANCE, instance_value(instance));
+        if (!(own & OWN_RUN))
+                return;
+
+        run = json_object_new_object();
+        json_object_object_add(run, "id", json_object_new_string(id));
+        json_object_object_add(run, "tree", json_object_new_string(tree));
+        json_object_object_add(run, "instance", instance_value(instance));
+        json_object_object_add(variables, VARIABLE_RUN, run);
+}
+
+Variables *variables_new(const Definition *definition, const char *id, const char *tree, const char *instance) {
         unsigned n_scopes = definition_n_scopes(definition);
         Variables *variables = g_malloc0(sizeof(Variables) + n_scopes * sizeof(Scope));
         g_autoptr(json_object) initial = variables_initial(definition);
@@ -83,11 +105,7 @@ Variables *variables_new(const Definition *definition, const char *instance) {
         variables->n_scopes = n_scopes;
         outermost->blackboard = blackboard_new(definition_limits(definition));
         outermost->active = true;
-        if (definition_reads_instance(definition)) {
-                g_autofree char *text = *instance ? instance_text(instance) : NULL;
-
-                json_object_object_add(initial, VARIABLE_INSTANCE, text ? json_object_new_string(text) : NULL);
-        }
+        add_own_variables(initial, definition_own_variables(definition), id, tree, instance);
         blackboard_reset(outermost->blackboard, initial);
         outermost->checked = blackboard_version(outermost->blackboard);
         return variables;

@@ -13,9 +13,9 @@
 
 typedef struct Variables Variables;
 
-/* Sets the initial variables of the tree file. The definition is borrowed. instance: the name of the run's instance, or
- * "". */
-Variables *variables_new(const Definition *definition, const char *instance);
+/* Sets the initial variables of the tree file. The definition is borrowed. id, tree, instance: of the run, as in
+ * RunOrigin. */
+Variables *variables_new(const Definition *definition, const char *id, const char *tree, const char *instance);
 void variables_free(Variables *variables);
 
 /* The initial variables of the tree itself: an object to be freed. */

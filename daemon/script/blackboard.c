@@ -34,8 +34,8 @@ struct Blackboard {
         const Limits *limits;
         uint64_t total; /* bytes of the variables of all scopes */
         uint64_t n_sets;
-        BlackboardObserver observer;
-        void *observer_userdata;
+        const BlackboardHost *host; /* or NULL */
+        void *host_userdata;
 };
 
 struct BlackboardWatch {
@@ -250,8 +250,8 @@ void blackboard_set(Blackboard *blackboard, const char *key, json_object *value)
         variable->is_set = true;
         holder->n_changes++;
         holder->outermost->n_sets++;
-        if (holder->outermost->observer)
-                holder->outermost->observer(plain_key(key), value, holder->outermost->observer_userdata);
+        if (holder->outermost->host && holder->outermost->host->set)
+                holder->outermost->host->set(plain_key(key), value, holder->outermost->host_userdata);
         if (variable->watches)
                 call_back(variable->watches);
 }
@@ -381,9 +381,9 @@ uint64_t blackboard_n_sets(const Blackboard *outermost) {
         return outermost->n_sets;
 }
 
-void blackboard_observe(Blackboard *outermost, BlackboardObserver observer, void *userdata) {
-        outermost->observer = observer;
-        outermost->observer_userdata = userdata;
+void blackboard_set_host(Blackboard *outermost, const BlackboardHost *host, void *userdata) {
+        outermost->host = host;
+        outermost->host_userdata = userdata;
 }
 
 BlackboardWatch *blackboard_watch(Blackboard *blackboard, const char *const *keys, BlackboardChanged callback,
@@ -482,6 +482,13 @@ char *blackboard_full_text(const Limits *limits) {
         g_autofree char *size = limit_size_text(limits->max[LIMIT_VARIABLES]);
 
         return g_strdup_printf("the variables of the run would exceed %s", size);
+}
+
+BlackboardMoment blackboard_moment(const Blackboard *blackboard, uint64_t n) {
+        const Blackboard *outermost = blackboard->outermost;
+
+        return outermost->host && outermost->host->moment ? outermost->host->moment(n, outermost->host_userdata)
+                                                          : (BlackboardMoment){};
 }
 
 const Limits *blackboard_limits(const Blackboard *blackboard) {

@@ -70,10 +70,24 @@ void blackboard_watch_free(BlackboardWatch *watch);
 
 /* How often a variable got another value, in any scope of this outermost one. */
 uint64_t blackboard_n_sets(const Blackboard *outermost);
-/* Calls back whenever a variable got another value, in any scope of this outermost one. The callback must not set
- * variables. NULL: stop. */
-typedef void (*BlackboardObserver)(const char *key, json_object *value, void *userdata);
-void blackboard_observe(Blackboard *outermost, BlackboardObserver observer, void *userdata);
+/* For now() and random() in expressions: the wall clock in µs, and random bits. */
+typedef struct BlackboardMoment {
+        uint64_t time, random;
+} BlackboardMoment;
+
+/* What uses an outermost scope. */
+typedef struct BlackboardHost {
+        /* Called whenever a variable got another value, in any scope of the outermost one. Must not set variables.
+         * NULL: nobody wants to know. */
+        void (*set)(const char *key, json_object *value, void *userdata);
+        /* n: a number that is new each time in an evaluation. NULL: there is no time. */
+        BlackboardMoment (*moment)(uint64_t n, void *userdata);
+} BlackboardHost;
+
+/* The host is borrowed. NULL: none. */
+void blackboard_set_host(Blackboard *outermost, const BlackboardHost *host, void *userdata);
+/* All 0 if there is no time. */
+BlackboardMoment blackboard_moment(const Blackboard *blackboard, uint64_t n);
 
 /*
  * The limit of all variables of a run together, in bytes (LIMIT_VARIABLES). A value counts about as many bytes as its

@@ -410,8 +410,77 @@ static int basic_unit_escape_path(lua_State *lua) {
         return call_escape(lua, unit_escape_path);
 }
 
+/* Keys in the registry: the Blackboard, and how often its moment was read. */
+static const char blackboard_key, moments_key;
+
+void sandbox_set_blackboard(lua_State *lua, const Blackboard *blackboard) {
+        lua_pushlightuserdata(lua, (void *) blackboard);
+        lua_rawsetp(lua, LUA_REGISTRYINDEX, &blackboard_key);
+}
+
+static BlackboardMoment moment(lua_State *lua) {
+        const Blackboard *blackboard;
+        lua_Integer n;
+
+        lua_rawgetp(lua, LUA_REGISTRYINDEX, &moments_key);
+        n = lua_tointeger(lua, -1) + 1;
+        lua_pushinteger(lua, n);
+        lua_rawsetp(lua, LUA_REGISTRYINDEX, &moments_key);
+
+        lua_rawgetp(lua, LUA_REGISTRYINDEX, &blackboard_key);
+        blackboard = lua_touserdata(lua, -1);
+        lua_pop(lua, 2);
+        return blackboard ? blackboard_moment(blackboard, (uint64_t) n) : (BlackboardMoment){};
+}
+
+/* Without a format, the seconds since 1970; with one, the local time as text. No error of Lua may be raised while the
+ * text is held. */
+static int basic_now(lua_State *lua) {
+        lua_Integer seconds = (lua_Integer) (moment(lua).time / G_USEC_PER_SEC);
+        const char *format = luaL_optstring(lua, 1, NULL);
+        GDateTime *time;
+        size_t most;
+        bool known;
+        char *text;
+
+        if (!format) {
+                lua_pushinteger(lua, seconds);
+                return 1;
+        }
+
+        budget_charge(lua, strlen(format));
+        most = budget_lift(lua);
+        time = g_date_time_new_from_unix_local(seconds);
+        text = time ? g_date_time_format(time, format) : NULL;
+        known = text != NULL;
+        lua_pushstring(lua, text);
+        g_free(text);
+        g_clear_pointer(&time, g_date_time_unref);
+        budget_lower(lua, most);
+        return known ? 1 : luaL_argerror(lua, 1, "the format is not valid; one is '%Y-%m-%d'");
+}
+
+/* As math.random() of Lua: a number from 0 to below 1, a whole one from 1 to m, or from m to n. */
+static int basic_random(lua_State *lua) {
+        lua_Unsigned bits = moment(lua).random;
+        lua_Integer low = lua_gettop(lua) > 1 ? luaL_checkinteger(lua, 1) : 1;
+        lua_Integer high = lua_gettop(lua) > 0 ? luaL_checkinteger(lua, lua_gettop(lua) > 1 ? 2 : 1) : 0;
+        lua_Unsigned width = (lua_Unsigned) high - (lua_Unsigned) low + 1;
+
+        if (lua_gettop(lua) == 0) {
+                lua_pushnumber(lua, (lua_Number) (bits >> 11) * 0x1p-53);
+                return 1;
+        }
+
+        luaL_argcheck(lua, low <= high, 1, "the interval is empty");
+        lua_pushinteger(lua, (lua_Integer) ((lua_Unsigned) low + (width == 0 ? bits : bits % width)));
+        return 1;
+}
+
 static const luaL_Reg library_basic[] = {
+        { "now", basic_now },
         { "pairs", table_pairs },
+        { "random", basic_random },
         { "tonumber", call_over_text },
         { "tostring", basic_tostring },
         { "unit_escape", basic_unit_escape },
@@ -434,9 +503,9 @@ typedef struct Library {
         const char *const *members;
 } Library;
 
-static const char *const basic_members[] = { "assert",   "error",    "ipairs", "pairs",       "select",
-                                             "tonumber", "tostring", "type",   "unit_escape", "unit_escape_path",
-                                             NULL };
+static const char *const basic_members[] = { "now",         "random",           "assert",   "error",    "ipairs",
+                                             "pairs",       "select",           "tonumber", "tostring", "type",
+                                             "unit_escape", "unit_escape_path", NULL };
 static const char *const math_members[] = { "abs", "acos",       "asin", "atan", "ceil", "cos", "deg",
                                             "exp", "floor",      "fmod", "huge", "log",  "max", "maxinteger",
                                             "min", "mininteger", "modf", "pi",   "rad",  "sin", "sqrt",

@@ -3,7 +3,8 @@
 
 /*
  * Owns the sandbox of chunks: the functions that they can use, and the limits of an evaluation. The functions only
- * compute: none has access to the system, keeps state, or depends on chance. Chunks cannot change them. The limits are
+ * compute: none has access to the system or keeps state. The time and random numbers come from the run, and the results
+ * of evaluations are recorded. Chunks cannot change the functions. The limits are
  * a number of steps and of bytes. A step is an instruction, or the work of a library function that takes about the same
  * time. Both numbers depend only on the chunk and its variables, so the same chunk is never stopped on one machine and
  * completed on another. The time has no limit of its own: instructions that compare long texts take longer than others.
@@ -13,6 +14,8 @@
 #include <lua.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "script/blackboard.h"
 
 #define BUDGET_STEPS 1000000
 #define BUDGET_MEMORY (8 * 1024 * 1024)
@@ -51,6 +54,9 @@ void budget_lower(lua_State *lua, size_t most);
 
 /* Makes them the global names of the state. */
 void sandbox_open(lua_State *lua);
+
+/* Where now() and random() of the next evaluation take their values from; borrowed. */
+void sandbox_set_blackboard(lua_State *lua, const Blackboard *blackboard);
 
 /* Is it a function or a library? */
 bool sandbox_is_name(const char *name);

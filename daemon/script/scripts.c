@@ -596,6 +596,7 @@ static int call(const Script *script, const Blackboard *blackboard, json_object 
                 return -EINVAL;
         }
 
+        sandbox_set_blackboard(lua, blackboard);
         lua_rawgeti(lua, LUA_REGISTRYINDEX, script->function);
         budget_begin(lua);
         status = lua_pcall(lua, 0, 1, 0);

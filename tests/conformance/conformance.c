@@ -270,7 +270,7 @@ static bool run_vector(json_object *vector) {
                 return false;
 
         n_ticks = g_new0(unsigned, definition_tree(definition)->n_nodes);
-        variables = variables_new(definition, "");
+        variables = variables_new(definition, "", "", "");
         machine = machine_new(definition_tree(definition), &host, &trial, 0);
         trial.n_ticks = n_ticks;
         trial.machine = machine;

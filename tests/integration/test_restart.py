@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import time
 
 import pytest
 
@@ -169,3 +170,26 @@ def test_a_run_is_new_once(btd, tmp_path):
     btd.start(*options)
     run, _ = btd.client.start("boot", "other")
     assert btd.client.wait_signal("RunNew").args[0] == run
+
+
+def test_a_run_knows_itself_and_the_time(btd, tmp_path):
+    """The next btd takes what was computed from the run record: it computes nothing again."""
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.tree("self", {"type": "Sequence", "children": [
+        {"type": "Script", "code": ["began = now()", "day = now('%Y-%m-%d')", "drawn = random(1000000)",
+                                    "other = random()"]},
+        {"type": "Log", "message": "{run.id} {run.tree} {run.instance}"}, LONG]})
+    btd.start(*options)
+    before = int(time.time())
+    _, path = btd.client.start("self", instance="usb")
+    btd.client.wait_node(path, LONG.get("name", LONG["type"]), "running")
+    values = btd.client.variables(path)
+    assert values["run"] == {"id": "self.1", "tree": "self", "instance": "usb"}
+    assert before <= values["began"] <= time.time()
+    assert 1 <= values["drawn"] <= 1000000 and 0 <= values["other"] < 1
+    assert re.fullmatch("20[0-9]{2}-[0-9]{2}-[0-9]{2}", values["day"])
+    assert "self.1 self usb" in btd.log()
+
+    btd.stop(signal.SIGKILL)
+    btd.start(*options)
+    assert btd.client.variables(path) == values

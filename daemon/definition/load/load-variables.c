@@ -164,7 +164,7 @@ typedef struct VariableCheck {
         GHashTable *local;     /* name -> number of ForEach around with it */
         GArray *locals;        /* of Local */
         GHashTable *reported;  /* names; each is reported once */
-        bool reads_instance;   /* of the run, because no part of the tree at the top sets such a variable */
+        unsigned own;          /* OwnVariable that are read, because no part of the tree at the top sets them */
 } VariableCheck;
 
 static bool is_outer(const char *name) {
@@ -363,6 +363,11 @@ static const char *nearest_of(GHashTable *names, const char *word) {
         return nearest.best;
 }
 
+/* 0: it is none. */
+static unsigned own_variable(const char *name) {
+        return g_str_equal(name, VARIABLE_INSTANCE) ? OWN_INSTANCE : g_str_equal(name, VARIABLE_RUN) ? OWN_RUN : 0;
+}
+
 static void report(VariableCheck *check, const VariableUse *variable) {
         bool outer = is_outer(variable->name);
         size_t place = use_place(check, variable);
@@ -375,9 +380,9 @@ static void report(VariableCheck *check, const VariableUse *variable) {
                 nearest = nearest_of(outer ? check->outer : check->set, name);
 
         g_string_append_printf(text, "%s: nothing sets the variable '%s'", variable->param->name, variable->name);
-        if (!outer && g_str_equal(name, VARIABLE_INSTANCE))
-                g_string_append_printf(text, "; the instance of the run is '%s" VARIABLE_INSTANCE "' here",
-                                       param_is_script(variable->param) ? "_G." : "@");
+        if (!outer && own_variable(name))
+                g_string_append_printf(text, "; that of the run is '%s%s' here",
+                                       param_is_script(variable->param) ? "_G." : "@", name);
         else if (hint)
                 g_string_append(text, why);
         else if (nearest)
@@ -473,9 +478,9 @@ static void check_variable(VariableCheck *check, const VariableUse *variable) {
                         check_first(check, variable);
                 return;
         }
-        if (set == check->outer && g_str_equal(name, VARIABLE_INSTANCE)) {
+        if (set == check->outer && own_variable(name)) {
                 g_hash_table_add(set, (char *) name);
-                check->reads_instance = true;
+                check->own |= own_variable(name);
                 return;
         }
 
@@ -579,7 +584,7 @@ static const char *const *sorted(Loader *loader, GHashTable *names) {
         return list;
 }
 
-const char *const *loader_check_variables(Loader *loader, Plan *root, bool *ret_reads_instance) {
+const char *const *loader_check_variables(Loader *loader, Plan *root, unsigned *ret_own) {
         g_autoptr(GHashTable) reachable = root ? find_reachable(root) : g_hash_table_new(NULL, NULL);
         g_autoptr(GPtrArray) checks = g_ptr_array_new_with_free_func((GDestroyNotify) variable_check_free);
         g_autoptr(GHashTable) outer = root && all_setters_known(reachable) ? g_hash_table_new(NULL, NULL) : NULL;
@@ -609,7 +614,7 @@ const char *const *loader_check_variables(Loader *loader, Plan *root, bool *ret_
                 VariableCheck *check = g_ptr_array_index(checks, i);
 
                 each_variable_use(check, check_variable);
-                *ret_reads_instance |= check->reads_instance;
+                *ret_own |= check->own;
                 check_declared_outputs(check);
         }
 

@@ -556,7 +556,7 @@ static void read_all(Loader *loader, TreeFile *file, Loaded *loaded) {
         loader_report_uses(loader, unit->root);
         loader_check_inputs(loader);
         check_autostart(loader, file, unit);
-        loaded->variables = loader_check_variables(loader, unit->root, &loaded->reads_instance);
+        loaded->variables = loader_check_variables(loader, unit->root, &loaded->own_variables);
         loader_measure_plans(loader);
         make_tree(loader, unit, loaded);
 }

@@ -45,7 +45,7 @@ typedef struct Loaded {
         json_object *blackboard;
         Limits limits;                /* for it and its runs */
         const char *const *variables; /* of the outermost scope, sorted; NULL without a root */
-        bool reads_instance;          /* VARIABLE_INSTANCE is one of them */
+        unsigned own_variables;       /* those of them that are OwnVariable */
         GArray *templates;            /* of Template, in order of node */
         GArray *attributes;           /* of NodeAttributes, in order of node */
         GArray *scopes;               /* of ScopeInfo */

@@ -356,6 +356,6 @@ void loader_add_references(Loader *loader, const Param *param, uint32_t node, ui
 /* Adds the variables that the parameter itself uses; its value must be valid. */
 void loader_add_param_variables(Loader *loader, const Param *param, uint32_t node, uint32_t item, const void *values);
 /* Checks that all variables that are read can have been set. root may be NULL. Returns the variables
- * of the root, sorted by name, in the arena; NULL: not known. ret_reads_instance: see definition_reads_instance(); set
+ * of the root, sorted by name, in the arena; NULL: not known. ret_own: see definition_own_variables(); set
  * only if true. */
-const char *const *loader_check_variables(Loader *loader, Plan *root, bool *ret_reads_instance);
+const char *const *loader_check_variables(Loader *loader, Plan *root, unsigned *ret_own);

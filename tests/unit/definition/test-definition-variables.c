@@ -80,10 +80,10 @@ static const struct {
           "the tree at the top (in Do)" },
         { "{'btd':1,'trees':{'t':{'root':{'type':'Do','text':'a {unit_escape:instance}'}}},'root':{'type':'SubTree',"
           "'tree':'t'}}",
-          "t:1:67: error: text: nothing sets the variable 'instance'; the instance of the run is '@instance' here (in "
+          "t:1:67: error: text: nothing sets the variable 'instance'; that of the run is '@instance' here (in "
           "t: Do)" },
         { "{'btd':1,'trees':{'t':{'root':{'type':'Do','test':'instance'}}},'root':{'type':'SubTree','tree':'t'}}",
-          "t:1:52: error: test: nothing sets the variable 'instance'; the instance of the run is '_G.instance' here "
+          "t:1:52: error: test: nothing sets the variable 'instance'; that of the run is '_G.instance' here "
           "(in "
           "t: Do)" },
 
@@ -125,7 +125,7 @@ static void test_instance(void) {
                 g_autoptr(Definition) definition = tree_file_good(cases[i].text);
 
                 g_test_message("%s", cases[i].text);
-                g_assert_true(definition_reads_instance(definition) == cases[i].reads);
+                g_assert_true((definition_own_variables(definition) == OWN_INSTANCE) == cases[i].reads);
         }
 }
 

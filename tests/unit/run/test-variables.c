@@ -23,7 +23,7 @@ static Stage *stage_new(const char *file) {
         if (definition_load_text(text, strlen(text), fake_tables, NULL, diagnostics, &stage->definition) < 0)
                 g_error("%s", diagnostics_format(diagnostics, 0));
 
-        stage->variables = variables_new(stage->definition, "");
+        stage->variables = variables_new(stage->definition, "", "", "");
         return stage;
 }
 
@@ -169,7 +169,7 @@ static void test_element_text(void) {
                 "[\"0123456789012345678901234567890123456789012345678901234567...",
                 "a\\nb",
         };
-        g_autoptr(Variables) again = variables_new(stage->definition, "");
+        g_autoptr(Variables) again = variables_new(stage->definition, "", "", "");
         g_autoptr(json_object) image = NULL;
 
         g_assert_cmpstr(variables_element_text(stage->variables, 1), ==, NULL);

@@ -492,12 +492,13 @@ static void on_observed(const char *key, json_object *value, void *userdata) {
 }
 
 static void test_observed(void) {
+        static const BlackboardHost host = { .set = on_observed };
         static const char *const names[] = { "b", NULL };
         g_autoptr(Blackboard) outermost = blackboard_new(&limits_default), scope = blackboard_new_scope(outermost),
                               local = blackboard_new_local(scope, names);
         g_autoptr(GString) observed = g_string_new(NULL);
 
-        blackboard_observe(outermost, on_observed, observed);
+        blackboard_set_host(outermost, &host, observed);
         blackboard_set(outermost, "a", json_object_new_int(1));
         blackboard_set(outermost, "a", json_object_new_int(1));
         blackboard_set(scope, "a", NULL);
@@ -505,7 +506,7 @@ static void test_observed(void) {
         blackboard_set(local, "@a", json_object_new_int(3));
         g_assert_cmpstr(observed->str, ==, "a=1 a=null b=2 a=3 ");
 
-        blackboard_observe(outermost, NULL, NULL);
+        blackboard_set_host(outermost, NULL, NULL);
         blackboard_set(outermost, "a", json_object_new_int(4));
         g_assert_cmpstr(observed->str, ==, "a=1 a=null b=2 a=3 ");
 }

@@ -87,6 +87,45 @@ static void test_functions_that_are_not_there(void) {
         }
 }
 
+static BlackboardMoment on_moment(uint64_t n, void *userdata) {
+        return (BlackboardMoment){ .time = UINT64_C(86400000000) * 365, .random = n << 60 };
+}
+
+/* The run gives the time and the numbers; without a run they are 0. */
+static void test_moment(void) {
+        static const struct {
+                const char *code, *value;
+        } cases[] = {
+                { "now()", "31536000" },
+                { "#now('%Y')", "4" },
+                { "random()", "0.0625" },
+                { "({random(), random()})[2]", "0.125" },
+                { "random(6) >= 1 and random(6) <= 6", "true" },
+                { "random(7, 7)", "7" },
+                { "math.type(random(math.mininteger, math.maxinteger))", "\"integer\"" },
+        };
+        static const BlackboardHost host = { .moment = on_moment };
+        g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
+        g_autofree char *without = evaluate("now() == 0 and random() == 0"), *empty = evaluate("random(2, 1)");
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(Scripts) scripts = scripts_new();
+                g_autoptr(json_object) value = NULL;
+                g_autofree char *error = NULL;
+                const Script *script;
+                size_t offset;
+
+                blackboard_set_host(blackboard, &host, NULL);
+                g_assert_cmpint(scripts_compile(scripts, SCRIPT_EXPRESSION, cases[i].code, NULL, NULL, &script, &error,
+                                                &offset),
+                                ==, 0);
+                g_assert_cmpint(script_evaluate(script, blackboard, NULL, &value, &error), ==, 0);
+                g_assert_cmpstr(json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN), ==, cases[i].value);
+        }
+        g_assert_cmpstr(without, ==, "true");
+        g_assert_cmpstr(empty, ==, "random(2, 1): bad argument #1 to 'random' (the interval is empty)");
+}
+
 static void test_members_that_are_not_there(void) {
         static const char *const names[][2] = {
                 { "string", "dump" },  { "string", "pack" },    { "string", "unpack" }, { "string", "packsize" },
@@ -399,6 +438,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         g_test_add_func("/sandbox/functions-that-are-not-there", test_functions_that_are_not_there);
+        g_test_add_func("/sandbox/moment", test_moment);
         g_test_add_func("/sandbox/members-that-are-not-there", test_members_that_are_not_there);
         g_test_add_func("/sandbox/values-in-texts", test_values_in_texts);
         g_test_add_func("/sandbox/long-texts", test_long_texts);
