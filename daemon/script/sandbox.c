@@ -457,7 +457,7 @@ static int basic_now(lua_State *lua) {
         g_free(text);
         g_clear_pointer(&time, g_date_time_unref);
         budget_lower(lua, most);
-        return known ? 1 : luaL_argerror(lua, 1, "the format is not valid; one is '%Y-%m-%d'");
+        return known ? 1 : luaL_argerror(lua, 1, "the format is not valid; see btd-expressions(7)");
 }
 
 /* As math.random() of Lua: a number from 0 to below 1, a whole one from 1 to m, or from m to n. */
