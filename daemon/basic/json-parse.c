@@ -25,12 +25,12 @@ static bool number_fits(const char *number, size_t length) {
                g_ascii_string_to_unsigned(digits, 10, 0, UINT64_MAX, NULL, NULL);
 }
 
-/* text is JSON. */
+/* The string may have no end. */
 static const char *skip_string(const char *text) {
-        for (text++; *text != '"'; text++)
-                text += *text == '\\';
+        for (text++; *text && *text != '"'; text++)
+                text += *text == '\\' && text[1];
 
-        return text + 1;
+        return text + (*text == '"');
 }
 
 /* Returns the first number in JSON text that does not fit, or NULL. json-c takes NaN and Infinity for numbers. */
@@ -96,27 +96,27 @@ static int to_ascii(const char *text, size_t length, int depth, char **ret_ascii
 
 int json_parse(const char *text, size_t length, int depth, json_object **ret_value, char **ret_number) {
         g_autofree char *ascii = NULL;
-        json_object *value;
+        g_autoptr(json_object) value = NULL;
+        json_object *strict;
         const char *misfit;
         int r = to_ascii(text, length, depth, &ascii);
 
         if (r < 0)
                 return r;
-        if (!g_utf8_validate_len(text, length, NULL) || !tokenize(ascii, length, depth, JSON_TOKENER_STRICT, &value))
+        if (!g_utf8_validate_len(text, length, NULL) ||
+            !tokenize(text, length, depth, JSON_TOKENER_VALIDATE_UTF8, &value))
                 return -EINVAL;
-        if (strcmp(ascii, text) != 0) {
-                json_object_put(value);
-                if (!tokenize(text, length, depth, JSON_TOKENER_VALIDATE_UTF8, &value))
-                        return -EINVAL;
-        }
 
+        /* In strict mode, 0.18 finds some of these numbers itself. */
         misfit = find_misfit(text, &length);
         if (misfit) {
                 *ret_number = excerpt(misfit, length);
-                json_object_put(value);
                 return -ERANGE;
         }
+        if (!tokenize(ascii, strlen(ascii), depth, JSON_TOKENER_STRICT, &strict))
+                return -EINVAL;
 
-        *ret_value = value;
+        json_object_put(strict);
+        *ret_value = g_steal_pointer(&value);
         return 0;
 }

@@ -584,8 +584,10 @@ static void test_writer_cuts(void) {
                         ==, 0);
                 n_snapshots++;
                 g_assert_cmpint(stat(place.path, &st), ==, 0);
-                g_assert_cmpuint((uint64_t) st.st_size, ==, record_writer_size(writer));
+                g_assert_cmpuint((uint64_t) st.st_size, >=,
+                                 record_writer_size(writer)); /* in a tmpfs, its end is mapped */
                 g_assert_cmpint(run_record_read_file(place.path, &record, &error), ==, 0);
+                g_assert_cmpuint(record->size, ==, record_writer_size(writer));
                 g_assert_cmpuint(record->newest_entry, ==, record->entries->len - 1);
                 g_assert_cmpuint(record->size - record->body, <, 2200);
                 g_assert_cmpint(g_array_index(record->entries, Entry, 0).kind, ==,
