@@ -253,9 +253,10 @@ static void test_bad_parameters(void) {
 
 /* Nobody but a shell splits words, or joins programs. */
 static void test_doubtful_parameters(void) {
-        assert_refused("\"argv\": [\"/bin/sh -c ls\"]",
-                       "argv: \"/bin/sh -c ls\" is taken for the name of a program; an argument is an element of its "
-                       "own, as in [\"/bin/ls\", \"-l\"]");
+        assert_refused(
+                "\"argv\": [\"/bin/sh -c ls\"]",
+                "argv[0]: \"/bin/sh -c ls\" is taken for the name of a program; an argument is an element of its "
+                "own, as in [\"/bin/ls\", \"-l\"]");
         assert_refused("\"argv\": [\"ls\", \"|\", \"wc\"]",
                        "argv: \"|\" is an argument here, because there is no shell; to pass it to a shell, run "
                        "[\"/bin/sh\", \"-c\", \"...\"]");
