@@ -152,9 +152,6 @@ struct Leaf {
         /* For recover: was leaf_set_memo() called, and the last memo (or NULL). */
         bool has_memo;
         json_object *memo; /* borrowed until the next leaf_set_memo() */
-
-        /* Of the Activity; kinds do not use it. */
-        void *owner;
 };
 
 /* The user who has started its run; NULL: nobody counts what users use. */

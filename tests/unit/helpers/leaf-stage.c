@@ -32,8 +32,13 @@ typedef struct TestLeafData {
         bool released;
 } TestLeafData;
 
+/* The Leaf is the first member of its TestLeaf. */
+static TestLeaf *test_leaf_of(const Leaf *leaf) {
+        return (TestLeaf *) (void *) leaf;
+}
+
 void leaf_end(Leaf *leaf, Status status) {
-        TestLeaf *staged = leaf->owner;
+        TestLeaf *staged = test_leaf_of(leaf);
 
         g_assert_true(status == STATUS_SUCCESS || status == STATUS_FAILURE || status == STATUS_SKIPPED ||
                       status == STATUS_ERROR);
@@ -49,7 +54,7 @@ void leaf_end(Leaf *leaf, Status status) {
 }
 
 void leaf_set_value(Leaf *leaf, Status value) {
-        TestLeaf *staged = leaf->owner;
+        TestLeaf *staged = test_leaf_of(leaf);
 
         g_assert_true(value == STATUS_SUCCESS || value == STATUS_FAILURE || value == STATUS_RUNNING ||
                       value == STATUS_ERROR);
@@ -58,13 +63,13 @@ void leaf_set_value(Leaf *leaf, Status value) {
 }
 
 void leaf_value_changed(Leaf *leaf) {
-        TestLeaf *staged = leaf->owner;
+        TestLeaf *staged = test_leaf_of(leaf);
 
         staged->n_reports++;
 }
 
 void leaf_give_cause(Leaf *leaf, Cause *cause) {
-        TestLeaf *staged = leaf->owner;
+        TestLeaf *staged = test_leaf_of(leaf);
 
         cause_unref(staged->reason);
         staged->reason = cause;
@@ -84,7 +89,7 @@ size_t leaf_secret_length(Leaf *leaf) {
 }
 
 void leaf_set_output(Leaf *leaf, const char *key, json_object *value) {
-        TestLeaf *staged = leaf->owner;
+        TestLeaf *staged = test_leaf_of(leaf);
 
         json_object_object_add(staged->outputs, key, value);
 }
@@ -98,7 +103,7 @@ bool leaf_is_awaited_by(const Leaf *leaf, const char *unit, bool stop) {
 }
 
 void leaf_set_memo(Leaf *leaf, json_object *memo) {
-        TestLeaf *staged = leaf->owner;
+        TestLeaf *staged = test_leaf_of(leaf);
 
         leaf->has_memo = true;
         json_object_put(staged->memo);
@@ -138,7 +143,7 @@ unsigned leaf_queue_length(const Leaf *leaf) {
 }
 
 void leaf_lost(Leaf *leaf) {
-        TestLeaf *staged = leaf->owner;
+        TestLeaf *staged = test_leaf_of(leaf);
 
         staged->lost = true;
         staged->status = STATUS_IDLE;
@@ -264,7 +269,6 @@ static TestLeaf *make_test_leaf(LeafStage *stage, const NodeType *const *types, 
                 .attempt = stage->attempt,
                 .started = (uint64_t) g_get_monotonic_time(),
                 .durable = stage->durable,
-                .owner = staged,
         };
         data->op = g_malloc0(staged->leaf.kind->op_size);
         staged->leaf.op = data->op;

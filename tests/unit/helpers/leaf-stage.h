@@ -15,7 +15,7 @@ void leaf_stage_free(LeafStage *stage);
 
 /* A leaf that the stage runs. */
 typedef struct TestLeaf {
-        Leaf leaf;
+        Leaf leaf;     /* must be the first member */
         Status status; /* RUNNING until it has ended, or its value is known */
         unsigned n_reports;
         bool halted; /* it was halted, and has ended */
