@@ -257,14 +257,19 @@ static bool parser_at_arguments(const Parser *parser) {
         return parser_at(parser, "(") || parser_at(parser, "{") || parser->token.kind == TOKEN_STRING;
 }
 
-/* A function or library can only be used as such. So a variable with the same name causes an error, and is not silently
- * hidden. */
+/* Functions that can also be passed on as values: no variable is called so. */
+static const char *const values[] = {
+        "ipairs", "pairs", "tonumber", "tostring", "unit_escape", "unit_escape_path", NULL,
+};
+
+/* Other functions can only be called, and libraries be used as such. So a variable with the same name causes an error,
+ * and is not silently hidden. */
 static void check_library_use(Parser *parser, const Token *name, const char *shown) {
         g_autofree char *member = NULL;
         Token next;
 
         if (sandbox_is_function(shown)) {
-                if (!parser_at_arguments(parser))
+                if (!parser_at_arguments(parser) && !g_strv_contains(values, shown))
                         parser_fail(parser, name,
                                     "'%s' is a function and can only be called; a variable cannot have this name",
                                     shown);
