@@ -473,6 +473,20 @@ def test_the_output_of_a_process_is_a_variable(machine):
     assert machine.client.variables(path)["said"] == "hello\n/usr\nme"
 
 
+def test_the_streams_of_a_process_are_files(machine):
+    """And a list in argv becomes arguments."""
+    machine.load("streams", {"type": "Sequence", "children": [
+        {"type": "Spawn", "argv": ["echo", "one two"], "stdout": "words", "stdout_format": "words"},
+        {"type": "Spawn", "argv": ["printf", "%s.", "{words...}", "{words[2]}"],
+         "properties": {"StandardOutput": "append:/run/streams"}},
+        {"type": "Spawn", "argv": ["sh", "-c", "cat; echo lost >&2"], "stdout": "said",
+         "properties": {"StandardInput": "file:/run/streams", "StandardError": "null"}}]})
+    _, path = machine.client.start("streams")
+
+    assert machine.client.finish(path)[0] == "success"
+    assert machine.client.variables(path)["said"] == "one.two.two."
+
+
 def test_a_condition_follows_the_unit(machine):
     """A UnitState that is not met yet fails; the retry sees the change."""
     machine.unit("watched.service", oneshot("true"))
