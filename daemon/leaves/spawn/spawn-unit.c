@@ -67,23 +67,30 @@ static int append_command(sd_bus_message *message, const char *const *argv) {
         return r;
 }
 
-static int append_fds(sd_bus_message *message, const int fds[static 3]) {
+static int append_fds(sd_bus_message *message, const SpawnRequest *request) {
         static const char *const names[] = {
                 "StandardInputFileDescriptor",
                 "StandardOutputFileDescriptor",
                 "StandardErrorFileDescriptor",
         };
+        const int *fds = request->fds;
+        json_object *given = NULL;
+        const char *other = "null";
         int r = 0;
 
         for (int i = 0; i < 3 && r >= 0; i++)
                 if (fds[i] >= 0)
                         r = sd_bus_message_append(message, "(sv)", names[i], "h", fds[i]);
 
+        json_object_object_get_ex(request->params->properties, "StandardError", &given);
+        if (given && g_str_equal(json_object_get_string(given), other))
+                other = "journal";
+
         /* Without this, systemd would send standard error to the descriptor of standard output. It does not do so if
          * the two settings differ. The setting of standard output has no other effect, because there is a descriptor
-         * for it. */
+         * for it. If the properties have a StandardError, it comes later and counts. */
         if (r >= 0 && fds[STDOUT_FILENO] >= 0 && fds[STDERR_FILENO] < 0)
-                r = sd_bus_message_append(message, "(sv)(sv)", "StandardOutput", "s", "null", "StandardError", "s",
+                r = sd_bus_message_append(message, "(sv)(sv)", "StandardOutput", "s", other, "StandardError", "s",
                                           "journal");
 
         return r;
@@ -241,7 +248,7 @@ static int append_process(sd_bus_message *message, const SpawnRequest *request) 
         if (r >= 0)
                 r = append_string(message, "Group", params->group);
 
-        return r < 0 ? r : append_fds(message, request->fds);
+        return r < 0 ? r : append_fds(message, request);
 }
 
 /* StartTransientUnit(name, mode, a(sv) properties, a(sa(sv)) other units). A negative errno with an error message. */
