@@ -4,6 +4,7 @@
 
 #include "client/bus/run-info.h"
 #include "basic/cleanup.h"
+#include "basic/dbus-value.h"
 
 void run_info_free(RunInfo *run) {
         if (!run)
@@ -17,6 +18,7 @@ void run_info_free(RunInfo *run) {
         g_free(run->cause);
         g_free(run->restart);
         g_free(run->not_durable);
+        json_object_put(run->outputs);
         g_free(run);
 }
 
@@ -136,6 +138,18 @@ int run_info_get_outcome(const Client *client, const char *tree, const char *ins
         return r;
 }
 
+json_object *run_info_get_outputs(const Client *client, const char *id) {
+        g_autoptr(json_object) outcome = NULL;
+        g_autoptr(sd_bus_message) reply = NULL;
+        g_autofree char *error = NULL;
+        json_object *outputs = NULL;
+
+        if (client->bus && client_try(client, NULL, &reply, "WaitRun", "sa{sv}", id, 0) >= 0 &&
+            value_read_variable(reply, NULL, &outcome, &error) >= 0)
+                json_object_object_get_ex(outcome, "outputs", &outputs);
+        return json_object_get(outputs);
+}
+
 static int get_tree_changed(Client *client, RunInfo *run) {
         g_autoptr(sd_bus_message) reply = NULL;
         int changed, status, r;
@@ -186,6 +200,9 @@ int run_info_complete(Client *client, RunInfo *run) {
         if (status != EXIT_SUCCESS)
                 return status;
 
+        g_clear_pointer(&run->outputs, json_object_put);
+        if (run_info_has_finished(run))
+                run->outputs = run_info_get_outputs(client, run->id);
         g_clear_pointer(&run->not_durable, g_free);
         return client_get_string(client, run->path, BTD_RUN, "NotDurableReason", &run->not_durable);
 }
@@ -233,6 +250,8 @@ json_object *run_info_to_json(const RunInfo *run) {
         json_object_object_add(json, "finished_usec", json_object_new_uint64(run->finished));
         json_object_object_add(json, "cause", json_object_new_string(run->cause));
         json_object_object_add(json, "restart", json_object_new_string(run->restart));
+        if (run->outputs)
+                json_object_object_add(json, "outputs", json_object_get(run->outputs));
         if (run->is_counted) {
                 json_object_object_add(json, "ticks", json_object_new_uint64(run->counts.ticks));
                 json_object_object_add(json, "inputs", json_object_new_uint64(run->counts.inputs));

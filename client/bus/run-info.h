@@ -21,6 +21,7 @@ typedef struct RunInfo {
         char *restart;              /* about a restart of the run; empty: none */
         char *not_durable;          /* why a restart of btd would end it; empty: it would not; NULL: unknown */
         bool tree_changed;          /* since the start of the run; false also if unknown */
+        json_object *outputs;       /* of a finished run, an object; NULL: none, or unknown */
         bool is_counted;            /* false: the counts are unknown */
         RunCounts counts;
 } RunInfo;
@@ -45,6 +46,9 @@ typedef struct RunOutcome {
 /* Prints nothing. Returns a negative errno of sd-bus, and sets the error, which may be NULL. */
 int run_info_get_outcome(const Client *client, const char *tree, const char *instance, const char *token,
                          sd_bus_error *error, sd_bus_message **ret_reply, RunOutcome *ret_outcome);
+
+/* The outputs of a run that has ended: a new object; NULL: it has none, or btd does not know. Prints nothing. */
+json_object *run_info_get_outputs(const Client *client, const char *id);
 
 bool run_info_has_finished(const RunInfo *run);
 /* How long it took, or has been running so far. */

@@ -20,6 +20,7 @@ void tree_info_free(TreeInfo *tree) {
         g_free(tree->source);
         g_strfreev(tree->diagnostics);
         json_object_put(tree->inputs);
+        json_object_put(tree->outputs);
         g_free(tree);
 }
 
@@ -84,16 +85,18 @@ int tree_info_list(Client *client, GPtrArray **ret_trees) {
         return EXIT_SUCCESS;
 }
 
-static int get_inputs(Client *client, TreeInfo *tree) {
+/* property: Inputs or Outputs. */
+static int get_declarations(Client *client, const TreeInfo *tree, const char *property,
+                            json_object **ret_declarations) {
         g_autoptr(sd_bus_message) reply = NULL;
         g_autofree char *error = NULL;
         int status, r;
 
-        status = client_get(client, tree->path, BTD_TREE, "Inputs", "aa{sv}", &reply);
+        status = client_get(client, tree->path, BTD_TREE, property, "aa{sv}", &reply);
         if (status != EXIT_SUCCESS)
                 return status;
 
-        r = value_read_variable(reply, NULL, &tree->inputs, &error);
+        r = value_read_variable(reply, NULL, ret_declarations, &error);
         return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
 }
 
@@ -104,6 +107,7 @@ int tree_info_complete(Client *client, TreeInfo *tree) {
                 tree->source = g_strdup("");
                 tree->diagnostics = g_new0(char *, 1);
                 tree->inputs = json_object_new_array();
+                tree->outputs = json_object_new_array();
                 return EXIT_SUCCESS;
         }
 
@@ -112,7 +116,9 @@ int tree_info_complete(Client *client, TreeInfo *tree) {
                 return status;
 
         status = client_get_strings(client, tree->path, BTD_TREE, "Diagnostics", &tree->diagnostics);
-        return status != EXIT_SUCCESS ? status : get_inputs(client, tree);
+        if (status == EXIT_SUCCESS)
+                status = get_declarations(client, tree, "Inputs", &tree->inputs);
+        return status != EXIT_SUCCESS ? status : get_declarations(client, tree, "Outputs", &tree->outputs);
 }
 
 /* -ENOENT: there is no such object, or no btd. */
@@ -197,6 +203,8 @@ json_object *tree_info_to_json(const TreeInfo *tree) {
                 json_object_object_add(json, "diagnostics", output_strings_to_json(tree->diagnostics));
         if (tree->inputs)
                 json_object_object_add(json, "inputs", json_object_get(tree->inputs));
+        if (tree->outputs)
+                json_object_object_add(json, "outputs", json_object_get(tree->outputs));
 
         return json;
 }

@@ -15,12 +15,12 @@ typedef struct TreeInfo {
         char *path;        /* of the object; empty: it has none, because it has no file */
         char *description; /* may be empty */
         bool autostart;
-        char *state;         /* "ok", "broken" or "failed"; "no file" if it only has runs or waits for one */
-        char *waiting;       /* why an autostart or a restart waits; empty: none does, or its run has it */
-        char *source;        /* the file; this, diagnostics and inputs are set by tree_info_complete() */
-        char **diagnostics;  /* errors and warnings */
-        json_object *inputs; /* an array, see org.btd1(5) */
-        bool need_reload;    /* see tree_info_needs_reload(), which the owner calls */
+        char *state;                   /* "ok", "broken" or "failed"; "no file" if it only has runs or waits for one */
+        char *waiting;                 /* why an autostart or a restart waits; empty: none does, or its run has it */
+        char *source;                  /* the file; this and the rest are set by tree_info_complete() */
+        char **diagnostics;            /* errors and warnings */
+        json_object *inputs, *outputs; /* arrays, see org.btd1(5) */
+        bool need_reload;              /* see tree_info_needs_reload(), which the owner calls */
 } TreeInfo;
 
 void tree_info_free(TreeInfo *tree);

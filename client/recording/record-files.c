@@ -183,6 +183,7 @@ static RunInfo *read_run(const char *path, const char *id, bool unfinished) {
         run->cause = ended        ? g_steal_pointer(&summary.cause)
                      : unfinished ? g_strdup("")
                                   : g_strdup(RECORD_END_MISSING);
+        run->outputs = g_steal_pointer(&summary.outputs);
         run->started = summary.started;
         run->finished = ended || !unfinished ? summary.finished : 0;
         return run;

@@ -363,6 +363,7 @@ RunInfo *recording_run_at(const Recording *recording, const Replay *replay, uint
         bool over = run_status(run) != STATUS_RUNNING,
              left = recording->left && !over && time >= recording_length(recording);
         RunInfo *info = g_new0(RunInfo, 1);
+        uint32_t n_more;
 
         *info = (RunInfo){
                 .id = g_strdup(header->run),
@@ -376,6 +377,7 @@ RunInfo *recording_run_at(const Recording *recording, const Replay *replay, uint
                 .cause =
                         cause ? cause_describe(definition_tree(recording->definition), cause, NODE_NONE) : g_strdup(""),
                 .restart = g_strdup(left ? "btd is not running" : ""),
+                .outputs = run_outputs(run, &n_more),
                 .is_counted = true,
                 .counts = *run_counts(run),
         };

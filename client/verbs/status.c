@@ -24,7 +24,7 @@ static void append_diagnostics(const Output *output, GString *text, const TreeIn
 }
 
 /* "tries (int, default 3): Attempts until it fails". */
-static char *describe_input(json_object *input) {
+static char *describe_declaration(json_object *input) {
         json_object *value = NULL, *name = json_object_object_get(input, "name"),
                     *type = json_object_object_get(input, "type"),
                     *description = json_object_object_get(input, "description");
@@ -47,11 +47,11 @@ static char *describe_input(json_object *input) {
         return g_string_free(text, FALSE);
 }
 
-static void append_inputs(const Output *output, GString *text, json_object *inputs) {
-        for (size_t i = 0; i < json_object_array_length(inputs); i++) {
-                g_autofree char *value = describe_input(json_object_array_get_idx(inputs, i));
+static void append_declarations(const Output *output, GString *text, const char *label, json_object *declarations) {
+        for (size_t i = 0; i < json_object_array_length(declarations); i++) {
+                g_autofree char *value = describe_declaration(json_object_array_get_idx(declarations, i));
 
-                run_view_append_field(output, text, i == 0 ? "Inputs" : "", value);
+                run_view_append_field(output, text, i == 0 ? label : "", value);
         }
 }
 
@@ -76,7 +76,8 @@ static void append_tree_header(const Output *output, GString *text, const TreeIn
         if (*tree->source)
                 run_view_append_field(output, text, "File", tree->source);
         run_view_append_field(output, text, "Autostart", tree->autostart ? "yes" : "no");
-        append_inputs(output, text, tree->inputs);
+        append_declarations(output, text, "Inputs", tree->inputs);
+        append_declarations(output, text, "Outputs", tree->outputs);
         run_view_append_field(output, text, "Runs", runs);
         append_diagnostics(output, text, tree);
 }

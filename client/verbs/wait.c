@@ -21,6 +21,7 @@ typedef struct WaitedRun {
         char *token;          /* of this run and those that follow it; NULL: wait for this run only */
         uint64_t started;     /* CLOCK_REALTIME µs; 0: not known */
         char *status, *cause; /* of the last finished run; NULL: it has not finished */
+        json_object *outputs; /* NULL: none are known yet */
         bool over;            /* its result is known */
         int result;           /* ... as an exit status */
 } WaitedRun;
@@ -51,6 +52,7 @@ static void waited_free(void *data) {
         g_free(run->token);
         g_free(run->status);
         g_free(run->cause);
+        json_object_put(run->outputs);
         g_free(run);
 }
 
@@ -100,12 +102,16 @@ static void end_if_over(Waiting *waiting) {
 
 static json_object *result_to_json(const WaitedRun *run) {
         json_object *json = json_object_new_object();
+        g_autoptr(json_object) outputs =
+                json_object_get(run->outputs) ?: run_info_get_outputs(run->waiting->client, run->id);
 
         json_object_object_add(json, "id", json_object_new_string(run->id));
         json_object_object_add(json, "tree", json_object_new_string(run->tree));
         json_object_object_add(json, "instance", json_object_new_string(run->instance));
         json_object_object_add(json, "status", json_object_new_string(run->status));
         json_object_object_add(json, "cause", json_object_new_string(run->cause));
+        if (outputs)
+                json_object_object_add(json, "outputs", json_object_get(outputs));
         return json;
 }
 
@@ -551,6 +557,7 @@ static void waiting_add_finished(Waiting *waiting, const RunInfo *info) {
 
         run->instance = g_strdup(info->instance);
         run->started = info->started;
+        run->outputs = json_object_get(info->outputs);
         follow(waiting, info->id);
         set_end(run, info->status, info->cause, info->finished);
         set_over(run);

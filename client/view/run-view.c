@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
+#include "basic/excerpt.h"
 #include "client/bus/node-info.h"
 #include "client/view/run-view.h"
 #include "client/view/style.h"
@@ -238,6 +239,19 @@ static void append_counts(const Output *output, GString *text, const RunCounts *
         run_view_append_field(output, text, "Ticks", value);
 }
 
+static void append_outputs(const Output *output, GString *text, json_object *outputs) {
+        const char *label = "Outputs";
+
+        json_object_object_foreach(outputs, name, value) {
+                const char *json =
+                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+                g_autofree char *shown = excerpt(json, strlen(json)), *line = g_strconcat(name, "=", shown, NULL);
+
+                run_view_append_field(output, text, label, line);
+                label = "";
+        }
+}
+
 static void append_run_header(const Output *output, GString *text, const RunInfo *run) {
         g_autofree char *title = run_info_title(run), *since = time_format_point(run->started);
         g_autoptr(GString) line = g_string_new(NULL);
@@ -256,6 +270,8 @@ static void append_run_header(const Output *output, GString *text, const RunInfo
                 append_counts(output, text, &run->counts);
         if (*run->cause)
                 run_view_append_field(output, text, "Cause", run->cause);
+        if (run->outputs)
+                append_outputs(output, text, run->outputs);
         if (run->not_durable && *run->not_durable && !run_info_has_finished(run))
                 append_not_durable(output, text, run->not_durable);
 }

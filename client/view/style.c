@@ -203,7 +203,7 @@ void event_append(const Output *output, GString *line, const char *stamp, const 
         else
                 style_append_event(output, line, title, event->what, event->duration, event->text ?: "");
         if (event->values && json_object_object_length(event->values) > 0) {
-                if (event->text)
+                if (event->text || event->duration > 0)
                         g_string_append_c(line, ',');
                 output_append(output, line, STYLE_PLAIN, g_str_equal(event->what, "started") ? " with" : "");
                 append_values(output, line, event->values);

@@ -59,7 +59,7 @@ typedef enum EntryKind {
         /* Events of the whole run. */
         ENTRY_RECOVERED, /* {engine}: another daemon has recovered it */
         ENTRY_RERUN,     /* NODE {with}: that daemon starts the action, again or for the first time */
-        ENTRY_FINISHED,  /* {status, cause} */
+        ENTRY_FINISHED,  /* {status, cause, outputs, more_outputs} */
         ENTRY_SNAPSHOT,  /* {...}: the whole state, see snapshot.h; earlier entries may be missing */
         ENTRY_KIND_MAX_,
 } EntryKind;

@@ -445,7 +445,7 @@ static int read_summary(int fd, uint64_t size, RecordSummary *summary, char **re
         g_auto(Entry) entry = {};
         EntryChain chain = {};
         g_autofree char *error = NULL;
-        json_object *status = NULL, *chain_of_causes = NULL;
+        json_object *status = NULL, *chain_of_causes = NULL, *outputs = NULL, *n_more = NULL;
         const char *line;
         size_t length;
         int r;
@@ -475,6 +475,10 @@ static int read_summary(int fd, uint64_t size, RecordSummary *summary, char **re
                 json_object_object_get_ex(entry.details, "status", &status);
                 json_object_object_get_ex(entry.details, "cause", &chain_of_causes);
                 cause = cause_from_json(chain_of_causes);
+                json_object_object_get_ex(entry.details, "outputs", &outputs);
+                json_object_object_get_ex(entry.details, "more_outputs", &n_more);
+                summary->outputs = json_object_is_type(outputs, json_type_object) ? json_object_get(outputs) : NULL;
+                summary->n_more_outputs = (uint32_t) json_object_get_int64(n_more);
         }
         summary->status = g_strdup(entry.kind != ENTRY_FINISHED ? "running" : json_object_get_string(status) ?: "?");
         summary->cause = g_strdup(cause && cause->text ? cause->text : "");
@@ -511,5 +515,6 @@ void record_summary_clear(RecordSummary *summary) {
         g_free(summary->token);
         g_free(summary->status);
         g_free(summary->cause);
+        json_object_put(summary->outputs);
         *summary = (RecordSummary){};
 }

@@ -58,6 +58,8 @@ typedef struct RecordSummary {
         char *cause;                /* as text; "": none */
         uint64_t started, finished; /* CLOCK_REALTIME µs; finished: or else the last known time */
         uint32_t uid;               /* of the starter; 0 if it was the daemon itself */
+        json_object *outputs;       /* an object, see run_outputs(); NULL: none */
+        uint32_t n_more_outputs;
 } RecordSummary;
 
 /* The path of the run record of a run. The caller frees it. */

@@ -7,7 +7,8 @@
  *
  *   NUMBER UID STATUS FINISHED PART RUN TREE@INSTANCE TOKEN CAUSE CRC
  *
- * NUMBER is the time of the change, see up-clock.h. PART is 1 if the cause was too long for the line.
+ * NUMBER is the time of the change, see up-clock.h. PART is 1 if the cause was too long for the line, or the run has
+ * outputs: these are only in the history.
  *
  * If there are too many tokens, the user who has the most loses the oldest: nobody can make btd forget the tokens of
  * others.
@@ -427,8 +428,8 @@ void tokens_set(Tokens *tokens, const RecordSummary *state, uint32_t uid) {
 
         g_string_append_printf(line, "%" PRIu64 " %" PRIu32 " %s %" PRIu64 " %d %s %s@%s %s %s",
                                MAX(up_clock_now(tokens->clock), tokens->newest + 1), uid, state->status,
-                               state->finished, *end != '\0', state->run, state->tree, state->instance, state->token,
-                               escaped);
+                               state->finished, *end != '\0' || state->outputs || state->n_more_outputs > 0, state->run,
+                               state->tree, state->instance, state->token, escaped);
         (void) entry_append_checksum(line, 0, 0);
         token = take_line(tokens, line->str, line->len - 1);
         assert(token);

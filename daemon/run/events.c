@@ -286,14 +286,17 @@ void run_tell_given_up(Run *run, NodeId node, const Cause *why) {
 }
 
 void run_tell_result(Run *run) {
+        g_autoptr(json_object) outputs = NULL;
         const Cause *cause = run_cause_chain(run);
         RunEvent *event;
+        uint32_t n_more;
 
         if (!count(run))
                 return;
 
+        outputs = run_outputs(run, &n_more);
         event = add_counted(run, NODE_NONE, status_to_string(run->status),
-                            cause ? cause_describe(definition_tree(run->definition), cause, NODE_NONE) : NULL, NULL);
+                            cause ? cause_describe(definition_tree(run->definition), cause, NODE_NONE) : NULL, outputs);
         event->status = run->status;
         event->duration = event->time;
 }

@@ -60,6 +60,9 @@ void run_close_record(Run *run) {
 
 /* The same summary that record_summary_read() would read. */
 static RecordSummary summary_of(const Run *run) {
+        uint32_t n_more;
+        json_object *outputs = run_outputs(run, &n_more);
+
         return (RecordSummary){
                 .run = g_strdup(run_id(run)),
                 .tree = g_strdup(run->tree),
@@ -70,6 +73,8 @@ static RecordSummary summary_of(const Run *run) {
                 .started = run->started,
                 .finished = run_finished(run),
                 .uid = run_caller(run),
+                .outputs = outputs,
+                .n_more_outputs = n_more,
         };
 }
 

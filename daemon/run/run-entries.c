@@ -74,6 +74,26 @@ void run_note_status(Run *run, EntryKind kind, NodeId node, Status status, const
         g_string_append_c(text, '}');
 }
 
+void run_note_finished(Run *run) {
+        g_autoptr(json_object) outputs = NULL;
+        uint32_t n_more;
+        GString *text;
+
+        if (!run->writer)
+                return;
+
+        text = begin(run, ENTRY_FINISHED, NODE_NONE);
+        append_outcome(text, run->status, run->cause);
+        outputs = run_outputs(run, &n_more);
+        if (outputs) {
+                g_string_append(text, ",\"outputs\":");
+                append_json(text, outputs);
+        }
+        if (n_more > 0)
+                g_string_append_printf(text, ",\"more_outputs\":%" PRIu32, n_more);
+        g_string_append_c(text, '}');
+}
+
 void run_note_values(Run *run, EntryKind kind, NodeId node, json_object *values) {
         GString *text;
 

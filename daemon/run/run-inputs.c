@@ -519,14 +519,20 @@ static void halt_after_error(Run *run) {
         end_input(run);
 }
 
+/* An output with another type than the declared one is an error of the tree, as in variables_leave(). */
 static void finish(Run *run, Status status) {
+        g_autofree char *error = NULL;
+
+        if (!run->cause && (status == STATUS_SUCCESS || status == STATUS_FAILURE) &&
+            variables_check_outputs(run->variables, &error) < 0)
+                run->cause = cause_new(CAUSE_PARAMETER, NULL, error);
         run->status = run->cause ? STATUS_ERROR : status;
         if (status == STATUS_HALTED && !run->cause)
                 run->cause = g_steal_pointer(&run->why);
         else if (status != STATUS_SUCCESS && !run->cause)
                 run->cause = run_root_cause(run);
 
-        run_note_status(run, ENTRY_FINISHED, NODE_NONE, run->status, run->cause);
+        run_note_finished(run);
         run_tell_result(run);
         run_clear_machine(run);
 }
@@ -747,7 +753,7 @@ void input_recovered(Run *run, uint64_t now) {
 
         /* The run record may not have had the result yet. */
         if (run->status != STATUS_RUNNING) {
-                run_note_status(run, ENTRY_FINISHED, NODE_NONE, run->status, run->cause);
+                run_note_finished(run);
                 run_flush(run);
         }
 }
@@ -757,7 +763,7 @@ void input_give_up(Run *run, Cause *why, uint64_t now) {
         run->status = STATUS_UNFINISHED;
         cause_unref(run->cause);
         run->cause = why;
-        run_note_status(run, ENTRY_FINISHED, NODE_NONE, run->status, run->cause);
+        run_note_finished(run);
         run_tell_result(run);
         run_clear_machine(run);
         run->computing = false;

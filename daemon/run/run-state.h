@@ -240,6 +240,7 @@ Cause *run_halted_cause(const Run *run, NodeId node);
 /* Write an entry, which is pending until run_flush(). */
 void run_note(Run *run, EntryKind kind, NodeId node);
 void run_note_status(Run *run, EntryKind kind, NodeId node, Status status, const Cause *cause);
+void run_note_finished(Run *run);
 /* values: an object, or NULL. */
 void run_note_values(Run *run, EntryKind kind, NodeId node, json_object *values);
 /* noted: the values of the variables to which the leaf refers, or NULL. */

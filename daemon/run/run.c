@@ -412,6 +412,14 @@ uint64_t run_ready_at(const Run *run) {
         return run->ready;
 }
 
+json_object *run_outputs(const Run *run, uint32_t *ret_n_more) {
+        if (run->status == STATUS_SUCCESS || run->status == STATUS_FAILURE)
+                return variables_outputs(run->variables, ret_n_more);
+
+        *ret_n_more = 0;
+        return NULL;
+}
+
 const char *run_cause(const Run *run) {
         const Cause *cause = run_cause_chain(run);
 

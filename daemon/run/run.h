@@ -157,6 +157,8 @@ bool run_paused(const Run *run);
 /* Why the result is not SUCCESS, such as "Boot/LoadConfig: exited with status 3"; NULL: no cause. Known already while
  * the run is halting. */
 const char *run_cause(const Run *run);
+/* The outputs of a run that has succeeded or failed, see variables_outputs(). */
+json_object *run_outputs(const Run *run, uint32_t *ret_n_more);
 /* The chain of this cause, from the run down to the origin. */
 const Cause *run_cause_chain(const Run *run);
 /* Why the node failed, was skipped, was or is being halted, or has an error; NULL: none of these. */

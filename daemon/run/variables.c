@@ -275,6 +275,37 @@ static int check_outputs(const Blackboard *inside, const Declaration *output, ch
         return 0;
 }
 
+int variables_check_outputs(const Variables *variables, char **ret_error) {
+        return check_outputs(variables->scopes[0].blackboard, definition_scope_info(variables->definition, 0)->outputs,
+                             ret_error);
+}
+
+json_object *variables_outputs(const Variables *variables, uint32_t *ret_n_more) {
+        const Declaration *output = definition_scope_info(variables->definition, 0)->outputs;
+        uint64_t room = VARIABLES_OUTPUTS_MAX;
+        json_object *outputs = NULL, *value;
+
+        *ret_n_more = 0;
+        for (; output->name; output++) {
+                uint64_t bytes;
+
+                if (!blackboard_get(variables->scopes[0].blackboard, output->name, &value))
+                        continue;
+
+                bytes = strlen(output->name) + blackboard_bytes_of(value);
+                if (bytes > room) {
+                        ++*ret_n_more;
+                        continue;
+                }
+
+                room -= bytes;
+                outputs = outputs ?: json_object_new_object();
+                json_object_object_add(outputs, output->name, json_object_get(value));
+        }
+
+        return outputs;
+}
+
 bool variables_leave(Variables *variables, NodeId subtree, Status status) {
         const SubTreeParams *params = definition_tree(variables->definition)->nodes[subtree].params;
         unsigned index = definition_scope(variables->definition, subtree + 1);

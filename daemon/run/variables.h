@@ -63,4 +63,12 @@ const char *variables_element_text(const Variables *variables, NodeId child);
 bool variables_enter(Variables *variables, NodeId subtree);
 bool variables_leave(Variables *variables, NodeId subtree, Status status);
 
+/* The bytes of all outputs of a run: the history and messages have them. */
+#define VARIABLES_OUTPUTS_MAX (UINT64_C(16) << 10)
+/* The declared outputs of the outermost tree that are set: a new object; NULL: none. ret_n_more: how many of them are
+ * left out, because they have no room. */
+json_object *variables_outputs(const Variables *variables, uint32_t *ret_n_more);
+/* -EINVAL with an error message: one of them does not have its type. */
+int variables_check_outputs(const Variables *variables, char **ret_error);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Variables, variables_free)

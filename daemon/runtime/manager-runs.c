@@ -65,7 +65,8 @@ static bool is_for_next(const Run *run) {
 
 /* Only a user's own token is stored; other runs have the name of the first run of their series. */
 static void note_token(const Manager *manager, const Run *run) {
-        const RecordSummary state = {
+        g_autoptr(json_object) outputs = NULL;
+        RecordSummary state = {
                 .run = (char *) run_id(run),
                 .tree = (char *) run_tree(run),
                 .instance = (char *) run_instance(run),
@@ -75,6 +76,7 @@ static void note_token(const Manager *manager, const Run *run) {
                 .finished = run_finished(run),
         };
 
+        state.outputs = outputs = run_outputs(run, &state.n_more_outputs);
         tokens_set(record_store_tokens(manager->records), &state, run_caller(run));
 }
 
@@ -499,11 +501,14 @@ void outcome_clear(Outcome *outcome) {
         g_free(outcome->token);
         g_free(outcome->status);
         g_free(outcome->cause);
+        json_object_put(outcome->outputs);
         *outcome = (Outcome){};
 }
 
 Outcome manager_outcome_of(const Manager *manager, const Run *run) {
         const char *tree = run_tree(run), *instance = run_instance(run);
+        uint32_t n_more;
+        json_object *outputs = run_outputs(run, &n_more);
 
         return (Outcome){
                 .run = g_strdup(run_id(run)),
@@ -513,6 +518,8 @@ Outcome manager_outcome_of(const Manager *manager, const Run *run) {
                 .finished = run_finished(run),
                 .restarting =
                         run_finished(run) > 0 && restarts_find_due(manager->restarts, tree, instance, run_token(run)),
+                .outputs = outputs,
+                .n_more_outputs = n_more,
         };
 }
 
@@ -523,6 +530,8 @@ static Outcome outcome_of_summary(const RecordSummary *summary) {
                 .status = g_strdup(summary->status),
                 .cause = g_strdup(summary->cause),
                 .finished = summary->finished,
+                .outputs = json_object_get(summary->outputs),
+                .n_more_outputs = summary->n_more_outputs,
         };
 }
 

@@ -115,8 +115,10 @@ typedef struct TreeStart {
 typedef struct Outcome {
         char *run, *token;
         char *status, *cause;
-        uint64_t finished; /* CLOCK_REALTIME µs; 0: not finished */
-        bool restarting;   /* it has finished, and a restart is pending */
+        uint64_t finished;    /* CLOCK_REALTIME µs; 0: not finished */
+        bool restarting;      /* it has finished, and a restart is pending */
+        json_object *outputs; /* see run_outputs(); NULL: none */
+        uint32_t n_more_outputs;
 } Outcome;
 
 /* ret_begun: a new run was started. ret_outcome: the state now. */

@@ -21,7 +21,7 @@ struct FinishedRuns {
         Timers *timers;
         Manager *manager;
         sd_bus *bus;          /* NULL: btd does not have its name */
-        GQueue waiting;       /* FinishedRun: perhaps not received, in the order of their ends */
+        GQueue waiting;       /* Outcome: perhaps not received, in the order of their ends */
         GHashTable *lost;     /* id -> cause: nothing else knows them */
         unsigned n_sent;      /* how many of them were sent on this bus */
         unsigned n_asked;     /* how many of them are received when the reply comes */
@@ -29,39 +29,42 @@ struct FinishedRuns {
         Timer *due;           /* the next call; NULL: none is needed, or there is one */
 };
 
-typedef struct FinishedRun {
-        char *id, *status, *cause;
-} FinishedRun;
-
-static void finished_run_free(void *data) {
-        FinishedRun *run = data;
-
-        g_free(run->id);
-        g_free(run->status);
-        g_free(run->cause);
-        g_free(run);
-}
-
 static void drop(FinishedRuns *finished, unsigned n) {
         assert(n <= finished->waiting.length);
 
-        for (unsigned i = 0; i < n; i++)
-                finished_run_free(g_queue_pop_head(&finished->waiting));
+        for (unsigned i = 0; i < n; i++) {
+                Outcome *outcome = g_queue_pop_head(&finished->waiting);
+
+                outcome_clear(outcome);
+                g_free(outcome);
+        }
         finished->n_sent -= MIN(n, finished->n_sent);
         finished->n_asked -= MIN(n, finished->n_asked);
 }
 
-static void add(FinishedRuns *finished, const char *id, const char *status, const char *cause) {
-        FinishedRun *run = g_new(FinishedRun, 1);
-
-        *run = (FinishedRun){ .id = g_strdup(id), .status = g_strdup(status), .cause = g_strdup(cause ?: "") };
-        g_queue_push_tail(&finished->waiting, run);
+/* Takes the contents of the outcome. */
+static void add(FinishedRuns *finished, Outcome outcome) {
+        g_queue_push_tail(&finished->waiting, g_memdup2(&outcome, sizeof(outcome)));
         if (finished->waiting.length > WAITING_MAX)
                 drop(finished, 1);
 }
 
 static void on_run_finished(Run *run, void *userdata) {
-        add(userdata, run_id(run), run_status_text(run), run_cause(run));
+        uint32_t n_more;
+        json_object *outputs = run_outputs(run, &n_more);
+
+        add(userdata, (Outcome){
+                              .run = g_strdup(run_id(run)),
+                              .status = g_strdup(run_status_text(run)),
+                              .cause = g_strdup(run_cause(run) ?: ""),
+                              .finished = run_finished(run),
+                              .outputs = outputs,
+                              .n_more_outputs = n_more,
+                      });
+}
+
+static Outcome outcome_of_lost(const char *id, const char *cause) {
+        return (Outcome){ .run = g_strdup(id), .status = g_strdup(STATUS_LOST), .cause = g_strdup(cause) };
 }
 
 /* There are no other signals about this run. */
@@ -69,7 +72,7 @@ static void on_run_lost(const char *id, const char *cause, void *userdata) {
         FinishedRuns *finished = userdata;
 
         g_hash_table_replace(finished->lost, g_strdup(id), g_strdup(cause));
-        add(finished, id, STATUS_LOST, cause);
+        add(finished, outcome_of_lost(id, cause));
         finished_runs_send(finished);
 }
 
@@ -128,29 +131,37 @@ void finished_runs_send(FinishedRuns *finished) {
                 return;
 
         for (GList *link = g_queue_peek_nth_link(&finished->waiting, finished->n_sent); link; link = link->next) {
-                const FinishedRun *run = link->data;
+                const Outcome *outcome = link->data;
 
-                manager_bus_emit_run_finished(finished->bus, run->id, run->status, run->cause);
+                manager_bus_emit_run_finished(finished->bus, outcome->run, outcome->status, outcome->cause);
                 finished->n_sent++;
         }
         plan(finished);
 }
 
-bool finished_runs_find(const FinishedRuns *finished, const char *id, const char **ret_status, const char **ret_cause) {
-        for (const GList *link = finished->waiting.tail; link; link = link->prev) {
-                const FinishedRun *run = link->data;
+bool finished_runs_find(const FinishedRuns *finished, const char *id, Outcome *ret_outcome) {
+        const char *cause = g_hash_table_lookup(finished->lost, id);
 
-                if (!g_str_equal(run->id, id))
+        if (cause)
+                *ret_outcome = outcome_of_lost(id, cause);
+        for (const GList *link = finished->waiting.tail; !cause && link; link = link->prev) {
+                const Outcome *outcome = link->data;
+
+                if (!g_str_equal(outcome->run, id))
                         continue;
 
-                *ret_status = run->status;
-                *ret_cause = run->cause;
+                *ret_outcome = (Outcome){
+                        .run = g_strdup(id),
+                        .status = g_strdup(outcome->status),
+                        .cause = g_strdup(outcome->cause),
+                        .finished = outcome->finished,
+                        .outputs = json_object_get(outcome->outputs),
+                        .n_more_outputs = outcome->n_more_outputs,
+                };
                 return true;
         }
 
-        *ret_status = STATUS_LOST;
-        *ret_cause = g_hash_table_lookup(finished->lost, id);
-        return *ret_cause;
+        return cause;
 }
 
 void finished_runs_open(FinishedRuns *finished, sd_bus *bus) {

@@ -427,13 +427,34 @@ static int method_get_kept(sd_bus_message *message, void *userdata, sd_bus_error
         return r;
 }
 
+static int append_outputs(sd_bus_message *message, const Outcome *outcome) {
+        int r = 0;
+
+        if (outcome->outputs) {
+                r = sd_bus_message_open_container(message, 'e', "sv");
+                if (r >= 0)
+                        r = sd_bus_message_append(message, "s", "outputs");
+                if (r >= 0)
+                        r = variables_bus_append_one(message, outcome->outputs);
+                if (r >= 0)
+                        r = sd_bus_message_close_container(message);
+        }
+        if (r >= 0 && outcome->n_more_outputs > 0)
+                r = sd_bus_message_append(message, "{sv}", "more_outputs", "u", outcome->n_more_outputs);
+        return r;
+}
+
 static int append_outcome(sd_bus_message *message, const Outcome *outcome) {
         g_autofree char *path = object_path_of_run(outcome->run);
-        int r = sd_bus_message_append(message, "a{sv}", 6, "id", "s", outcome->run, "path", "o", path, "status", "s",
-                                      outcome->status, "finished", "t", outcome->finished, "cause", "s", outcome->cause,
-                                      "restarting", "b", (int) outcome->restarting);
+        int r = sd_bus_message_open_container(message, 'a', "{sv}");
 
-        return MIN(r, 0);
+        if (r >= 0)
+                r = sd_bus_message_append(message, "{sv}{sv}{sv}{sv}{sv}{sv}", "id", "s", outcome->run, "path", "o",
+                                          path, "status", "s", outcome->status, "finished", "t", outcome->finished,
+                                          "cause", "s", outcome->cause, "restarting", "b", (int) outcome->restarting);
+        if (r >= 0)
+                r = append_outputs(message, outcome);
+        return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
 /* Finds the run that has the token. Returns what AnswerKind.append() returns. */
@@ -484,9 +505,9 @@ static int append_end(Answer *answer, sd_bus_error *ret_error) {
 /* A run that has just finished may have been replaced by the next one already, and btd may have no history. */
 static int append_end_of_run(Answer *answer, sd_bus_error *ret_error) {
         const Published *published = answer->userdata;
-        const char *id, *status, *cause;
         g_auto(Outcome) outcome = {};
         g_autofree char *error = NULL;
+        const char *id;
         int r;
 
         (void) sd_bus_message_rewind(answer->question, true);
@@ -497,10 +518,8 @@ static int append_end_of_run(Answer *answer, sd_bus_error *ret_error) {
                 return r;
 
         r = manager_find_outcome_of_run(published->manager, id, &outcome, &error);
-        if (r == MANAGER_NO_SUCH_RUN && finished_runs_find(published->finished, id, &status, &cause)) {
-                outcome = (Outcome){ .run = g_strdup(id), .status = g_strdup(status), .cause = g_strdup(cause) };
+        if (r == MANAGER_NO_SUCH_RUN && finished_runs_find(published->finished, id, &outcome))
                 r = 0;
-        }
         if (r == MANAGER_NOT_YET || (r == 0 && !has_ended(answer, &outcome)))
                 return ANSWER_WAITS;
         return r < 0 ? error_from_manager(ret_error, r, error) : append_outcome(answer->reply, &outcome);

@@ -26,7 +26,7 @@
 
 /* Limits of the properties: a signal has all properties of an object. The text of the tree has the rest. */
 #define DESCRIPTION_MAX 4096u
-#define INPUTS_MAX 1000u
+#define DECLARATIONS_MAX 1000u
 
 /* NULL: there is no such tree. */
 static const LibraryEntry *find_tree(void *userdata, const char *path) {
@@ -340,33 +340,49 @@ static int append_default(sd_bus_message *message, json_object *value) {
 }
 
 static int append_input(sd_bus_message *message, const Declaration *input) {
-        int r = sd_bus_message_open_container(message, 'a', "{sv}");
+        int r = sd_bus_message_append(message, "{sv}", "required", "b", (int) input->required);
 
-        if (r >= 0)
-                r = sd_bus_message_append(message, "{sv}{sv}{sv}", "name", "s", input->name, "type", "s",
-                                          variable_type_names[input->type], "required", "b", (int) input->required);
         if (r >= 0 && !input->required)
                 r = append_default(message, input->fallback);
         if (r >= 0 && input->kept)
                 r = sd_bus_message_append(message, "{sv}", "kept", "b", 1);
-        if (r >= 0 && input->description) {
-                g_autofree char *text = text_cut(input->description, DESCRIPTION_MAX);
+        return r;
+}
 
-                r = sd_bus_message_append(message, "{sv}", "description", "s", text);
+static int append_declarations(sd_bus_message *reply, const Declaration *declaration,
+                               int (*append)(sd_bus_message *message, const Declaration *declaration)) {
+        int r = sd_bus_message_open_container(reply, 'a', "a{sv}");
+
+        for (unsigned i = 0; r >= 0 && declaration && declaration->name && i < DECLARATIONS_MAX; i++, declaration++) {
+                r = sd_bus_message_open_container(reply, 'a', "{sv}");
+                if (r >= 0)
+                        r = sd_bus_message_append(reply, "{sv}{sv}", "name", "s", declaration->name, "type", "s",
+                                                  variable_type_names[declaration->type]);
+                if (r >= 0 && append)
+                        r = append(reply, declaration);
+                if (r >= 0 && declaration->description) {
+                        g_autofree char *text = text_cut(declaration->description, DESCRIPTION_MAX);
+
+                        r = sd_bus_message_append(reply, "{sv}", "description", "s", text);
+                }
+                if (r >= 0)
+                        r = sd_bus_message_close_container(reply);
         }
 
-        return r < 0 ? r : sd_bus_message_close_container(message);
+        return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
 PROPERTY_GETTER(inputs) {
         const Definition *definition = tree_at(userdata, path)->definition;
-        const Declaration *input = definition ? definition_scope_info(definition, 0)->inputs : NULL;
-        int r = sd_bus_message_open_container(reply, 'a', "a{sv}");
 
-        for (unsigned i = 0; r >= 0 && input && input->name && i < INPUTS_MAX; i++, input++)
-                r = append_input(reply, input);
+        return append_declarations(reply, definition ? definition_scope_info(definition, 0)->inputs : NULL,
+                                   append_input);
+}
 
-        return r < 0 ? r : sd_bus_message_close_container(reply);
+PROPERTY_GETTER(outputs) {
+        const Definition *definition = tree_at(userdata, path)->definition;
+
+        return append_declarations(reply, definition ? definition_scope_info(definition, 0)->outputs : NULL, NULL);
 }
 
 PROPERTY_GETTER(waiting) {
@@ -417,6 +433,7 @@ static const Property properties[] = {
         { "Autostart", "b", property_get_autostart, ON_TREE_CHANGED },
         { "NodeCount", "u", property_get_node_count, ON_TREE_CHANGED },
         { "Inputs", "aa{sv}", property_get_inputs, ON_TREE_CHANGED },
+        { "Outputs", "aa{sv}", property_get_outputs, ON_TREE_CHANGED },
         { "State", "s", property_get_state, ON_TREE_CHANGED },
         { "NeedReload", "b", property_get_need_reload, CHANGES_SILENTLY },
         { "Diagnostics", "as", property_get_diagnostics, ON_TREE_CHANGED },

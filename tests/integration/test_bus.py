@@ -77,6 +77,7 @@ INTERFACES = {
         "property NeedReload b false",
         "property NodeCount u true",
         "property Inputs aa{sv} true",
+        "property Outputs aa{sv} true",
         "property State s true",
         "property Waiting s true",
         "property Diagnostics as true",

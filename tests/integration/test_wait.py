@@ -8,7 +8,7 @@ import pytest
 from gi.repository import GLib
 
 import buses
-from btctl_runs import BAD, GOOD, LONG, UTF8, begin, end, wait_blocked, without_times
+from btctl_runs import BAD, GOOD, LONG, UTF8, begin, btctl, end, wait_blocked, without_times
 from client import DBusError, wait
 from daemon import Daemon
 
@@ -163,6 +163,47 @@ def test_the_method_wait(btd, tmp_path):
     for method, signature, arguments in ("Wait", "ssa{sv}", ("net", "never", {})), ("WaitRun", "sa{sv}", ("net.99", {})):
         with pytest.raises(DBusError, match="NoSuchRun"):
             btd.client.manager(method, signature, *arguments)
+
+
+def test_outputs(btd, tmp_path):
+    """The values of the declared outputs are told with the end of a run: by each call, by its last event and by btctl,
+    also if only the history has the run. A wrong type is an error of the tree, and those without room are counted."""
+    btd.tree("sum", {"type": "Sequence", "children": [
+        {"type": "Script", "code": "sum = n + 1; if n == 4 then sum = 'five' elseif n == 5 then text = ('x'):rep(20000) end; "
+                                   "if n == 6 then never = 1 end"},
+        {"type": "Condition", "test": "n ~= 3"}]},
+        inputs={"n": "int"}, outputs={"sum": {"type": "int", "description": "n and 1"}, "text": "string", "never": "any"},
+        blackboard={"text": "a"})
+    btd.start(*durable(tmp_path))
+    assert btd.client.get("/org/btd1/tree/sum", "org.btd1.Tree", "Outputs") == [
+        {"name": "sum", "type": "int", "description": "n and 1"}, {"name": "text", "type": "string"}, {"name": "never", "type": "any"}]
+
+    expected = {1: {"outputs": {"sum": 2, "text": "a"}}, 3: {"outputs": {"sum": 4, "text": "a"}}, 4: {},
+                5: {"outputs": {"sum": 6}, "more_outputs": 1}}
+    for number, n in enumerate(expected, 1):
+        result = json.loads(btd.btctl("start", "sum", f"--set=n={n}", f"--token=t{n}", "--wait", "--json").stdout)
+        assert result.get("outputs") == expected[n].get("outputs")
+        last = btd.client.manager("GetEvents", "st", f"sum.{number}", 0)[-1]
+        assert last.get("variables") == expected[n].get("outputs") and "node" not in last
+
+    def check():
+        for number, n in enumerate(expected, 1):
+            for method, signature, arguments in (
+                    ("WaitRun", "sa{sv}", (f"sum.{number}", {})), ("Wait", "ssa{sv}", ("sum", f"t{n}", {})),
+                    ("GetOutcome", "ssa{sv}", ("sum", f"t{n}", {}))):
+                told = btd.client.manager(method, signature, *arguments)
+                assert {key: told[key] for key in told if "outputs" in key} == expected[n], (method, n)
+                assert told["status"] == {1: "success", 3: "failure", 4: "error", 5: "success"}[n]
+    check()
+    assert '  Outputs: sum=6\n' in btd.btctl("status", "sum.4").stdout
+    btd.stop(signal.SIGKILL)
+    btd.start(*durable(tmp_path))
+    check()
+    assert '  Outputs: sum=2\n           text="a"\n' in btd.btctl("status", "sum.1").stdout
+    assert btd.btctl("show", "sum.1").stdout.rstrip().endswith(', sum=2, text="a"')
+    btd.stop()
+    told = json.loads(btctl("status", "sum.1", "--json", f"--directory={tmp_path}/state").stdout)
+    assert told["outputs"] == expected[1]["outputs"]
 
 
 def test_wait_for_a_restart(btd):
