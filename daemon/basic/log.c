@@ -421,7 +421,7 @@ void log_message(int level, const LogSubject *subject, const char *format_text, 
         GString *message;
         va_list args;
 
-        if (level > outlet.max_level || busy)
+        if (level > log_level() || busy)
                 return;
 
         busy = true;
@@ -457,21 +457,51 @@ static GLogWriterOutput on_glib_message(GLogLevelFlags flags, const GLogField *f
         return G_LOG_WRITER_HANDLED;
 }
 
+int log_level(void) {
+        return g_atomic_int_get(&outlet.max_level);
+}
+
+void log_set_level(int level) {
+        g_atomic_int_set(&outlet.max_level, level);
+}
+
 bool log_goes_to_journal(void) {
         return outlet.journal;
 }
 
-void log_open_at(int max_level, const char *journal) {
-        g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&outlet.mutex);
+/* Kept messages have the form of the old outlet. */
+static void outlet_open(const char *journal) {
+        outlet_unwatch();
+        send_waiting();
+        while (outlet.waiting.length > 0)
+                drop(g_queue_pop_head(&outlet.waiting));
+        outlet.n_waiting = 0;
 
         outlet_disconnect();
         g_free(outlet.journal);
-        outlet.max_level = max_level;
         outlet.journal = g_strdup(journal);
         if (journal && journal_connect() < 0)
                 g_clear_pointer(&outlet.journal, g_free);
         if (!outlet.journal)
                 stderr_open();
+}
+
+bool log_set_target(bool journal) {
+        g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&outlet.mutex);
+
+        outlet_open(journal ? JOURNAL_SOCKET : NULL);
+        return !journal || outlet.journal;
+}
+
+void log_choose_target(void) {
+        (void) log_set_target(stderr_is_journal());
+}
+
+void log_open_at(int max_level, const char *journal) {
+        g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&outlet.mutex);
+
+        log_set_level(max_level);
+        outlet_open(journal);
 }
 
 void log_open(int max_level) {

@@ -22,8 +22,16 @@ typedef struct LogSubject {
 } LogSubject;
 
 void log_open(int max_level);
+/* Messages of this level and of all more important ones are written. */
+int log_level(void);
+void log_set_level(int level);
 /* Do messages go to the journal? Only for the thread of the main loop. */
 bool log_goes_to_journal(void);
+/* Messages go to the journal or to stderr from now on; those that are kept are dropped. False: the journal cannot be
+ * reached, so they go to stderr. */
+bool log_set_target(bool journal);
+/* The same with the journal if stderr is connected to it. */
+void log_choose_target(void);
 /* journal: path of the socket of a journal; NULL: stderr. */
 void log_open_at(int max_level, const char *journal);
 /* From now on, messages that could not be written at once are written later from this context. Also redirects GLib's

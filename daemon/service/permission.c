@@ -22,6 +22,7 @@ static const Words words[PERMISSION_MAX_] = {
         [PERMISSION_FORCE] = { "org.btd1.force", "force", "force an outcome in" },
         [PERMISSION_LOAD] = { "org.btd1.load", "load", "run a tree of your own as" },
         [PERMISSION_RELOAD] = { "org.btd1.reload", "reload", "reload" },
+        [PERMISSION_LOG] = { "org.btd1.log", "log", "change the log" },
 };
 
 const char *permission_action(Permission permission) {
@@ -125,6 +126,7 @@ int tree_access_check(Manager *manager, Request *request, const Credentials *cre
                       char **ret_error) {
         switch (request->permission) {
         case PERMISSION_RELOAD:
+        case PERMISSION_LOG:
                 return 0;
         case PERMISSION_LOAD:
                 return manager_check_text_name(manager, request->tree, ret_error);

@@ -20,6 +20,7 @@ typedef enum Permission {
         PERMISSION_SET = ACCESS_SET,
         PERMISSION_FORCE = ACCESS_FORCE,
         PERMISSION_RELOAD,
+        PERMISSION_LOG,  /* level and target of the log */
         PERMISSION_LOAD, /* load and run any tree; equivalent to root */
         PERMISSION_MAX_,
 } Permission;

@@ -15,6 +15,7 @@
 #include "service/announcements.h"
 #include "service/arguments.h"
 #include "service/errors.h"
+#include "service/log-control.h"
 #include "service/manager-bus.h"
 #include "service/object-path.h"
 #include "service/permission.h"
@@ -42,7 +43,7 @@
 
 typedef struct Publication {
         sd_bus *bus;
-        sd_bus_slot *slots[7]; /* of the published objects */
+        sd_bus_slot *slots[8]; /* of the published objects */
         sd_bus_vtable *manager_vtable, *tree_vtable, *run_vtable;
         sd_bus_slot *name; /* of the current call about the name */
         Timer *patience;   /* while btd waits in the queue for the name */
@@ -213,6 +214,7 @@ static void stop_waiting(Service *service) {
 
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const ObjectKind *const kinds[] = { &manager_kind, &tree_kind, &run_kind };
+        int r;
 
         if (is_about_name(message, "NameLost")) {
                 lose_name(userdata);
@@ -224,6 +226,9 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
         }
         if (!sd_bus_message_is_method_call(message, NULL, NULL))
                 return 0;
+        r = log_control_take(&((Service *) userdata)->publication->published, message, ret_error);
+        if (r != 0)
+                return r;
         if (is_get_managed_objects(message))
                 return get_managed_objects(&((Service *) userdata)->publication->published, message, ret_error);
 
@@ -379,6 +384,9 @@ static int publish(Service *service) {
         if (r >= 0)
                 r = sd_bus_add_node_enumerator(bus, slot++, RUN_PREFIX, run_bus_enumerate, published);
         if (r >= 0)
+                r = sd_bus_add_object_vtable(bus, slot++, LOG_CONTROL_PATH, LOG_CONTROL_INTERFACE, log_control_vtable,
+                                             NULL);
+        if (r >= 0)
                 r = request_name(service, 0);
 
         return r;
@@ -460,6 +468,11 @@ static void on_run_changed(Run *run, void *userdata) {
         retry_waits(userdata);
 }
 
+/* A start that replaces the run waits for this, too. */
+static void on_run_finished(Run *run, void *userdata) {
+        on_retry(userdata);
+}
+
 static void on_run_lost(const char *id, const char *cause, void *userdata) {
         retry_waits(userdata);
 }
@@ -470,7 +483,7 @@ static void on_restart_dropped(const char *run, const char *tree, const char *in
 
 static const ManagerObserver observer = {
         .run_new = on_run_changed,
-        .run_finished = on_run_changed,
+        .run_finished = on_run_finished,
         .run_lost = on_run_lost,
         .restart_changed = on_run_changed,
         .restart_dropped = on_restart_dropped,

@@ -72,6 +72,19 @@ def test_one_timeline(machine):
         machine.check("systemctl", "start", "btd.service")
 
 
+def test_the_level_of_the_log(machine):
+    """systemctl sets it, as that of systemd's own daemons."""
+    machine.check("systemctl", "service-log-level", "btd", "debug")
+    try:
+        assert machine.run("systemctl", "service-log-level", "btd").stdout == "debug\n"
+        assert machine.run("systemctl", "service-log-target", "btd").stdout == "journal\n"
+        denied = machine.run("setpriv", "--reuid=nobody", "--clear-groups", "systemctl", "--no-ask-password",
+                             "service-log-level", "btd", "err")
+        assert denied.returncode != 0 and machine.run("systemctl", "service-log-level", "btd").stdout == "debug\n"
+    finally:
+        machine.check("systemctl", "service-log-level", "btd", "info")
+
+
 def test_lines_say_for_which_element(machine):
     machine.load("each", {"type": "ForEach", "name": "All", "items": ["a", "b"], "as": "e",
                           "child": shell("One", "echo it is {e}")})
