@@ -515,6 +515,7 @@ void record_summary_clear(RecordSummary *summary) {
         g_free(summary->token);
         g_free(summary->status);
         g_free(summary->cause);
+        g_free(summary->inputs);
         json_object_put(summary->outputs);
         *summary = (RecordSummary){};
 }

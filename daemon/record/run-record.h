@@ -58,6 +58,7 @@ typedef struct RecordSummary {
         char *cause;                /* as text; "": none */
         uint64_t started, finished; /* CLOCK_REALTIME µs; finished: or else the last known time */
         uint32_t uid;               /* of the starter; 0 if it was the daemon itself */
+        char *inputs;               /* what it was started with, as a checksum; only tokens know it; NULL: unknown */
         json_object *outputs;       /* an object, see run_outputs(); NULL: none */
         uint32_t n_more_outputs;
 } RecordSummary;

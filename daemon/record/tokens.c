@@ -5,10 +5,10 @@
  * tmpfs, and later to the file on the disk. The line with the highest number counts, so that a line may be stored more
  * than once, and in any order:
  *
- *   NUMBER UID STATUS FINISHED PART RUN TREE@INSTANCE TOKEN CAUSE CRC
+ *   NUMBER UID STATUS FINISHED PART RUN TREE@INSTANCE TOKEN INPUTS CAUSE CRC
  *
  * NUMBER is the time of the change, see up-clock.h. PART is 1 if the cause was too long for the line, or the run has
- * outputs: these are only in the history.
+ * outputs: these are only in the history. INPUTS is a checksum, or "-".
  *
  * If there are too many tokens, the user who has the most loses the oldest: nobody can make btd forget the tokens of
  * others.
@@ -84,6 +84,7 @@ enum {
         RUN,
         PLACE,
         TOKEN,
+        INPUTS,
         CAUSE,
         WORDS
 };
@@ -409,43 +410,6 @@ void tokens_read(Tokens *tokens) {
         schedule(tokens);
 }
 
-/* Stores the state as a line. Control characters of the cause are escaped, so that it is one line. */
-void tokens_set(Tokens *tokens, const RecordSummary *state, uint32_t uid) {
-        const char *cause = state->cause ?: "", *end = cause;
-        g_autoptr(GString) line = g_string_new(NULL);
-        g_autofree char *part = NULL, *escaped = NULL;
-        char bytes[129] = ""; /* of UTF-8 characters, which are not escaped */
-        const Token *token;
-
-        assert(strpbrk(state->token, " \n") == NULL);
-
-        for (unsigned n = 0; n < CAUSE_MAX && *end != '\0'; n++)
-                end = g_utf8_next_char(end);
-        for (unsigned i = 0; i < 128; i++)
-                bytes[i] = (char) (0x80 + i);
-        part = g_strndup(cause, (size_t) (end - cause));
-        escaped = g_strescape(part, bytes);
-
-        g_string_append_printf(line, "%" PRIu64 " %" PRIu32 " %s %" PRIu64 " %d %s %s@%s %s %s",
-                               MAX(up_clock_now(tokens->clock), tokens->newest + 1), uid, state->status,
-                               state->finished, *end != '\0' || state->outputs || state->n_more_outputs > 0, state->run,
-                               state->tree, state->instance, state->token, escaped);
-        (void) entry_append_checksum(line, 0, 0);
-        token = take_line(tokens, line->str, line->len - 1);
-        assert(token);
-
-        g_string_append(tokens->unsaved, token->line);
-        /* The disk has taken nothing for long. */
-        if (!tokens->writing && tokens->unsaved->len > 2 * tokens->bytes + STALE_MAX) {
-                g_string_free(tokens->unsaved, TRUE);
-                tokens->unsaved = all_lines(tokens);
-                replace_waiting(tokens);
-        }
-        save_waiting(tokens);
-        expire(tokens);
-        schedule(tokens);
-}
-
 static void describe(const Token *token, RecordSummary *ret_state, bool *ret_whole) {
         size_t length = strlen(token->line) - 2, place;
         g_auto(GStrv) words = NULL;
@@ -460,6 +424,7 @@ static void describe(const Token *token, RecordSummary *ret_state, bool *ret_who
                 .instance = g_strdup(words[PLACE] + place + 1),
                 .token = g_strdup(words[TOKEN]),
                 .status = g_strdup(words[STATUS]),
+                .inputs = g_str_equal(words[INPUTS], "-") ? NULL : g_strdup(words[INPUTS]),
                 .cause = g_strcompress(words[CAUSE]),
                 .finished = g_ascii_strtoull(words[FINISHED], NULL, 10),
         };
@@ -484,6 +449,47 @@ bool tokens_find(Tokens *tokens, const char *tree, const char *instance, const c
         if (found)
                 describe(found, ret_state, ret_whole);
         return found;
+}
+
+/* Stores the state as a line. Control characters of the cause are escaped, so that it is one line. */
+void tokens_set(Tokens *tokens, const RecordSummary *state, uint32_t uid) {
+        const char *cause = state->cause ?: "", *end = cause;
+        g_autoptr(GString) line = g_string_new(NULL);
+        g_autofree char *part = NULL, *escaped = NULL;
+        g_auto(RecordSummary) before = {};
+        bool whole;
+        char bytes[129] = ""; /* of UTF-8 characters, which are not escaped */
+        const Token *token;
+
+        assert(strpbrk(state->token, " \n") == NULL);
+
+        if (!state->inputs)
+                (void) tokens_find(tokens, state->tree, state->instance, state->token, &before, &whole);
+        for (unsigned n = 0; n < CAUSE_MAX && *end != '\0'; n++)
+                end = g_utf8_next_char(end);
+        for (unsigned i = 0; i < 128; i++)
+                bytes[i] = (char) (0x80 + i);
+        part = g_strndup(cause, (size_t) (end - cause));
+        escaped = g_strescape(part, bytes);
+
+        g_string_append_printf(line, "%" PRIu64 " %" PRIu32 " %s %" PRIu64 " %d %s %s@%s %s %s %s",
+                               MAX(up_clock_now(tokens->clock), tokens->newest + 1), uid, state->status,
+                               state->finished, *end != '\0' || state->outputs || state->n_more_outputs > 0, state->run,
+                               state->tree, state->instance, state->token, state->inputs ?: before.inputs ?: "-", escaped);
+        (void) entry_append_checksum(line, 0, 0);
+        token = take_line(tokens, line->str, line->len - 1);
+        assert(token);
+
+        g_string_append(tokens->unsaved, token->line);
+        /* The disk has taken nothing for long. */
+        if (!tokens->writing && tokens->unsaved->len > 2 * tokens->bytes + STALE_MAX) {
+                g_string_free(tokens->unsaved, TRUE);
+                tokens->unsaved = all_lines(tokens);
+                replace_waiting(tokens);
+        }
+        save_waiting(tokens);
+        expire(tokens);
+        schedule(tokens);
 }
 
 void tokens_lose(Tokens *tokens, bool (*is_there)(const char *run, void *userdata), void *userdata) {

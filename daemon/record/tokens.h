@@ -26,7 +26,8 @@ void tokens_free(Tokens *tokens);
 /* Reads both directories; call it once. */
 void tokens_read(Tokens *tokens);
 
-/* Stores the state of the last run with a token. The status is "running" until it has finished. uid: its owner. */
+/* Stores the state of the last run with a token. The status is "running" until it has finished. Without inputs, those
+ * that are known stay. uid: its owner. */
 void tokens_set(Tokens *tokens, const RecordSummary *state, uint32_t uid);
 /* The runs that have not finished, and are not there any more, are lost. Call it when all runs are recovered. */
 void tokens_lose(Tokens *tokens, bool (*is_there)(const char *run, void *userdata), void *userdata);

@@ -412,6 +412,10 @@ uint64_t run_ready_at(const Run *run) {
         return run->ready;
 }
 
+const char *run_starter(const Run *run) {
+        return run->starter;
+}
+
 json_object *run_outputs(const Run *run, uint32_t *ret_n_more) {
         if (run->status == STATUS_SUCCESS || run->status == STATUS_FAILURE)
                 return variables_outputs(run->variables, ret_n_more);

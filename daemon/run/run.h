@@ -74,6 +74,8 @@ json_object *run_given(const Run *run);
 /* Sets the owner: the UID of the caller. Without it: 0, for btd itself. What the run uses counts for the owner. */
 void run_set_caller(Run *run, uint32_t uid);
 uint32_t run_caller(const Run *run);
+/* For messages: "UID 0 (btctl)", "autostart" or RUN_RESTART; NULL: unknown. */
+const char *run_starter(const Run *run);
 /* The same; NULL: nobody counts what users use. */
 User *run_user(const Run *run);
 /* Sets the token, which a run and its restarts share: the token of the first start, or else the id of the first run.

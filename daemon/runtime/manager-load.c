@@ -231,6 +231,7 @@ struct TextStart {
         char *name;
         json_object *variables;
         char *token; /* NULL: none */
+        char *inputs;
         uint32_t uid;
         char *starter;
         ManagerStarted started;
@@ -248,6 +249,7 @@ static void text_start_free(TextStart *start) {
         json_object_put(start->variables);
         g_free(start->starter);
         g_free(start->token);
+        g_free(start->inputs);
         g_free(start->name);
         g_free(start);
 }
@@ -293,6 +295,7 @@ static bool try_start(TextStart *start) {
                 .starter = start->starter,
                 .token = start->token,
                 .uid = start->uid,
+                .inputs = start->inputs,
         };
         g_auto(Outcome) outcome = {};
         g_autofree char *error = NULL;
@@ -300,8 +303,10 @@ static bool try_start(TextStart *start) {
         Run *run;
         int r;
 
-        r = start->token ? manager_find_outcome(manager, start->name, "", start->token, &outcome, &error)
-                         : MANAGER_NO_SUCH_RUN;
+        r = start->token ? manager_check_inputs(manager, start->name, "", start->token, start->inputs, &error) : 0;
+        if (r >= 0)
+                r = start->token ? manager_find_outcome(manager, start->name, "", start->token, &outcome, &error)
+                                 : MANAGER_NO_SUCH_RUN;
         if (r == MANAGER_NO_SUCH_RUN) {
                 g_clear_pointer(&error, g_free);
                 r = manager_check_text_name(manager, start->name, &error);
@@ -364,6 +369,7 @@ int manager_start_text(Manager *manager, const TreeStart *wanted, const char *te
         start->name = g_strdup(wanted->tree);
         start->variables = json_object_get(wanted->variables);
         start->token = g_strdup(wanted->token);
+        start->inputs = manager_inputs(wanted->variables, text);
         start->uid = who->uid;
         start->starter = g_strdup(who->text);
         start->started = started;

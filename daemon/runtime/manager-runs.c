@@ -64,7 +64,7 @@ static bool is_for_next(const Run *run) {
 }
 
 /* Only a user's own token is stored; other runs have the name of the first run of their series. */
-static void note_token(const Manager *manager, const Run *run) {
+static void note_token(const Manager *manager, const Run *run, const char *inputs) {
         g_autoptr(json_object) outputs = NULL;
         RecordSummary state = {
                 .run = (char *) run_id(run),
@@ -74,10 +74,54 @@ static void note_token(const Manager *manager, const Run *run) {
                 .status = (char *) status_to_string(run_status(run)),
                 .cause = (char *) run_cause(run),
                 .finished = run_finished(run),
+                .inputs = (char *) inputs,
         };
 
         state.outputs = outputs = run_outputs(run, &state.n_more_outputs);
         tokens_set(record_store_tokens(manager->records), &state, run_caller(run));
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text) {
+        for (; *text; text++)
+                hash = (hash ^ (unsigned char) *text) * UINT64_C(0x100000001b3);
+        return hash;
+}
+
+/* The members of an object have no order. */
+static uint64_t hash_value(json_object *value) {
+        uint64_t hash = UINT64_C(0xcbf29ce484222325) + json_object_get_type(value);
+
+        if (json_object_is_type(value, json_type_object)) {
+                json_object_object_foreach(value, name, member) hash += hash_text(hash_value(member), name);
+                return hash;
+        }
+        if (!json_object_is_type(value, json_type_array))
+                return hash_text(hash, json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN));
+
+        for (size_t i = 0; i < json_object_array_length(value); i++)
+                hash = (hash ^ hash_value(json_object_array_get_idx(value, i))) * UINT64_C(0x100000001b3);
+        return hash;
+}
+
+char *manager_inputs(json_object *variables, const char *text) {
+        bool given = variables && json_object_object_length(variables) > 0;
+
+        return g_strdup_printf("%016" PRIx64, hash_text(given ? hash_value(variables) : 0, text ?: ""));
+}
+
+int manager_check_inputs(const Manager *manager, const char *tree, const char *instance, const char *token,
+                         const char *inputs, char **ret_error) {
+        g_auto(RecordSummary) state = {};
+        bool whole;
+
+        if (!tokens_find(record_store_tokens(manager->records), tree, instance, token, &state, &whole) ||
+            !state.inputs || g_str_equal(state.inputs, inputs))
+                return 0;
+
+        *ret_error = g_strdup_printf("the token '%s' is that of %s, which was started with other inputs; give another "
+                                     "token",
+                                     token, state.run);
+        return -EINVAL;
 }
 
 static bool has_token(const Manager *manager, const Run *run) {
@@ -86,7 +130,7 @@ static bool has_token(const Manager *manager, const Run *run) {
 
 void manager_recover_token(const Manager *manager, const Run *run, bool restart) {
         if (has_token(manager, run) || (!restart && !g_str_equal(run_token(run), run_id(run))))
-                note_token(manager, run);
+                note_token(manager, run, NULL);
 }
 
 /* Tokens, restarts and autostarts are noted before the run record becomes that of a finished run: if btd is killed in
@@ -109,7 +153,7 @@ static void on_run_finished(Run *run, void *userdata) {
         }
         autostarts_finished(manager->autostarts, run, again);
         if (has_token(manager, run))
-                note_token(manager, run);
+                note_token(manager, run, NULL);
 
         statistics_finish(manager->statistics, run);
         run_end_record(run, manager->records);
@@ -309,7 +353,7 @@ static int carry_out(Manager *manager, Definition *definition, const Order *orde
         /* Start and announce the run only after its run record is written. Then it replaces what was pending. */
         run_start(run);
         if (order->token && (order->starter || has_token(manager, run)))
-                note_token(manager, run);
+                note_token(manager, run, order->inputs);
         if (order->starter)
                 restarts_replace(manager->restarts, tree, order->instance);
         if (*order->instance == '\0')
@@ -370,8 +414,7 @@ static void on_restart_changed(const char *tree, const char *instance, void *use
 
         if (run && run_status(run) != STATUS_RUNNING)
                 TELL(manager, restart_changed, run);
-        if (*instance == '\0')
-                TELL(manager, waiting_changed, tree);
+        TELL(manager, waiting_changed, tree);
 }
 
 static void on_restart_dropped(const char *run, const char *tree, const char *instance, void *userdata) {
@@ -386,6 +429,10 @@ const RestartsCallbacks manager_restarts_callbacks = {
         .changed = on_restart_changed,
         .dropped = on_restart_dropped,
 };
+
+GArray *manager_pending_restarts(const Manager *manager, const char *tree) {
+        return restarts_of_tree(manager->restarts, tree);
+}
 
 char *manager_describe_restart(Manager *manager, const Run *run) {
         return restarts_describe(manager->restarts, run_tree(run), run_instance(run));
@@ -630,12 +677,16 @@ int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *w
                 .token = start->token,
         };
         Run *run = runs_last(manager->runs, start->tree, start->instance);
+        g_autofree char *inputs = start->token ? manager_inputs(start->variables, NULL) : NULL;
         int r;
 
         *ret_begun = false;
+        order.inputs = inputs;
         r = manager_check_order(manager, &order, ret_error);
         if (r >= 0 && start->token)
                 r = run_check_token(start->token, ret_error);
+        if (r >= 0 && start->token)
+                r = manager_check_inputs(manager, start->tree, start->instance, start->token, inputs, ret_error);
         if (r < 0)
                 return r;
 
@@ -648,6 +699,15 @@ int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *w
                          : -ENOENT;
         if (r != -ENOENT)
                 return r;
+        if (start->replace && run && run_status(run) == STATUS_RUNNING) {
+                g_autoptr(Cause) why = caller_cause(who, CAUSE_HALTED);
+
+                if (!run_halting(run))
+                        manager_halt(manager, run, why);
+                /* A halt can be complete at once. */
+                if (run_status(run) == STATUS_RUNNING)
+                        return not_yet("the run that is replaced has not ended yet; try again", ret_error);
+        }
         if (!start->attach || !run || run_status(run) != STATUS_RUNNING) {
                 r = order_tree(manager, &order, &run, ret_error);
                 if (r < 0)

@@ -62,6 +62,12 @@ struct Manager {
                         observer_->callbacks->callback(__VA_ARGS__ __VA_OPT__(, ) observer_->userdata);                \
         }
 
+/* A checksum of what a caller starts: variables, and a text or NULL. To be freed. */
+char *manager_inputs(json_object *variables, const char *text);
+/* -EINVAL with an error message: the token is known, but of a start with other inputs. */
+int manager_check_inputs(const Manager *manager, const char *tree, const char *instance, const char *token,
+                         const char *inputs, char **ret_error);
+
 /* Checks what does not depend on the tree. Returns a negative errno with an error message. */
 int manager_check_order(const Manager *manager, const Order *order, char **ret_error);
 /* Checks the rest, and starts the run. */

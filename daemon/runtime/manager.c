@@ -413,6 +413,12 @@ int manager_find_tree(Manager *manager, const char *name, const LibraryEntry **r
         return MANAGER_NO_SUCH_TREE;
 }
 
+bool manager_is_past(const Manager *manager, const char *id) {
+        Archive *archive = record_store_archive(manager->records);
+
+        return !runs_get(manager->runs, id) && archive && archive_has(archive, id);
+}
+
 int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret_error) {
         Run *run = runs_get(manager->runs, id);
         g_autofree char *shown = NULL;
@@ -425,7 +431,11 @@ int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret
 
         shown = excerpt(id, strlen(id));
         nearest = runs_nearest(manager->runs, id);
-        if (nearest)
+        if (manager_is_past(manager, id))
+                *ret_error = g_strdup_printf("run '%s' has finished, and only the history has it; 'btctl show %s' "
+                                             "shows it",
+                                             shown, shown);
+        else if (nearest)
                 *ret_error = g_strdup_printf("no run '%s'; did you mean '%s'?", shown, nearest);
         else
                 *ret_error = g_strdup_printf("no run '%s'; 'btctl list' shows the runs", shown);

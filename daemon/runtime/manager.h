@@ -11,6 +11,7 @@
 #include "run/run.h"
 #include "runtime/caller.h"
 #include "runtime/library.h"
+#include "runtime/restarts.h"
 #include "runtime/statistics.h"
 
 typedef struct Manager Manager;
@@ -108,6 +109,7 @@ typedef struct TreeStart {
         json_object *variables; /* JSON object, or NULL */
         const char *token;      /* a token starts a tree only once; NULL: the run gets its own */
         bool attach;            /* if a run is running, return that one; it keeps its token */
+        bool replace;           /* if a run is running, halt it; MANAGER_NOT_YET until it has ended */
         bool wait;              /* the caller waits for the run, see waiters.h */
 } TreeStart;
 
@@ -201,6 +203,9 @@ bool manager_keeps(const Manager *manager, const char *tree);
  * description. */
 char *manager_describe_restart(Manager *manager, const Run *run);
 
+/* The pending restarts of a tree, by the names of their runs: borrowed until the next change; free the array. */
+GArray *manager_pending_restarts(const Manager *manager, const char *tree);
+
 /* Why an autostart tree has not been started yet: "autostart waits: ...". The caller frees it. NULL: nothing waits. */
 char *manager_describe_autostart(const Manager *manager, const char *tree);
 /* The same, or the description of a pending restart without instance if no run is listed that has it. */
@@ -235,6 +240,8 @@ bool manager_is_stopping(const Manager *manager);
 /* Errors: MANAGER_NO_SUCH_TREE, MANAGER_NO_SUCH_RUN, with a message that suggests similar names. */
 int manager_find_tree(Manager *manager, const char *name, const LibraryEntry **ret_entry, char **ret_error);
 int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret_error);
+/* True if only the history has the run. */
+bool manager_is_past(const Manager *manager, const char *id);
 
 const LibraryEntry *manager_tree(Manager *manager, const char *name); /* NULL for a masked tree, too */
 Run *manager_run(Manager *manager, const char *id);

@@ -6,6 +6,7 @@
  */
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
@@ -385,6 +386,36 @@ void restarts_list(const Restarts *restarts, GPtrArray *names) {
                 if (restart->timer && *restart->instance == '\0')
                         g_ptr_array_add(names, g_strdup(restart->tree));
         }
+}
+
+static int compare_runs(const void *a, const void *b) {
+        const PendingRestart *first = a, *second = b;
+
+        return strcmp(first->run, second->run);
+}
+
+GArray *restarts_of_tree(const Restarts *restarts, const char *tree) {
+        GArray *pending = g_array_new(FALSE, FALSE, sizeof(PendingRestart));
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, restarts->by_key);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const Restart *restart = value;
+                const PendingRestart found = {
+                        .run = restart->run,
+                        .instance = restart->instance,
+                        .token = restart->token ?: "",
+                        .waits_for = restart->waits_for,
+                        .due = restart->timer ? timer_deadline(restart->timer) : 0,
+                };
+
+                if (restart->timer && g_str_equal(restart->tree, tree))
+                        g_array_append_val(pending, found);
+        }
+
+        g_array_sort(pending, compare_runs);
+        return pending;
 }
 
 unsigned restarts_count(const Restarts *restarts) {

@@ -18,6 +18,7 @@ typedef struct Order {
         const char *starter;    /* who starts it, for messages; NULL: a restart */
         const char *token;      /* NULL: the run gets its own */
         uint32_t uid;           /* the owner of the run; for a restart, the owner of the previous run */
+        const char *inputs;     /* a checksum of what the caller gives; NULL: unknown */
 } Order;
 
 typedef struct RestartsCallbacks {
@@ -68,6 +69,15 @@ void restarts_forget(Restarts *restarts, const char *tree, const char *instance)
 bool restarts_wait(const Restarts *restarts);
 /* Adds the names of the trees of which a restart without instance is pending. */
 void restarts_list(const Restarts *restarts, GPtrArray *names);
+typedef struct PendingRestart {
+        const char *run; /* the run that it follows */
+        const char *instance, *token;
+        const char *waits_for; /* it is due, but waits for this; NULL: it does not */
+        uint64_t due;          /* CLOCK_MONOTONIC µs */
+} PendingRestart;
+
+/* See manager_pending_restarts(). */
+GArray *restarts_of_tree(const Restarts *restarts, const char *tree);
 /* How many restarts are pending. */
 unsigned restarts_count(const Restarts *restarts);
 

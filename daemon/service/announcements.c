@@ -72,7 +72,8 @@ static void send_events(const Announcements *announcements, const Pending *pendi
         if (pending->events->len == 0)
                 return;
 
-        names = subscribers_names(announcements->subscribers, SUBSCRIBED_EVENTS);
+        names = subscribers_names(announcements->subscribers, SUBSCRIBED_EVENTS, run_tree(pending->run),
+                                  run_id(pending->run));
         for (const GList *i = names; i; i = i->next)
                 send_to(announcements, i->data, pending);
         g_array_set_size(pending->events, 0);
@@ -224,7 +225,9 @@ static void on_run_changed(Run *run, void *userdata) {
         Announcements *announcements = userdata;
 
         g_autoptr(GArray) nodes = run_take_changes(run);
-        g_autoptr(GList) names = nodes ? subscribers_names(announcements->subscribers, SUBSCRIBED_NODES) : NULL;
+        g_autoptr(GList) names =
+                nodes ? subscribers_names(announcements->subscribers, SUBSCRIBED_NODES, run_tree(run), run_id(run))
+                      : NULL;
 
         for (const GList *i = names; i; i = i->next)
                 if (subscribers_may_tell(announcements->subscribers, i->data, run_id(run),
@@ -271,6 +274,7 @@ static void on_run_removed(Run *run, void *userdata) {
         g_autofree char *path = object_path_of_run(run_id(run));
 
         g_hash_table_remove(announcements->pending, run);
+        subscribers_forget_run(announcements->subscribers, run_id(run));
         touch_above(announcements, run, ON_RUN_REMOVED);
         object_changes_forget(announcements->changes, path);
         (void) sd_bus_emit_object_removed(announcements->bus, path);
@@ -283,6 +287,10 @@ static void on_waiting_changed(const char *tree, void *userdata) {
 
         if (manager_tree(announcements->manager, tree))
                 object_changes_touch(announcements->changes, path, &tree_kind, ON_WAITING);
+}
+
+static void on_reloading(void *userdata) {
+        manager_bus_emit_reloading(((const Announcements *) userdata)->bus);
 }
 
 static void on_reloaded(const GPtrArray *messages, void *userdata) {
@@ -320,6 +328,7 @@ static const ManagerObserver observer = {
         .restart_dropped = on_restart_dropped,
         .run_removed = on_run_removed,
         .waiting_changed = on_waiting_changed,
+        .reloading = on_reloading,
         .reloaded = on_reloaded,
         .stopping = on_stopping,
 };

@@ -544,11 +544,63 @@ static int method_wait_run(sd_bus_message *message, void *userdata, sd_bus_error
 }
 
 static int method_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return subscribers_add(((const Published *) userdata)->subscribers, SUBSCRIBED_NODES, message, ret_error);
+        return subscribers_add(((const Published *) userdata)->subscribers, &(Subscription){ SUBSCRIBED_NODES },
+                               message, ret_error);
 }
 
 static int method_subscribe_events(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return subscribers_add(((const Published *) userdata)->subscribers, SUBSCRIBED_EVENTS, message, ret_error);
+        return subscribers_add(((const Published *) userdata)->subscribers, &(Subscription){ SUBSCRIBED_EVENTS },
+                               message, ret_error);
+}
+
+/* Without nodes and events, both are meant. */
+static int read_subscription(sd_bus_message *message, Subscription *ret_subscription, sd_bus_error *ret_error) {
+        Subscription read = {};
+        int nodes = false, events = false, r;
+        const CallOption options[] = { { "nodes", "b", &nodes },
+                                       { "events", "b", &events },
+                                       { "tree", "s", &read.tree },
+                                       { "run", "s", &read.run },
+                                       {} };
+
+        r = arguments_read_options(message, options, ret_error);
+        if (r < 0)
+                return r;
+        if (read.tree && read.run)
+                return sd_bus_error_set(ret_error, ERROR_INVALID_ARGUMENT,
+                                        "'tree' and 'run' exclude each other; give one of them");
+
+        read.what = (nodes || !events ? SUBSCRIBED_NODES : 0) | (events || !nodes ? SUBSCRIBED_EVENTS : 0);
+        *ret_subscription = read;
+        return 0;
+}
+
+static int method_subscribe_to(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        const Published *published = userdata;
+        g_autofree char *error = NULL;
+        Subscription wanted;
+        Run *run;
+        int r;
+
+        r = read_subscription(message, &wanted, ret_error);
+        if (r < 0)
+                return r;
+        /* A tree may come later. */
+        r = wanted.run ? manager_find_run(published->manager, wanted.run, &run, &error) : 0;
+        if (r < 0)
+                return error_from_manager(ret_error, r, error);
+
+        return subscribers_add(published->subscribers, &wanted, message, ret_error);
+}
+
+static int method_unsubscribe_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        Subscription unwanted;
+        int r = read_subscription(message, &unwanted, ret_error);
+
+        if (r < 0)
+                return r;
+        subscribers_end(((const Published *) userdata)->subscribers, sd_bus_message_get_sender(message), &unwanted);
+        return sd_bus_reply_method_return(message, NULL);
 }
 
 static int method_unsubscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -651,6 +703,10 @@ static const sd_bus_vtable methods[] = {
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("SubscribeEvents", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_subscribe_events,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("SubscribeTo", SD_BUS_ARGS("a{sv}", options), SD_BUS_NO_RESULT, method_subscribe_to,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("UnsubscribeFrom", SD_BUS_ARGS("a{sv}", options), SD_BUS_NO_RESULT,
+                                method_unsubscribe_from, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Unsubscribe", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_unsubscribe,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
 
@@ -658,6 +714,7 @@ static const sd_bus_vtable methods[] = {
         SD_BUS_SIGNAL_WITH_ARGS("RunReady", SD_BUS_ARGS("s", id, "o", run), 0),
         SD_BUS_SIGNAL_WITH_ARGS("RunFinished", SD_BUS_ARGS("s", id, "o", run, "s", status, "s", cause), 0),
         SD_BUS_SIGNAL_WITH_ARGS("RestartDropped", SD_BUS_ARGS("s", id, "s", tree, "s", instance), 0),
+        SD_BUS_SIGNAL_WITH_ARGS("Reloading", SD_BUS_NO_ARGS, 0),
         SD_BUS_SIGNAL_WITH_ARGS("Reloaded", SD_BUS_ARGS("as", errors), 0),
 
         SD_BUS_VTABLE_END,
@@ -698,6 +755,10 @@ void manager_bus_emit_run_finished(sd_bus *bus, const char *id, const char *stat
 void manager_bus_emit_restart_dropped(sd_bus *bus, const char *run, const char *tree, const char *instance) {
         check_emitted("RestartDropped", sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RestartDropped",
                                                            "sss", run, tree, instance));
+}
+
+void manager_bus_emit_reloading(sd_bus *bus) {
+        check_emitted("Reloading", sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "Reloading", NULL));
 }
 
 static int emit_reloaded(sd_bus *bus, const GPtrArray *messages) {

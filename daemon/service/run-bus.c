@@ -43,6 +43,19 @@ int run_bus_find(sd_bus *bus, const char *path, const char *interface, void *use
         return 1;
 }
 
+int run_bus_refuse_past(const Published *published, sd_bus_message *message) {
+        g_autofree char *id = NULL, *error = NULL;
+        Run *run;
+
+        if (sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id) <= 0 ||
+            !manager_is_past(published_manager(published), id) ||
+            manager_find_run(published_manager(published), id, &run, &error) >= 0)
+                return 0;
+
+        (void) sd_bus_reply_method_errorf(message, SD_BUS_ERROR_UNKNOWN_OBJECT, "%s", error);
+        return 1;
+}
+
 int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***ret_paths, sd_bus_error *ret_error) {
         const GPtrArray *runs = manager_runs(published_manager(userdata));
         char **paths = g_new0(char *, runs->len + 1);
@@ -454,6 +467,8 @@ RUN_PROPERTY(id, "s", run_id(run))
 RUN_PROPERTY(tree, "s", run_tree(run))
 RUN_PROPERTY(instance, "s", run_instance(run))
 RUN_PROPERTY(token, "s", run_token(run))
+RUN_PROPERTY(started_by, "s", run_starter(run))
+RUN_PROPERTY(owner, "u", run_caller(run))
 RUN_PROPERTY(hash, "s", definition_hash(run_definition(run)))
 RUN_PROPERTY(started, "t", run_started(run))
 RUN_PROPERTY(ready, "t", run_ready(run))
@@ -468,10 +483,12 @@ RUN_PROPERTY(inputs, "t", run_counts(run)->inputs)
 RUN_PROPERTY(action_starts, "t", run_counts(run)->action_starts)
 RUN_PROPERTY(action_restarts, "t", run_counts(run)->action_restarts)
 
+/* The tree of a text has no file, and is no object. */
 PROPERTY_GETTER(tree_path) {
-        g_autofree char *tree_path = object_path_of_tree(run_tree(run_at(userdata, path)));
+        const Run *run = run_at(userdata, path);
+        g_autofree char *tree_path = object_path_of_tree(run_tree(run));
 
-        return sd_bus_message_append(reply, "o", tree_path);
+        return sd_bus_message_append(reply, "o", definition_file(run_definition(run), 0) ? tree_path : "/");
 }
 
 /* A run continues with the tree that it was started with. */
@@ -556,6 +573,8 @@ static const Property properties[] = {
         { "TreePath", "o", property_get_tree_path, CHANGES_NEVER },
         { "Instance", "s", property_get_instance, CHANGES_NEVER },
         { "Token", "s", property_get_token, CHANGES_NEVER },
+        { "StartedBy", "s", property_get_started_by, CHANGES_NEVER },
+        { "Owner", "u", property_get_owner, CHANGES_NEVER },
         { "Hash", "s", property_get_hash, CHANGES_NEVER },
         { "TreeChanged", "b", property_get_tree_changed, CHANGES_SILENTLY },
         { "Started", "t", property_get_started, CHANGES_NEVER },

@@ -13,6 +13,8 @@ extern const ObjectKind run_kind;
 
 int run_bus_find(sd_bus *bus, const char *path, const char *interface, void *userdata, void **ret_found,
                  sd_bus_error *ret_error);
+/* For each method call, before sd-bus has it. 1: the object is a run that only the history has; it replies that. */
+int run_bus_refuse_past(const Published *published, sd_bus_message *message);
 int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***ret_paths, sd_bus_error *ret_error);
 
 /* Makes a request for published_authorize(), for the run with this id. */

@@ -227,6 +227,8 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
         if (!sd_bus_message_is_method_call(message, NULL, NULL))
                 return 0;
         r = log_control_take(&((Service *) userdata)->publication->published, message, ret_error);
+        if (r == 0)
+                r = run_bus_refuse_past(&((Service *) userdata)->publication->published, message);
         if (r != 0)
                 return r;
         if (is_get_managed_objects(message))

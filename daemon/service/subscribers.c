@@ -29,6 +29,8 @@
 #define PART 512u
 /* How long a subscriber may take to reply to a Ping; then its subscription ends. */
 #define PATIENCE_SECONDS 30
+/* How many runs and trees one subscriber can name. */
+#define WANTED_MAX 1024u
 
 struct Subscribers {
         GMainContext *context;
@@ -58,7 +60,7 @@ typedef struct Subscriber {
         GSource *patience;  /* until the Ping must be answered */
         GHashTable *missed; /* run -> Missed */
         GHashTable *gaps;   /* ids of runs whose events it has missed */
-        SubscribedTo what;
+        GArray *wanted;     /* of Subscription, which owns its names */
 } Subscriber;
 
 /* The nodes of a run whose changes a subscriber has missed. */
@@ -85,6 +87,36 @@ static void answer(Subscriber *subscriber) {
                 (void) sd_bus_reply_method_return(message, NULL);
 }
 
+static void subscription_clear(void *data) {
+        const Subscription *subscription = data;
+
+        g_free((char *) subscription->tree);
+        g_free((char *) subscription->run);
+}
+
+static bool is_about_same(const Subscription *one, const Subscription *other) {
+        return g_strcmp0(one->tree, other->tree) == 0 && g_strcmp0(one->run, other->run) == 0;
+}
+
+/* False: there are too many. */
+static bool want(Subscriber *subscriber, const Subscription *wanted) {
+        const Subscription own = { wanted->what, g_strdup(wanted->tree), g_strdup(wanted->run) };
+
+        for (unsigned i = 0; i < subscriber->wanted->len; i++) {
+                Subscription *known = &g_array_index(subscriber->wanted, Subscription, i);
+
+                if (!is_about_same(known, wanted))
+                        continue;
+
+                known->what |= wanted->what;
+                subscription_clear((void *) &own);
+                return true;
+        }
+
+        g_array_append_val(subscriber->wanted, own);
+        return subscriber->wanted->len <= WANTED_MAX;
+}
+
 static void end_ping(Subscriber *subscriber) {
         g_clear_pointer(&subscriber->ping, call_free);
         if (subscriber->patience) {
@@ -100,6 +132,7 @@ static void subscriber_free(Subscriber *subscriber) {
         g_hash_table_unref(subscriber->missed);
         g_hash_table_unref(subscriber->gaps);
         match_free(subscriber->leaving);
+        g_array_unref(subscriber->wanted);
         g_free(subscriber->name);
         g_free(subscriber);
 }
@@ -214,6 +247,41 @@ void subscribers_remove(Subscribers *subscribers, const char *name) {
         subscribers->callbacks->changed(subscribers->userdata);
 }
 
+static void stop_wanting(Subscriber *subscriber, unsigned i, unsigned what) {
+        Subscription *known = &g_array_index(subscriber->wanted, Subscription, i);
+
+        known->what &= ~what;
+        if (known->what == 0)
+                g_array_remove_index(subscriber->wanted, i);
+}
+
+void subscribers_end(Subscribers *subscribers, const char *name, const Subscription *unwanted) {
+        Subscriber *subscriber = g_hash_table_lookup(subscribers->by_name, name);
+
+        for (unsigned i = subscriber ? subscriber->wanted->len : 0; i > 0; i--)
+                if (is_about_same(&g_array_index(subscriber->wanted, Subscription, i - 1), unwanted))
+                        stop_wanting(subscriber, i - 1, unwanted->what);
+        if (subscriber && subscriber->wanted->len == 0)
+                subscribers_remove(subscribers, name);
+        else
+                subscribers->callbacks->changed(subscribers->userdata);
+}
+
+/* A subscriber that wants nothing any more stays one: it may want something of the next run. */
+void subscribers_forget_run(Subscribers *subscribers, const char *run) {
+        GHashTableIter iter;
+        void *value;
+
+        g_hash_table_iter_init(&iter, subscribers->by_name);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                Subscriber *subscriber = value;
+
+                for (unsigned i = subscriber->wanted->len; i > 0; i--)
+                        if (g_strcmp0(g_array_index(subscriber->wanted, Subscription, i - 1).run, run) == 0)
+                                g_array_remove_index(subscriber->wanted, i - 1);
+        }
+}
+
 static void on_leaving(sd_bus_message *signal, void *userdata) {
         Subscriber *subscriber = userdata;
 
@@ -278,14 +346,23 @@ static void on_watched(void *userdata) {
         (void) credentials_ask(bus, subscriber->name, on_credentials, subscriber, &subscriber->question);
 }
 
-int subscribers_add(Subscribers *subscribers, SubscribedTo what, sd_bus_message *message, sd_bus_error *ret_error) {
+static int refuse_more(sd_bus_error *ret_error) {
+        return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED,
+                                 "a program can subscribe to %u runs and trees; subscribe to all instead", WANTED_MAX);
+}
+
+int subscribers_add(Subscribers *subscribers, const Subscription *wanted, sd_bus_message *message,
+                    sd_bus_error *ret_error) {
         const char *name = sd_bus_message_get_sender(message);
         SignalPattern pattern = signal_pattern_owner(name);
         unsigned max = subscribers->limits->max[LIMIT_SUBSCRIBERS];
         Subscriber *subscriber = g_hash_table_lookup(subscribers->by_name, name);
 
         if (subscriber) {
-                subscriber->what |= what;
+                if (!want(subscriber, wanted)) {
+                        g_array_set_size(subscriber->wanted, WANTED_MAX);
+                        return refuse_more(ret_error);
+                }
                 subscribers->callbacks->changed(subscribers->userdata);
                 return sd_bus_reply_method_return(message, NULL);
         }
@@ -299,7 +376,9 @@ int subscribers_add(Subscribers *subscribers, SubscribedTo what, sd_bus_message 
         subscriber->message = sd_bus_message_ref(message);
         subscriber->missed = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, missed_free);
         subscriber->gaps = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        subscriber->what = what;
+        subscriber->wanted = g_array_new(FALSE, FALSE, sizeof(Subscription));
+        g_array_set_clear_func(subscriber->wanted, subscription_clear);
+        (void) want(subscriber, wanted);
         g_hash_table_insert(subscribers->by_name, subscriber->name, subscriber);
 
         subscriber->leaving = connection_match(subscribers->connection, &pattern, on_leaving, on_watched, subscriber);
@@ -308,7 +387,19 @@ int subscribers_add(Subscribers *subscribers, SubscribedTo what, sd_bus_message 
         return 1;
 }
 
-GList *subscribers_names(const Subscribers *subscribers, SubscribedTo what) {
+static bool wants(const Subscriber *subscriber, SubscribedTo what, const char *tree, const char *run) {
+        for (unsigned i = 0; i < subscriber->wanted->len; i++) {
+                const Subscription *wanted = &g_array_index(subscriber->wanted, Subscription, i);
+
+                if (wanted->what & what && (!wanted->tree || g_str_equal(wanted->tree, tree)) &&
+                    (!wanted->run || g_str_equal(wanted->run, run)))
+                        return true;
+        }
+
+        return false;
+}
+
+GList *subscribers_names(const Subscribers *subscribers, SubscribedTo what, const char *tree, const char *run) {
         GList *names = NULL;
         GHashTableIter iter;
         void *value;
@@ -317,7 +408,7 @@ GList *subscribers_names(const Subscribers *subscribers, SubscribedTo what) {
         while (g_hash_table_iter_next(&iter, NULL, &value)) {
                 const Subscriber *subscriber = value;
 
-                if (subscriber->what & what)
+                if (wants(subscriber, what, tree, run))
                         names = g_list_prepend(names, subscriber->name);
         }
 
@@ -325,9 +416,19 @@ GList *subscribers_names(const Subscribers *subscribers, SubscribedTo what) {
 }
 
 bool subscribers_any(const Subscribers *subscribers, SubscribedTo what) {
-        g_autoptr(GList) names = subscribers_names(subscribers, what);
+        GHashTableIter iter;
+        void *value;
 
-        return names;
+        g_hash_table_iter_init(&iter, subscribers->by_name);
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const GArray *wanted = ((const Subscriber *) value)->wanted;
+
+                for (unsigned i = 0; i < wanted->len; i++)
+                        if (g_array_index(wanted, Subscription, i).what & what)
+                                return true;
+        }
+
+        return false;
 }
 
 bool subscribers_may_tell_events(Subscribers *subscribers, const char *name, const char *run, unsigned n) {

@@ -20,6 +20,12 @@ typedef enum SubscribedTo {
         SUBSCRIBED_EVENTS = 2, /* events of runs */
 } SubscribedTo;
 
+/* What a subscriber wants, of one run, of all runs of a tree, or, if both are NULL, of all runs. */
+typedef struct Subscription {
+        unsigned what; /* SubscribedTo */
+        const char *tree, *run;
+} Subscription;
+
 typedef struct SubscribersCallbacks {
         void (*changed)(void *userdata); /* what subscribers_any() returns */
         /* Sends the state of these nodes to the subscriber, see subscribers_may_tell(). False: the run no longer
@@ -35,8 +41,13 @@ Subscribers *subscribers_new(GMainContext *context, Connection *connection, cons
 void subscribers_free(Subscribers *subscribers);
 
 /* For the method handlers: return the result of this function. The call is answered when its user is known. */
-int subscribers_add(Subscribers *subscribers, SubscribedTo what, sd_bus_message *message, sd_bus_error *ret_error);
+int subscribers_add(Subscribers *subscribers, const Subscription *wanted, sd_bus_message *message,
+                    sd_bus_error *ret_error);
 void subscribers_remove(Subscribers *subscribers, const char *name);
+/* Ends what has the same run or tree; what else the subscriber wants stays. */
+void subscribers_end(Subscribers *subscribers, const char *name, const Subscription *unwanted);
+/* The run does not exist any more. */
+void subscribers_forget_run(Subscribers *subscribers, const char *run);
 bool subscribers_any(const Subscribers *subscribers, SubscribedTo what);
 
 /* May btd send these nodes of a run to the subscriber now? If not, tell() is called later, with some of the nodes at a
@@ -51,7 +62,7 @@ void subscribers_release(Subscribers *subscribers);
 /* May btd send this number of events of the run to the subscriber now? If not, it misses them: tell_missed() is called
  * when it reads again. */
 bool subscribers_may_tell_events(Subscribers *subscribers, const char *name, const char *run, unsigned n);
-/* The names of all subscribers to this. The caller frees the list, not the names. */
-GList *subscribers_names(const Subscribers *subscribers, SubscribedTo what);
+/* The names of all subscribers to this of a run. The caller frees the list, not the names. */
+GList *subscribers_names(const Subscribers *subscribers, SubscribedTo what, const char *tree, const char *run);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Subscribers, subscribers_free)

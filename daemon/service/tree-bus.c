@@ -27,6 +27,7 @@
 /* Limits of the properties: a signal has all properties of an object. The text of the tree has the rest. */
 #define DESCRIPTION_MAX 4096u
 #define DECLARATIONS_MAX 1000u
+#define RESTARTS_MAX 1000u
 
 /* NULL: there is no such tree. */
 static const LibraryEntry *find_tree(void *userdata, const char *path) {
@@ -80,16 +81,31 @@ int tree_bus_reply_started(sd_bus_message *message, const Outcome *outcome, bool
                                           "token", "s", outcome->token, "status", "s", outcome->status);
 }
 
-int tree_bus_start(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
-                   sd_bus_error *ret_error) {
+static int replace(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error);
+
+/* The run of the tree and instance that is running, and not being halted. */
+static bool runs_already(const Published *published, const TreeStart *start) {
+        const GPtrArray *runs = manager_runs(published_manager(published));
+
+        for (unsigned i = 0; i < runs->len; i++) {
+                const Run *run = g_ptr_array_index(runs, i);
+
+                if (run_status(run) == STATUS_RUNNING && !run_halting(run) && g_str_equal(run_tree(run), start->tree) &&
+                    g_str_equal(run_instance(run), start->instance))
+                        return true;
+        }
+
+        return false;
+}
+
+/* may_halt: the caller also has the permission to halt the tree. */
+static int start_as(const Published *published, sd_bus_message *message, const char *name, bool may_halt,
+                    const Caller *who, sd_bus_error *ret_error) {
         TreeStart start = { .tree = name, .instance = "" };
-        int attach = false, wait = false;
+        int attach = false, wait = false, replaces = false;
         const CallOption options[] = {
-                { "instance", "s", &start.instance },
-                { "token", "s", &start.token },
-                { "attach", "b", &attach },
-                { "awaited", "b", &wait },
-                {},
+                { "instance", "s", &start.instance }, { "token", "s", &start.token }, { "attach", "b", &attach },
+                { "replace", "b", &replaces },        { "awaited", "b", &wait },      {},
         };
         g_autoptr(json_object) variables = NULL;
         g_auto(Outcome) outcome = {};
@@ -104,10 +120,23 @@ int tree_bus_start(const Published *published, sd_bus_message *message, const ch
                 return r;
 
         start.variables = variables;
+        if (attach && replaces)
+                return sd_bus_error_set(ret_error, ERROR_INVALID_ARGUMENT,
+                                        "'attach' and 'replace' exclude each other; give one of them");
+        if (replaces && !may_halt && runs_already(published, &start))
+                return published_authorize(published, message, (Request){ PERMISSION_HALT, .tree = g_strdup(name) },
+                                           replace, ret_error);
+
         start.attach = attach;
+        start.replace = replaces;
         start.wait = wait;
         r = manager_start_tree(published_manager(published), &start, who, &begun, &outcome, &error);
         return r < 0 ? error_from_manager(ret_error, r, error) : tree_bus_reply_started(message, &outcome, begun);
+}
+
+int tree_bus_start(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
+                   sd_bus_error *ret_error) {
+        return start_as(published, message, name, false, who, ret_error);
 }
 
 int tree_bus_halt(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
@@ -155,6 +184,22 @@ static int start(sd_bus_message *message, const Caller *who, void *userdata, sd_
         int r = name_of(message, &name);
 
         return r < 0 ? r : tree_bus_start(userdata, message, name, who, ret_error);
+}
+
+/* A start that halts, too, by the method of the tree or of the manager. */
+static int replace(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        g_autofree char *own = NULL;
+        const char *name;
+        int r;
+
+        (void) sd_bus_message_rewind(message, true);
+        if (g_str_equal(sd_bus_message_get_path(message), SERVICE_PATH)) {
+                r = sd_bus_message_read(message, "s", &name);
+        } else {
+                r = name_of(message, &own);
+                name = own;
+        }
+        return r < 0 ? r : start_as(userdata, message, name, true, who, ret_error);
 }
 
 static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -391,6 +436,22 @@ PROPERTY_GETTER(waiting) {
         return sd_bus_message_append(reply, "s", text);
 }
 
+PROPERTY_GETTER(restarts) {
+        g_autoptr(GArray) pending =
+                manager_pending_restarts(published_manager(userdata), tree_at(userdata, path)->name);
+        int r = sd_bus_message_open_container(reply, 'a', "a{sv}");
+
+        for (unsigned i = 0; r >= 0 && i < MIN(pending->len, RESTARTS_MAX); i++) {
+                const PendingRestart *restart = &g_array_index(pending, PendingRestart, i);
+
+                r = sd_bus_message_append(reply, "a{sv}", restart->waits_for ? 5 : 4, "run", "s", restart->run,
+                                          "instance", "s", restart->instance, "token", "s", restart->token,
+                                          "due_monotonic", "t", restart->due, "waits_for", "s", restart->waits_for);
+        }
+
+        return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
 PROPERTY_GETTER(runs) {
         const GPtrArray *runs = manager_runs(published_manager(userdata));
         const char *name = tree_at(userdata, path)->name;
@@ -438,6 +499,7 @@ static const Property properties[] = {
         { "NeedReload", "b", property_get_need_reload, CHANGES_SILENTLY },
         { "Diagnostics", "as", property_get_diagnostics, ON_TREE_CHANGED },
         { "Waiting", "s", property_get_waiting, ON_WAITING | ON_RUN_REMOVED },
+        { "Restarts", "aa{sv}", property_get_restarts, ON_WAITING | ON_RUN_FINISHED },
         { "Runs", "ao", property_get_runs, ON_RUN_ADDED | ON_RUN_REMOVED },
         { "NRunning", "u", property_get_n_running, ON_RUN_ADDED | ON_RUN_FINISHED },
         {},

@@ -13,7 +13,7 @@ from gi.repository import Gio, GLib
 
 import client
 import daemon
-from client import Client, DBusError, wait
+from client import Client, DBusError, look, wait
 
 MANAGER = "org.btd1.Manager"
 TREE = "org.btd1.Tree"
@@ -46,11 +46,14 @@ INTERFACES = {
         "ListUsers(a{sv} options) -> (aa{sv} users)",
         "Subscribe() -> ()",
         "SubscribeEvents() -> ()",
+        "SubscribeTo(a{sv} options) -> ()",
+        "UnsubscribeFrom(a{sv} options) -> ()",
         "Unsubscribe() -> ()",
         "signal RunNew(s id, o run)",
         "signal RunReady(s id, o run)",
         "signal RunFinished(s id, o run, s status, s cause)",
         "signal RestartDropped(s id, s tree, s instance)",
+        "signal Reloading()",
         "signal Reloaded(as errors)",
         "property Version s const",
         "property Mode s const",
@@ -80,6 +83,7 @@ INTERFACES = {
         "property Outputs aa{sv} true",
         "property State s true",
         "property Waiting s true",
+        "property Restarts aa{sv} true",
         "property Diagnostics as true",
         "property Runs ao true",
         "property NRunning u true",
@@ -108,6 +112,8 @@ INTERFACES = {
         "property TreePath o const",
         "property Instance s const",
         "property Token s const",
+        "property StartedBy s const",
+        "property Owner u const",
         "property Hash s const",
         "property Started t const",
         "property Ready t true",
@@ -395,6 +401,113 @@ def test_a_token_starts_a_tree_once(btd, tmp_path):
     assert btd.client.outcome("nap", "nap.3")["status"] == "running"
 
 
+def test_a_token_has_its_inputs(btd, tmp_path):
+    """The same token with other variables, or with another text, is no repeated call; the order of members is none, and
+    kept variables are not given."""
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.tree("nap", SLEEP, inputs={"a": {"type": "any", "default": 1, "kept": True}})
+    btd.start(*options)
+
+    def refused(method, signature, *arguments):
+        with pytest.raises(DBusError) as error:
+            btd.client.manager(method, signature, *arguments, {"token": GLib.Variant("s", "mine")})
+        assert error.value.name == "org.btd1.Error.InvalidArgument"
+        return error.value.message
+    variables = {"a": GLib.Variant("a{sv}", {"x": GLib.Variant("i", 1), "y": GLib.Variant("as", ["b", "c"])})}
+    again = {"a": GLib.Variant("a{sv}", {"y": GLib.Variant("as", ["b", "c"]), "x": GLib.Variant("x", 1)})}
+    for given in variables, again, variables:
+        assert btd.client.manager("StartTree", "sa{sv}a{sv}", "nap", given, {"token": GLib.Variant("s", "mine")})[0] == "nap.1"
+        btd.client.halt_tree("nap")
+    btd.stop(signal.SIGKILL)
+    btd.start(*options)
+    for given in {}, {"a": GLib.Variant("i", 2)}, {"a": GLib.Variant("a{sv}", {"x": GLib.Variant("i", 1)})}:
+        assert refused("StartTree", "sa{sv}a{sv}", "nap", given) == \
+            "the token 'mine' is that of nap.1, which was started with other inputs; give another token"
+    text = daemon.tree_text({"type": "AlwaysSuccess"})
+    for _ in range(2):
+        assert btd.client.manager("StartText", "ssa{sv}a{sv}", "text", text, {}, {"token": GLib.Variant("s", "mine")})[0] == "text.1"
+    assert "text.1" in refused("StartText", "ssa{sv}a{sv}", "text", text + " ", {})
+
+
+def test_replace(btd, tmp_path):
+    """The call replies when the run that was there has ended, and the new one is started."""
+    btd.tree("nap", {"type": "Finally", "children": [SLEEP, {
+        "type": "WaitFor", "child": {"type": "PathExists", "path": f"{tmp_path}/go"}}]})
+    btd.start()
+    btd.client.start("nap")
+    arguments = "nap", {}, {"replace": GLib.Variant("b", True)}
+    first, second = (btd.client.begin("StartTree", "(sa{sv}a{sv})", *arguments) for _ in range(2))
+    wait(lambda: btd.client.run_property("/org/btd1/run/nap_2e1", "Status") == "halting", "the halt")
+    assert not first
+    (tmp_path / "go").touch()
+    wait(lambda: first and second, "the replies")
+    assert (first[0][0], second[0][0]) == ("nap.2", "nap.3") and first[0][2]["started"]
+    assert btd.client.call("/org/btd1/tree/nap", TREE, "Start", "a{sv}a{sv}", *arguments[1:])[0] == "nap.4"
+    with pytest.raises(DBusError, match="'attach' and 'replace' exclude each other; give one of them"):
+        btd.client.start("nap", attach=True, replace=True)
+
+
+def test_who_has_started_a_run(btd, tmp_path):
+    """And the tree of a text is no object."""
+    btd.tree("auto", SLEEP, autostart=True)
+    btd.start(f"--runtime={tmp_path}/run")
+    look(lambda: btd.client.runs(), "the autostart")
+    _, text = btd.client.start_text("text", daemon.tree_text(SLEEP))
+    assert btd.client.run_property(text, "TreePath") == "/"
+    assert btd.client.run_property("/org/btd1/run/auto_2e1", "TreePath") == "/org/btd1/tree/auto"
+    btd.stop(signal.SIGKILL)
+    btd.start(f"--runtime={tmp_path}/run")
+    assert btd.client.run_property("/org/btd1/run/auto_2e1", "StartedBy") == "autostart"
+    assert btd.client.run_property(text, "StartedBy").startswith(f"UID {os.getuid()} (")
+    assert btd.client.run_property(text, "Owner") == os.getuid()
+
+
+def test_a_run_of_the_history_is_named_so(btd, tmp_path):
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.tree("log", {"type": "AlwaysSuccess"})
+    btd.start(*options)
+    btd.client.finish(btd.client.start("log")[1])
+    btd.stop()
+    btd.start(*options)
+    for path, interface, method, signature, arguments in (
+            ("/org/btd1", MANAGER, "GetRun", "s", ("log.1",)), ("/org/btd1", MANAGER, "HaltRun", "sa{sv}", ("log.1", {})),
+            ("/org/btd1/run/log_2e1", RUN, "GetNodes", "", ()), ("/org/btd1/run/log_2e1", RUN, "Pause", "", ()),
+            ("/org/btd1/run/log_2e1", "org.freedesktop.DBus.Properties", "GetAll", "s", (RUN,))):
+        with pytest.raises(DBusError) as error:
+            btd.client.call(path, interface, method, signature, *arguments)
+        assert error.value.message == "run 'log.1' has finished, and only the history has it; 'btctl show log.1' shows it"
+        assert error.value.name in ("org.btd1.Error.NoSuchRun", "org.freedesktop.DBus.Error.UnknownObject")
+
+
+def test_the_log(btd):
+    """As systemd's own daemons have it."""
+    path, interface = "/org/freedesktop/LogControl1", "org.freedesktop.LogControl1"
+
+    def put(name, value):
+        btd.client.call(path, "org.freedesktop.DBus.Properties", "Set", "ssv", interface, name, GLib.Variant("s", value))
+    btd.start()
+    assert btd.client.get_all(path, interface) == {"LogLevel": "info", "LogTarget": "console", "SyslogIdentifier": "btd"}
+    btd.tree("a", SLEEP)
+    btd.client.reload()
+    put("LogLevel", "err")
+    put("LogTarget", "auto")
+    btd.client.start("a")
+    assert btd.client.get(path, interface, "LogLevel") == "err" and "a.1: started" not in btd.log()
+    put("LogLevel", "debug")
+    put("LogTarget", "console")
+    btd.client.start("a", "b")
+    assert "a.2: started" in btd.log() and " asked to change the log" in btd.log()
+    for name, value, told in (
+            ("LogLevel", "loud", "'loud' is not a log level; the levels are emerg, alert, crit, err, warning, notice, info and "
+                                 "debug"),
+            ("LogTarget", "printer", "'printer' is not a target of the log; the targets are journal, console and auto")):
+        with pytest.raises(DBusError) as error:
+            put(name, value)
+        assert (error.value.name, error.value.message) == ("org.freedesktop.DBus.Error.InvalidArgs", told)
+    with pytest.raises(DBusError, match="PropertyReadOnly"):
+        put("SyslogIdentifier", "other")
+
+
 def test_a_token_is_known_when_the_history_has_forgotten_its_run(btd, tmp_path):
     """Also if other instances have the same token, and after many runs of the same tree."""
     options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state", "--limit=history=1"
@@ -441,7 +554,7 @@ NO_OPTION = {"wiat": GLib.Variant("b", True)}
 
 @pytest.mark.parametrize("method, signature, arguments, told", [
     ("StartTree", "sa{sv}a{sv}", ("nap", {}, NO_OPTION),
-     "there is no option 'wiat'; StartTree has 'instance', 'token', 'attach' and 'awaited'"),
+     "there is no option 'wiat'; StartTree has 'instance', 'token', 'attach', 'replace' and 'awaited'"),
     ("StartTree", "sa{sv}a{sv}", ("nap", {}, {"attach": GLib.Variant("s", "yes")}),
      "the option 'attach' is of the type 'b', not 's'"),
     ("StartTree", "sa{sv}a{sv}", ("nap", {}, {"token": GLib.Variant("s", "")}), f"'' {BAD_TOKEN}"),

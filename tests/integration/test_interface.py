@@ -133,7 +133,7 @@ def test_page_has_all_options():
     """Each option of the code is named, and the other way round."""
     code = "".join(read(path) for path in glob.glob("daemon/service/*-bus.c", root_dir=SOURCE))
     known = set(re.findall(r'\{ "(\w+)", "[sbu]", [&(]', code))
-    assert known == {"instance", "token", "attach", "awaited", "tree", "first"}
+    assert known == {"instance", "token", "attach", "awaited", "replace", "tree", "run", "nodes", "events", "first"}
     for option in known:
         assert re.search(rf"\b{option}\b", PAGE)
 

@@ -159,6 +159,30 @@ def test_halt_a_restart_that_the_previous_btd_has_left(btd, tmp_path):
     assert re.search(r"boot\.1: not restarted: halted by UID \d+", btd.log())
 
 
+def test_pending_restarts_are_properties_of_their_trees(btd, tmp_path):
+    """Also when no object knows the runs any more."""
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    tree = "/org/btd1/tree/boot"
+    btd.tree("boot", FAIL, **LATER)
+    btd.start(*options)
+    btd.client.subscribe()
+    btd.client.start("boot", token="mine")
+    btd.client.start("boot", "eth0")
+    await_run(btd, "boot.1")
+    await_run(btd, "boot.2")
+    told = btd.client.wait_signal("PropertiesChanged", lambda s: s.path == tree and len(s.args[1].get("Restarts", [])) == 2)
+    pending = told.args[1]["Restarts"]
+    assert [(each["run"], each["instance"], each["token"]) for each in pending] == [
+        ("boot.1", "", "mine"), ("boot.2", "eth0", "boot.2")]
+    assert all(each["due_monotonic"] > time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000 for each in pending)
+    btd.stop(signal.SIGKILL)
+    btd.start(*options)
+    btd.client.subscribe()
+    assert btd.client.get(tree, "org.btd1.Tree", "Restarts") == pending and not btd.client.runs()
+    btd.client.halt_run("boot.2")
+    btd.client.wait_signal("PropertiesChanged", lambda s: s.path == tree and s.args[1].get("Restarts") == pending[:1])
+
+
 def test_a_run_is_new_once(btd, tmp_path):
     """Not again when it is recovered."""
     options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"

@@ -9,7 +9,7 @@ import pytest
 from gi.repository import GLib
 
 import daemon
-from client import wait
+from client import DBusError, wait
 
 TURNS, STEPS = 20, 1000
 
@@ -46,6 +46,51 @@ def monitor(btd):
     it = Monitor(btd)
     yield it
     it.close()
+
+
+def test_some_runs_and_some_signals(btd, tmp_path):
+    """Of one run, or of the runs of one tree, nodes and events apart; each is ended apart."""
+    def go(*trees):
+        del btd.client.signals[:]
+        for tree in trees:
+            btd.client.finish(btd.client.start(tree)[1])
+        btd.client.call_any("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
+        wait(lambda: sum(s.member == "RunFinished" for s in btd.client.signals) >= len(trees), "the ends")
+        return {(s.path.split("/")[-1].split("_")[0], s.member) for s in btd.client.signals
+                if s.member in ("NodesChanged", "Events")}
+
+    def call(method, **options):
+        btd.client.manager(method, "a{sv}", {key: GLib.Variant("s" if isinstance(value, str) else "b", value)
+                                             for key, value in options.items()})
+    for name in "a", "b":
+        btd.tree(name, {"type": "Sleep", "duration": "1ms"})
+    btd.tree("held", {"type": "WaitFor", "child": {"type": "PathExists", "path": f"{tmp_path}/go"}})
+    btd.start()
+    btd.client.subscribe()
+    call("SubscribeTo", tree="a", nodes=True)
+    assert go("a", "b") == {("a", "NodesChanged")}
+    call("SubscribeTo", tree="b")
+    call("SubscribeTo", tree="a", events=True)
+    assert go("a", "b") == {(tree, member) for tree in "ab" for member in ("NodesChanged", "Events")}
+    call("UnsubscribeFrom", tree="b", nodes=True)
+    call("UnsubscribeFrom", events=True)  # it has not subscribed to those of all runs
+    call("UnsubscribeFrom", tree="a")
+    assert go("a", "b") == {("b", "Events")}
+    btd.client.manager("Unsubscribe")
+    btd.client.start("held")
+    call("SubscribeTo", run="held.1")
+    (tmp_path / "go").touch()
+    wait(lambda: any(s.member == "Events" and s.path.endswith("held_2e1") and s.args[1][-1]["event"] == "success"
+                     for s in btd.client.signals), "its end")
+    assert go("a", "held") == set()
+    for options, told in (({"run": "held.7"}, "no run 'held.7'"),
+                          ({"run": "held.2", "tree": "a"}, "'tree' and 'run' exclude each other; give one of them")):
+        with pytest.raises(DBusError, match=told):
+            call("SubscribeTo", **options)
+    for number in range(1024):
+        call("SubscribeTo", tree=f"t{number}")
+    with pytest.raises(DBusError, match="a program can subscribe to 1024 runs and trees; subscribe to all instead"):
+        call("SubscribeTo", tree="more")
 
 
 @pytest.mark.both_buses("what it keeps for peers that do not read")
