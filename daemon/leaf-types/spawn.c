@@ -92,7 +92,8 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .kind = PARAM_STRING,                                                                          \
                         .offset = offsetof(SpawnParams, user),                                                         \
                         .format = &account_format,                                                                     \
-                        .doc = "The user it runs as, by name or number; by default that of btd",                       \
+                        .doc = "The user it runs as, by name or number; by default that of btd; as for units, HOME, "  \
+                               "USER and SHELL are set if it is given, also for \"root\"",                             \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "group",                                                                               \
