@@ -37,12 +37,15 @@
  * unless it is set. */
 #define LARGE_ALLOCATION (128 * 1024)
 
+/* Each opens all files of the journal, so it does not help if many do so at once. */
+#define JOURNAL_READERS_MAX 4
+
 typedef struct Daemon {
         const Options *options;
         GMainContext *context;
         GMainLoop *loop;
         Timers *timers;
-        Workers *workers;
+        Workers *workers, *journal_readers;
         Users *users;
         FdWatches *fd_watches;
         PathWatches *path_watches;
@@ -316,6 +319,7 @@ static int connect_buses(Daemon *daemon) {
         daemon->loop = g_main_loop_new(daemon->context, FALSE);
         daemon->timers = timers_new(daemon->context);
         daemon->workers = workers_new(daemon->context, UINT_MAX);
+        daemon->journal_readers = workers_new(daemon->context, JOURNAL_READERS_MAX);
         daemon->fd_watches = fd_watches_new(daemon->context);
         daemon->path_watches = path_watches_new(daemon->context);
         r = connect_bus(daemon);
@@ -337,6 +341,7 @@ static void create_manager(Daemon *daemon) {
         daemon->services.buses = daemon->buses;
         daemon->services.timers = daemon->timers;
         daemon->services.workers = daemon->workers;
+        daemon->services.journal_readers = daemon->journal_readers;
         daemon->services.users = daemon->users = users_new(&options->limits);
         daemon->services.fd_watches = daemon->fd_watches;
         daemon->services.path_watches = daemon->path_watches;
@@ -410,6 +415,7 @@ static void daemon_clear(Daemon *daemon) {
         manager_free(daemon->manager);
         previous_instance_free(daemon->previous);
         workers_free(daemon->workers);
+        workers_free(daemon->journal_readers);
         path_watches_free(daemon->path_watches);
         fd_watches_free(daemon->fd_watches);
         buses_free(daemon->buses);

@@ -415,6 +415,30 @@ static gboolean on_writable(void *userdata) {
         return G_SOURCE_CONTINUE;
 }
 
+/* Takes the message. */
+static void write_message(GString *message) {
+        g_mutex_lock(&outlet.mutex);
+        if (outlet.waiting.length > 0)
+                send_waiting();
+        report_dropped();
+        send_or_keep(message);
+        outlet_watch();
+        g_mutex_unlock(&outlet.mutex);
+}
+
+void log_line(const char *identifier, const char *line) {
+        GString *message = g_string_new(NULL);
+
+        if (outlet.journal) {
+                append_field(message, "MESSAGE", line);
+                append_field(message, "PRIORITY", "6");
+                append_field(message, "SYSLOG_IDENTIFIER", identifier);
+        } else {
+                g_string_append_printf(message, "%s\n", line);
+        }
+        write_message(message);
+}
+
 void log_message(int level, const LogSubject *subject, const char *format_text, ...) {
         static _Thread_local bool busy; /* prevents recursion: errors in here must not be logged */
         g_autofree char *text = NULL;
@@ -429,14 +453,7 @@ void log_message(int level, const LogSubject *subject, const char *format_text, 
         text = g_strdup_vprintf(format_text, args);
         va_end(args);
         message = format(level, subject, text);
-
-        g_mutex_lock(&outlet.mutex);
-        if (outlet.waiting.length > 0)
-                send_waiting();
-        report_dropped();
-        send_or_keep(message);
-        outlet_watch();
-        g_mutex_unlock(&outlet.mutex);
+        write_message(message);
         busy = false;
 }
 

@@ -41,6 +41,8 @@ void log_attach(GMainContext *context);
 void log_close(void);
 uint64_t log_n_dropped(void);
 void log_message(int level, const LogSubject *subject, const char *format, ...) G_GNUC_PRINTF(3, 4);
+/* A line that a process of a leaf has written. The journal gets it under this identifier, stderr gets it as it is. */
+void log_line(const char *identifier, const char *line);
 
 #define log_debug(...) log_message(LOG_DEBUG, NULL, __VA_ARGS__)
 #define log_info(...) log_message(LOG_INFO, NULL, __VA_ARGS__)

@@ -152,8 +152,7 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .kind = PARAM_STRING,                                                                          \
                         .offset = offsetof(SpawnParams, stderr_key),                                                   \
                         .writes = true,                                                                                \
-                        .doc = "The same for its standard error; the last line is then part of the cause of a "        \
-                               "failure",                                                                              \
+                        .doc = "The same for its standard error, which goes to the journal, too",                      \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "output_limit",                                                                        \
@@ -228,7 +227,11 @@ const NodeType spawn_type = {
         .rules = spawn_rules,
         .flags = TYPE_PROCESS,
         .summary = "Runs a program and waits for its end",
-        .doc = "Succeeds when it exits with a status in success_exit. A transient unit has its own control group and "
+        .doc = "Succeeds when it exits with a status in success_exit. If it fails, the last three lines of its "
+               "standard "
+               "error are part of the cause (without 'stderr', a unit writes both outputs to the journal, and these "
+               "are "
+               "its last lines there).\n\nA transient unit has its own control group and "
                "its own lines in the journal, can have any property that systemd knows, and is not in btd's "
                "sandbox. A child has its own process group.\n\nProcesses that the program leaves running are stopped "
                "with it; to start something that stays, use StartUnit. If it runs as a child, its descendants can "

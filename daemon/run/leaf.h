@@ -43,9 +43,10 @@ typedef struct LeafServices {
         const LeafKind *(*kind_of)(const NodeType *type);
         Buses *buses;
         Timers *timers;
-        Workers *workers;      /* start processes, each on a thread of its own */
-        Users *users;          /* NULL: nobody has a share */
-        FdWatches *fd_watches; /* of processes and their pipes */
+        Workers *workers;         /* start processes, each on a thread of its own */
+        Workers *journal_readers; /* NULL: nothing is read from the journal */
+        Users *users;             /* NULL: nobody has a share */
+        FdWatches *fd_watches;    /* of processes and their pipes */
         PathWatches *path_watches;
         bool goes_down; /* the machine, and btd stops: systemd starts nothing any more */
         bool user;      /* the daemon serves a user: "session" is the default bus and user units the default units */

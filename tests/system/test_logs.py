@@ -188,9 +188,47 @@ def test_children_of_btd(machine):
     machine.check("journalctl", "--sync")
     lines = told(machine.btctl("logs", run).stdout)
     own = [line for line in lines if line.startswith("Family/")]
-    assert own[:2] == [f"Family/One: btd-{run}-1-1[N]: to stdout", f"Family/One: btd-{run}-1-1[N]: to stderr"]
-    assert re.fullmatch(rf"Family/One: btd-{run}-1-1\[N\]: \d+:\d+", own[2])
+    # btd passes on what comes from stderr, so that it can precede what was written to stdout before.
+    assert {f"Family/One: btd-{run}-1-1[N]: to stdout", f"Family/One: btd-{run}-1-1[N]: to stderr"} < set(own[:3]), own
+    assert any(re.fullmatch(rf"Family/One: btd-{run}-1-1\[N\]: \d+:\d+", line) for line in own[:3])
     assert own[3:] == [f"Family/Two: btd-{run}-2-1[N]: only to stderr"]
+
+
+SAYS = "echo zero >&2; echo one >&2; echo >&2; echo two >&2; printf three >&2; exit 4"
+
+
+@pytest.mark.parametrize("keys", [{"as": "unit"}, {"as": "unit", "stderr": "said"}, {"as": "child"},
+                                  {"as": "child", "stderr": "said"}], ids=str)
+def test_what_a_program_says_last(machine, keys):
+    """It is in the cause, and all of it in the journal, in whatever way the program runs."""
+    machine.load("says", shell("Says", SAYS, **keys))
+    run, path = machine.client.start("says")
+    assert machine.client.finish(path) == ("failure", "Says: exited with status 4: one; two; three")
+    machine.check("journalctl", "--sync")
+    lines = told(machine.btctl("logs", run).stdout)
+    said = [line.rpartition("]: ")[2] for line in lines if line.startswith("Says: ")]
+    assert [line for line in said if line in ("zero", "one", "two", "three")] == ["zero", "one", "two", "three"]
+
+
+def test_what_a_command_says_last(machine):
+    """It ends with btd, so btd reads its output."""
+    machine.load("asks", {"type": "Command", "name": "Asks", "argv": ["/bin/sh", "-c", SAYS]})
+    run, path = machine.client.start("asks")
+    assert machine.client.finish(path) == ("failure", "Asks: exited with status 4: one; two; three")
+    machine.check("journalctl", "--sync")
+    assert "zero" in machine.check("journalctl", "-t", f"btd-{run}-0-1-1", "-o", "cat")
+
+
+def test_a_journal_that_does_not_answer(machine):
+    """The failure is told without the lines, after a limited time."""
+    machine.load("says", shell("Says", SAYS))
+    journald = machine.check("systemctl", "show", "-P", "MainPID", "systemd-journald.service").strip()
+    machine.check("kill", "-STOP", journald)
+    try:
+        _, path = machine.client.start("says")
+        assert machine.client.finish(path) == ("failure", "Says: exited with status 4")
+    finally:
+        machine.check("kill", "-CONT", journald)
 
 
 def test_who_may_not_read_is_told(machine):

@@ -7,6 +7,10 @@
  * An output of the process is captured through a pipe; or, if the process may outlive the daemon, in a file for the
  * next daemon. Data beyond the limit is dropped (in a file, it leaves a hole), so that a full pipe does not block the
  * process, and a file does not fill the memory.
+ *
+ * What the process writes to its standard error goes to the journal, and its last lines are part of the cause of a
+ * failure. Where btd reads it, btd passes the lines on as they come, and has the last ones. A unit writes to the
+ * journal itself, and outlives btd: its last lines are read back from there, only if it has failed.
  */
 
 #include <errno.h>
@@ -26,6 +30,7 @@
 #include "leaves/dbus/dbus-leaf.h"
 #include "leaves/path/path-watch.h"
 #include "leaves/spawn/fd-watch.h"
+#include "leaves/spawn/log-tail.h"
 #include "leaves/spawn/spawn-child.h"
 #include "leaves/spawn/spawn-execution.h"
 #include "leaves/spawn/spawn-unit.h"
@@ -34,7 +39,10 @@
 
 #define READ_SIZE (16 * 1024u)
 #define BLOCK_SIZE 4096u
-#define LINE_MAX_QUOTED 200u
+
+/* Lines of standard error in a cause. A longer line than this goes to the journal in pieces. */
+#define LINES_QUOTED 3u
+#define LINE_LENGTH_MAX (16 * 1024u)
 
 /* The main loop takes an output apart that becomes a list or a JSON value, so it must not be long. */
 #define FORMATTED_OUTPUT_MAX (1024 * 1024u)
@@ -47,17 +55,25 @@
 
 typedef struct Output {
         const char *what; /* "stdout" or "stderr", for messages */
+        Leaf *leaf;
         LogSubject subject;
         char *path;         /* of the file; NULL: it is a pipe */
         char *directory;    /* of that */
         int fd;             /* to read from; -1: the other end was closed */
         FdWatch *watch;     /* of a pipe */
         FileWatch *changes; /* of a file */
+        bool kept;          /* for a variable */
         GString *text;
         size_t limit;
         size_t room; /* with what a secret can need that begins before the limit */
         bool exceeded;
         bool was_full; /* the file system */
+
+        /* Of stderr: its lines in the journal have this identifier; NULL: they do not go there. */
+        char *identifier;
+        GString *line; /* the last one, until it is complete */
+        GString *tail; /* the end of all */
+        bool tail_cut;
 } Output;
 
 static void output_close(Output *output) {
@@ -75,6 +91,9 @@ static void output_abandon(Output *output) {
 
         output_close(output);
         g_string_free(output->text, true);
+        g_string_free(output->line, true);
+        g_string_free(output->tail, true);
+        g_free(output->identifier);
         g_free(output->directory);
         g_free(output->path);
         g_free(output);
@@ -101,7 +120,65 @@ static void output_tell_exceeded(Output *output) {
                     output->what, output->limit);
 }
 
+/* What is quoted is hidden first, so a secret must be whole. */
+static size_t tail_room(Leaf *leaf) {
+        return CAUSE_TEXT_MAX + leaf_secret_length(leaf);
+}
+
+/* The last lines of the text, as one text without secrets: "no such file; exiting now". NULL: there are none. To be
+ * freed. cut: the text has no beginning, so a part of a secret can be there. */
+static char *quote_last_lines(Leaf *leaf, const char *text, size_t length, bool cut) {
+        g_autofree char *valid = g_utf8_make_valid(text, (gssize) length), *hidden = leaf_hide_secrets(leaf, valid);
+        const char *from = hidden ?: valid, *lines[LINES_QUOTED + 1] = {};
+        g_auto(GStrv) all = NULL;
+        unsigned n = LINES_QUOTED;
+
+        if (cut)
+                from += MIN(leaf_secret_length(leaf), strlen(from));
+        all = g_strsplit_set(from, "\r\n", -1);
+        for (unsigned i = g_strv_length(all); i > 0 && n > 0; i--) {
+                g_strdelimit(g_strchomp(all[i - 1]), "\t", ' ');
+                if (*all[i - 1])
+                        lines[--n] = all[i - 1];
+        }
+
+        return lines[n] ? g_strjoinv("; ", (char **) lines + n) : NULL;
+}
+
+static void output_pass_line(Output *output) {
+        g_autofree char *valid = NULL, *hidden = NULL;
+
+        if (leaf_secret_length(output->leaf) > 0) {
+                valid = g_utf8_make_valid(output->line->str, (gssize) output->line->len);
+                hidden = leaf_hide_secrets(output->leaf, valid);
+        }
+        log_line(output->identifier, hidden ?: output->line->str);
+        g_string_truncate(output->line, 0);
+}
+
+static void output_pass_on(Output *output, const char *data, size_t length) {
+        size_t room = tail_room(output->leaf);
+
+        for (size_t i = 0; i < length; i++) {
+                if (data[i] != '\n')
+                        g_string_append_c(output->line, data[i]);
+                if (data[i] == '\n' || output->line->len >= LINE_LENGTH_MAX)
+                        output_pass_line(output);
+        }
+
+        g_string_append_len(output->tail, data, (gssize) length);
+        if (output->tail->len > room) {
+                g_string_erase(output->tail, 0, (gssize) (output->tail->len - room));
+                output->tail_cut = true;
+        }
+}
+
 static void output_keep(Output *output, const char *data, size_t length) {
+        if (output->identifier)
+                output_pass_on(output, data, length);
+        if (!output->kept)
+                return;
+
         if (length > output->limit - MIN(output->limit, output->text->len))
                 output_tell_exceeded(output);
         g_string_append_len(output->text, data, (gssize) MIN(length, output->room - output->text->len));
@@ -136,10 +213,13 @@ static Output *output_new(Leaf *leaf, const char *what, size_t limit) {
 
         *output = (Output){
                 .what = what,
+                .leaf = leaf,
                 .limit = limit,
                 .room = limit + leaf_secret_length(leaf),
                 .subject = leaf_log_subject(leaf),
                 .text = g_string_new(NULL),
+                .line = g_string_new(NULL),
+                .tail = g_string_new(NULL),
                 .fd = -1,
         };
         return output;
@@ -291,6 +371,8 @@ static void output_finish(Output *output, Leaf *leaf) {
                         ;
         }
         output_close(output);
+        if (output->line->len > 0)
+                output_pass_line(output);
         output_hide_secrets(output, leaf);
 }
 
@@ -357,16 +439,6 @@ static int output_to_json(const Output *output, OutputFormat format, json_object
         return 0;
 }
 
-/* The last line, if it is short enough to be quoted, or NULL. To be freed. */
-static char *output_last_line(const Output *output) {
-        size_t length = length_without_newline(output);
-        const char *text = output->text->str, *newline = memrchr(text, '\n', length);
-        const char *line = newline ? newline + 1 : text;
-        size_t n = (size_t) (text + length - line);
-
-        return n > 0 && n <= LINE_MAX_QUOTED ? g_utf8_make_valid(line, (gssize) n) : NULL;
-}
-
 struct Execution {
         Leaf *leaf;
         const SpawnParams *params;
@@ -380,6 +452,9 @@ struct Execution {
         bool recovering;
         bool confirmed;   /* systemd has the unit */
         const char *lost; /* "stdout": what it has written there was not kept; or NULL */
+        /* The unit has failed, and its last lines are read; then the execution has ended. */
+        LogTail *tail;
+        SpawnEnd end; /* its texts belong to the execution */
 };
 
 static bool is_success(const SpawnParams *params, const SpawnEnd *end) {
@@ -409,19 +484,16 @@ static char *describe_lack_of_room(const Execution *execution) {
         return NULL;
 }
 
-static char *end_describe(const Execution *execution, const SpawnEnd *end) {
-        g_autofree char *how = NULL, *line = NULL;
+/* words: the last lines of its standard error, or NULL. */
+static char *end_describe(const SpawnEnd *end, const char *words) {
+        g_autofree char *how = NULL, *result = NULL;
 
         if (end->error)
                 return g_strdup(end->error);
 
         how = exit_status_describe(end->code, end->status);
-        if (end->result)
-                return g_strdup_printf("%s (result '%s')", how, end->result);
-        if (execution->error && (line = output_last_line(execution->error)))
-                return g_strdup_printf("%s: %s", how, line);
-
-        return g_steal_pointer(&how);
+        result = end->result ? g_strdup_printf(" (result '%s')", end->result) : NULL;
+        return g_strconcat(how, result ?: "", words ? ": " : "", words, NULL);
 }
 
 static const char *end_kind(const SpawnEnd *end) {
@@ -433,9 +505,8 @@ static const char *end_kind(const SpawnEnd *end) {
         return end->code == CLD_EXITED ? CAUSE_EXIT_STATUS : CAUSE_SIGNAL;
 }
 
-static void set_cause(const Execution *execution, const SpawnEnd *end) {
-        g_autofree char *how = end_describe(execution, end),
-                        *room = end->error ? NULL : describe_lack_of_room(execution),
+static void set_cause(const Execution *execution, const SpawnEnd *end, const char *words) {
+        g_autofree char *how = end_describe(end, words), *room = end->error ? NULL : describe_lack_of_room(execution),
                         *text = room ? g_strconcat(how, "; ", room, NULL) : g_strdup(how);
         json_object *facts =
                 facts_new("program", fact_text(execution->params->argv[0]), "result", fact_text(end->result), "unit",
@@ -464,10 +535,43 @@ static char *set_output(Execution *execution, const char *key, Output *output, O
                                output->what, output->limit);
 }
 
+static void on_tail_read(const char *text, bool cut, void *userdata) {
+        Execution *execution = userdata;
+        g_autofree char *words = text ? quote_last_lines(execution->leaf, text, strlen(text), cut) : NULL;
+
+        set_cause(execution, &execution->end, words);
+        execution->ended(STATUS_FAILURE, execution->leaf);
+}
+
+static void fail(Execution *execution, const SpawnEnd *end) {
+        const LeafServices *services = execution->leaf->services;
+        const Output *error = execution->error;
+        g_autofree char *words = NULL;
+
+        if (!end->error && !error && end->invocation_id && services->journal_readers) {
+                execution->end = *end;
+                execution->end.result = g_strdup(end->result);
+                execution->end.unit = g_strdup(end->unit);
+                execution->end.invocation_id = g_strdup(end->invocation_id);
+                execution->tail = log_tail_new(services->journal_readers, services->timers, end->unit,
+                                               end->invocation_id, tail_room(execution->leaf), on_tail_read, execution);
+                return;
+        }
+
+        if (error)
+                words = quote_last_lines(execution->leaf, error->tail->str, error->tail->len, error->tail_cut);
+        set_cause(execution, end, words);
+        execution->ended(STATUS_FAILURE, execution->leaf);
+}
+
 static void on_ended(const SpawnEnd *end, void *userdata) {
         Execution *execution = userdata;
         const SpawnParams *params = execution->params;
         g_autofree char *problem = NULL;
+
+        /* The unit is still there, and may change. */
+        if (execution->tail)
+                return;
 
         execution->has_run = !end->error;
 
@@ -488,15 +592,16 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
         if (execution->error)
                 output_finish(execution->error, execution->leaf);
         if (!end->error && !execution->lost) {
-                g_autofree char *second = set_output(execution, params->stderr_key, execution->error, OUTPUT_TEXT);
+                g_autofree char *second =
+                        params->stderr_key ? set_output(execution, params->stderr_key, execution->error, OUTPUT_TEXT)
+                                           : NULL;
 
                 problem = set_output(execution, params->stdout_key, execution->output, params->stdout_format);
                 problem = problem ?: g_steal_pointer(&second);
         }
 
         if (!is_success(params, end)) {
-                set_cause(execution, end);
-                execution->ended(STATUS_FAILURE, execution->leaf);
+                fail(execution, end);
         } else if (execution->lost) {
                 leaf_set_cause_of(execution->leaf, CAUSE_LOST, NULL,
                                   "it succeeded, but btd was restarted meanwhile, and its %s was not kept",
@@ -578,7 +683,17 @@ static int open_output(Execution *execution, const char *what, bool outlives, Ou
         return output_new_pipe(leaf, what, limit, ret_output, ret_fd);
 }
 
-static int open_fds(Execution *execution, bool outlives, int fds[static 3]) {
+/* Do its lines go to the journal only if btd passes them on, though nothing else needs them? */
+static bool passes_errors(const Execution *execution, bool as_unit) {
+        json_object *properties = execution->params->properties;
+
+        return (!as_unit || execution->leaf->type->class == NODE_CONDITION) &&
+               !json_object_object_get(properties, "StandardError") &&
+               !json_object_object_get(properties, "StandardOutput");
+}
+
+static int open_fds(Execution *execution, bool as_unit, int fds[static 3]) {
+        bool outlives = outlives_daemon(execution, as_unit);
         const SpawnParams *params = execution->params;
         int r = 0;
 
@@ -588,6 +703,17 @@ static int open_fds(Execution *execution, bool outlives, int fds[static 3]) {
                 r = open_output(execution, "stdout", outlives, &execution->output, &fds[STDOUT_FILENO]);
         if (r >= 0 && params->stderr_key)
                 r = open_output(execution, "stderr", outlives, &execution->error, &fds[STDERR_FILENO]);
+        else if (r >= 0 && passes_errors(execution, as_unit))
+                r = output_new_pipe(execution->leaf, "stderr", 0, &execution->error, &fds[STDERR_FILENO]);
+
+        if (execution->output)
+                execution->output->kept = true;
+        if (execution->error) {
+                g_autofree char *name = spawn_name_format(execution->leaf, execution->repetition);
+
+                execution->error->kept = params->stderr_key;
+                execution->error->identifier = g_strconcat(SPAWN_UNIT_PREFIX, name, NULL);
+        }
 
         return r;
 }
@@ -635,7 +761,7 @@ static int begin(Execution *execution, Connection *connection) {
         int fds[3] = { -1, -1, -1 }, r;
         SpawnRequest request;
 
-        r = open_fds(execution, outlives_daemon(execution, connection), fds);
+        r = open_fds(execution, connection, fds);
         if (r < 0) {
                 error = g_strdup_printf("cannot create pipes to the process: %s", g_strerror(-r));
         } else {
@@ -658,7 +784,7 @@ static int begin(Execution *execution, Connection *connection) {
                         close(fds[i]);
 
         if (r < 0)
-                set_cause(execution, &(SpawnEnd){ .error = error });
+                set_cause(execution, &(SpawnEnd){ .error = error }, NULL);
         return r;
 }
 
@@ -832,11 +958,15 @@ int execution_end_left(Leaf *leaf, const SpawnParams *params, ExecutionEnded end
 }
 
 bool execution_stops_at_once(const Execution *execution) {
-        return execution->unit ? spawn_unit_stops_at_once(execution->unit) : !execution->child;
+        return execution->tail || (execution->unit ? spawn_unit_stops_at_once(execution->unit) : !execution->child);
 }
 
 bool execution_stop(Execution *execution) {
         execution->stopping = true;
+        if (execution->tail) {
+                g_clear_pointer(&execution->tail, log_tail_free);
+                return true;
+        }
         if (execution->unit)
                 return spawn_unit_stop(execution->unit);
         if (!execution->child)
@@ -851,6 +981,10 @@ void execution_free(Execution *execution) {
                 return;
 
         call_free(execution->query);
+        log_tail_free(execution->tail);
+        g_free((char *) execution->end.result);
+        g_free((char *) execution->end.unit);
+        g_free((char *) execution->end.invocation_id);
         spawn_child_free(execution->child);
         if (execution->leaf->abandoned && outlives_daemon(execution, execution->unit)) {
                 spawn_unit_abandon(execution->unit);

@@ -350,6 +350,26 @@ static void test_outputs(void) {
         g_assert_cmpstr(failed->cause, ==, "exited with status 9: sorry");
 }
 
+/* With and without a variable, and however much it has said before. */
+static void test_last_lines(void) {
+        static const char script[] =
+                "yes | head -n 100000 >&2; printf '%s\\n' one '' ' ' 'two\tx' >&2; printf three >&2; "
+                "exit 9";
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(TestLeaf) plain = shell(stage, script, ""),
+                            kept = shell(stage, script, ", \"stderr\": \"e\", \"cut_output\": true"),
+                            silent = shell(stage, "exit 9", ""), killed = shell(stage, "echo bye >&2; kill -9 $$", "");
+
+        g_assert_cmpint(test_leaf_wait(plain), ==, STATUS_FAILURE);
+        g_assert_cmpstr(plain->cause, ==, "exited with status 9: one; two x; three");
+        g_assert_cmpint(test_leaf_wait(kept), ==, STATUS_FAILURE);
+        g_assert_cmpstr(kept->cause, ==, "exited with status 9: one; two x; three");
+        g_assert_cmpint(test_leaf_wait(silent), ==, STATUS_FAILURE);
+        g_assert_cmpstr(silent->cause, ==, "exited with status 9");
+        g_assert_cmpint(test_leaf_wait(killed), ==, STATUS_FAILURE);
+        g_assert_cmpstr(killed->cause, ==, "was killed by SIGKILL: bye");
+}
+
 static void test_output_limit(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autoptr(TestLeaf) leaf = shell(stage, "head -c 3000000 /dev/zero | tr '\\0' x", ", \"stdout\": \"o\""),
@@ -658,6 +678,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/spawn/drop-before-start", test_drop_before_start);
         g_test_add_func("/spawn/user", test_user);
         g_test_add_func("/spawn/outputs", test_outputs);
+        g_test_add_func("/spawn/last-lines", test_last_lines);
         g_test_add_func("/spawn/output-limit", test_output_limit);
         g_test_add_func("/spawn/output-format", test_output_format);
         g_test_add_func("/spawn/output-that-is-no-json", test_output_that_is_no_json);
