@@ -56,6 +56,14 @@ static const Param unit_start_params[] = {
                 .fallback = "false",
                 .doc = "When the unit fails, wait as long as systemd starts it again because of its Restart=",
         },
+        {
+                .name = "reset_failed",
+                .kind = PARAM_BOOL,
+                .offset = offsetof(UnitJobParams, reset_failed),
+                .fallback = "false",
+                .doc = "First forget that the unit has failed, and how often it was started (StartLimitBurst=), as "
+                       "systemctl reset-failed does",
+        },
         TIMEOUT_PARAM,
         BUS_PARAM,
         {},

@@ -14,7 +14,7 @@
 typedef struct UnitJobParams {
         const char *unit;
         int mode;
-        bool wait_for_restarts; /* only of StartUnit and RestartUnit */
+        bool wait_for_restarts, reset_failed; /* only of StartUnit and RestartUnit */
         uint64_t timeout;
         const char *bus;
 } UnitJobParams;

@@ -740,3 +740,18 @@ def test_lines_of_the_journal_are_awaited(machine):
         if re.search(r"late\.service: |the last words", status):
             return
     pytest.fail(status)
+
+
+def test_reset_failed(machine):
+    """A unit that systemd has started too often is started again."""
+    machine.unit("often.service", "[Unit]\nStartLimitBurst=1\nStartLimitIntervalSec=1h\n[Service]\nType=oneshot\nExecStart=/bin/true\n")
+    # systemd forgets a unit that nothing refers to, with what it has counted.
+    machine.unit("keeps.service", "[Unit]\nAfter=often.service\n[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n")
+    machine.check("systemctl", "start", "keeps.service")
+    machine.load("often", {"type": "Sequence", "children": [
+        {"type": "StartUnit", "unit": "often.service"},
+        {"type": "StartUnit", "unit": "often.service", "reset_failed": True},
+        {"type": "StartUnit", "name": "Last", "unit": "often.service"}]})
+    _, path = machine.client.start("often")
+    status, text = machine.client.finish(path)
+    assert status == "failure" and text.startswith("Sequence/Last: ") and "start-limit-hit" in text

@@ -505,6 +505,13 @@ static void unit_job_ask(Leaf *leaf) {
                 systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, unit_verb_method(op->verb), "ss",
                                 op->unit, unit_job_modes[params->mode]);
 
+        /* systemd answers in this order. A unit that is not loaded has nothing to reset. */
+        if (params->reset_failed) {
+                g_autoptr(sd_bus_message) reset = systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
+                                                                  "ResetFailedUnit", "s", op->unit);
+
+                systemd_send(op->connection, reset);
+        }
         op->job = job_new(op->connection, request, op->path, on_stepped, on_job_done, leaf);
 }
 
