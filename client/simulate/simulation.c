@@ -101,7 +101,8 @@ static uint64_t time_of(const Leaf *leaf) {
 
 /* NULL: the scenario gives none, and none is known. */
 static Cause *make_cause(const Leaf *leaf, const char *kind, const char *text) {
-        const char *known = leaf->type->flags & TYPE_NEVER_SUCCEEDS ? ALWAYS_FAILS : NULL;
+        const AlwaysFailureParams *params = leaf->type == &always_failure_type ? leaf->params : NULL;
+        const char *known = params ? params->message : NULL;
         Cause *cause = kind || text || known ? cause_of_pattern(kind, text ?: known) : NULL;
 
         if (cause)

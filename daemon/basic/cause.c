@@ -35,6 +35,8 @@ static const Kind kinds[] = {
         { CAUSE_ATTEMPTS },
         { CAUSE_THRESHOLD },
         { CAUSE_ELEMENT, "element" },
+        { CAUSE_ALL_FAILED },
+        { CAUSE_ALLOWED },
         { CAUSE_FORCED },
         { CAUSE_HALTED },
         { CAUSE_LOST },

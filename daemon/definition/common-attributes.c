@@ -50,6 +50,11 @@ const Param common_attribute_params[] = {
           .kind = PARAM_CODE,
           .offset = offsetof(CommonAttributes, hooks[HOOK_ALWAYS]),
           .doc = "Code that runs last, after any of these three" },
+        { .name = "may_fail",
+          .kind = PARAM_BOOL,
+          .offset = offsetof(CommonAttributes, may_fail),
+          .fallback = "false",
+          .doc = "true: if the node fails, this is shown as an allowed failure, and counts as a success" },
         { .name = "lock",
           .kind = PARAM_STRING,
           .offset = offsetof(CommonAttributes, lock),
@@ -100,7 +105,7 @@ static bool any(const Script *const *scripts, size_t n) {
 unsigned common_attributes_flags(const CommonAttributes *attributes) {
         return (any(attributes->guards, G_N_ELEMENTS(attributes->guards)) ? NODE_GUARDED : 0) |
                (any(attributes->hooks, HOOK_MAX_) ? NODE_HOOKED : 0) | (attributes->lock ? NODE_LOCKED : 0) |
-               (attributes->uninterruptible ? NODE_UNINTERRUPTIBLE : 0);
+               (attributes->uninterruptible ? NODE_UNINTERRUPTIBLE : 0) | (attributes->may_fail ? NODE_MAY_FAIL : 0);
 }
 
 static bool has_span(const Param *params) {

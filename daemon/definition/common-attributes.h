@@ -3,7 +3,8 @@
 
 /*
  * Defines the common attributes, which any node can have besides its name and parameters: guards, hooks, a lock, its
- * behavior when it is halted, and whether it makes the run ready. The loader reads them, and a definition stores them.
+ * behavior when it is halted, whether it may fail, and whether it makes the run ready. The loader reads them, and a
+ * definition stores them.
  */
 
 #include "engine/machine.h"
@@ -21,6 +22,7 @@ typedef struct CommonAttributes {
         bool uninterruptible;
         int clock;             /* AttributeClock */
         bool ready;            /* the run becomes ready when the node succeeds */
+        bool may_fail;         /* its failure counts as a success */
         uint64_t halt_timeout; /* microseconds; SPAN_INFINITY: none; of actions only */
         /* Microseconds, of conditions only: how long it must be true, or false, before that counts. */
         uint64_t true_for, false_for;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Implements hooks, locks, breakpoints, forced outcomes and uninterruptible nodes.
+ * Implements hooks, locks, breakpoints, forced outcomes, allowed failures and uninterruptible nodes.
  *
  * While a node continues after its halt, its state record belongs to the activation that is ending. Only its status,
  * STATE_DEFERRED and a held result belong to the next activation, which waits. The attributes belong to the activation
@@ -167,7 +167,10 @@ Status attributes_complete(Machine *machine, NodeId node, Status status) {
         fine = run_hooks(machine, node, status);
         release_lock(machine, node);
         attributes_of(machine, node)->flags &= ~(ATTRIBUTE_BEGUN | ATTRIBUTE_FORCED | ATTRIBUTE_IN_ERROR);
-        return fine ? status : STATUS_ERROR;
+        if (!fine)
+                return STATUS_ERROR;
+
+        return status == STATUS_FAILURE && machine->nodes[node].flags & NODE_MAY_FAIL ? STATUS_SUCCESS : status;
 }
 
 void attributes_note_error(Machine *machine, NodeId node) {

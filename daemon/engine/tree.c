@@ -81,12 +81,12 @@ NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char 
 void tree_builder_set_flags(TreeBuilder *builder, NodeId node, unsigned flags) {
         assert(!(flags & ~(unsigned) (NODE_GUARDED | NODE_ATTRIBUTED)));
 
-        builder_node(builder, node)->flags |= (uint16_t) flags;
+        builder_node(builder, node)->flags |= flags;
 }
 
 /* The flags for the possible outcomes of the node; its children's are known. With a guard, every outcome is possible.
  */
-static uint16_t outcome_flags(const Node *nodes, NodeId id) {
+static unsigned outcome_flags(const Node *nodes, NodeId id) {
         const NodeType *type = nodes[id].type;
         unsigned flags = type->flags & (NODE_NEVER_FAILS | NODE_NEVER_SUCCEEDS | NODE_MAY_SKIP);
 
@@ -94,6 +94,9 @@ static uint16_t outcome_flags(const Node *nodes, NodeId id) {
                 flags |= type->never(nodes, id);
         if (nodes[id].flags & NODE_GUARDED)
                 flags = NODE_MAY_SKIP;
+        /* A node that never ends does not fail, either. */
+        if (nodes[id].flags & NODE_MAY_FAIL && !(flags & NODE_NEVER_FAILS && flags & NODE_NEVER_SUCCEEDS))
+                flags = (flags & ~(unsigned) NODE_NEVER_SUCCEEDS) | NODE_NEVER_FAILS;
         if (type->class == NODE_ACTION && !(type->flags & TYPE_IMMEDIATE))
                 flags |= NODE_SLOW;
 

@@ -32,8 +32,9 @@ typedef enum NodeFlags {
         NODE_CONDITIONAL = 1 << 14,     /* live, but for SubTrees in it, which must be entered for each evaluation */
         NODE_UNINTERRUPTIBLE = 1 << 13, /* continues to its end when it is halted; not for conditions */
         NODE_PASSIVE = 1 << 15,         /* made of conditions and guards only: evaluating it again has no effects */
+        NODE_MAY_FAIL = 1 << 16,        /* for its parent, its FAILURE is a SUCCESS */
         /* Handled in node-attributes.c. */
-        NODE_ATTRIBUTED = NODE_HOOKED | NODE_LOCKED | NODE_UNINTERRUPTIBLE,
+        NODE_ATTRIBUTED = NODE_HOOKED | NODE_LOCKED | NODE_UNINTERRUPTIBLE | NODE_MAY_FAIL,
 } NodeFlags;
 
 struct Node {
@@ -42,9 +43,10 @@ struct Node {
         NodeId parent; /* NODE_NONE for the root */
         NodeId end;    /* one past the last descendant */
         uint32_t n_children;
-        uint16_t depth; /* 0 for the root */
-        uint16_t flags;
+        uint32_t flags : 21, depth : 11; /* depth: 0 for the root */
 };
+
+G_STATIC_ASSERT(TREE_DEPTH_MAX < 1 << 11);
 
 /*
  * For a node whose parent's type has a course: the node that begins next after its outcome or, with ROUTE_OUT, the
@@ -78,7 +80,8 @@ void tree_builder_free(TreeBuilder *builder);
 
 /* Adds a node below the open one, and opens it. name and params are borrowed. */
 NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char *name, const void *params);
-/* flags: of NODE_GUARDED, NODE_HOOKED, NODE_LOCKED, NODE_UNINTERRUPTIBLE. To be called before the node is closed. */
+/* flags: of NODE_GUARDED, NODE_HOOKED, NODE_LOCKED, NODE_UNINTERRUPTIBLE, NODE_MAY_FAIL. To be called before the node
+ * is closed. */
 void tree_builder_set_flags(TreeBuilder *builder, NodeId node, unsigned flags);
 void tree_builder_close(TreeBuilder *builder);
 

@@ -279,6 +279,9 @@ typedef struct NodeType {
         /* Finds errors and traps that the tables cannot express, mostly about the children; may be NULL. */
         void (*check)(const Tree *tree, NodeId node, Findings *findings);
 
+        bool tells_cause;    /* the parameters have the name of a variable at cause_offset (NULL: none), */
+        size_t cause_offset; /* which gets the cause when a child fails */
+
         /* Leaves. A type does not know what runs it, see LeafServices.kind_of in run/leaf.h. */
         bool has_timeout; /* the parameters have a span at timeout_offset: when it expires, the run halts the leaf, */
         size_t timeout_offset; /* which fails when it has ended. SPAN_INFINITY: no limit */

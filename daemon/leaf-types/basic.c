@@ -131,9 +131,22 @@ const NodeType always_success_type = {
         .summary = "Succeeds at once",
 };
 
+static const Param always_failure_params[] = {
+        {
+                .name = "message",
+                .kind = PARAM_STRING,
+                .offset = offsetof(AlwaysFailureParams, message),
+                .fallback = "\"always fails\"",
+                .doc = "The cause of its failure, such as \"update failed: {error}\"",
+        },
+        {},
+};
+
 const NodeType always_failure_type = {
         .name = "AlwaysFailure",
         .class = NODE_ACTION,
+        .params = always_failure_params,
+        .params_size = sizeof(AlwaysFailureParams),
         .flags = TYPE_IMMEDIATE | TYPE_NEVER_SUCCEEDS | TYPE_INWARD,
         .summary = "Fails at once",
 };

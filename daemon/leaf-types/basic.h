@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-/* Declares the parameters of Condition, PathExists, Log, Script and Sleep, and the cause of AlwaysFailure. */
+/* Declares the parameters of Condition, PathExists, Log, Script, Sleep and AlwaysFailure. */
 
 #include <stdint.h>
 
@@ -23,8 +23,9 @@ typedef struct ScriptParams {
         const Script *code;
 } ScriptParams;
 
-/* The cause of each failure of an AlwaysFailure. */
-#define ALWAYS_FAILS "always fails"
+typedef struct AlwaysFailureParams {
+        const char *message;
+} AlwaysFailureParams;
 
 typedef struct SleepParams {
         uint64_t duration;

@@ -112,7 +112,9 @@ static Status always_success_start(Leaf *leaf) {
 }
 
 static Status always_failure_start(Leaf *leaf) {
-        leaf_set_cause(leaf, ALWAYS_FAILS);
+        const AlwaysFailureParams *params = leaf->params;
+
+        leaf_set_cause(leaf, "%s", params->message);
         return STATUS_FAILURE;
 }
 

@@ -101,6 +101,11 @@ GArray *causes_nodes(const Causes *causes) {
         return nodes;
 }
 
+/* Its text has all that is below it. */
+static bool tells_all(const Cause *cause) {
+        return g_str_equal(cause->kind, CAUSE_ALL_FAILED);
+}
+
 static bool reports_element(const Tree *tree, const Cause *cause) {
         return g_str_equal(cause->kind, CAUSE_ELEMENT) ||
                (g_str_equal(cause->kind, CAUSE_THRESHOLD) && cause->node != NODE_NONE &&
@@ -109,7 +114,7 @@ static bool reports_element(const Tree *tree, const Cause *cause) {
 
 bool cause_is_told(const Tree *tree, const Cause *cause) {
         return !cause->because || g_str_equal(cause->kind, CAUSE_ATTEMPTS) || g_str_equal(cause->kind, CAUSE_TIMEOUT) ||
-               reports_element(tree, cause);
+               g_str_equal(cause->kind, CAUSE_ALLOWED) || tells_all(cause) || reports_element(tree, cause);
 }
 
 static char *place_of(const Tree *tree, NodeId node, NodeId from) {
@@ -135,11 +140,13 @@ char *cause_describe(const Tree *tree, const Cause *cause, NodeId from) {
                         g_string_append_printf(text, "%s: ", place);
                 }
                 g_string_append(text, cause->text);
-                if (!cause->because)
+                if (!cause->because || tells_all(cause))
                         return g_string_free(text, FALSE);
 
                 from = cause->because->node;
-                g_string_append(text, reports_element(tree, cause) ? ": " : "; last: ");
+                g_string_append(text, reports_element(tree, cause) || g_str_equal(cause->kind, CAUSE_ALLOWED)
+                                              ? ": "
+                                              : "; last: ");
         }
 }
 

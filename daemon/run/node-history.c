@@ -10,6 +10,8 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#include "engine/types/types.h"
+
 /* Each node has one, so it is packed. */
 typedef struct __attribute__((packed, aligned(2))) Record {
         uint64_t since : 48;    /* microseconds since the run's start, plus one; 0: never */
@@ -137,11 +139,16 @@ static void set_count(NodeHistory *history, NodeId node, uint32_t count) {
                 block->records[node % BLOCK].once = count;
 }
 
-/* True if the child got the status since the node was started. */
+static bool may_fail(const NodeHistory *history, NodeId node) {
+        return history->tree->nodes[node].flags & NODE_MAY_FAIL;
+}
+
+/* True if the child got the status since the node was started. An allowed failure is a success for the node. */
 static bool has_reached(const NodeHistory *history, NodeId node, NodeId child, Status status) {
         const Record *record = record_of(history, child);
+        Status seen = record->status == STATUS_FAILURE && may_fail(history, child) ? STATUS_SUCCESS : record->status;
 
-        return record->status == status && record->since + duration_of(record) >= record_of(history, node)->since;
+        return seen == status && record->since + duration_of(record) >= record_of(history, node)->since;
 }
 
 /* The child that got the status last, or the first child with it if the type's first failure decides. */
@@ -196,6 +203,27 @@ static Cause *threshold_cause(const NodeHistory *history, NodeId node) {
                          text);
 }
 
+/* "all 2 children failed: Eth: timed out after 5s; Wifi: exited with status 1". NULL: one child alone. */
+static Cause *all_failed_cause(const NodeHistory *history, NodeId node) {
+        const Node *nodes = history->tree->nodes;
+        g_autoptr(GString) text = g_string_new(NULL);
+        uint32_t n = count_children(history, node, STATUS_FAILURE), n_told = 0;
+
+        if (n < 2)
+                return NULL;
+
+        g_string_append_printf(text, "%s%" PRIu32 " children failed", n == nodes[node].n_children ? "all " : "", n);
+        for (NodeId child = node + 1; child < nodes[node].end && text->len < CAUSE_TEXT_MAX; child = nodes[child].end)
+                if (has_reached(history, node, child, STATUS_FAILURE)) {
+                        const Cause *cause = causes_get(&history->causes, child);
+                        g_autofree char *told = cause_describe(history->tree, cause, node);
+
+                        g_string_append_printf(text, "%s%s", n_told++ > 0 ? "; " : ": ", told);
+                }
+
+        return cause_new(CAUSE_ALL_FAILED, facts_new("children", json_object_new_int64(n), NULL), text->str);
+}
+
 /* For a node without a cause from a child. */
 static Cause *lone_cause(const NodeHistory *history, NodeId node, Status status) {
         g_autofree char *text = NULL;
@@ -220,8 +248,12 @@ static Cause *inner_cause(const NodeHistory *history, NodeId node, Status status
 static void explain(NodeHistory *history, NodeId node, Status status, Reason reason) {
         NodeId child = deciding_child(history, node, status);
         Cause *below = child == NODE_NONE ? NULL : causes_get(&history->causes, child);
-        Cause *cause = inner_cause(history, node, status, reason, below);
+        Cause *cause = status == STATUS_FAILURE && type_is_fallback(history->tree->nodes[node].type)
+                               ? all_failed_cause(history, node)
+                               : NULL;
 
+        if (!cause)
+                cause = inner_cause(history, node, status, reason, below);
         cause->because = below ? cause_ref(below) : NULL;
         causes_set(&history->causes, node, cause);
 }
@@ -306,6 +338,12 @@ void node_history_record(NodeHistory *history, NodeId node, Status status, Reaso
                 explain(history, node, status, reason);
         else if (status == STATUS_SUCCESS)
                 causes_drop(&history->causes, node);
+        if (status == STATUS_FAILURE && may_fail(history, node)) {
+                Cause *allowed = cause_new(CAUSE_ALLOWED, NULL, "allowed failure");
+
+                allowed->because = cause_ref(causes_get(&history->causes, node));
+                causes_set(&history->causes, node, allowed);
+        }
 
         if (status == STATUS_SUCCESS || status == STATUS_FAILURE)
                 count_round(history, node);

@@ -122,6 +122,25 @@ static void log_failure(Run *run, NodeId node, const Cause *before) {
                        });
 }
 
+/* The next child of its parent may handle the failure. */
+static void tell_parent(Run *run, NodeId node) {
+        const Tree *tree = definition_tree(run->definition);
+        NodeId parent = tree->nodes[node].parent;
+        const NodeType *type = parent != NODE_NONE ? tree->nodes[parent].type : NULL;
+        const char *variable;
+
+        if (!type || !type->tells_cause || tree->nodes[node].flags & NODE_MAY_FAIL)
+                return;
+
+        variable =
+                *(const char *const *) (const void *) ((const char *) tree->nodes[parent].params + type->cause_offset);
+        if (!variable)
+                return;
+
+        variables_tell_cause(run->variables, parent, variable, node_history_cause(run->history, node));
+        run_tell_computed(run, parent);
+}
+
 void run_record_outcome(Run *run, NodeId node, Status status, Reason reason, Cause *leaf_cause) {
         Cause *last = node_history_last_cause(run->history, node), *cause = NULL;
         g_autoptr(Cause) before = NULL;
@@ -144,6 +163,8 @@ void run_record_outcome(Run *run, NodeId node, Status status, Reason reason, Cau
         run_tell_node(run, node, status_before, waited);
         if (logging)
                 log_failure(run, node, before);
+        if (status == STATUS_FAILURE)
+                tell_parent(run, node);
 }
 
 void run_consider_waiting(Run *run, NodeId node) {

@@ -12,6 +12,7 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/json-text.h"
+#include "run/causes.h"
 #include "run/instance.h"
 #include "run/variables.h"
 #include "script/blackboard.h"
@@ -495,6 +496,18 @@ bool variables_next_element(Variables *variables, NodeId node, const char *list,
 
         blackboard_set(scope, variable, json_object_get(json_object_array_get_idx(value, index)));
         return true;
+}
+
+void variables_tell_cause(Variables *variables, NodeId node, const char *variable, const Cause *cause) {
+        const Tree *tree = definition_tree(variables->definition);
+        g_autofree char *text = cause_describe(tree, cause, node),
+                        *path = tree_node_path(tree, cause_origin(cause)->node);
+        json_object *value = json_object_new_object();
+
+        json_object_object_add(value, "node", json_object_new_string(path));
+        json_object_object_add(value, "kind", json_object_new_string(cause_origin(cause)->kind));
+        json_object_object_add(value, "text", fact_text(text));
+        blackboard_set(variables_scope(variables, node), variable, value);
 }
 
 uint32_t variables_elements(Variables *variables, NodeId for_each) {

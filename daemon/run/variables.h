@@ -53,6 +53,9 @@ uint32_t variables_match(Variables *variables, NodeId node, const char *variable
 Verdict variables_has_changed(Variables *variables, NodeId node, const Script *of);
 bool variables_next_element(Variables *variables, NodeId node, const char *list, const char *variable, uint32_t index);
 uint32_t variables_elements(Variables *variables, NodeId for_each);
+/* Sets a variable of the node to the cause of a child's failure: {"node": "Do/Fetch", "kind": "exit-status", "text":
+ * "Fetch: exited with status 1"}. The node and the kind are those of the origin. */
+void variables_tell_cause(Variables *variables, NodeId node, const char *variable, const Cause *cause);
 void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uint32_t index);
 /* The last element that the child got, its index and the number of elements; borrowed. */
 json_object *variables_element(const Variables *variables, NodeId for_each, NodeId child, uint32_t *ret_index,

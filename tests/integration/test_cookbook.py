@@ -85,7 +85,8 @@ RAUC = """<node><interface name="de.pengutronix.rauc.Installer">
 
 @pytest.mark.parametrize("result, error, outcome", [
     (0, "", ("success", "")),
-    (1, "bad signature", ("failure", 'Update/Result/NoError: LastError is "bad signature", not ""')),
+    (1, "bad signature", ("failure", 'Update/Result: all 2 children failed: Good: result == 0 is false (result is 1); '
+                                    'NoError: LastError is "bad signature", not ""')),
     (None, "", ("failure", "Update/AgainIfLost/Install/CallAndWait/Completed: de.pengutronix.rauc has left the bus, and had "
                            "not sent the signal Completed"))])
 def test_rauc(btd, peer_client, result, error, outcome):

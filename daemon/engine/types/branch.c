@@ -12,6 +12,45 @@ typedef struct SwitchParams {
         const char *const *cases;
 } SwitchParams;
 
+typedef struct BranchParams {
+        int otherwise; /* an index of outcome_names */
+} BranchParams;
+
+enum {
+        OTHERWISE_FAILURE,
+        OTHERWISE_SUCCESS,
+        OTHERWISE_SKIPPED,
+};
+
+static const char *const outcome_names[] = {
+        [OTHERWISE_FAILURE] = "failure",
+        [OTHERWISE_SUCCESS] = "success",
+        [OTHERWISE_SKIPPED] = "skipped",
+        NULL,
+};
+
+static const Param branch_params[] = {
+        { .name = "else",
+          .kind = PARAM_ENUM,
+          .offset = offsetof(BranchParams, otherwise),
+          .fallback = "\"failure\"",
+          .values = outcome_names,
+          .doc = "Its outcome if the condition fails and there is no third child" },
+        {},
+};
+
+/* If there is no third child. */
+static Status outcome_otherwise(const Node *definition) {
+        static const Status outcomes[] = {
+                [OTHERWISE_FAILURE] = STATUS_FAILURE,
+                [OTHERWISE_SUCCESS] = STATUS_SUCCESS,
+                [OTHERWISE_SKIPPED] = STATUS_SKIPPED,
+        };
+        const BranchParams *params = definition->params;
+
+        return outcomes[params->otherwise];
+}
+
 static NodeId branch_of(const Node *nodes, NodeId node, bool holds) {
         NodeId first = nodes[node + 1].end, second = nodes[first].end;
 
@@ -21,18 +60,30 @@ static NodeId branch_of(const Node *nodes, NodeId node, bool holds) {
         return second < nodes[node].end ? second : NODE_NONE;
 }
 
-/* The outcomes that neither branch can have; without a third child the condition's FAILURE is the outcome. */
+/* The outcomes that neither branch can have; without a third child, a failure of the condition has its own. */
 static unsigned branch_never(const Node *nodes, NodeId node) {
         NodeId first = branch_of(nodes, node, true), second = branch_of(nodes, node, false);
-        unsigned never = nodes[first].flags &
-                         (second == NODE_NONE ? nodes[node + 1].flags | NODE_NEVER_SUCCEEDS : nodes[second].flags);
+        unsigned never, skips = 0;
 
-        return never & (TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS);
+        if (second != NODE_NONE) {
+                never = nodes[second].flags;
+        } else {
+                Status otherwise = outcome_otherwise(&nodes[node]);
+
+                never = (nodes[node + 1].flags & NODE_NEVER_FAILS) |
+                        (otherwise == STATUS_FAILURE ? 0 : NODE_NEVER_FAILS) |
+                        (otherwise == STATUS_SUCCESS ? 0 : NODE_NEVER_SUCCEEDS);
+                skips = otherwise == STATUS_SKIPPED ? TYPE_SKIPS : 0;
+        }
+
+        return (nodes[first].flags & never & (TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS)) | skips;
 }
 
 static void if_then_else_check(const Tree *tree, NodeId node, Findings *findings) {
         NodeId condition = node + 1, second = branch_of(tree->nodes, node, false);
 
+        if (second != NODE_NONE && outcome_otherwise(&tree->nodes[node]) != STATUS_FAILURE)
+                findings_error(findings, "else", -1, "else: not together with a third child, which runs then");
         outcomes_check_other(tree, condition, NODE_NEVER_SUCCEEDS, branch_of(tree->nodes, node, true), findings);
         if (second != NODE_NONE)
                 outcomes_check_other(tree, condition, NODE_NEVER_FAILS, second, findings);
@@ -86,7 +137,7 @@ static Status if_then_else_tick(Machine *machine, NodeId node) {
         if (status == STATUS_RUNNING || status == STATUS_ERROR)
                 return status;
         if (state->position == NODE_NONE)
-                return STATUS_FAILURE;
+                return outcome_otherwise(&machine->nodes[node]);
 
         status = child_tick(machine, state->position);
         if (status == STATUS_RUNNING && G_UNLIKELY(node_is_waiting(machine, state->position)))
@@ -103,8 +154,12 @@ const NodeType if_then_else_type = {
         .max_children = 3,
         .summary = "Runs its second child if the first succeeds, else its third",
         .doc = "The first child is the condition; it is evaluated once. The outcome is that of the chosen child. If "
-               "the condition fails and there is no third child, the outcome is FAILURE. If the condition is skipped, "
-               "the run ends with an ERROR.",
+               "the condition fails and there is no third child, the outcome is FAILURE, or what 'else' says: "
+               "\"success\" for a step that is only sometimes needed. If the condition is skipped, the run ends with "
+               "an "
+               "ERROR.",
+        .params = branch_params,
+        .params_size = sizeof(BranchParams),
         .tick = if_then_else_tick,
         .never = branch_never,
         .check = if_then_else_check,
@@ -133,7 +188,7 @@ static Status while_do_else_tick(Machine *machine, NodeId node) {
 
         branch = branch_of(machine->nodes, node, status == STATUS_SUCCESS);
         if (branch == NODE_NONE)
-                return while_do_else_end(machine, node, STATUS_FAILURE);
+                return while_do_else_end(machine, node, outcome_otherwise(&machine->nodes[node]));
 
         other = branch_of(machine->nodes, node, status != STATUS_SUCCESS);
         if (other != NODE_NONE)
@@ -167,8 +222,10 @@ const NodeType while_do_else_type = {
         .summary = "Runs its second child while the first succeeds, and its third while it fails",
         .doc = "The first child is the condition; it is evaluated as long as the second or third child runs. When it "
                "changes, the running child is halted; the other child starts when that has ended. If the condition "
-               "fails and there is no third child, the outcome is FAILURE. If the condition is skipped, the run ends "
-               "with an ERROR.",
+               "fails and there is no third child, the outcome is FAILURE, or what 'else' says. If the condition is "
+               "skipped, the run ends with an ERROR.",
+        .params = branch_params,
+        .params_size = sizeof(BranchParams),
         .tick = while_do_else_tick,
         .halt = node_reset_reactive,
         .never = branch_never,

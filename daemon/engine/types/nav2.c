@@ -7,6 +7,7 @@
 
 typedef struct RecoveryParams {
         int64_t number_of_retries;
+        const char *cause;
 } RecoveryParams;
 
 enum {
@@ -81,6 +82,7 @@ static const Param recovery_params[] = {
           .min = 0,
           .max = UINT32_MAX,
           .doc = "How often to run the recovery and to try the first child again" },
+        CAUSE_PARAM(RecoveryParams, cause),
         {},
 };
 
@@ -92,6 +94,8 @@ const NodeType recovery_node_type = {
         .max_children = 2,
         .params = recovery_params,
         .params_size = sizeof(RecoveryParams),
+        .tells_cause = true,
+        .cause_offset = offsetof(RecoveryParams, cause),
         .summary = "Runs its second child when the first fails, then tries the first again",
         .doc = "SUCCESS when the first child succeeds. FAILURE when the recovery fails or is skipped, or when the "
                "first "

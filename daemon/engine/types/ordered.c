@@ -199,6 +199,8 @@ const NodeType sequence_with_memory_type = {
         .check = sequence_check,
 };
 
+const Param fallback_params[] = { CAUSE_PARAM(FallbackParams, cause), {} };
+
 static const char *const fallback_aliases[] = { "Selector", NULL };
 
 static const Course fallback_course = {
@@ -218,6 +220,10 @@ const NodeType fallback_type = {
         .summary = "Tries its children one after the other until one succeeds",
         .doc = "SUCCESS as soon as one child succeeds, without starting the others; FAILURE when all have failed. A "
                "skipped child is passed over; SKIPPED when all children were skipped.",
+        .params = fallback_params,
+        .params_size = sizeof(FallbackParams),
+        .tells_cause = true,
+        .cause_offset = offsetof(FallbackParams, cause),
         .course = &fallback_course,
         .tick = fallback_tick,
         .halt = ordered_halt,
@@ -234,6 +240,10 @@ const NodeType async_fallback_type = {
         .summary = "A Fallback that yields between two children",
         .doc = "Like Fallback, but after a child that failed at once it returns control to btd, and to the "
                "reactive nodes above it, before it starts the next one.",
+        .params = fallback_params,
+        .params_size = sizeof(FallbackParams),
+        .tells_cause = true,
+        .cause_offset = offsetof(FallbackParams, cause),
         .tick = async_fallback_tick,
         .halt = ordered_halt,
         .never = fallback_never,

@@ -228,6 +228,10 @@ const NodeType reactive_fallback_type = {
         .doc = "Runs the first child that does not fail. When an earlier one no longer fails, the running child is "
                "halted "
                "and the earlier one runs.",
+        .params = fallback_params,
+        .params_size = sizeof(FallbackParams),
+        .tells_cause = true,
+        .cause_offset = offsetof(FallbackParams, cause),
         .tick = reactive_fallback_tick,
         .halt = node_reset_reactive,
         .never = reactive_fallback_never,

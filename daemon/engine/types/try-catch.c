@@ -3,8 +3,9 @@
 /*
  * TryCatch: a control that runs its children as a Sequence, and the last one only if another one fails.
  *
- * Finally: a control with a body and a clean-up, which runs once when the body has ended in any way. A halt stops only
- * the body; the clean-up follows, and only its timeout halts it. The body's outcome is at position.
+ * Finally: a control with a body and a clean-up, which runs once when the body has ended, in any way or in those that
+ * are given. A halt stops only the body; the clean-up follows, and only its timeout halts it. The body's outcome is at
+ * position.
  */
 
 #include "engine/node.h"
@@ -18,6 +19,7 @@ enum {
 typedef struct TryCatchParams {
         const char *const *catch;
         bool catch_on_halt;
+        const char *cause;
 } TryCatchParams;
 
 static NodeId last_child(const Node *nodes, NodeId node) {
@@ -137,6 +139,7 @@ static const Param try_catch_params[] = {
           .offset = offsetof(TryCatchParams, catch_on_halt),
           .fallback = "false",
           .doc = "Also tick the last child once when the node is halted" },
+        CAUSE_PARAM(TryCatchParams, cause),
         {},
 };
 
@@ -148,6 +151,8 @@ const NodeType try_catch_type = {
         .max_children = UINT32_MAX,
         .params = try_catch_params,
         .params_size = sizeof(TryCatchParams),
+        .tells_cause = true,
+        .cause_offset = offsetof(TryCatchParams, cause),
         .summary = "A Sequence whose last child runs if one of the others fails",
         .doc = "SUCCESS when all children but the last have succeeded; the last does not run then. If one fails, the "
                "last "
@@ -167,7 +172,19 @@ enum {
 
 typedef struct FinallyParams {
         uint64_t timeout;
+        const char *const *after; /* NULL: all of these */
+        const char *cause;
 } FinallyParams;
+
+static const char after_success[] = "success", after_failure[] = "failure", after_halted[] = "halted";
+static const char *const after_names[] = { after_success, after_failure, after_halted, NULL };
+
+/* Does the clean-up run after this end of the body? A body that was skipped after it had begun was halted. */
+static bool runs_after(const Node *definition, const char *end) {
+        const FinallyParams *params = definition->params;
+
+        return !params->after || g_strv_contains(params->after, end);
+}
 
 static NodeId clean_up_of(const Node *nodes, NodeId node) {
         return nodes[node + 1].end;
@@ -182,8 +199,7 @@ bool cleanup_depends_on(const Tree *tree, NodeId node) {
 
                 if (type == &finally_type && is_last)
                         return true;
-                if ((type == &fallback_type || type == &async_fallback_type || type == &reactive_fallback_type) &&
-                    !is_last)
+                if (type_is_fallback(type) && !is_last)
                         return false;
         }
 
@@ -236,6 +252,11 @@ static Status finally_tick(Machine *machine, NodeId node) {
                 if (!status_is_outcome(status) || (status == STATUS_SKIPPED && in_one_go))
                         return status;
 
+                if (!runs_after(&machine->nodes[node], status == STATUS_SUCCESS   ? after_success
+                                                       : status == STATUS_FAILURE ? after_failure
+                                                                                  : after_halted))
+                        return status;
+
                 state->position = status;
                 begin_clean_up(machine, node);
         }
@@ -272,7 +293,7 @@ static void finally_halt(Machine *machine, NodeId node) {
         node_reset(machine, node + 1);
         if (node_state(machine, node)->phase == PHASE_DONE)
                 node_reset(machine, clean_up_of(machine->nodes, node));
-        else
+        else if (node_state(machine, node)->phase == PHASE_CLEAN_UP || runs_after(&machine->nodes[node], after_halted))
                 node_set_ending(machine, node);
 }
 
@@ -282,6 +303,8 @@ static unsigned finally_never(const Node *nodes, NodeId node) {
         bool limited = is_limited(&nodes[node]);
         unsigned never = outcomes_of_child(nodes, node);
 
+        if (!runs_after(&nodes[node], after_success))
+                return never;
         if (node_runs_forever(child) && !limited)
                 return TYPE_NEVER_FAILS | TYPE_NEVER_SUCCEEDS;
         if (outcome_is_impossible(child, NODE_NEVER_SUCCEEDS))
@@ -304,6 +327,15 @@ static const Param finally_params[] = {
           .offset = offsetof(FinallyParams, timeout),
           .fallback = "\"infinity\"",
           .doc = "How long the clean-up may take; then it is halted and fails" },
+        { .name = "after",
+          .kind = PARAM_STRINGS,
+          .offset = offsetof(FinallyParams, after),
+          .single = true,
+          .not_empty = true,
+          .values = after_names,
+          .doc = "The ends of the body after which the clean-up runs: [\"failure\", \"halted\"] for a roll-back; "
+                 "default: all" },
+        CAUSE_PARAM(FinallyParams, cause),
         {},
 };
 
@@ -315,11 +347,15 @@ const NodeType finally_type = {
         .max_children = 2,
         .params = finally_params,
         .params_size = sizeof(FinallyParams),
+        .tells_cause = true,
+        .cause_offset = offsetof(FinallyParams, cause),
         .summary = "Runs its second child when the first has ended, in any way",
         .doc = "The first child is the body, the second the clean-up. The clean-up runs once when the body has ended: "
                "after SUCCESS and FAILURE, when the node is halted, and after an ERROR of the tree. It does not run if "
                "the body did not begin. Only its timeout halts the clean-up; the nodes above wait until it has ended. "
-               "The outcome is that of the body, but if the clean-up fails, a SUCCESS becomes a FAILURE.",
+               "The outcome is that of the body, but if the clean-up fails, a SUCCESS becomes a FAILURE. With 'after', "
+               "it runs only after these ends; an ERROR of the tree counts as a halt, and so does a body that is "
+               "skipped after it has begun.",
         .tick = finally_tick,
         .halt = finally_halt,
         .finish = finally_finish,

@@ -44,3 +44,7 @@ const NodeType *const engine_types[] = {
         &subtree_type,
         NULL,
 };
+
+bool type_is_fallback(const NodeType *type) {
+        return type == &fallback_type || type == &async_fallback_type || type == &reactive_fallback_type;
+}

@@ -7,6 +7,24 @@
 
 #include "engine/tree.h"
 
+/* The parameter "cause" of a control whose next child handles a failure; member: the field of its struct. */
+#define CAUSE_PARAM(type, member)                                                                                      \
+        {                                                                                                              \
+                .name = "cause", .kind = PARAM_STRING, .offset = offsetof(type, member), .writes = true,               \
+                .doc = "The variable that gets the cause when a child fails, for the next one: an object with node, "  \
+                       "kind, "                                                                                        \
+                       "text"                                                                                          \
+        }
+
+typedef struct FallbackParams {
+        const char *cause;
+} FallbackParams;
+
+extern const Param fallback_params[];
+
+/* Does it fail only because all children have failed? */
+bool type_is_fallback(const NodeType *type);
+
 /* ordered.c */
 extern const NodeType sequence_type, async_sequence_type, sequence_with_memory_type;
 extern const NodeType fallback_type, async_fallback_type;

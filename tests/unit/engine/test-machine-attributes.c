@@ -69,6 +69,15 @@ static void test_variables(void) {
              { "variable", "halt a, start b", STATUS_RUNNING }, { "b success", "", STATUS_SUCCESS });
 }
 
+/* Only the nodes above see a success. */
+static void test_may_fail(void) {
+        PLAY("Sequence(a[may_fail], b)", { "start", "start a", STATUS_RUNNING },
+             { "a failure", "start b", STATUS_RUNNING }, { "b success", "", STATUS_SUCCESS });
+        PLAY("a[may_fail]", { "start", "start a", STATUS_RUNNING }, { "a skipped", "", STATUS_SKIPPED });
+        PLAY("Fallback(Timeout{timeout=5}[may_fail](a), b)", { "start", "arm 5 Timeout, start a", STATUS_RUNNING },
+             { "time", "halt a", STATUS_SUCCESS });
+}
+
 /* A halt waits until it completes by itself. */
 static void test_uninterruptible(void) {
         PLAY("a[uninterruptible]", { "start", "start a", STATUS_RUNNING }, { "halt", "", STATUS_RUNNING },
@@ -153,6 +162,7 @@ int main(int argc, char *argv[]) {
         g_test_add_func("/attributes/guards-that-raise", test_guards_that_raise);
         g_test_add_func("/attributes/variables", test_variables);
         g_test_add_func("/attributes/uninterruptible", test_uninterruptible);
+        g_test_add_func("/attributes/may-fail", test_may_fail);
         g_test_add_func("/attributes/uninterruptible-and-again", test_uninterruptible_and_again);
         g_test_add_func("/attributes/not-begun", test_not_begun);
         g_test_add_func("/attributes/uninterruptible-and-hooks", test_uninterruptible_and_hooks);

@@ -18,6 +18,22 @@ static void test_outcomes(void) {
         PLAY("Finally(a-, b+)", { "start", "start a, start b", STATUS_FAILURE });
 }
 
+/* after: 1 success, 2 failure, 4 halted. */
+static void test_after(void) {
+        PLAY("Finally{after=6}(a, b)", { "start", "start a", STATUS_RUNNING }, { "a success", "", STATUS_SUCCESS });
+        PLAY("Finally{after=6}(a, b)", { "start", "start a", STATUS_RUNNING },
+             { "a failure", "start b", STATUS_RUNNING }, { "b failure", "", STATUS_FAILURE });
+        PLAY("Finally{after=6}(a, b)", { "start", "start a", STATUS_RUNNING },
+             { "halt", "halt a, start b", STATUS_RUNNING }, { "b success", "", STATUS_HALTED });
+        PLAY("Finally{after=4}(a[guards], b)", { "start", "start a", STATUS_RUNNING },
+             { "a while no, variable", "halt a, start b", STATUS_RUNNING }, { "b success", "", STATUS_SKIPPED });
+        PLAY("Finally{after=2}(a, b)", { "start", "start a", STATUS_RUNNING }, { "halt", "halt a", STATUS_HALTED });
+        /* A clean-up that has begun continues after a halt. */
+        PLAY("Finally{after=2}(a, b)", { "start", "start a", STATUS_RUNNING },
+             { "a failure", "start b", STATUS_RUNNING }, { "halt", "", STATUS_RUNNING },
+             { "b success", "", STATUS_HALTED });
+}
+
 /* A body that was skipped when it was to start has nothing to be cleaned up. */
 static void test_skipped(void) {
         PLAY("Finally(a[guards], b)", { "a skip_if yes, start", "", STATUS_SKIPPED });
@@ -159,6 +175,7 @@ int main(int argc, char *argv[]) {
         g_test_add_func("/finally/what-comes-after", test_what_comes_after);
         g_test_add_func("/finally/not-begun", test_not_begun);
         g_test_add_func("/finally/limit", test_limit);
+        g_test_add_func("/finally/after", test_after);
         g_test_add_func("/finally/nested", test_nested);
         g_test_add_func("/finally/live-inside", test_live_inside);
         g_test_add_func("/finally/error", test_error);

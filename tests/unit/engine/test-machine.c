@@ -85,6 +85,23 @@ static void test_outcomes(void) {
         PLAY("ForceFailure(a)", { "start", "start a", STATUS_RUNNING }, { "a skipped", "", STATUS_SKIPPED });
 }
 
+/* else: 0 failure, 1 success, 2 skipped. */
+static void test_else(void) {
+        for (int i = 0; i < 2; i++) {
+                static const char *const types[] = { "IfThenElse", "WhileDoElse" };
+                g_autofree char *failure = g_strdup_printf("%s(c-, a)", types[i]),
+                                *success = g_strdup_printf("%s{else=1}(c-, a)", types[i]),
+                                *skipped = g_strdup_printf("%s{else=2}(c-, a)", types[i]);
+
+                PLAY(failure, { "start", "start c", STATUS_FAILURE });
+                PLAY(success, { "start", "start c", STATUS_SUCCESS });
+                PLAY(skipped, { "start", "start c", STATUS_SKIPPED });
+        }
+
+        PLAY("IfThenElse{else=1}(c+, a)", { "start", "start c, start a", STATUS_RUNNING },
+             { "a failure", "", STATUS_FAILURE });
+}
+
 static void test_repeat(void) {
         PLAY("Repeat{num_cycles=2}(a)", { "start", "start a", STATUS_RUNNING },
              { "a success", "start a", STATUS_RUNNING }, { "a success", "", STATUS_SUCCESS });
@@ -276,6 +293,7 @@ int main(int argc, char *argv[]) {
         g_test_add_func("/machine/parallel-skipped", test_parallel_skipped);
         g_test_add_func("/machine/parallel-tried", test_parallel_tried);
         g_test_add_func("/machine/outcomes", test_outcomes);
+        g_test_add_func("/machine/else", test_else);
         g_test_add_func("/machine/repeat", test_repeat);
         g_test_add_func("/machine/retry", test_retry);
         g_test_add_func("/machine/backoff", test_backoff);

@@ -77,7 +77,7 @@ static const NodeType *random_type(Dice *dice, unsigned depth, bool live) {
 }
 
 static unsigned random_flags(Dice *dice) {
-        static const unsigned flags[] = { NODE_GUARDED, NODE_HOOKED, NODE_LOCKED, NODE_UNINTERRUPTIBLE };
+        static const unsigned flags[] = { NODE_GUARDED, NODE_HOOKED, NODE_LOCKED, NODE_UNINTERRUPTIBLE, NODE_MAY_FAIL };
         unsigned some = 0;
 
         for (size_t i = 0; i < G_N_ELEMENTS(flags); i++)
@@ -154,10 +154,9 @@ static void append_attributes(GString *text, unsigned flags) {
                 unsigned flag;
                 const char *name;
         } names[] = {
-                { NODE_GUARDED, "guards" },
-                { NODE_HOOKED, "hooks" },
-                { NODE_LOCKED, "lock" },
-                { NODE_UNINTERRUPTIBLE, "uninterruptible" },
+                { NODE_GUARDED, "guards" },    { NODE_HOOKED, "hooks" },
+                { NODE_LOCKED, "lock" },       { NODE_UNINTERRUPTIBLE, "uninterruptible" },
+                { NODE_MAY_FAIL, "may fail" },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(names); i++)

@@ -65,6 +65,18 @@ static bool set_member(Reader *reader, const Param *param, void **object, const 
         return set_param(reader, param->members, *object, name, value);
 }
 
+/* The allowed elements whose bits are set. */
+static const char *const *choose(Reader *reader, const Param *param, unsigned bits) {
+        const char **chosen = zeroed(reader, (g_strv_length((char **) param->values) + 1) * sizeof(*chosen));
+        unsigned n = 0;
+
+        for (unsigned i = 0; param->values[i]; i++)
+                if (bits & 1u << i)
+                        chosen[n++] = param->values[i];
+
+        return chosen;
+}
+
 static bool set_param(Reader *reader, const Param *param, char *params, const char *name, double value) {
         static const char *const some_strings[] = { "some", NULL };
 
@@ -93,7 +105,9 @@ static bool set_param(Reader *reader, const Param *param, char *params, const ch
                         *(int *) field = (int) value;
                         return true;
                 case PARAM_STRINGS:
-                        *(const char *const **) field = value != 0 ? some_strings : NULL;
+                        *(const char *const **) field = value == 0      ? NULL
+                                                        : param->values ? choose(reader, param, (unsigned) value)
+                                                                        : some_strings;
                         return true;
                 default:
                         return false;
@@ -142,10 +156,9 @@ static unsigned read_attribute(Reader *reader) {
                 const char *name;
                 unsigned flag;
         } attributes[] = {
-                { "guards", NODE_GUARDED },
-                { "hooks", NODE_HOOKED },
-                { "lock", NODE_LOCKED },
-                { "uninterruptible", NODE_UNINTERRUPTIBLE },
+                { "guards", NODE_GUARDED },    { "hooks", NODE_HOOKED },
+                { "lock", NODE_LOCKED },       { "uninterruptible", NODE_UNINTERRUPTIBLE },
+                { "may_fail", NODE_MAY_FAIL },
         };
         const char *word;
 
