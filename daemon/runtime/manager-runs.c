@@ -666,6 +666,19 @@ int manager_find_outcome_of_run(Manager *manager, const char *id, Outcome *ret_o
         return MANAGER_NO_SUCH_RUN;
 }
 
+/* Halts the run that is in the way of the order. */
+static int replace(Manager *manager, Run *old, const Order *order, const Caller *who, Run **ret_run, char **ret_error) {
+        g_autoptr(Cause) why = caller_cause(who, CAUSE_HALTED);
+
+        if (!run_halting(old))
+                manager_halt(manager, old, why);
+        /* A halt can be complete at once. */
+        if (run_status(old) == STATUS_RUNNING)
+                return not_yet("the run that is replaced has not ended yet; try again", ret_error);
+
+        return order_tree(manager, order, ret_run, ret_error);
+}
+
 int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *who, bool *ret_begun,
                        Outcome *ret_outcome, char **ret_error) {
         Order order = {
@@ -699,17 +712,13 @@ int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *w
                          : -ENOENT;
         if (r != -ENOENT)
                 return r;
-        if (start->replace && run && run_status(run) == STATUS_RUNNING) {
-                g_autoptr(Cause) why = caller_cause(who, CAUSE_HALTED);
-
-                if (!run_halting(run))
-                        manager_halt(manager, run, why);
-                /* A halt can be complete at once. */
-                if (run_status(run) == STATUS_RUNNING)
-                        return not_yet("the run that is replaced has not ended yet; try again", ret_error);
-        }
         if (!start->attach || !run || run_status(run) != STATUS_RUNNING) {
                 r = order_tree(manager, &order, &run, ret_error);
+                /* Nothing else is wrong with the order, so it is worth a halt. */
+                if (r == MANAGER_ALREADY_RUNNING && start->replace) {
+                        g_clear_pointer(ret_error, g_free);
+                        r = replace(manager, run, &order, who, &run, ret_error);
+                }
                 if (r < 0)
                         return r;
                 *ret_begun = true;

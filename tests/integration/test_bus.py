@@ -432,9 +432,13 @@ def test_a_token_has_its_inputs(btd, tmp_path):
 def test_replace(btd, tmp_path):
     """The call replies when the run that was there has ended, and the new one is started."""
     btd.tree("nap", {"type": "Finally", "children": [SLEEP, {
-        "type": "WaitFor", "child": {"type": "PathExists", "path": f"{tmp_path}/go"}}]})
+        "type": "WaitFor", "child": {"type": "PathExists", "path": f"{tmp_path}/go"}}]}, inputs={"n": {"type": "int", "default": 0}})
     btd.start()
     btd.client.start("nap")
+    with pytest.raises(DBusError, match="expected a whole number for 'n', but got \"x\""):
+        btd.client.manager("StartTree", "sa{sv}a{sv}", "nap", {"n": GLib.Variant("s", "x")},
+                           {"replace": GLib.Variant("b", True)})
+    assert btd.client.run_property("/org/btd1/run/nap_2e1", "Status") == "running"
     arguments = "nap", {}, {"replace": GLib.Variant("b", True)}
     first, second = (btd.client.begin("StartTree", "(sa{sv}a{sv})", *arguments) for _ in range(2))
     wait(lambda: btd.client.run_property("/org/btd1/run/nap_2e1", "Status") == "halting", "the halt")
