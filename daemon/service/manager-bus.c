@@ -8,6 +8,7 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/log.h"
+#include "definition/sources.h"
 #include "service/arguments.h"
 #include "service/errors.h"
 #include "service/events-bus.h"
@@ -569,6 +570,11 @@ static int read_subscription(sd_bus_message *message, Subscription *ret_subscrip
         if (read.tree && read.run)
                 return sd_bus_error_set(ret_error, ERROR_INVALID_ARGUMENT,
                                         "'tree' and 'run' exclude each other; give one of them");
+        /* btd keeps the name. */
+        if (read.tree && !tree_name_valid(read.tree))
+                return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
+                                         "the name of a tree consists of letters, digits, '_' and '-', %u at most",
+                                         TREE_NAME_MAX);
 
         read.what = (nodes || !events ? SUBSCRIBED_NODES : 0) | (events || !nodes ? SUBSCRIBED_EVENTS : 0);
         *ret_subscription = read;
