@@ -11,6 +11,7 @@
 
 #include "basic/excerpt.h"
 #include "basic/log.h"
+#include "service/errors.h"
 #include "service/log-control.h"
 
 static int get_level(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
@@ -102,7 +103,7 @@ int log_control_take(const Published *published, sd_bus_message *message, sd_bus
             !sd_bus_message_has_signature(message, "ssv"))
                 return 0;
 
-        r = sd_bus_message_read(message, "ss", &interface, &property);
+        r = error_from_message(ret_error, sd_bus_message_read(message, "ss", &interface, &property));
         if (r >= 0)
                 r = sd_bus_message_verify_type(message, 'v', "s");
         (void) sd_bus_message_rewind(message, true);
