@@ -4,8 +4,10 @@
  * Trees of any size: what is refused and how, and what trees and runs take of memory.
  */
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include "basic/timers.h"
 #include "definition/definition.h"
@@ -206,13 +208,28 @@ static void test_bytes_of_a_record(void) {
                 record_writer_free(writers[i]);
 
         g_assert_cmpint(g_rmdir(directory), ==, 0);
-        if (SANITIZED)
+        if (SANITIZED) {
                 g_test_skip("a sanitizer keeps its own books");
-        else
-                g_assert_cmpuint(bytes, <=, 256);
+                return;
+        }
+
+        g_test_message("%zu bytes a record", bytes);
+        g_assert_cmpuint(bytes, <=, 256);
+}
+
+/* What a thread keeps of freed memory for later counts as held, so it keeps nothing. glibc reads this only when a
+ * program begins. */
+static void begin_without_thread_caches(char **argv) {
+        if (g_getenv("GLIBC_TUNABLES"))
+                return;
+
+        g_setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", true);
+        execv("/proc/self/exe", argv);
+        g_error("/proc/self/exe: %s", g_strerror(errno));
 }
 
 int main(int argc, char **argv) {
+        begin_without_thread_caches(argv);
         g_test_init(&argc, &argv, NULL);
 
         g_test_add_func("/size/depth", test_depth);
