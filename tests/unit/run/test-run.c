@@ -36,8 +36,11 @@ static void test_failure_has_a_cause(void) {
         run_stage_assert_node(stage, 2, STATUS_FAILURE, "exited with status 3");
         run_stage_end(stage, "B", STATUS_FAILURE, "org.example.Error.Busy: the camera is in use");
         run_stage_assert_finished(stage, STATUS_FAILURE,
-                                  "Boot/Fallback/B: org.example.Error.Busy: the camera is in use");
-        run_stage_assert_node(stage, 0, STATUS_FAILURE, "Fallback/B: org.example.Error.Busy: the camera is in use");
+                                  "Boot/Fallback: all 2 children failed: A: exited with status 3; "
+                                  "B: org.example.Error.Busy: the camera is in use");
+        run_stage_assert_node(stage, 0, STATUS_FAILURE,
+                              "Fallback: all 2 children failed: A: exited with status 3; "
+                              "B: org.example.Error.Busy: the camera is in use");
         run_stage_assert_node(stage, 4, STATUS_IDLE, NULL);
 }
 
