@@ -433,6 +433,9 @@ static BlackboardMoment moment(lua_State *lua) {
         return blackboard ? blackboard_moment(blackboard, (uint64_t) n) : (BlackboardMoment){};
 }
 
+/* Two characters can become the name of a day, the month and the year. */
+#define STEPS_PER_FORMAT_BYTE 16
+
 /* Without a format, the seconds since 1970; with one, the local time as text. No error of Lua may be raised while the
  * text is held. */
 static int basic_now(lua_State *lua) {
@@ -448,7 +451,7 @@ static int basic_now(lua_State *lua) {
                 return 1;
         }
 
-        budget_charge(lua, strlen(format));
+        budget_charge(lua, strlen(format) * STEPS_PER_FORMAT_BYTE);
         most = budget_lift(lua);
         time = g_date_time_new_from_unix_local(seconds);
         text = time ? g_date_time_format(time, format) : NULL;

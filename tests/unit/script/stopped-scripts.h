@@ -41,6 +41,7 @@ static const StoppedScript stopped_scripts[] = {
         { "local s = ('x'):rep(1000000) while true do utf8.len(s) end", STOPPED_BY_STEPS, 2 },
         { "local s = ('x'):rep(1000000) while true do s:find('y', 1, true) end", STOPPED_BY_STEPS, 2 },
         { "while true do (''):rep(1 << 60) end", STOPPED_BY_STEPS },
+        { "now(('%c'):rep(100000))", STOPPED_BY_STEPS, 1 },
         /* Patterns that try all ways there are. */
         { "('a'):rep(30):match(('a*'):rep(30) .. 'b')", STOPPED_BY_STEPS, 1 },
         { "('a'):rep(30):match(('a?'):rep(30) .. ('a'):rep(30) .. 'b')", STOPPED_BY_STEPS, 1 },
