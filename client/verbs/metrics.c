@@ -67,17 +67,24 @@ static bool is_known(const char *path) {
         return (length == 1 && *path == '/') || (length == strlen("/metrics") && g_str_has_prefix(path, "/metrics"));
 }
 
+static bool is_loopback(const struct sockaddr_storage *address) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *) address;
+        const struct in6_addr *in6 = &((const struct sockaddr_in6 *) address)->sin6_addr;
+
+        if (address->ss_family == AF_INET)
+                return ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+        /* A socket of all addresses gets IPv4 as a part of IPv6. */
+        return address->ss_family == AF_INET6 &&
+               (IN6_IS_ADDR_LOOPBACK(in6) || (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == IN_LOOPBACKNET));
+}
+
 /* A page of the web can make a browser of this machine send requests to this machine, under a host name of its own. So
  * requests over the loopback device must name an address or "localhost". */
 static bool is_for_this_host(const char *request) {
         struct sockaddr_storage own = {};
-        const struct sockaddr_in *in = (const struct sockaddr_in *) &own;
-        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *) &own;
         g_auto(GStrv) lines = g_strsplit(request, "\n", -1);
 
-        if (getsockname(STDIN_FILENO, (struct sockaddr *) &own, &(socklen_t){ sizeof(own) }) < 0 ||
-            !(own.ss_family == AF_INET ? ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
-                                       : own.ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr)))
+        if (getsockname(STDIN_FILENO, (struct sockaddr *) &own, &(socklen_t){ sizeof(own) }) < 0 || !is_loopback(&own))
                 return true;
 
         for (char **line = lines; *line; line++) {

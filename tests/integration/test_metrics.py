@@ -175,9 +175,12 @@ def test_http(btd, request_text, status, body):
 @pytest.mark.both_buses("the error for a name that nobody has")
 @pytest.mark.parametrize("host, status", [
     ("127.0.0.1:9776", "200 OK"), ("localhost", "200 OK"), ("[::1]:9776", "200 OK"), ("evil.example:9776", "403 Forbidden")])
-def test_http_over_the_loopback_device(btd, host, status):
+@pytest.mark.parametrize("own", ["127.0.0.1", "::"])
+def test_http_over_the_loopback_device(btd, own, host, status):
     btd.start()
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+    both = own == "::"
+    with socket.create_server((own, 0), family=socket.AF_INET6 if both else socket.AF_INET, dualstack_ipv6=both) as server, \
+            socket.create_connection(("127.0.0.1", server.getsockname()[1])) as client:
         peer, _ = server.accept()
         with peer:
             client.sendall(f"GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
