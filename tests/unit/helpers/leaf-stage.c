@@ -250,8 +250,11 @@ static TestLeaf *make_test_leaf(LeafStage *stage, const NodeType *const *types, 
         const NodeType *type;
         bool filled;
 
+        /* The files of tests are in /tmp, about which there is a warning. */
         data->definition = load(stage->blackboard, types, node, &error);
-        g_assert_cmpstr(error, ==, NULL);
+        if (!data->definition)
+                g_assert_cmpstr(error, ==, NULL);
+        g_clear_pointer(&error, g_free);
         filled = definition_params(data->definition, 0, stage->blackboard, &data->params, &error) >= 0;
 
         type = definition_tree(data->definition)->nodes[0].type;
