@@ -266,20 +266,21 @@ static Status host_compute(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
 
 static Status host_look(RunLeaf *leaf, Cause **ret_cause, void *userdata) {
         Run *run = userdata;
+        Seen *seen = find_seen(run, leaf->node);
+        bool first = !leaf->activity;
         Status status;
         Cause *cause;
-        Seen *seen;
 
-        if (!leaf->activity) {
+        if (first) {
                 leaf->activity = activity_start(run, leaf);
                 if (activity_is_to_act(leaf->activity))
                         run_add_effect(run, &(Effect){ .kind = EFFECT_START, .node = leaf->node });
         }
 
         status = activity_evaluate(leaf->activity);
-        seen = find_seen(run, leaf->node);
-        if (seen && seen->status != status) {
+        if (seen)
                 seen->node = NODE_NONE;
+        if (seen && !first && seen->status != status) {
                 give_or_keep(run, INPUT_CONDITION, leaf->node);
                 *ret_cause = g_steal_pointer(&seen->cause);
                 return seen->status;

@@ -168,10 +168,10 @@ def test_damaged_records(tmp_path):
     assert 3 < len(shown) < len(whole) and shown[:-1] == whole[:len(shown) - 1]
 
     path.write_bytes(good[:-20])
-    message = f"btctl: {path}: its last entry is incomplete; what happened before is shown\n"
+    message = f"btctl: {path}: the end of its run record is missing; only what happened before is shown\n"
     result = read("show")
-    assert (result.returncode, result.stderr) == (0, message) and len(result.stdout.splitlines()) >= len(whole) - 2
-    assert "commission.1  ● unfinished" in btctl("history", "-D", str(tmp_path), env=UTF8).stdout
+    assert (result.returncode, result.stderr) == (1, message) and len(result.stdout.splitlines()) >= len(whole) - 2
+    assert "commission.1  ! damaged" in btctl("history", "-D", str(tmp_path), env=UTF8).stdout
     assert "the end of its run record is missing" in btctl("history", "-D", str(tmp_path)).stdout
 
     path.write_bytes(good[:30])

@@ -51,7 +51,7 @@ static const char *report_unknown(Loader *loader, const Top *top, uint32_t key) 
         g_autofree char *shown = excerpt(word, length);
         const Hint *hint = hint_find(HINT_KEY, HINT_TREE_FILE, word);
         Nearest nearest = { .word = word };
-        GString *text = g_string_new(NULL);
+        g_autoptr(GString) text = g_string_new(NULL);
 
         if (hint) {
                 g_autofree char *why = hint_format(hint);
@@ -75,7 +75,7 @@ static const char *report_unknown(Loader *loader, const Top *top, uint32_t key) 
         for (const Param *param = top->target.params; param->name; param++)
                 g_string_append_printf(text, ", %s", param->name);
         g_string_append_c(text, ')');
-        loader_error(loader, key, g_string_free(text, false));
+        loader_error(loader, key, g_string_free(g_steal_pointer(&text), false));
         diagnostics_suggest(loader->diagnostics, nearest.best);
         return nearest_is_close(&nearest) ? nearest.best : NULL;
 }
