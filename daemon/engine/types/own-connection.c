@@ -10,7 +10,9 @@
 
 /* The room knows no buses, so only the form is checked; a bus that cannot be reached is a reason to fail. */
 static char *bus_problem(const char *name) {
-        return g_str_equal(name, "system") || g_str_equal(name, "session") || strchr(name, ':')
+        const char *colon = strchr(name, ':');
+
+        return g_str_equal(name, "system") || g_str_equal(name, "session") || (colon && colon[1])
                        ? NULL
                        : g_strdup_printf("'%.100s' is neither \"system\" nor \"session\" nor an address", name);
 }
