@@ -13,7 +13,8 @@ from btctl_runs import SOURCE, UTF8
 # The rest is no tree to start, needs what is not on a private bus, or does not end by itself.
 EXAMPLES = ["battery", "degraded-start", "demo", "device-startup", "disk-report", "failover", "guarded-approach",
             "mode-switch", "patrol", "provisioning", "target"]
-LEFT_OUT = {"disk-parts", "machine-report", "persistent", "service-recovery", "uploader"}
+LEFT_OUT = {"audio-watch", "containers", "disk-parts", "drain-node", "machine-report", "persistent", "service-recovery",
+            "system-update", "uploader"}
 
 # What changes while they run is no part of the script: a condition, or the order of the elements of a list.
 OTHERWISE = {"guarded-approach", "patrol", "provisioning"}
