@@ -54,7 +54,23 @@ static void drop_set(Restarted *run, const char *name, size_t length) {
         }
 }
 
-/* The next run gets the last values of these, not those that the previous run has begun with. */
+static bool has_set(const GPtrArray *sets, const char *name) {
+        for (guint i = 0; i < sets->len; i++)
+                if (g_str_has_prefix(g_ptr_array_index(sets, i), name) &&
+                    ((const char *) g_ptr_array_index(sets, i))[strlen(name)] == '=')
+                        return true;
+
+        return false;
+}
+
+static bool is_true(json_object *input, const char *key) {
+        json_object *value;
+
+        return json_object_object_get_ex(input, key, &value) && json_object_get_boolean(value);
+}
+
+/* The next run gets the last values of these, not those that the previous run has begun with; and btd does not show
+ * secret ones, so they must be given again. */
 static int drop_kept(Client *client, const GPtrArray *trees, Restarted *run) {
         TreeInfo *tree = NULL;
         int status;
@@ -69,11 +85,18 @@ static int drop_kept(Client *client, const GPtrArray *trees, Restarted *run) {
                 return status;
 
         for (size_t i = 0; i < json_object_array_length(tree->inputs); i++) {
-                json_object *input = json_object_array_get_idx(tree->inputs, i), *name, *kept;
+                json_object *input = json_object_array_get_idx(tree->inputs, i), *key;
+                const char *name;
 
-                if (json_object_object_get_ex(input, "kept", &kept) && json_object_get_boolean(kept) &&
-                    json_object_object_get_ex(input, "name", &name))
-                        drop_set(run, json_object_get_string(name), strlen(json_object_get_string(name)));
+                if (!json_object_object_get_ex(input, "name", &key))
+                        continue;
+                name = json_object_get_string(key);
+                if (is_true(input, "kept"))
+                        drop_set(run, name, strlen(name));
+                if (is_true(input, "secret") && has_set(run->sets, name) && !has_set(client->options.sets, name))
+                        return report_error("the input '%s' of '%s' is secret, so its value is not stored; give it "
+                                            "with --set",
+                                            name, run->tree);
         }
 
         return EXIT_SUCCESS;

@@ -11,6 +11,7 @@
 #include "definition/declarations.h"
 #include "script/analysis.h"
 #include "script/blackboard.h"
+#include "script/secrets.h"
 
 const char *const variable_type_names[] = {
         [VARIABLE_ANY] = "any",       [VARIABLE_BOOL] = "bool",     [VARIABLE_INT] = "int",
@@ -117,7 +118,7 @@ static char *describe_problem(const Declaration *declaration, const char *name, 
                 return NULL;
 
         text = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-        shown = excerpt(text, strlen(text));
+        shown = declaration->secret ? g_strdup(SECRET_SHOWN) : excerpt(text, strlen(text));
         return name ? g_strdup_printf("expected %s for '%s', but got %s", expected[declaration->type], name, shown)
                     : g_strdup_printf("expected %s, but got %s", expected[declaration->type], shown);
 }

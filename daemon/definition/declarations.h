@@ -27,6 +27,7 @@ typedef struct Declaration {
         int type;                /* VariableType */
         bool required;           /* an input without a default */
         bool kept;               /* an input whose last value the next run gets */
+        bool secret;             /* an input whose value nobody sees */
         json_object *fallback;   /* the default of an input (NULL is null) */
         const char *description; /* NULL: none */
 } Declaration;
@@ -75,6 +76,7 @@ typedef struct ScopeInfo {
         unsigned parent; /* the scope around it; for the outermost, itself */
         /* The declarations of the tree; the last one has no name. Both NULL for a local scope. */
         const Declaration *inputs, *outputs;
-        json_object *blackboard;  /* the initial variables of the tree, an object; or NULL */
-        const char *const *names; /* of the variables of a local scope; or NULL */
+        const char *const *secrets; /* the names of its secret inputs; NULL: none */
+        json_object *blackboard;    /* the initial variables of the tree, an object; or NULL */
+        const char *const *names;   /* of the variables of a local scope; or NULL */
 } ScopeInfo;

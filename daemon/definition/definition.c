@@ -516,7 +516,7 @@ typedef struct Filling {
 } Filling;
 
 static char *text_without_value(const Param *param) {
-        return g_strdup_printf("%s: the credential's text cannot be used here", param->name);
+        return g_strdup_printf("%s: the secret cannot be used here", param->name);
 }
 
 static int fill_in(const Filling *filling, const Template *template, char **ret_error);
@@ -537,7 +537,7 @@ static int fill_in(const Filling *filling, const Template *template, char **ret_
         const ReferenceValues values = {
                 .blackboard = filling->blackboard,
                 .noted = filling->noted,
-                .secrets = filling->secrets,
+                .secrets = template->param->shown ? NULL : filling->secrets,
                 .null_is_text = template->param->shown,
                 .no_lists = template->param->kind == PARAM_STRINGS,
         };
@@ -556,9 +556,8 @@ static int fill_in(const Filling *filling, const Template *template, char **ret_
         arena_own(filling->arena, value);
         r = param_set(&setter, template->param, filling->values, value);
         if (r < 0)
-                *ret_error = filling->secrets && reference_to_secret_inside(template->value)
-                                     ? describe_without_secret(filling, template)
-                                     : g_steal_pointer(&problem);
+                *ret_error = filling->secrets && filling->secrets->set ? describe_without_secret(filling, template)
+                                                                       : g_steal_pointer(&problem);
 
         return r;
 }
@@ -601,7 +600,7 @@ static int check_fits(const Definition *definition, NodeId node, const Filling *
                 if (!param->fits || check_fit(filling, param, origin, &error) >= 0)
                         continue;
 
-                *ret_error = filling->secrets && origin && reference_to_secret_inside(origin)
+                *ret_error = filling->secrets && filling->secrets->set && origin
                                      ? describe_mismatch_without_secret(filling, &template)
                                      : g_steal_pointer(&error);
                 return -EINVAL;

@@ -34,6 +34,11 @@ const Param input_params[] = {
           .offset = offsetof(Declaration, kept),
           .fallback = "false",
           .doc = "Whether the next run gets its last value" },
+        { .name = "secret",
+          .kind = PARAM_BOOL,
+          .offset = offsetof(Declaration, secret),
+          .fallback = "false",
+          .doc = "Whether its value is shown and stored nowhere, and only leaves get it" },
         {},
 };
 

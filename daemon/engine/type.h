@@ -109,6 +109,8 @@ struct Param {
         /* The leaf shows the value to everybody: it must not contain a secret, and a reference to a value that is not a
          * string is replaced by its JSON, also null. */
         bool shown;
+        /* Everybody can read what the leaf writes to the variable before it does, so that must not be secret. */
+        bool openly;
         /* Its value describes the node in a few words. A string, a list of strings, a span, an expression. */
         bool title;
         bool causes;               /* PARAM_STRINGS: patterns of causes, see basic/cause.h. Also literal. */

@@ -89,17 +89,18 @@ static int args_fit_signature(const ParamSetter *setter, const Place *place, jso
         }
 
 /* Two entries in a table of parameters. list: how expressions call the list of the values. */
-#define DBUS_OUTPUTS_PARAMS(Type, field, list)                                                                         \
+#define DBUS_OUTPUTS_PARAMS(Type, field, list, is_open)                                                                \
         {                                                                                                              \
                 .name = "outputs",                                                                                     \
                 .kind = PARAM_STRINGS,                                                                                 \
                 .offset = offsetof(Type, field.names),                                                                 \
                 .writes = true,                                                                                        \
+                .openly = is_open,                                                                                     \
                 .doc = "The variables that receive the values, in order; \"\" skips one",                              \
         },                                                                                                             \
         {                                                                                                              \
                 .name = "outputs", .kind = PARAM_EXPRESSIONS, .offset = offsetof(Type, field.expressions),             \
-                .writes = true, .extra = (const char *const[]){ list, "value", NULL },                                 \
+                .writes = true, .openly = is_open, .extra = (const char *const[]){ list, "value", NULL },              \
                 .doc = "Or an object: variables, with an expression for each over " list                               \
                        " (the list of the values) and value (the first)",                                              \
         }
@@ -145,7 +146,7 @@ static const Param dbus_call_params[] = {
                 .doc = "Whether the bus may start a service that is not running",
         },
         ON_RECOVER_PARAM(DBusCallParams),
-        DBUS_OUTPUTS_PARAMS(DBusCallParams, outputs, "reply"),
+        DBUS_OUTPUTS_PARAMS(DBusCallParams, outputs, "reply", false),
         {},
 };
 
@@ -266,7 +267,7 @@ static const Param dbus_signal_params[] = {
                 .fallback = "\"rerun\"",
                 .doc = "What to do if btd is restarted meanwhile and may have missed the signal; \"rerun\": wait again",
         },
-        DBUS_OUTPUTS_PARAMS(DBusSignalParams, outputs, "args"),
+        DBUS_OUTPUTS_PARAMS(DBusSignalParams, outputs, "args", true),
         {},
 };
 
@@ -443,6 +444,7 @@ static const Param dbus_property_params[] = {
                 .kind = PARAM_STRING,
                 .offset = offsetof(DBusPropertyParams, output),
                 .writes = true,
+                .openly = true,
                 .doc = "The variable that gets the value, or its field, whenever it is read or changes",
         },
         UNKNOWN_PARAM(DBusPropertyParams),

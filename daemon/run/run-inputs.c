@@ -680,8 +680,9 @@ void input_lock_refused(Run *run, NodeId node, Cause *why, uint64_t now) {
         finish_input(run);
 }
 
-void input_variables(Run *run, json_object *values, const char *by, uint64_t now) {
+void input_variables(Run *run, json_object *given, const char *by, uint64_t now) {
         Blackboard *blackboard = variables_outermost(run->variables);
+        g_autoptr(json_object) values = run_seal(run, given);
         uint64_t version = blackboard_version(blackboard);
 
         begin_input(run, now);
@@ -704,9 +705,9 @@ static void add_output(Run *run, const char *key, json_object *value) {
 void input_output(Run *run, NodeId node, const char *key, json_object *value, uint64_t now) {
         Blackboard *blackboard = variables_scope(run->variables, node);
         uint64_t version = blackboard_version(blackboard);
-        g_autoptr(json_object) output = json_object_get(value), values = NULL;
+        g_autoptr(json_object) output = blackboard_sealed(blackboard, key, value), values = NULL;
 
-        blackboard_set(blackboard, key, value);
+        blackboard_set(blackboard, key, json_object_get(output));
         if (blackboard_version(blackboard) == version)
                 return;
 

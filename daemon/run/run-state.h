@@ -151,6 +151,8 @@ void run_tell_node(Run *run, NodeId node, Status before, uint64_t waited);
 void run_consider_waiting(Run *run, NodeId node);
 /* The node has begun to wait. Told at the end of the input, because what it waits for may be halted after this. */
 void run_note_held_back(Run *run, NodeId node);
+/* A copy with the values of secret variables sealed. */
+json_object *run_seal(const Run *run, json_object *values);
 void run_set_variables(Run *run, json_object *values);
 /* The cause of the run, passed on from the root; NULL: the root has succeeded. */
 Cause *run_root_cause(const Run *run);

@@ -262,10 +262,18 @@ void run_set_writer(Run *run, RecordWriter *writer) {
         run->durable |= writer != NULL;
 }
 
+json_object *run_seal(const Run *run, json_object *values) {
+        json_object *sealed = json_object_new_object();
+
+        json_object_object_foreach(values, key, value) json_object_object_add(
+                sealed, key, blackboard_sealed(run_blackboard(run), key, json_object_get(value)));
+        return sealed;
+}
+
 void run_give(Run *run, json_object *variables) {
         if (json_object_object_length(variables) > 0)
-                run->given = json_object_get(variables);
-        run_set_variables(run, variables);
+                run->given = run_seal(run, variables);
+        run_set_variables(run, run->given ?: variables);
 }
 
 void run_set_variables(Run *run, json_object *values) {

@@ -18,6 +18,7 @@
 #include "script/blackboard.h"
 #include "script/script-status.h"
 #include "script/scripts.h"
+#include "script/secrets.h"
 
 /* How much of an element is written as JSON before it is shortened. */
 #define ELEMENT_TEXT_BYTES 1024u
@@ -105,6 +106,7 @@ Variables *variables_new(const Definition *definition, const char *id, const cha
         variables->definition = definition;
         variables->n_scopes = n_scopes;
         outermost->blackboard = blackboard_new(definition_limits(definition));
+        blackboard_set_secrets(outermost->blackboard, definition_scope_info(definition, 0)->secrets);
         outermost->active = true;
         add_own_variables(initial, definition_own_variables(definition), id, tree, instance);
         blackboard_reset(outermost->blackboard, initial);
@@ -173,6 +175,7 @@ static Scope *get_scope(Variables *variables, unsigned index) {
         scope->blackboard = info->kind == SCOPE_LOCAL
                                     ? blackboard_new_local(get_scope(variables, info->parent)->blackboard, info->names)
                                     : blackboard_new_scope(variables->scopes[0].blackboard);
+        blackboard_set_secrets(scope->blackboard, info->secrets);
         return scope;
 }
 
@@ -228,6 +231,12 @@ static json_object *entry_variables(const ScopeInfo *info, json_object *given, c
 
                 if (declaration_check(input, value, ret_error) < 0)
                         return NULL;
+                if (secret_is_inside(value) && !input->secret) {
+                        *ret_error = g_strdup_printf("the input '%s' gets a secret variable, so it must be declared "
+                                                     "secret, too",
+                                                     key);
+                        return NULL;
+                }
 
                 json_object_object_add(entry, key, json_object_get(value));
         }
@@ -325,9 +334,18 @@ bool variables_leave(Variables *variables, NodeId subtree, Status status) {
                 return false;
         }
 
-        for (const char *const *output = params->outputs; output && *output; output++)
-                if (get_output(scope->blackboard, *output, &key, &value))
-                        blackboard_set(variables_scope(variables, subtree), key, json_object_get(value));
+        for (const char *const *output = params->outputs; output && *output; output++) {
+                if (!get_output(scope->blackboard, *output, &key, &value))
+                        continue;
+                if (secret_is_inside(value) && !blackboard_seals(variables_scope(variables, subtree), key)) {
+                        set_error(variables, CAUSE_PARAMETER, NULL,
+                                  g_strdup_printf("the output for '%s' is a secret variable, so '%s' must be declared "
+                                                  "secret, too",
+                                                  key, key));
+                        return false;
+                }
+                blackboard_set(variables_scope(variables, subtree), key, json_object_get(value));
+        }
 
         return true;
 }
@@ -522,6 +540,10 @@ uint32_t variables_elements(Variables *variables, NodeId for_each) {
         }
 
         items = ((const ForEachParams *) params.values)->items;
+        if (secret_is_inside(items)) {
+                set_error(variables, CAUSE_PARAMETER, NULL, g_strdup("items: a secret variable cannot be an element"));
+                return UINT32_MAX;
+        }
         keep(variables, for_each, json_object_get(items));
         return (uint32_t) json_object_array_length(items);
 }

@@ -22,6 +22,7 @@
 #include "run/instance.h"
 #include "run/variables.h"
 #include "runtime/manager-state.h"
+#include "script/secrets.h"
 
 static void log_finished(const Run *run) {
         LogSubject subject = { .tree = run_tree(run), .run = run_id(run), .cause = run_cause_chain(run) };
@@ -313,6 +314,27 @@ static Run *make_run(Manager *manager, const char *id, Definition *definition, c
         return run;
 }
 
+/* Who starts a run as another was started knows only what btd shows of its secrets. */
+static int check_secrets(const Definition *definition, json_object *variables, char **ret_error) {
+        const ScopeInfo *scope = definition_scope_info(definition, 0);
+
+        for (const char *const *name = scope->secrets; name && *name; name++) {
+                json_object *value = NULL;
+                g_autoptr(json_object) sealed = NULL;
+
+                json_object_object_get_ex(variables, *name, &value);
+                sealed = secret_seal(json_object_get(value));
+                if (!sealed || secret_value(sealed))
+                        continue;
+
+                *ret_error =
+                        g_strdup_printf("the input '%s' is secret, so its value is not stored; give it again", *name);
+                return -EINVAL;
+        }
+
+        return 0;
+}
+
 static int carry_out(Manager *manager, Definition *definition, const Order *order, Run **ret_run, char **ret_error) {
         const char *tree = order->tree;
         Run *run, *before = runs_last(manager->runs, tree, order->instance);
@@ -324,6 +346,8 @@ static int carry_out(Manager *manager, Definition *definition, const Order *orde
         if (r < 0)
                 return r;
         r = definition_check_start(definition, order->variables, &error);
+        if (r >= 0)
+                r = check_secrets(definition, order->variables, &error);
         if (r < 0) {
                 /* Names the tree, because the caller may start several. */
                 *ret_error = g_strdup_printf("tree '%s': %s", tree, error);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "script/blackboard.h"
+#include "script/secrets.h"
 
 typedef struct BlackboardVariable {
         json_object *value;
@@ -28,7 +29,8 @@ struct Blackboard {
                 char **names; /* of a local scope's own variables */
                 User *user;   /* only in an outermost scope: for whom the variables count, or NULL */
         };
-        GHashTable *variables; /* key (owned) -> Variable; NULL until there is one */
+        GHashTable *variables;      /* key (owned) -> Variable; NULL until there is one */
+        const char *const *secrets; /* names of variables; NULL: none */
         uint64_t n_changes;
         /* Only in an outermost scope: */
         const Limits *limits;
@@ -143,6 +145,20 @@ static Variable *held_by(const Blackboard *holder, const char *key) {
         return holder->variables ? g_hash_table_lookup(holder->variables, plain_key(key)) : NULL;
 }
 
+void blackboard_set_secrets(Blackboard *blackboard, const char *const *names) {
+        blackboard->secrets = names;
+}
+
+bool blackboard_seals(const Blackboard *blackboard, const char *key) {
+        const Blackboard *holder = holder_of(blackboard, key);
+
+        return holder->secrets && g_strv_contains(holder->secrets, plain_key(key));
+}
+
+json_object *blackboard_sealed(const Blackboard *blackboard, const char *key, json_object *value) {
+        return blackboard_seals(blackboard, key) ? secret_seal(value) : value;
+}
+
 static Variable *look_up_or_add(Blackboard *holder, const char *key) {
         Variable *variable = held_by(holder, key);
 
@@ -190,10 +206,15 @@ static void account(Blackboard *holder, Variable *variable, uint64_t bytes) {
         variable->bytes = bytes;
 }
 
+/* Of a secret, the real value counts. */
+static uint64_t bytes_held(json_object *value) {
+        return blackboard_bytes_of(secret_is_sealed(value) && secret_value(value) ? secret_value(value) : value);
+}
+
 int64_t blackboard_growth(const Blackboard *blackboard, const char *key, json_object *value) {
         const Variable *variable = held_by(holder_of(blackboard, key), key);
 
-        return (int64_t) blackboard_bytes_of(value) - (int64_t) (variable ? variable->bytes : 0);
+        return (int64_t) bytes_held(value) - (int64_t) (variable ? variable->bytes : 0);
 }
 
 bool blackboard_has_room(const Blackboard *blackboard, int64_t growth) {
@@ -239,12 +260,13 @@ void blackboard_set(Blackboard *blackboard, const char *key, json_object *value)
         Blackboard *holder = (Blackboard *) holder_of(blackboard, key);
         Variable *variable = look_up_or_add(holder, key);
 
-        if (variable->is_set && blackboard_same_value(variable->value, value)) {
+        value = blackboard_sealed(holder, key, value);
+        if (variable->is_set && !secret_is_sealed(value) && blackboard_same_value(variable->value, value)) {
                 json_object_put(value);
                 return;
         }
 
-        account(holder, variable, blackboard_bytes_of(value));
+        account(holder, variable, bytes_held(value));
         json_object_put(variable->value);
         variable->value = value;
         variable->is_set = true;

@@ -28,10 +28,18 @@ Blackboard *blackboard_new_scope(Blackboard *outermost);
 Blackboard *blackboard_new_local(Blackboard *parent, const char *const *names);
 void blackboard_free(Blackboard *blackboard);
 
+/* The names of its secret variables (NULL-terminated, borrowed), whose values are sealed, see script/secrets.h. */
+void blackboard_set_secrets(Blackboard *blackboard, const char *const *names);
+/* Is the variable secret? */
+bool blackboard_seals(const Blackboard *blackboard, const char *key);
+/* Takes the value, and returns it as the variable gets it: sealed if it is secret. For records. */
+json_object *blackboard_sealed(const Blackboard *blackboard, const char *key, json_object *value);
+
 /* Equal, and with the same signs of their zeros. */
 bool blackboard_same_value(json_object *a, json_object *b);
 
-/* Takes the value (NULL is JSON null). Setting the same value again is not a change. */
+/* Takes the value (NULL is JSON null). Setting the same value again is not a change,
+ * except that of a secret variable. */
 void blackboard_set(Blackboard *blackboard, const char *key, json_object *value);
 /* Borrowed. False: there is no such variable. */
 bool blackboard_get(const Blackboard *blackboard, const char *key, json_object **ret_value);

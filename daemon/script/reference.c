@@ -535,6 +535,14 @@ static int look_up(const ReferenceValues *values, const Piece *piece, json_objec
         if (!found)
                 return no_variable(values->blackboard, key, ret_error);
 
+        if (*ret_value && (secret_is_sealed(*ret_value) || blackboard_seals(values->blackboard, key))) {
+                if (!values->secrets)
+                        return 0;
+                r = secrets_open(values->secrets, key, *ret_value, ret_value, ret_error);
+                if (r < 0)
+                        return r;
+        }
+
         r = follow(ret_value, steps, (size_t) (piece->end - steps), &failed);
         return r < 0 ? no_member(piece, *ret_value, &failed, ret_error) : 0;
 }
@@ -576,7 +584,8 @@ static int append_secret(const ReferenceValues *values, GString *text, const Pie
 }
 
 /* The value has to be a text, a number, true or false. */
-static int append_escaped(GString *text, const Piece *piece, json_object *value, char **ret_error) {
+static int append_escaped(const ReferenceValues *values, GString *text, const Piece *piece, json_object *value,
+                          char **ret_error) {
         const char *plain = json_object_get_string(value);
         g_autofree char *escaped = NULL, *shown = NULL;
 
@@ -592,7 +601,7 @@ static int append_escaped(GString *text, const Piece *piece, json_object *value,
                 return 0;
         }
 
-        shown = excerpt(plain, strlen(plain));
+        shown = values->secrets && values->secrets->set ? g_strdup(SECRET_SHOWN) : excerpt(plain, strlen(plain));
         *ret_error = g_strdup_printf("the variable '%.*s' is not a path that can be escaped: '%s' contains '..'",
                                      (int) (piece->end - piece->start), piece->start, shown);
         return -EINVAL;
@@ -618,7 +627,7 @@ static int append_variable(const ReferenceValues *values, GString *text, const P
                 return -EINVAL;
         }
         if (piece->kind != PIECE_VARIABLE)
-                return append_escaped(text, piece, value, ret_error);
+                return append_escaped(values, text, piece, value, ret_error);
 
         append_value(text, value);
         return 0;

@@ -680,11 +680,15 @@ static void set_variables(const Script *script, Blackboard *blackboard, json_obj
         for (unsigned i = 0; i < script->uses->len; i++) {
                 const char *name = g_array_index(script->uses, Use, i).name;
 
+                json_object *value;
+
                 if (!has_changed(blackboard, name, values[i]))
                         continue;
-                blackboard_set(blackboard, name, json_object_get(values[i]));
+                value = blackboard_sealed(blackboard, name, json_object_get(values[i]));
+                blackboard_set(blackboard, name, json_object_get(value));
                 if (set)
-                        json_object_object_add(set, name, json_object_get(values[i]));
+                        json_object_object_add(set, name, json_object_get(value));
+                json_object_put(value);
         }
 }
 

@@ -144,7 +144,7 @@ static SecretSet *set_new(void) {
 }
 
 /* Takes the text. */
-static void add_text(SecretSet *set, const char *name, char *text) {
+static void add_text(SecretSet *set, const char *reference, char *text) {
         size_t length = strlen(text);
         Secret *secret;
 
@@ -155,7 +155,7 @@ static void add_text(SecretSet *set, const char *name, char *text) {
         }
 
         secret = g_new0(Secret, 1);
-        secret->reference = g_strdup_printf("{" SECRET_PREFIX "%s}", name);
+        secret->reference = g_strdup(reference);
         secret->text = text;
         secret->length = length;
         g_ptr_array_add(set->known, secret);
@@ -168,27 +168,38 @@ static void add_text(SecretSet *set, const char *name, char *text) {
 }
 
 /* The text, and as it is written between the quotes of a JSON string. */
-static void add_forms(SecretSet *set, const char *name, const char *text, size_t length) {
+static void add_forms(SecretSet *set, const char *reference, const char *text, size_t length) {
         g_autoptr(json_object) string = json_object_new_string_len(text, (int) length);
         const char *written = json_object_to_json_string_ext(string, JSON_C_TO_STRING_NOSLASHESCAPE);
 
-        add_text(set, name, g_strndup(written + 1, strlen(written) - 2));
-        add_text(set, name, g_strndup(text, length));
+        add_text(set, reference, g_strndup(written + 1, strlen(written) - 2));
+        add_text(set, reference, g_strndup(text, length));
 }
 
 /* Without the white space around it: programs quote a line, or remove the last line feed. */
-static void add_stripped(SecretSet *set, const char *name, const char *text, size_t length, size_t min) {
+static void add_stripped(SecretSet *set, const char *reference, const char *text, size_t length, size_t min) {
         while (length > 0 && g_ascii_isspace(text[length - 1]))
                 length--;
         for (; length > 0 && g_ascii_isspace(*text); length--)
                 text++;
         if (length >= min)
-                add_forms(set, name, text, length);
+                add_forms(set, reference, text, length);
+}
+
+/* The text, and its lines. */
+static void add_secret(SecretSet *set, const char *reference, const char *text) {
+        add_forms(set, reference, text, strlen(text));
+        add_stripped(set, reference, text, strlen(text), 1);
+        for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+                add_stripped(set, reference, line, (size_t) (end - line), PART_MIN);
+                if (!strchr(end + 1, '\n'))
+                        add_stripped(set, reference, end + 1, strlen(end + 1), PART_MIN);
+        }
 }
 
 int secrets_get(Secrets *secrets, const char *name, const char **ret_text, char **ret_error) {
+        g_autofree char *reference = g_strdup_printf("{" SECRET_PREFIX "%s}", name);
         char *text = NULL;
-        SecretSet *set;
         int r;
 
         r = read_credential(secrets->directory, name, &text, ret_error);
@@ -196,16 +207,99 @@ int secrets_get(Secrets *secrets, const char *name, const char **ret_text, char 
                 return r;
 
         g_assert(text);
-        set = secrets->set = secrets->set ?: set_new();
-        add_forms(set, name, text, strlen(text));
-        add_stripped(set, name, text, strlen(text), 1);
-        for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-                add_stripped(set, name, line, (size_t) (end - line), PART_MIN);
-                if (!strchr(end + 1, '\n'))
-                        add_stripped(set, name, end + 1, strlen(end + 1), PART_MIN);
-        }
-        g_ptr_array_add(set->given, text);
+        secrets->set = secrets->set ?: set_new();
+        add_secret(secrets->set, reference, text);
+        g_ptr_array_add(secrets->set->given, text);
         *ret_text = text;
+        return 0;
+}
+
+/* What a string of json-c has beside its text. */
+typedef struct Sealed {
+        json_object *value; /* NULL: lost */
+} Sealed;
+
+static void on_seal_dropped(json_object *string, void *userdata) {
+        (void) string;
+        json_object_put(((Sealed *) userdata)->value);
+        g_free(userdata);
+}
+
+bool secret_is_sealed(json_object *value) {
+        return json_object_is_type(value, json_type_string) && json_object_get_userdata(value);
+}
+
+json_object *secret_value(json_object *sealed) {
+        return ((Sealed *) json_object_get_userdata(sealed))->value;
+}
+
+json_object *secret_seal(json_object *value) {
+        json_object *shown;
+        Sealed *sealed;
+
+        if (!value || secret_is_sealed(value))
+                return value;
+
+        sealed = g_new0(Sealed, 1);
+        if (json_object_is_type(value, json_type_string) && g_str_equal(json_object_get_string(value), SECRET_SHOWN))
+                json_object_put(value);
+        else
+                sealed->value = value;
+        shown = json_object_new_string(SECRET_SHOWN);
+        json_object_set_userdata(shown, sealed, on_seal_dropped);
+        return shown;
+}
+
+bool secret_is_inside(json_object *value) {
+        bool is = secret_is_sealed(value);
+
+        if (json_object_is_type(value, json_type_array))
+                for (size_t i = 0; !is && i < json_object_array_length(value); i++)
+                        is = secret_is_inside(json_object_array_get_idx(value, i));
+        if (json_object_is_type(value, json_type_object)) {
+                json_object_object_foreach(value, key, member) {
+                        (void) key;
+                        is |= secret_is_inside(member);
+                }
+        }
+
+        return is;
+}
+
+/* Each text and number in it. */
+static void add_value(SecretSet *set, const char *reference, json_object *value) {
+        switch (json_object_get_type(value)) {
+        case json_type_object: {
+                json_object_object_foreach(value, key, member) {
+                        (void) key;
+                        add_value(set, reference, member);
+                }
+                return;
+        }
+        case json_type_array:
+                for (size_t i = 0; i < json_object_array_length(value); i++)
+                        add_value(set, reference, json_object_array_get_idx(value, i));
+                return;
+        case json_type_null:
+        case json_type_boolean:
+                return;
+        default:
+                add_secret(set, reference, json_object_get_string(value));
+        }
+}
+
+int secrets_open(Secrets *secrets, const char *variable, json_object *sealed, json_object **ret_value,
+                 char **ret_error) {
+        g_autofree char *reference = g_strdup_printf("{%s}", variable);
+        json_object *value = secret_is_sealed(sealed) ? secret_value(sealed) : NULL;
+
+        if (!value)
+                return fail(-ENOENT, ret_error, "the value of the secret variable '%s' was lost when btd was restarted",
+                            variable);
+
+        secrets->set = secrets->set ?: set_new();
+        add_value(secrets->set, reference, value);
+        *ret_value = value;
         return 0;
 }
 

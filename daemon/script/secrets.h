@@ -23,11 +23,29 @@ typedef struct Secrets {
         struct SecretSet *set; /* those that it got; NULL: none */
 } Secrets;
 
+/*
+ * A variable can be declared secret. Its value is sealed then: to everybody it is the text SECRET_SHOWN, in the status,
+ * expressions and records alike, and only secrets_open() returns the real value, to a leaf that starts. A record has
+ * only the text, so a value that comes from there is sealed, but lost.
+ */
+#define SECRET_SHOWN "***"
+/* Takes the value. null stays null, and what is sealed stays so. */
+json_object *secret_seal(json_object *value);
+bool secret_is_sealed(json_object *value);
+/* Is it sealed, or something in it? */
+bool secret_is_inside(json_object *value);
+/* The real value, borrowed. NULL: it is lost. */
+json_object *secret_value(json_object *sealed);
+
 /* Letters, digits, '_', '-' and '.', not at the beginning; 255 characters at most. */
 bool secret_name_valid(const char *name);
 
 /* Without a line feed at the end; borrowed until secrets_clear(). Negative: with an error message. */
 int secrets_get(Secrets *secrets, const char *name, const char **ret_text, char **ret_error);
+/* The real value of a secret variable, borrowed from the sealed value; it is hidden from now on. -ENOENT: it is lost,
+ * or was never sealed. */
+int secrets_open(Secrets *secrets, const char *variable, json_object *sealed, json_object **ret_value,
+                 char **ret_error);
 void secrets_clear(Secrets *secrets);
 /* The number of bytes of the longest one; 0: there is none. */
 size_t secrets_longest(const Secrets *secrets);

@@ -391,6 +391,8 @@ static int append_input(sd_bus_message *message, const Declaration *input) {
                 r = append_default(message, input->fallback);
         if (r >= 0 && input->kept)
                 r = sd_bus_message_append(message, "{sv}", "kept", "b", 1);
+        if (r >= 0 && input->secret)
+                r = sd_bus_message_append(message, "{sv}", "secret", "b", 1);
         return r;
 }
 

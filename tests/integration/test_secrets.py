@@ -184,3 +184,90 @@ def test_a_credential_that_is_gone_when_its_leaf_is_recovered(secretive):
     assert btd.client.nodes(path)["Waits"]["detail"] == (
         "path: there is no credential 'token'; give btd one with LoadCredential= or SetCredential=, see systemd.exec(5)")
     check(btd, path, "boot")
+
+
+# Each of them uses a secret variable in another way. The programs find the value in a file to compare.
+IS_SECRET = ["/bin/sh", "-c", 'read t; test "$t" = "$(cat $0)"', "{@source}"]
+USES = [
+    {"type": "Spawn", "name": "Reads", "argv": IS_SECRET, "stdin": "{token}"},
+    {"type": "Spawn", "name": "ReadsMember", "argv": IS_SECRET, "stdin": "{answer.token}"},
+    {"type": "Spawn", "name": "Has", "argv": ["/bin/sh", "-c", 's=$(cat $0); test "$TOKEN-$1" = "$s-a${{s}b"', "{source}",
+                                              "a{token}b"], "env": {"TOKEN": "{token}"}},
+    {"type": "Log", "message": "{token} {answer}"},
+    {"type": "Script", "code": "copy = token .. '!'; known = given ~= nil; made = 'correct-hor' .. 'se-battery'"},
+    {"type": "Spawn", "name": "ReadsMade", "argv": IS_SECRET, "stdin": "{made}"},
+    {"type": "SubTree", "tree": "uses", "inputs": {"key": "{given}"}, "outputs": {"key": "token"}},
+]
+FAILS = [
+    {"type": "Spawn", "name": "Tells", "argv": ["/bin/sh", "-c", "cat >&2; exit 1"], "stdin": "{token}", "stderr": "told"},
+    {"type": "Spawn", "name": "IsNotJson", "argv": ["/bin/cat", "{source}"], "stdout": "answer", "stdout_format": "json"},
+    {"type": "DBusCall", "name": "Asks", "destination": "org.freedesktop.DBus", "path": "/org/freedesktop/DBus",
+     "interface": "org.freedesktop.DBus", "member": "GetNameOwner", "signature": "s", "args": ["a.{token}"]},
+    {"type": "Sleep", "name": "Naps", "duration": "{token}"},
+]
+# The reason without the path of the node.
+ERRORS = {
+    "the input 'key' gets a secret variable, so it must be declared secret, too":
+        {"type": "SubTree", "tree": "open", "inputs": {"key": "{token}"}},
+    "the output for 'told' is a secret variable, so 'told' must be declared secret, too":
+        {"type": "SubTree", "tree": "uses", "inputs": {"key": "{token}"}, "outputs": {"key": "told"}},
+    "items: a secret variable cannot be an element":
+        {"type": "ForEach", "items": ["{token}"], "as": "one", "child": {"type": "AlwaysSuccess"}},
+}
+SECRET_INPUTS = {name: {"type": "any", "default": None, "secret": True} for name in ("token", "answer", "given", "made")}
+SECRET_TREES = {
+    "uses": {"inputs": {"key": {"type": "string", "secret": True}}, "outputs": {"key": "string"},
+             "root": USES[0] | {"stdin": "{key}"}},
+    "open": {"inputs": {"key": "string"}, "root": {"type": "AlwaysSuccess"}},
+}
+
+
+def secret_source(tmp_path):
+    source = tmp_path / "source"
+    source.write_text(SECRET + "\n")
+    return source
+
+
+def test_secret_variables_are_seen_nowhere(secretive, tmp_path):
+    btd = secretive
+    source = secret_source(tmp_path)
+    makes = [{"type": "Spawn", "argv": ["/bin/cat", "{source}"], "stdout": "token"},
+             {"type": "Spawn", "argv": ["/bin/sed", 's/.*/{{"token": "&"}/', "{source}"], "stdout": "answer",
+              "stdout_format": "json"}]
+    fails = [{"type": "ForceSuccess", "child": leaf} for leaf in FAILS]
+    btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": makes + USES + fails + [
+        {"type": "WaitFor", "name": "Waiting", "child": {"type": "PathExists", "path": "/nowhere/{token}"}}]},
+        inputs=SECRET_INPUTS, blackboard={"copy": "", "known": False, "source": str(source)}, trees=SECRET_TREES)
+    btd.start_with_secrets("--limit=journal-kib=64")
+    btd.client.manager("Subscribe")
+    btd.client.subscribe(None)
+    path = btd.client.start("boot", variables={"given": SECRET})[1]
+    wait(lambda: btd.client.nodes(path)["Waiting"]["status"] == "running", "the last node")
+    check(btd, path, "boot")
+    assert btd.client.variables(path) == {"token": "***", "answer": "***", "given": "***", "made": "***", "copy": "***!",
+                                          "known": True, "told": "{token}", "source": str(source)}
+    assert btd.btctl("restart", "boot").stderr == (
+        "btctl: the input 'given' of 'boot' is secret, so its value is not stored; give it with --set\n")
+    assert btd.client.nodes(path)["Waiting"]["status"] == "running"
+
+    btd.stop(signal.SIGKILL)
+    btd.start_with_secrets("--limit=journal-kib=64")
+    btd.client.wait_running()
+    wait(lambda: "was lost" in btd.client.nodes(path)["PathExists"]["detail"], "the cause")
+    assert btd.client.nodes(path)["PathExists"]["detail"] == (
+        "path: the value of the secret variable 'token' was lost when btd was restarted")
+    check(btd, path, "boot")
+    assert btd.btctl("start", "boot", "--set", 'given="***"').stderr == (
+        "btctl: tree 'boot': the input 'given' is secret, so its value is not stored; give it again\n")
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_secret_stays_secret(secretive, tmp_path, error):
+    btd = secretive
+    btd.tree("boot", {"type": "Sequence", "children": [ERRORS[error], {"type": "Sleep", "duration": "{told}"}]},
+             inputs=SECRET_INPUTS, blackboard={"told": "", "source": str(secret_source(tmp_path))}, trees=SECRET_TREES)
+    btd.start_with_secrets()
+    path = btd.client.start("boot", variables={"token": SECRET})[1]
+    status, cause = btd.client.finish(path)
+    assert status == "failure" and cause.endswith(": " + error)
+    check(btd, path, "boot")

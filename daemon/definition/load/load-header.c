@@ -320,6 +320,22 @@ static void check_kept(Loader *loader, const Place *place, uint32_t item, const 
                                              where));
 }
 
+/* What is in a tree file, or in a file of kept variables, is not secret. A text, because that is what others see. */
+static void check_secret(Loader *loader, const Place *place, uint32_t item, const Declaration *declaration) {
+        g_autofree char *where = place_format(place);
+        uint32_t member = loader_find_member(loader, loader->file, item, "secret");
+        const char *problem = declaration->kept ? "a secret variable cannot be kept, because that would store it"
+                              : declaration->fallback
+                                      ? "a secret variable can only have null as its default, because everybody can "
+                                        "read this file"
+                              : declaration->type != VARIABLE_STRING && declaration->type != VARIABLE_ANY
+                                      ? "a secret variable is of the type \"string\" or \"any\""
+                                      : NULL;
+
+        if (problem)
+                loader_error(loader, member, g_strdup_printf("%s.secret: %s", where, problem));
+}
+
 static void read_declaration(Loader *loader, const Section *section, uint32_t key, Declaration *declaration) {
         const char *name = variable_name(loader, key, section->name);
         Place top = { .key = section->name }, place = { .parent = &top, .key = name };
@@ -347,6 +363,8 @@ static void read_declaration(Loader *loader, const Section *section, uint32_t ke
                 check_default(loader, &place, key + 1, declaration);
         if (r >= 0 && declaration->kept)
                 check_kept(loader, &place, key + 1, declaration);
+        if (r >= 0 && declaration->secret)
+                check_secret(loader, &place, key + 1, declaration);
 }
 
 /* In the order of the text; entries without a valid name are left out. */
@@ -374,6 +392,23 @@ static const Declaration *read_section(Loader *loader, const Section *section) {
         return declarations;
 }
 
+static const char *const *names_of_secrets(Loader *loader, const Declaration *inputs) {
+        const char **names;
+        unsigned n = 0;
+
+        for (const Declaration *input = inputs; input->name; input++)
+                n += input->secret;
+        if (n == 0)
+                return NULL;
+
+        names = arena_alloc(loader->arena, (n + 1) * sizeof(char *));
+        for (const Declaration *input = inputs; input->name; input++)
+                if (input->secret)
+                        *names++ = input->name;
+
+        return names - n;
+}
+
 void loader_read_declarations(Loader *loader, Plan *plan, const Heading *heading) {
         Section inputs = { .name = "inputs", .item = heading->inputs, .inputs = true };
         Section outputs = { .name = "outputs", .item = heading->outputs };
@@ -384,6 +419,7 @@ void loader_read_declarations(Loader *loader, Plan *plan, const Heading *heading
         plan->outputs = read_section(loader, &outputs);
         plan->outputs_item = heading->outputs;
 
+        plan->secrets = names_of_secrets(loader, plan->inputs);
         plan->input_names = g_hash_table_new(g_str_hash, g_str_equal);
         for (const Declaration *input = plan->inputs; input->name; input++)
                 g_hash_table_insert(plan->input_names, (char *) input->name, (Declaration *) input);

@@ -461,11 +461,27 @@ static void check_first(VariableCheck *check, const VariableUse *variable) {
                                         variable->param->name, name));
 }
 
+static bool is_secret(const VariableCheck *check, const char *name) {
+        const Plan *plan = check->plan;
+        const Declaration *input;
+
+        while (is_outer(name) && plan->user)
+                plan = plan->user;
+        input = is_local(check, name) ? NULL : declaration_find(plan->inputs, name + is_outer(name));
+
+        return input && input->secret;
+}
+
 static void check_variable(VariableCheck *check, const VariableUse *variable) {
         bool outer = is_outer(variable->name);
         GHashTable *set = outer ? check->outer : check->set;
         const char *name = variable->name + outer;
 
+        if (variable->param->openly && variable->writes && is_secret(check, variable->name))
+                loader_error_in(check->loader, check->plan, variable->node, use_place(check, variable),
+                                g_strdup_printf("%s: '%s' is secret, and everybody can read what this node reads; only "
+                                                "a DBusCall, a Spawn or a Command can get a secret",
+                                                variable->param->name, variable->name));
         if (variable->writes || !set || is_local(check, variable->name))
                 return;
         name = outer ? loader_intern_text(check->loader, name) : name;

@@ -151,6 +151,7 @@ static unsigned add_tree_scope(Expander *expander, const Plan *plan, ScopeKind k
                            .parent = parent,
                            .inputs = plan->inputs,
                            .outputs = plan->outputs,
+                           .secrets = plan->secrets,
                            .blackboard = plan->blackboard };
 
         return add_scope(expander, &info);

@@ -106,6 +106,7 @@ struct Plan {
         const Plan *user; /* by which the tree at the top uses it, or NULL */
 
         const Declaration *inputs, *outputs; /* the last one has no name */
+        const char *const *secrets;          /* of inputs, or NULL */
         GHashTable *input_names;             /* name -> Declaration */
         uint32_t outputs_item;
         json_object *blackboard; /* NULL: none */

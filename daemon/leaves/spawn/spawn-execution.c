@@ -36,6 +36,7 @@
 #include "leaves/spawn/spawn-unit.h"
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-cause.h"
+#include "script/secrets.h"
 
 #define READ_SIZE (16 * 1024u)
 #define BLOCK_SIZE 4096u
@@ -401,17 +402,17 @@ static json_object *list_of(const char *text, const char *separators, bool with_
         return list;
 }
 
-static int parse(const Output *output, json_object **ret_value, char **ret_problem) {
+static int parse(const Output *output, bool secret, json_object **ret_value, char **ret_problem) {
         g_autofree char *number = NULL, *shown = NULL;
         int r = json_parse(output->text->str, output->text->len, JSON_NESTING_MAX, ret_value, &number);
 
         if (r >= 0)
                 return 0;
 
-        shown = excerpt(output->text->str, length_without_newline(output));
+        shown = secret ? g_strdup(SECRET_SHOWN) : excerpt(output->text->str, length_without_newline(output));
         if (number)
                 *ret_problem = g_strdup_printf("its %s has the number %s, which does not fit into 64 bits",
-                                               output->what, number);
+                                               output->what, secret ? SECRET_SHOWN : number);
         else if (r == -E2BIG)
                 *ret_problem = g_strdup_printf("its %s is " JSON_TOO_DEEP, output->what);
         else
@@ -420,8 +421,9 @@ static int parse(const Output *output, json_object **ret_value, char **ret_probl
         return r;
 }
 
-/* The output without a newline at the end; invalid UTF-8 is replaced, except in JSON. */
-static int output_to_json(const Output *output, OutputFormat format, json_object **ret_value, char **ret_problem) {
+/* The output without a newline at the end; invalid UTF-8 is replaced, except in JSON. secret: do not quote it. */
+static int output_to_json(const Output *output, OutputFormat format, bool secret, json_object **ret_value,
+                          char **ret_problem) {
         g_autofree char *valid = NULL;
 
         if (format != OUTPUT_TEXT && output->text->len > FORMATTED_OUTPUT_MAX) {
@@ -430,7 +432,7 @@ static int output_to_json(const Output *output, OutputFormat format, json_object
                 return -E2BIG;
         }
         if (format == OUTPUT_JSON)
-                return parse(output, ret_value, ret_problem);
+                return parse(output, secret, ret_value, ret_problem);
 
         valid = g_utf8_make_valid(output->text->str, (gssize) length_without_newline(output));
         *ret_value = format == OUTPUT_LINES   ? list_of(valid, "\n", true)
@@ -525,7 +527,7 @@ static char *set_output(Execution *execution, const char *key, Output *output, O
         if (!output)
                 return NULL;
 
-        if (output_to_json(output, format, &value, &problem) >= 0)
+        if (output_to_json(output, format, blackboard_seals(execution->leaf->blackboard, key), &value, &problem) >= 0)
                 leaf_set_output(execution->leaf, key, value);
         if (!is_cut)
                 return problem;
