@@ -171,6 +171,8 @@ def test_damaged_records(tmp_path):
     message = f"btctl: {path}: the end of its run record is missing; only what happened before is shown\n"
     result = read("show")
     assert (result.returncode, result.stderr) == (1, message) and len(result.stdout.splitlines()) >= len(whole) - 2
+    assert btctl("show", str(path), "-q") == (
+        0, result.stdout, f"btctl: {path}: its last entry is incomplete; what happened before is shown\n")
     assert "commission.1  ! damaged" in btctl("history", "-D", str(tmp_path), env=UTF8).stdout
     assert "the end of its run record is missing" in btctl("history", "-D", str(tmp_path)).stdout
 
