@@ -123,7 +123,7 @@ def test_what_watch_shows(btd, tmp_path):
             keep_screen(screen, name)
         finally:
             screen.close()
-    show("watch-list", keys=["Down"] * 5)
+    show("watch-list", keys=["Down"] * 6)
     show("watch-run", "uploader")
     show("watch-past", "service-recovery.1", keys=["Left"] * 3)
     btd.client.halt(run)

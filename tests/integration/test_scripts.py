@@ -5,6 +5,7 @@ failures that the scripts were written for."""
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -33,6 +34,28 @@ esac""",
     "curl": """[ ! -e missing ] || { echo "curl: (22) The requested URL returned error: 404" >&2; exit 22; }
 echo bundle > "$3" """,
     "systemctl": 'echo "systemctl $*" >> log',
+    "rcon-cli": """echo "rcon $*" >> log
+[ ! -e fail.rcon ] || { echo "RCON connection failed" >&2; exit 1; }""",
+    "tar": """echo "tar $*" >> log; [ -e fail.tar ] || echo "an archive" > "$2"; [ ! -e empty ] || : > "$2"
+[ ! -e fail.tar ] || { echo "tar: world: Cannot open: No such file or directory" >&2; exit 2; }""",
+    "mjpg_streamer": """echo "stream $*" >> log
+[ -e reset ] || { echo "Unable to open the device: Device or resource busy" >&2; exit 1; }; exec sleep 1000""",
+    "usbreset": 'echo "usbreset $1" >> log; touch reset',
+    "vcgencmd": 'echo "supported=1 detected=$(cat raspi)"',
+    "docker": """echo "docker $*" >> log
+[ ! -e "fail.$1" ] || { echo "Error response from daemon: manifest unknown" >&2; exit 1; }
+case "$1 $2" in
+inspect*) cat container 2> /dev/null || { echo "Error: No such object" >&2; exit 1; };;
+images*) cat images;;
+"pull "*) echo sha256:new > images;;
+esac""",
+    **dict.fromkeys(["lvs", "lvcreate", "lvremove", "mount", "umount", "rsync"],
+                    """echo "${0##*/} $*" >> log; case ${0##*/} in
+lvs) ls volumes;;
+lvcreate) touch "volumes/$4";;
+lvremove) rm "volumes/${2##*/}";;
+rsync) [ ! -e full ] || { echo "rsync: write failed: No space left on device" >&2; exit 11; };;
+esac"""),
 }
 
 
@@ -47,10 +70,15 @@ def place(btd, tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(btd, name, **variables):
-    btd.tree(name, (TREES / f"{name}.json").read_text(encoding="utf-8"))
+def start(btd, name, **variables):
+    text = (TREES / f"{name}.json").read_text(encoding="utf-8")
+    btd.tree(name, re.sub(r', "properties": {[^}]*}', "", text))  # only systemd has them
     btd.start()
-    return btd.client.finish(btd.client.start(name, variables=variables)[1])
+    return btd.client.start(name, variables=variables)[1]
+
+
+def run(btd, name, **variables):
+    return btd.client.finish(start(btd, name, **variables))
 
 
 def lines(path):
@@ -58,7 +86,8 @@ def lines(path):
 
 
 def test_lines_are_short():
-    for name in ("audio-watch", "containers", "drain-node", "system-update"):
+    for name in ("audio-watch", "camera-streams", "containers", "drain-node", "kiosk-watch", "power-watch", "supervisor",
+                 "system-update", "volume-backup", "world-backup"):
         assert max(map(len, lines(TREES / f"{name}.json"))) <= 120
 
 
@@ -129,11 +158,143 @@ def test_update_that_is_not_there(btd, place):
     assert lines(place / "log") == []
 
 
+@pytest.mark.parametrize("fails, cause", [
+    ("", ""), ("fail.rcon", "AutosaveOff/Save/SaveOff: exited with status 1: RCON connection failed"),
+    ("fail.tar", "AutosaveOff/Save/Archive: exited with status 2: tar: world: Cannot open: No such file or directory"),
+    ("empty", "Empty: {file} has only 0 bytes")])
+def test_world_is_backed_up(btd, place, fails, cause):
+    if fails:
+        (place / fails).touch()
+    said = run(btd, "world-backup", world="/world", dir=f"{place}/backups", chat=fails == "")
+    log = [line.partition("tellraw @a ") for line in lines(place / "log")]
+    file = next((line.split()[2] for line, *_ in log if line.startswith("tar ")), "")
+    assert said == (("failure", "WorldBackup/BackupOrTell/" + cause.format(file=file)) if cause else ("success", ""))
+    assert [line for line, *_ in log if line != "rcon "] == [
+        "rcon save-off", *([] if fails == "fail.rcon" else ["rcon save-all flush", f"tar -czf {file} -C /world ."]),
+        "rcon save-on", *([] if fails == "fail.rcon" else ["rcon save-all"])]
+    assert [json.loads(text)[2]["text"] for _, tell, text in log if tell] == (
+        [] if cause else ["Starting backup...", "Backup complete!"])
+
+
+# The seventeenth of 31 is not of a full hour.
+@pytest.mark.parametrize("variables, gone", [({}, {14}), ({"thin": False, "max": 5}, {*range(26)})])
+def test_old_backups_are_thinned_out(btd, place, variables, gone):
+    (place / "backups").mkdir()
+    names = [f"2001-05-{10 + hour // 24}_{hour % 24:02}-30-00.tar.gz" for hour in range(30)]
+    for name in [*names, "other"]:
+        (place / "backups" / name).touch()
+    assert run(btd, "world-backup", world="/world", dir=f"{place}/backups", **variables)[0] == "success"
+    there = sorted(path.name for path in (place / "backups").iterdir())[:-2]
+    assert there == [name for hour, name in enumerate(names) if hour not in gone]
+
+
+@pytest.fixture
+def volumes(place):
+    for name in ("home", "srv", "swap0", "old_snapshot"):
+        (place / "volumes").mkdir(exist_ok=True)
+        (place / "volumes" / name).touch()
+    (place / "00-backup-mounted").touch()
+    return {"destination": str(place), "mounts": f"{place}/mounts"}
+
+
+def test_volumes_are_backed_up(btd, place, volumes):
+    (place / "mounts/old_snapshot").mkdir(parents=True)
+    assert run(btd, "volume-backup", **volumes, exclude=["srv"]) == ("success", "")
+    mounts = volumes["mounts"]
+    assert lines(place / "log") == [
+        "lvs --noheading -o lv_name", f"umount {mounts}/old_snapshot", "lvremove -f /dev/vg0/old_snapshot",
+        "lvcreate -L10G -s -n home_snapshot /dev/vg0/home",
+        f"mount -o ro /dev/vg0/home_snapshot {mounts}/home_snapshot",
+        f"rsync -a --delete --delete-excluded -h --stats {mounts}/home_snapshot/ {place}/home/",
+        f"umount {mounts}/home_snapshot", "lvremove -f /dev/vg0/home_snapshot"]
+    assert not os.listdir(mounts)
+
+
+def test_volumes_that_cannot_be_backed_up(btd, place, volumes):
+    (place / "full").touch()
+    status, cause = run(btd, "volume-backup", **volumes)
+    assert status == "failure" and all(
+        f'{name}: One/BackUp/SnapshotAndCopy/Rsync: exited with status 11: rsync: write failed: No space left on device'
+        in cause for name in ("home", "srv")), cause
+    assert sorted(os.listdir(place / "volumes")) == ["home", "srv", "swap0"] and not os.listdir(volumes["mounts"])
+
+
+def test_volume_that_is_not_there(btd, volumes):
+    assert run(btd, "volume-backup", **volumes, volume="hom") == (
+        "failure", "VolumeBackup/NoVolume: no volume to back up: 'hom' is not there")
+
+
+def test_cameras_are_streamed(btd, place):
+    (place / "dev").mkdir()
+    (place / "dev/video0").touch()
+    (place / "raspi").write_text("1")
+    cameras = [{"name": name, "camera": kind, "usb": "-r 640x480 -f 10", "raspi": "-fps 5", "http": "-n"}
+               for name, kind in [("front", "usb"), ("back", "raspi")]]
+    path = start(btd, "camera-streams", cameras=cameras, devices=f"{place}/dev")
+    log = client.wait(lambda: len(lines(place / "log")) >= 4 and sorted(lines(place / "log")), "the streamers")
+    usb = f"stream -o output_http.so -w ./www -n -i input_uvc.so -r 640x480 -f 10 -d {place}/dev/video0"
+    assert log[-1] == f"usbreset {place}/dev/video0" and usb in log
+    assert "stream -o output_http.so -w ./www -n -i input_raspicam.so -fps 5" in log
+    assert btd.client.variable(path, "used")["front"] == f"{place}/dev/video0"
+    btd.client.halt(path)
+    assert btd.client.finish(path)[0] == "halted"
+
+
+CONTAINER = "ghcr.io/home-assistant/amd64-hassio-supervisor"
+
+
+def supervise(btd, place, images):
+    (place / "images").write_text(images)
+    (place / "updater.json").write_text('{"supervisor": "2025.1"}')
+    (place / "stamp").touch()
+    return run(btd, "supervisor", data=str(place), marker=f"{place}/run/marker", stamp=f"{place}/stamp",
+               tree_file=f"{place}/stamp")
+
+
+def test_container_is_repaired(btd, place):
+    (place / "run").mkdir()
+    (place / "run/marker").touch()
+    (place / "container").write_text("sha256:old")
+    assert supervise(btd, place, "sha256:old") == ("success", "")
+    said = [line.removeprefix("docker ").split(" --privileged")[0] for line in lines(place / "log")]
+    assert said[2:11] == [
+        "container rm --force hassio_supervisor",
+        f"images --no-trunc --filter reference={CONTAINER} --format {{{{.ID}}}}",
+        "image rm --force sha256:old", f"pull {CONTAINER}:2025.1", f"tag {CONTAINER}:2025.1 {CONTAINER}:latest",
+        f"inspect --format={{{{.Id}}}} {CONTAINER}", "container create --name hassio_supervisor",
+        "container start hassio_supervisor", "container wait hassio_supervisor"]
+
+
+def test_image_that_is_not_there(btd, place):
+    (place / "fail.pull").touch()
+    assert supervise(btd, place, "") == ("failure", "Supervisor/Download/PullOrForget/Pull: exited with status 1: "
+                                                    "Error response from daemon: manifest unknown")
+    assert not (place / "updater.json").exists()
+
+
+def simulated(tmp_path, name, until, *options, **leaves):
+    (tmp_path / "script.json").write_text(json.dumps({"leaves": leaves}), encoding="ascii")
+    said = subprocess.run([daemon.BTCTL, "simulate", TREES / f"{name}.json", f"--until={until}", *options,
+                           f"--script={tmp_path}/script.json"], capture_output=True, text=True, check=False).stdout
+    return [line.split()[1:] for line in said.splitlines()]
+
+
+def test_kiosk_is_restarted(tmp_path):
+    events = simulated(tmp_path, "kiosk-watch", "50s", Url="failure")
+    assert [path.rpartition("/")[2] for mark, path, *_ in events if mark == "✓" and "RestartBoth/" in path] == [
+        "NoPage:", "Web:", "KioskToo:"]
+
+
+def test_machine_goes_down_with_its_power(tmp_path):
+    events = simulated(tmp_path, "power-watch", "20min", "--set=pending=true", Get="failure")
+    assert [" ".join(words[:2]) for mark, path, *words in events if path == "PowerWatch/Watch/LowBattery/Countdown/Delay:"
+            ] == ["running", "success after"]
+    assert any(path.endswith("Countdown/Shutdown:") for _, path, *_ in events)
+
+
 def test_audio_is_reset_after_three_failures(tmp_path):
-    (tmp_path / "script.json").write_text(json.dumps({"leaves": {"Info": "failure"}}), encoding="ascii")
-    said = subprocess.run([daemon.BTCTL, "simulate", TREES / "audio-watch.json", "--until=3min",
-                                  f"--script={tmp_path}/script.json"], capture_output=True, text=True, check=False).stdout
-    events = [line.split()[1:] for line in said.splitlines() if "Reset/Run:" in line or "CheckHealth:" in line]
+    events = [event for event in simulated(tmp_path, "audio-watch", "3min", Info="failure")
+              if event[1].endswith(("Reset/Run:", "CheckHealth:"))]
     assert [path for mark, path, *_ in events if mark == "✗" or "Run:" in path and "success" in _][:5] == [
-        *["Watch/Round/Count/CheckHealth:"] * 3, "Watch/Round/Recover/NormalReset/Reset/Run:",
+        *["Watch/Round/CheckHealth:"] * 3, "Watch/Round/Recover/NormalReset/Reset/Run:",
         "Watch/Round/Recover/HardReset/Reset/Run:"]
