@@ -5,6 +5,7 @@ failures that the scripts were written for."""
 import json
 import os
 import pathlib
+import pwd
 import re
 import subprocess
 
@@ -32,7 +33,13 @@ drain*) [ ! -e stuck ] || { echo "error when evicting pod web-1: timeout" >&2; e
 esac""",
     "lsblk": """echo "sda disk /"; echo "gone disk /var/lib/kubelet/pods/x" """,
     "curl": """[ ! -e missing ] || { echo "curl: (22) The requested URL returned error: 404" >&2; exit 22; }
-echo bundle > "$3" """,
+case "$*" in
+*-token) read -r header; [ "$header" = "Authorization: Bearer p4t-s3cret" ] || {
+    echo "curl: (22) The requested URL returned error: 401" >&2; exit 22; }; echo '{"token": "r3gistered"}';;
+*) echo bundle > "$3";;
+esac""",
+    "config.sh": 'echo "config.sh $*" >> log',
+    "run.sh": 'echo run.sh >> log; [ ! -e fail.run ] || { echo "the job was cancelled" >&2; exit 3; }',
     "systemctl": 'echo "systemctl $*" >> log',
     "rcon-cli": """echo "rcon $*" >> log
 [ ! -e fail.rcon ] || { echo "RCON connection failed" >&2; exit 1; }""",
@@ -70,10 +77,10 @@ def place(btd, tmp_path, monkeypatch):
     return tmp_path
 
 
-def start(btd, name, **variables):
+def start(btd, name, env=None, **variables):
     text = (TREES / f"{name}.json").read_text(encoding="utf-8")
     btd.tree(name, re.sub(r', "properties": {[^}]*}', "", text))  # only systemd has them
-    btd.start()
+    btd.start(env=env)
     return btd.client.start(name, variables=variables)[1]
 
 
@@ -86,8 +93,8 @@ def lines(path):
 
 
 def test_lines_are_short():
-    for name in ("audio-watch", "camera-streams", "containers", "drain-node", "kiosk-watch", "power-watch", "supervisor",
-                 "system-update", "volume-backup", "world-backup"):
+    for name in ("audio-watch", "camera-streams", "containers", "drain-node", "job-runner", "kiosk-watch", "power-watch",
+                 "supervisor", "system-update", "volume-backup", "world-backup"):
         assert max(map(len, lines(TREES / f"{name}.json"))) <= 120
 
 
@@ -270,6 +277,27 @@ def test_image_that_is_not_there(btd, place):
     assert supervise(btd, place, "") == ("failure", "Supervisor/Download/PullOrForget/Pull: exited with status 1: "
                                                     "Error response from daemon: manifest unknown")
     assert not (place / "updater.json").exists()
+
+
+@pytest.mark.parametrize("pat, fails, cause", [
+    ("p4t-s3cret", "", ""), ("p4t-s3cret", "fail.run", "Run: exited with status 3: the job was cancelled"),
+    ("other", "", "Register: failed 3 times; last: WithToken/Token: exited with status 22: "
+                  "curl: (22) The requested URL returned error: 401")])
+def test_job_is_run(btd, place, pat, fails, cause):
+    if fails:
+        (place / fails).touch()
+    (place / "github-pat").write_text(pat)
+    said = run(btd, "job-runner", env={"CREDENTIALS_DIRECTORY": str(place)}, repository="x/y", work=f"{place}/jobs",
+               user=pwd.getpwuid(os.getuid()).pw_name)
+    assert said == (("failure", "JobRunner/Registered/Job/" + cause) if cause else ("success", ""))
+    if pat == "other":
+        assert not [line for line in lines(place / "log") if line.startswith("config.sh")]
+    else:
+        added, ran, removed = lines(place / "log")[:3]
+        assert added.startswith("config.sh --url https://github.com/x/y --name github-runner-")
+        assert added.endswith(" --unattended --replace --ephemeral --token r3gistered")
+        assert (ran, removed) == ("run.sh", "config.sh remove --token r3gistered")
+    assert not os.path.exists(place / "jobs") or not os.listdir(place / "jobs")
 
 
 def simulated(tmp_path, name, until, *options, **leaves):
