@@ -7,6 +7,7 @@
  * before anything is halted, and a run that was halted but not started again is reported.
  */
 
+#include <json-c/json.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -14,12 +15,15 @@
 #include "client/verbs/start.h"
 #include "client/verbs/variables.h"
 #include "client/verbs/verbs.h"
+#include "client/view/report.h"
+#include "definition/declarations.h"
 #include "record/record-header.h"
 
 /* A run that is started; again, if it has an id. */
 typedef struct Restarted {
         char *tree, *instance;
         char *id;        /* of the run whose inputs it gets; NULL: none */
+        char *path;      /* its object */
         bool running;    /* that one must be halted */
         GPtrArray *sets; /* the variables of its start, as KEY=JSON */
 } Restarted;
@@ -30,6 +34,7 @@ static void restarted_free(void *data) {
         g_free(run->tree);
         g_free(run->instance);
         g_free(run->id);
+        g_free(run->path);
         g_ptr_array_unref(run->sets);
         g_free(run);
 }
@@ -40,6 +45,7 @@ static Restarted *restarted_new(const char *tree, const char *instance, const Ru
         run->tree = g_strdup(tree);
         run->instance = g_strdup(instance);
         run->id = previous ? g_strdup(previous->id) : NULL;
+        run->path = previous ? g_strdup(previous->path) : NULL;
         run->running = previous && !run_info_has_finished(previous);
         run->sets = g_ptr_array_new_with_free_func(g_free);
         return run;
@@ -69,23 +75,70 @@ static bool is_true(json_object *input, const char *key) {
         return json_object_object_get_ex(input, key, &value) && json_object_get_boolean(value);
 }
 
+/* NULL: the tree has no file. */
+static int find_inputs(Client *client, const GPtrArray *trees, const char *name, json_object **ret_inputs) {
+        for (guint i = 0; i < trees->len; i++) {
+                TreeInfo *tree = g_ptr_array_index(trees, i);
+                int status;
+
+                if (strcmp(tree->name, name) != 0)
+                        continue;
+                status = tree->inputs ? EXIT_SUCCESS : tree_info_complete(client, tree);
+                if (status == EXIT_SUCCESS)
+                        *ret_inputs = tree->inputs;
+                return status;
+        }
+
+        *ret_inputs = NULL;
+        return EXIT_SUCCESS;
+}
+
+/* A mistake must not cost the run. */
+static int check_value(Client *client, json_object *inputs, const Restarted *run, const char *name,
+                       json_object *value) {
+        for (size_t i = 0; inputs && i < json_object_array_length(inputs); i++) {
+                json_object *input = json_object_array_get_idx(inputs, i), *own, *type;
+                Declaration declaration = { .name = name };
+                g_autofree char *problem = NULL;
+
+                if (!json_object_object_get_ex(input, "name", &own) || strcmp(json_object_get_string(own), name) != 0 ||
+                    !json_object_object_get_ex(input, "type", &type))
+                        continue;
+
+                while (declaration.type < VARIABLE_TYPE_MAX_ - 1 &&
+                       strcmp(variable_type_names[declaration.type], json_object_get_string(type)) != 0)
+                        declaration.type++;
+                if (declaration_check(&declaration, value, &problem) < 0)
+                        return report_error("tree '%s': %s, so %s is not restarted", run->tree, problem, run->id);
+                return EXIT_SUCCESS;
+        }
+
+        return client_call(client, NULL, run->path, BTD_RUN, "GetVariable", "s", name);
+}
+
+static int check_values(Client *client, const GPtrArray *trees, const Restarted *run) {
+        g_autoptr(json_object) given = variables_to_json(client->options.sets);
+        json_object *inputs;
+        int status = find_inputs(client, trees, run->tree, &inputs);
+
+        json_object_object_foreach(given, name, value) {
+                if (status == EXIT_SUCCESS)
+                        status = check_value(client, inputs, run, name, value);
+        }
+        return status;
+}
+
 /* The next run gets the last values of these, not those that the previous run has begun with; and btd does not show
  * secret ones, so they must be given again. */
 static int drop_kept(Client *client, const GPtrArray *trees, Restarted *run) {
-        TreeInfo *tree = NULL;
-        int status;
+        json_object *inputs;
+        int status = find_inputs(client, trees, run->tree, &inputs);
 
-        for (guint i = 0; i < trees->len && !tree; i++)
-                if (strcmp(((const TreeInfo *) g_ptr_array_index(trees, i))->name, run->tree) == 0)
-                        tree = g_ptr_array_index(trees, i);
-        if (!tree || run->sets->len == 0)
-                return EXIT_SUCCESS;
-        status = tree->inputs ? EXIT_SUCCESS : tree_info_complete(client, tree);
-        if (status != EXIT_SUCCESS)
+        if (status != EXIT_SUCCESS || run->sets->len == 0)
                 return status;
 
-        for (size_t i = 0; i < json_object_array_length(tree->inputs); i++) {
-                json_object *input = json_object_array_get_idx(tree->inputs, i), *key;
+        for (size_t i = 0; inputs && i < json_object_array_length(inputs); i++) {
+                json_object *input = json_object_array_get_idx(inputs, i), *key;
                 const char *name;
 
                 if (!json_object_object_get_ex(input, "name", &key))
@@ -195,9 +248,13 @@ static int add_operand(Client *client, const char *operand, const GPtrArray *run
         }
 
         for (guint i = 0; i < own->len; i++) {
-                status = check_tree(client, trees, g_ptr_array_index(own, i));
+                Restarted *run = g_ptr_array_index(own, i);
+
+                status = check_tree(client, trees, run);
+                if (status == EXIT_SUCCESS && run->running)
+                        status = check_values(client, trees, run);
                 if (status == EXIT_SUCCESS)
-                        status = get_inputs(client, trees, g_ptr_array_index(own, i));
+                        status = get_inputs(client, trees, run);
                 if (status != EXIT_SUCCESS)
                         return status;
         }

@@ -495,6 +495,18 @@ def test_restart_without_a_run_record(btd):
     assert btd.client.runs()[0].status == "running"
 
 
+def test_a_mistake_costs_no_run(btd, tmp_path):
+    btd.tree("boot", LONG, inputs={"n": {"type": "int", "default": 1}}, blackboard={"m": 1})
+    btd.start(*durable(tmp_path))
+    assert btd.btctl("start", "boot").returncode == 0
+    assert btd.btctl("restart", "boot", '--set=n="x"') == (
+        1, "", "btctl: tree 'boot': expected a whole number for 'n', but got \"x\", so boot.1 is not restarted\n")
+    assert btd.btctl("restart", "boot", "--set=x=1").stderr == "btctl: boot.1 has no variable 'x'\n"
+    assert [row.status for row in btd.client.runs()] == ["running"]
+    assert btd.btctl("restart", "boot", "--set=n=2", "--set=m=2").returncode == 0
+    assert [row.status for row in btd.client.runs()] == ["running"]
+
+
 def test_restart_that_is_not_started_again(btd, tmp_path):
     """The inputs of the tree were changed."""
     btd.tree("boot", LONG, inputs={"n": "int"})

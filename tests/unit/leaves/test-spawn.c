@@ -54,18 +54,26 @@ static unsigned count_fds(void) {
 static void test_success(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
         g_autoptr(TestLeaf) leaf = spawn(stage, "\"argv\": [\"/bin/true\"]");
-        g_autofree char *text = test_leaf_describe(leaf);
 
         g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
-        g_assert_cmpstr(text, ==, "/bin/true to be started");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(leaf->cause, ==, NULL);
+}
+
+static void test_description(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(TestLeaf) leaf = spawn(stage, "\"argv\": [\"/bin/sleep\", \"infinity\"]");
+        g_autofree char *text = test_leaf_describe(leaf);
+
+        g_assert_cmpstr(text, ==, "/bin/sleep to be started");
         while (g_str_has_suffix(text, " to be started")) {
                 g_main_context_iteration(NULL, true);
                 text = (g_free(text), test_leaf_describe(leaf));
         }
         g_assert_true(g_str_has_prefix(text, "process "));
-        g_assert_true(g_str_has_suffix(text, " (/bin/true)"));
-        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
-        g_assert_cmpstr(leaf->cause, ==, NULL);
+        g_assert_true(g_str_has_suffix(text, " (/bin/sleep)"));
+        test_leaf_halt(leaf);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
 }
 
 /* A name service that does not answer until it is released. */
@@ -663,6 +671,7 @@ int main(int argc, char **argv) {
 
         g_test_add_func("/spawn/left-by-a-daemon", test_left_by_a_daemon);
         g_test_add_func("/spawn/success", test_success);
+        g_test_add_func("/spawn/description", test_description);
         g_test_add_func("/spawn/search-path", test_search_path);
         g_test_add_func("/spawn/exit-status", test_exit_status);
         g_test_add_func("/spawn/exit-status-words", test_exit_status_words);
