@@ -180,9 +180,7 @@ static RunInfo *read_run(const char *path, const char *id, bool unfinished) {
         run->tree = g_steal_pointer(&summary.tree);
         run->instance = g_steal_pointer(&summary.instance);
         run->status = ended ? g_steal_pointer(&summary.status) : g_strdup(unfinished ? "unfinished" : "damaged");
-        run->cause = ended        ? g_steal_pointer(&summary.cause)
-                     : unfinished ? g_strdup("")
-                                  : g_strdup(RECORD_END_MISSING);
+        run->cause = ended ? g_steal_pointer(&summary.cause) : unfinished ? g_strdup("") : g_strdup(RECORD_END_MISSING);
         run->outputs = g_steal_pointer(&summary.outputs);
         run->started = summary.started;
         run->finished = ended || !unfinished ? summary.finished : 0;

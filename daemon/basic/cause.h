@@ -29,10 +29,11 @@
 #define CAUSE_PARAMETER "parameter"
 #define CAUSE_ATTEMPTS "attempts"
 #define CAUSE_THRESHOLD "threshold"
-#define CAUSE_ELEMENT "element"       /* an element of a ForEach failed */
-#define CAUSE_ALL_FAILED "all-failed" /* of several children, of which one should have succeeded; the text names them  \
-                                       */
-#define CAUSE_ALLOWED "allowed"       /* the failure of a node that may fail */
+#define CAUSE_ELEMENT "element" /* an element of a ForEach failed */
+#define CAUSE_ALL_FAILED                                                                                               \
+        "all-failed"            /* of several children, of which one should have succeeded; the text names them        \
+                                 */
+#define CAUSE_ALLOWED "allowed" /* the failure of a node that may fail */
 #define CAUSE_FORCED "forced"
 #define CAUSE_HALTED "halted"
 #define CAUSE_LOST "lost" /* btd was restarted, so the outcome of the action is unknown */

@@ -11,7 +11,7 @@
 #define JSON_NESTING_MAX 100
 #define JSON_TOO_DEEP "nested more than " G_STRINGIFY(JSON_NESTING_MAX) " levels deep"
 
-/* text ends with a NUL, which length does not count. -EINVAL: it is not JSON. -E2BIG: it is nested more than depth levels
- * deep. -ERANGE: it has a number that a 64-bit integer or a double cannot hold, which json-c would replace by another one;
- * ret_number is an excerpt of it, which the caller frees. */
+/* text ends with a NUL, which length does not count. -EINVAL: it is not JSON. -E2BIG: it is nested more than depth
+ * levels deep. -ERANGE: it has a number that a 64-bit integer or a double cannot hold, which json-c would replace by
+ * another one; ret_number is an excerpt of it, which the caller frees. */
 int json_parse(const char *text, size_t length, int depth, json_object **ret_value, char **ret_number);

@@ -536,7 +536,7 @@ static int unknown_property(const char *name, char **ret_error) {
 
 static int stream_append(sd_bus_message *message, size_t stream, json_object *value, char **ret_error) {
         const char *text = json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
-        g_autofree char *bus_name = NULL, *error = NULL, *shown = NULL;
+        g_autofree char *bus_name = NULL, *shown = NULL;
         const char *given = NULL;
         int r;
 

@@ -484,11 +484,13 @@ static void offer_variables(Nearest *nearest, json_object *variables) {
 
 static int no_variable(const Blackboard *blackboard, const char *key, char **ret_error) {
         bool outermost = *key == '@';
-        g_autoptr(json_object) variables =
-                blackboard_to_json(outermost ? blackboard_outermost(blackboard) : blackboard);
+        g_autoptr(json_object) variables = NULL;
         Nearest nearest = { .word = outermost ? key + 1 : key };
 
-        offer_variables(&nearest, variables);
+        if (blackboard)
+                variables = blackboard_to_json(outermost ? blackboard_outermost(blackboard) : blackboard);
+        if (variables)
+                offer_variables(&nearest, variables);
         *ret_error = nearest.best ? g_strdup_printf("there is no variable '%s'; did you mean '%s%s'?", key,
                                                     outermost ? "@" : "", nearest.best)
                                   : g_strdup_printf("there is no variable '%s'", key);
@@ -535,7 +537,8 @@ static int look_up(const ReferenceValues *values, const Piece *piece, json_objec
         if (!found)
                 return no_variable(values->blackboard, key, ret_error);
 
-        if (*ret_value && (secret_is_sealed(*ret_value) || blackboard_seals(values->blackboard, key))) {
+        if (*ret_value &&
+            (secret_is_sealed(*ret_value) || (values->blackboard && blackboard_seals(values->blackboard, key)))) {
                 if (!values->secrets)
                         return 0;
                 r = secrets_open(values->secrets, key, *ret_value, ret_value, ret_error);

@@ -42,11 +42,11 @@ bool reference_spreads(const char *text, size_t length);
 int reference_expand(const Blackboard *blackboard, json_object *value, json_object **ret_value, char **ret_error);
 
 typedef struct ReferenceValues {
-        const Blackboard *blackboard;
-        json_object *noted; /* the values from reference_note(); NULL: the present values of the variables */
-        Secrets *secrets;   /* NULL: references to secrets are kept */
-        bool null_is_text;  /* null is inserted as "null" */
-        bool no_lists;      /* a list inside a text is an error */
+        const Blackboard *blackboard; /* may be NULL if there are noted values */
+        json_object *noted;           /* the values from reference_note(); NULL: the present values of the variables */
+        Secrets *secrets;             /* NULL: references to secrets are kept */
+        bool null_is_text;            /* null is inserted as "null" */
+        bool no_lists;                /* a list inside a text is an error */
 } ReferenceValues;
 
 /* The same with these values. Also has the errors of secrets_get(). */

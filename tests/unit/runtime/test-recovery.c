@@ -227,7 +227,9 @@ static void test_timers(void) {
         wait_for_end(stage, "t.1");
         clock_continue();
         g_assert_cmpstr(recoverable_events("B"), ==, "start abandon recover halt clean ");
-        recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, "Fallback: all 2 children failed: Timeout: timed out after 2s; B: timed out after 1ms");
+        recovery_stage_assert_finished(
+                stage, "t.1", STATUS_FAILURE,
+                "Fallback: all 2 children failed: Timeout: timed out after 2s; B: timed out after 1ms");
 }
 
 static void test_halting(void) {
