@@ -189,8 +189,9 @@ int main(int argc, char **argv) {
 
         g_autofree char *page = NULL;
 
-        for (size_t i = 0; argc == 3 && g_file_get_contents(argv[2], &page, NULL, NULL) && i < G_N_ELEMENTS(kinds);
-             i++) {
+        if (argc == 3)
+                (void) g_file_get_contents(argv[2], &page, NULL, NULL);
+        for (size_t i = 0; page && i < G_N_ELEMENTS(kinds); i++) {
                 if (!g_str_equal(argv[1], kinds[i]->interface))
                         continue;
 
