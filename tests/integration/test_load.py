@@ -3,6 +3,7 @@
 others wait meanwhile is measured by tests/bench/loads.py."""
 
 import os
+import time
 
 import pytest
 
@@ -35,7 +36,12 @@ class Site(load.Site):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
     def allocated(self):
-        return load.allocated(self.socket)
+        """When no more is freed of what was on its way to a client that has left: nothing tells when that is."""
+        now, before = load.allocated(self.socket), None
+        while before is None or now < before:
+            time.sleep(0.05)
+            before, now = now, load.allocated(self.socket)
+        return now
 
 
 @pytest.fixture
