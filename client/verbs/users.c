@@ -124,7 +124,7 @@ int verb_users(Client *client, char **operands) {
                 return client_bad_message(r);
 
         if (client->output.json)
-                output_print_json(users);
+                output_print_json(g_steal_pointer(&users));
         else if (json_object_array_length(users) > 0)
                 print_users(&client->output, users);
         else
