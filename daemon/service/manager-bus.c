@@ -584,7 +584,7 @@ static int read_subscription(sd_bus_message *message, Subscription *ret_subscrip
 static int method_subscribe_to(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         const Published *published = userdata;
         g_autofree char *error = NULL;
-        Subscription wanted;
+        Subscription wanted = {};
         Run *run;
         int r;
 
@@ -600,7 +600,7 @@ static int method_subscribe_to(sd_bus_message *message, void *userdata, sd_bus_e
 }
 
 static int method_unsubscribe_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        Subscription unwanted;
+        Subscription unwanted = {};
         int r = read_subscription(message, &unwanted, ret_error);
 
         if (r < 0)

@@ -2,6 +2,7 @@
 
 /* Sets parameters from the items of the text: values with references become templates. */
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -487,6 +488,7 @@ static const void *written_values(Loader *loader, const Target *target) {
 
                 if (template->param->kind != PARAM_STRING)
                         continue;
+                assert(values);
                 if (!copy)
                         values = copy = memcpy(arena_alloc(loader->arena, target->size), values, target->size);
                 *(const char **) ((char *) copy + template->param->offset) = json_object_get_string(template->value);
