@@ -6,7 +6,7 @@
  * them, and what does the same here. A word that is only misspelt is not here: see basic/nearest.h.
  */
 
-/* Where the word is. */
+/* The place of a word in a tree file. */
 typedef enum HintPlace {
         HINT_TYPE, /* the type of a node */
         HINT_KEY,  /* a key of a node or of the tree file */

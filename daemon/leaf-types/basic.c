@@ -32,7 +32,7 @@ const NodeType condition_type = {
                "evaluated, the run ends with an ERROR.",
 };
 
-/* Those of syslog(3), in its order, and what others call them. */
+/* The levels of syslog(3), in its order, and two other names for them. */
 static const char *const level_names[] = {
         "emerg", "alert", "crit", "err", "warning", "notice", "info", "debug", "error", "warn", NULL,
 };

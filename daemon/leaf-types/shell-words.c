@@ -146,7 +146,7 @@ void shell_words_in_argv(const ParamSetter *setter, const Place *place, json_obj
         for (at.index = 1; at.index < code; at.index++) {
                 const char *word = word_at(argv, at.index);
 
-                /* What stands behind an option is often a pattern for the program. */
+                /* The value of an option is often a pattern for the program. */
                 if ((hint = find_hint(word, false)) && !(*word_at(argv, at.index - 1) == '-' && strpbrk(word, "*?")))
                         report(setter, &at,
                                g_strdup_printf("\"%s\" is an argument as it is, because there is no shell; %s", word,

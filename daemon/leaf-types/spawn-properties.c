@@ -215,8 +215,8 @@ static const struct {
         { "WorkingDirectory", "cwd" },
 };
 
-/* What a process reads and writes, unless a parameter does that. systemd has a property of its own for each kind of
- * file. */
+/* The values of StandardInput=, StandardOutput= and StandardError= that are words. On the bus, systemd has another
+ * property for each kind of file. */
 static const char *const input_words[] = { "null", "tty", "tty-force", "tty-fail", NULL };
 static const char *const output_words[] = { "null",         "journal", "kmsg",    "journal+console",
                                             "kmsg+console", "tty",     "inherit", NULL };

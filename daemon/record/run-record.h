@@ -66,7 +66,7 @@ typedef struct RecordSummary {
 /* The path of the run record of a run. The caller frees it. */
 char *record_path(const char *directory, const char *run);
 
-/* What is said of a record in the history whose last entry is not the end of the run. */
+/* The cause for a record in the history whose last entry is not the end of the run. */
 #define RECORD_END_MISSING "the end of its run record is missing"
 
 /* Reads the beginning and the end of the file, and no more, however long it is. Negative: it cannot be read, with an

@@ -320,7 +320,7 @@ static void on_timer(void *userdata) {
         live_run_timer_expired(timer->run, timer->node);
 }
 
-/* One that was disarmed is gone. */
+/* A timer that was disarmed meanwhile is no longer there. */
 static void arm(Run *run, NodeId node) {
         bool boottime = node != NODE_NONE && definition_uses_boottime(run->definition, node);
         NodeTimer *timer = run_timer(run, node);

@@ -20,8 +20,8 @@ typedef struct PastEvent {
         bool limit; /* the timer of the node has expired; else the leaf has ended */
 } PastEvent;
 
-/* What has happened while no btd was there, until each leaf has been read. Then it becomes inputs in the order of time,
- * so that a limit counts only against what had not ended by then. */
+/* The events from the time without a btd. They are kept until each leaf has been read, and become inputs in the order
+ * of their times, so that a limit counts only against what had not ended by then. */
 struct Past {
         Timer *reading;
         unsigned n_unread; /* leaves */

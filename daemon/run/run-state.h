@@ -248,7 +248,7 @@ void run_note_values(Run *run, EntryKind kind, NodeId node, json_object *values)
 /* noted: the values of the variables to which the leaf refers, or NULL. */
 void run_note_noted(Run *run, EntryKind kind, NodeId node, json_object *noted);
 void run_note_number(Run *run, EntryKind kind, NodeId node, const char *name, uint64_t number);
-/* What a user has requested. details: an object (borrowed), or NULL. by: the user, or NULL if it is not known. */
+/* Writes a request of a user. details: an object (borrowed), or NULL. by: the user, or NULL if unknown. */
 void run_note_request(Run *run, EntryKind kind, NodeId node, json_object *details, const char *by);
 /* Writes the outcome of an action that has computed, with its variables and its message. */
 void run_note_outcome(Run *run, const RunLeaf *leaf);

@@ -314,7 +314,7 @@ static Run *make_run(Manager *manager, const char *id, Definition *definition, c
         return run;
 }
 
-/* Who starts a run as another was started knows only what btd shows of its secrets. */
+/* A client that repeats the start of a run has read "***" for its secrets, and must not give that back. */
 static int check_secrets(const Definition *definition, json_object *variables, char **ret_error) {
         const ScopeInfo *scope = definition_scope_info(definition, 0);
 

@@ -320,7 +320,8 @@ static void check_kept(Loader *loader, const Place *place, uint32_t item, const 
                                              where));
 }
 
-/* What is in a tree file, or in a file of kept variables, is not secret. A text, because that is what others see. */
+/* Tree files and the files of kept variables are not secret, so they must not have the value. Others see a text in its
+ * place, so the type must allow one. */
 static void check_secret(Loader *loader, const Place *place, uint32_t item, const Declaration *declaration) {
         g_autofree char *where = place_format(place);
         uint32_t member = loader_find_member(loader, loader->file, item, "secret");

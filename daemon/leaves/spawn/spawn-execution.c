@@ -70,7 +70,7 @@ typedef struct Output {
         bool exceeded;
         bool was_full; /* the file system */
 
-        /* Of stderr: its lines in the journal have this identifier; NULL: they do not go there. */
+        /* Only for stderr: the identifier of its lines in the journal; NULL: they do not go there. */
         char *identifier;
         GString *line; /* the last one, until it is complete */
         GString *tail; /* the end of all */
@@ -121,7 +121,7 @@ static void output_tell_exceeded(Output *output) {
                     output->what, output->limit);
 }
 
-/* What is quoted is hidden first, so a secret must be whole. */
+/* Secrets are hidden before the text is cut, and only a whole secret can be found. */
 static size_t tail_room(Leaf *leaf) {
         return CAUSE_TEXT_MAX + leaf_secret_length(leaf);
 }
