@@ -130,7 +130,7 @@ static bool has_supervisor(const Daemon *daemon) {
         return g_getenv("NOTIFY_SOCKET") && !daemon->options->address;
 }
 
-static void on_systemd_there(void *userdata);
+static void on_systemd_awaited(bool there, void *userdata);
 
 /* Recovered runs must not take what has happened in a shutdown for failures. */
 static void on_shutdown_known(void *userdata) {
@@ -139,7 +139,7 @@ static void on_shutdown_known(void *userdata) {
         /* The bus was lost meanwhile, and this connection is not back yet. */
         if (has_supervisor(daemon) && !connection_is_ready(daemon->connection)) {
                 systemd_wait_free(daemon->wait);
-                daemon->wait = systemd_wait_new(daemon->connection, daemon->timers, on_systemd_there, daemon);
+                daemon->wait = systemd_wait_new(daemon->connection, daemon->timers, on_systemd_awaited, daemon);
                 return;
         }
 
@@ -147,9 +147,12 @@ static void on_shutdown_known(void *userdata) {
                 manager_autostart(daemon->manager);
 }
 
-static void on_systemd_there(void *userdata) {
+static void on_systemd_awaited(bool there, void *userdata) {
         Daemon *daemon = userdata;
 
+        if (!there)
+                log_warning("systemd has started btd, but is not on bus '%s'; trees cannot use units there yet",
+                            connection_name(daemon->connection));
         daemon->may_begin = true;
         shutdown_find_out(daemon->shutdown, on_shutdown_known, daemon);
 }
@@ -215,9 +218,9 @@ static void on_named(void *userdata) {
 
         g_clear_pointer(&daemon->wait, systemd_wait_free);
         if (has_supervisor(daemon))
-                daemon->wait = systemd_wait_new(daemon->connection, daemon->timers, on_systemd_there, daemon);
+                daemon->wait = systemd_wait_new(daemon->connection, daemon->timers, on_systemd_awaited, daemon);
         else
-                on_systemd_there(daemon);
+                on_systemd_awaited(true, daemon);
 }
 
 static const ServiceCallbacks service_callbacks = {

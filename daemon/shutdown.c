@@ -24,6 +24,8 @@ struct Shutdown {
         char *unit;          /* of btd; NULL: it is not part of one */
         Timer *timeout;      /* runs since the request to stop */
         Call *question;      /* to systemd */
+        SystemdWait *wait;   /* since the request to stop, until systemd can be asked; NULL: it can, or never could */
+        bool answered;       /* systemd was there, so it is worth waiting for */
         Timer *patience;     /* until the question is given up, or asked again */
         bool goes_down;      /* the machine, as far as is known */
         ShutdownKnown known; /* or NULL */
@@ -76,6 +78,7 @@ static void stop(Shutdown *shutdown, void (*how)(Manager *manager)) {
 
         start_timeout(shutdown);
         drop_question(shutdown);
+        g_clear_pointer(&shutdown->wait, systemd_wait_free);
         how(manager);
         manager_hold(manager, false);
         end_doubts(shutdown);
@@ -164,24 +167,24 @@ static void on_own_job(sd_bus_message *reply, const sd_bus_error *error, void *u
         answer_doubts(userdata, id > 0);
 }
 
-static const char *read_state(sd_bus_message *reply) {
+static const char *read_state(Shutdown *shutdown, sd_bus_message *reply) {
         const char *state = NULL;
 
-        if (reply)
-                (void) sd_bus_message_read(reply, "v", "s", &state);
+        if (reply && sd_bus_message_read(reply, "v", "s", &state) >= 0)
+                shutdown->answered = true;
         return state ?: "";
 }
 
 static void on_machine_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         if (reply)
-                answer_doubts(userdata, g_str_equal(read_state(reply), "stopping"));
+                answer_doubts(userdata, g_str_equal(read_state(userdata, reply), "stopping"));
         else
                 on_no_answer(userdata);
 }
 
 static void on_state_in_doubt(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Shutdown *shutdown = userdata;
-        const char *state = read_state(reply);
+        const char *state = read_state(shutdown, reply);
         Connection *system = shutdown->options.user ? buses_find(shutdown->options.buses, "system") : NULL;
         g_autofree char *path = NULL;
 
@@ -231,12 +234,9 @@ static const ManagerObserver observer = { .in_doubt = on_in_doubt, .idle = on_id
 
 /* When the machine shuts down, there is no next btd: halt all runs while this is possible. So it is in rescue mode and
  * in emergency mode, which stop all services. */
-static void on_system_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        const char *state = read_state(reply);
-        Shutdown *shutdown = userdata;
-
-        shutdown->goes_down = g_str_equal(state, "stopping") || g_str_equal(state, "maintenance");
-        if (!shutdown->goes_down) {
+static void stop_with(Shutdown *shutdown, bool goes_down) {
+        shutdown->goes_down = goes_down;
+        if (!goes_down) {
                 stop(shutdown, manager_leave);
                 return;
         }
@@ -245,21 +245,50 @@ static void on_system_state(sd_bus_message *reply, const sd_bus_error *error, vo
         stop(shutdown, manager_stop);
 }
 
+static void on_awaited(bool there, void *userdata);
+
+/* If the bus was lost, what systemd has said last counts only if they do not come back. */
+static void stop_without_answer(Shutdown *shutdown) {
+        if (shutdown->answered && !shutdown->wait && !connection_is_ready(shutdown->options.questions))
+                shutdown->wait =
+                        systemd_wait_new(shutdown->options.questions, shutdown->options.timers, on_awaited, shutdown);
+        else
+                stop_with(shutdown, shutdown->goes_down);
+}
+
+static void on_system_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Shutdown *shutdown = userdata;
+        const char *state = read_state(shutdown, reply);
+
+        if (reply)
+                stop_with(shutdown, g_str_equal(state, "stopping") || g_str_equal(state, "maintenance"));
+        else
+                stop_without_answer(shutdown);
+}
+
+static void on_awaited(bool there, void *userdata) {
+        Shutdown *shutdown = userdata;
+
+        if (there)
+                ask_state(shutdown, shutdown->options.questions, on_system_state);
+        else
+                stop_with(shutdown, shutdown->goes_down);
+}
+
 /* SIGINT, or no service manager: halt all runs. As a service, leave runs that can continue to the next btd. */
 static void begin(Shutdown *shutdown, int number) {
         if (number == SIGINT || !shutdown->options.supervised) {
                 stop(shutdown, manager_stop);
                 return;
         }
-        if (!connection_is_ready(shutdown->options.questions)) {
-                stop(shutdown, manager_leave);
-                return;
-        }
 
         start_timeout(shutdown);
         manager_hold(shutdown->options.manager, true);
         drop_question(shutdown);
-        ask_state(shutdown, shutdown->options.questions, on_system_state);
+        if (!connection_is_ready(shutdown->options.questions))
+                stop_without_answer(shutdown);
+        else
+                ask_state(shutdown, shutdown->options.questions, on_system_state);
 }
 
 void shutdown_find_out(Shutdown *shutdown, ShutdownKnown known, void *userdata) {
@@ -305,6 +334,7 @@ void shutdown_free(Shutdown *shutdown) {
 
         manager_unobserve(shutdown->options.manager, &observer, shutdown);
         drop_question(shutdown);
+        systemd_wait_free(shutdown->wait);
         timer_free(shutdown->timeout);
         g_free(shutdown->unit);
         g_free(shutdown);

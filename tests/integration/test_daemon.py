@@ -214,6 +214,29 @@ def test_a_question_about_a_shutdown_ends_with_the_request_to_stop(btd, notifica
     assert btd.wait_exit() == 0
 
 
+@pytest.mark.parametrize("state", ["running", "stopping"])
+def test_a_bus_that_is_lost_when_btd_stops(btd_own_bus, notifications, clock, tmp_path, state):
+    """What becomes of the runs is decided when systemd can be asked again."""
+    btd = btd_own_bus
+    btd.tree("nap", NAP)
+    Systemd(Client(btd.bus.address), "running")
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state",
+              env={"NOTIFY_SOCKET": notifications.path, **clock.env})
+    btd.client.start("nap")
+    btd.bus.stop()
+    btd.wait_log("lost the connection to bus")
+    btd.process.send_signal(signal.SIGTERM)
+    btd.wait_log("btd: stopping")
+    btd.bus.start()
+    btd.client = Client(btd.bus.address)
+    Systemd(btd.client, state)
+    clock.set_forward(2)  # then btd tries the bus again
+    btd.process.send_signal(signal.SIGHUP)
+    assert btd.wait_exit() == 0
+    assert [path.name for path in (tmp_path / "run" / "runs").glob("*.journal")] == \
+        (["nap.1.journal"] if state == "running" else [])
+
+
 @pytest.mark.parametrize("directory", ["run", "run/runs"])
 def test_runs_are_kept_only_where_nobody_else_could_put_them(btd, tmp_path, directory):
     """A run record has a tree in it."""

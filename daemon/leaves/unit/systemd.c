@@ -25,7 +25,7 @@
 #define RELOADING_MSEC (30 * 1000u)
 #define RETURNING_MSEC (2 * 1000u)
 
-/* How long to wait at start: enough, because the bus is running already. */
+/* How long to wait for systemd: enough, because the bus is running already, or restarts. */
 #define WAIT_USEC (5 * UINT64_C(1000) * 1000)
 
 static const SignalPattern reloading_pattern = {
@@ -400,32 +400,29 @@ struct SystemdWait {
         Connection *connection;
         NameUse name;
         Timer *timer;
-        void (*done)(void *userdata);
+        void (*done)(bool there, void *userdata);
         void *userdata;
 };
 
-static void wait_finish(SystemdWait *wait) {
+static void wait_finish(SystemdWait *wait, bool there) {
         name_leave(&wait->name);
         g_clear_pointer(&wait->timer, timer_free);
-        wait->done(wait->userdata);
+        wait->done(there, wait->userdata);
 }
 
 static void on_awaited(void *userdata) {
         SystemdWait *wait = userdata;
 
         if (name_state(&wait->name) == NAME_OWNED)
-                wait_finish(wait);
+                wait_finish(wait, true);
 }
 
 static void on_wait_over(void *userdata) {
-        SystemdWait *wait = userdata;
-
-        log_warning("systemd has started btd, but is not on bus '%s'; trees cannot use units there yet",
-                    connection_name(wait->connection));
-        wait_finish(wait);
+        wait_finish(userdata, false);
 }
 
-SystemdWait *systemd_wait_new(Connection *connection, Timers *timers, void (*done)(void *userdata), void *userdata) {
+SystemdWait *systemd_wait_new(Connection *connection, Timers *timers, void (*done)(bool there, void *userdata),
+                              void *userdata) {
         SystemdWait *wait = g_new0(SystemdWait, 1);
 
         wait->connection = connection;

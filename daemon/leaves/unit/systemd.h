@@ -71,12 +71,14 @@ void subscription_free(Subscription *subscription);
 /* Are changes signalled already, and can the answers be trusted? If not, the callback will follow. */
 bool subscription_is_active(const Subscription *subscription);
 
-/* Waits at start for the systemd that has started btd. systemd connects to a bus only after it has started the bus. At
- * the login of a user or early at boot, btd may be on the bus first; but trees must not depend on who is faster. */
+/* Waits for the systemd that has started btd. systemd connects to a bus only after it has started the bus. At the login
+ * of a user or early at boot, btd may be on the bus first, but trees must not depend on who is faster; and a bus that
+ * was lost may come back. */
 typedef struct SystemdWait SystemdWait;
 
 /* Calls back once, when systemd is on the bus or does not come within a few seconds; perhaps during the call. */
-SystemdWait *systemd_wait_new(Connection *connection, Timers *timers, void (*done)(void *userdata), void *userdata);
+SystemdWait *systemd_wait_new(Connection *connection, Timers *timers, void (*done)(bool there, void *userdata),
+                              void *userdata);
 void systemd_wait_free(SystemdWait *wait);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SystemdWait, systemd_wait_free)
