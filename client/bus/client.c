@@ -96,11 +96,19 @@ static void agent_free(Agent *agent) {
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Agent, agent_free)
 
+#define SYSTEMD_NAME "org.freedesktop.systemd1"
+#define SYSTEMD_UNIT "/org/freedesktop/systemd1/unit/btd_2eservice"
+
+/* How long a call waits for a btd that systemd starts, and how often it looks for it. */
+#define START_USEC (30 * G_USEC_PER_SEC)
+#define LOOK_USEC (50 * 1000)
+
 /* How long the user may take to enter a password: a little longer than btd waits. */
 #define PASSWORD_USEC (6 * 60 * UINT64_C(1000000))
 
 void client_clear(Client *client) {
         options_clear(&client->options);
+        g_clear_pointer(&client->next_daemon, g_free);
         client->bus = sd_bus_flush_close_unref(client->bus);
 }
 
@@ -330,6 +338,25 @@ static int call_with_question(const Client *client, sd_bus_message *message, Que
         return sd_bus_call(client->bus, message, PASSWORD_USEC, error, ret_reply);
 }
 
+static int copy_call(const Client *client, sd_bus_message *message, sd_bus_message **ret_copy) {
+        g_autoptr(sd_bus_message) copy = NULL;
+        int r;
+
+        r = sd_bus_message_new_method_call(client->bus, &copy, BTD_NAME, sd_bus_message_get_path(message),
+                                           sd_bus_message_get_interface(message), sd_bus_message_get_member(message));
+        if (r >= 0)
+                r = sd_bus_message_set_auto_start(copy, false);
+        if (r >= 0)
+                r = sd_bus_message_rewind(message, true);
+        if (r >= 0)
+                r = sd_bus_message_copy(copy, message, true);
+        if (r < 0)
+                return r;
+
+        *ret_copy = g_steal_pointer(&copy);
+        return 0;
+}
+
 /* Repeats the call and allows btd to ask the user for authorization. ret_cancelled: the user pressed Ctrl-C. */
 static int call_again(Client *client, sd_bus_message *message, sd_bus_error *error, sd_bus_message **ret_reply,
                       bool *ret_cancelled) {
@@ -342,12 +369,7 @@ static int call_again(Client *client, sd_bus_message *message, sd_bus_error *err
                 client->before_password();
         agent = agent_new();
 
-        r = sd_bus_message_new_method_call(client->bus, &again, BTD_NAME, sd_bus_message_get_path(message),
-                                           sd_bus_message_get_interface(message), sd_bus_message_get_member(message));
-        if (r >= 0)
-                r = sd_bus_message_rewind(message, true);
-        if (r >= 0)
-                r = sd_bus_message_copy(again, message, true);
+        r = copy_call(client, message, &again);
         if (r >= 0)
                 r = sd_bus_message_set_allow_interactive_authorization(again, true);
         if (r < 0)
@@ -365,6 +387,58 @@ static bool is_refused(const sd_bus_error *error) {
                sd_bus_error_has_name(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED);
 }
 
+static bool is_for_next(const sd_bus_error *error) {
+        return sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER,
+                                      BTD_STOPPING);
+}
+
+/* Whether systemd starts btd, or will do so soon: an upgrade restarts it. */
+static bool is_coming(const Client *client) {
+        g_autoptr(sd_bus_message) reply = NULL;
+        g_autofree char *state = NULL, *type = NULL;
+        const char *job;
+        uint32_t id;
+
+        if (sd_bus_get_property_string(client->bus, SYSTEMD_NAME, SYSTEMD_UNIT, SYSTEMD_NAME ".Unit", "ActiveState",
+                                       NULL, &state) < 0 ||
+            sd_bus_get_property(client->bus, SYSTEMD_NAME, SYSTEMD_UNIT, SYSTEMD_NAME ".Unit", "Job", NULL, &reply,
+                                "(uo)") < 0 ||
+            sd_bus_message_read(reply, "(uo)", &id, &job) < 0)
+                return false;
+        if (id == 0)
+                return !g_str_equal(state, "inactive") && !g_str_equal(state, "failed");
+
+        return sd_bus_get_property_string(client->bus, SYSTEMD_NAME, job, SYSTEMD_NAME ".Job", "JobType", NULL, &type) <
+                       0 ||
+               !g_str_equal(type, "stop");
+}
+
+/* Sends a call again that no btd has received, or that was refused because btd stops, until the next btd answers. */
+static int call_next(Client *client, sd_bus_message *message, sd_bus_error *error, sd_bus_message **ret_reply) {
+        g_autoptr(Interrupt) interrupt G_GNUC_UNUSED = interrupt_new(NULL, NULL);
+        const int64_t end = g_get_monotonic_time() + START_USEC;
+        int r;
+
+        if (!client->output.quiet)
+                report_error("btd is not running yet; waiting until systemd has started it");
+
+        do {
+                g_autoptr(sd_bus_message) next = NULL;
+
+                g_usleep(LOOK_USEC);
+                sd_bus_error_free(error);
+                r = copy_call(client, message, &next);
+                if (r >= 0)
+                        r = call(client->bus, next, 0, error, ret_reply);
+        } while (r < 0 && is_for_next(error) && g_get_monotonic_time() < end && is_coming(client));
+
+        if (r >= 0) {
+                g_free(client->next_daemon);
+                client->next_daemon = client_find_daemon(client);
+        }
+        return r;
+}
+
 int client_send(Client *client, sd_bus_message *message, sd_bus_message **ret_reply) {
         return client_send_expecting(client, message, NULL, ret_reply);
 }
@@ -376,6 +450,8 @@ int client_send_expecting(Client *client, sd_bus_message *message, const char *c
         int r;
 
         r = call(client->bus, message, 0, &error, ret_reply);
+        if (r < 0 && is_for_next(&error) && is_coming(client))
+                r = call_next(client, message, &error, ret_reply);
         if (r < 0 && sd_bus_error_has_name(&error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED) &&
             agent_is_of_use())
                 r = call_again(client, message, &error, ret_reply, &cancelled);
@@ -466,7 +542,7 @@ bool client_has_daemon(Client *client) {
         else
                 client->bus = sd_bus_close_unref(client->bus);
 
-        return owner;
+        return owner || (client->bus && is_coming(client));
 }
 
 int client_get(Client *client, const char *path, const char *interface, const char *property, const char *type,

@@ -26,13 +26,14 @@ typedef struct Client {
         Options options;
         Output output;
         sd_bus *bus;                   /* NULL until client_connect() */
+        char *next_daemon;             /* the unique name of the btd that a call has waited for; NULL: none has */
         void (*before_password)(void); /* before a password is asked for on the terminal; NULL: nothing */
 } Client;
 
 void client_clear(Client *client);
 
 /* These return exit statuses. The first call connects; client_connect() does so earlier. A call never starts btd,
- * because showing a status must not start trees. */
+ * because showing a status must not start trees; but if systemd starts it at the moment, the call waits for it. */
 int client_connect(Client *client);
 /* Connects again after the connection was lost. False: there is no bus yet; nothing is printed. */
 bool client_reconnect(Client *client);
@@ -48,7 +49,7 @@ int client_call(Client *client, sd_bus_message **ret_reply, const char *path, co
 /* Calls a method of the manager as sd_bus_call_method(), but does not start a btd that has exited. */
 int client_try(const Client *client, sd_bus_error *error, sd_bus_message **ret_reply, const char *member,
                const char *types, ...);
-/* Whether btd runs. Nothing is printed, also if there is no bus. */
+/* Whether btd runs, or systemd starts it. Nothing is printed, also if there is no bus. */
 bool client_has_daemon(Client *client);
 /* Gets a property of a basic type of a run, also without starting btd, and without a message. */
 int client_try_get(const Client *client, const char *run_path, const char *property, char type, void *ret_value);

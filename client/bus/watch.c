@@ -174,7 +174,10 @@ static int on_owner_changed(sd_bus_message *message, void *userdata, sd_bus_erro
         if (sd_bus_message_read(message, "sss", &name, &old_owner, &new_owner) < 0)
                 return 0;
 
-        if (*old_owner && !watch->waits_for_restart)
+        if (*old_owner && !watch->waits_for_restart && watch->client->next_daemon &&
+            !g_str_equal(old_owner, watch->client->next_daemon))
+                watch->away = true; /* a call has waited for the next one meanwhile */
+        else if (*old_owner && !watch->waits_for_restart)
                 watch_end(watch, client_lost_daemon(watch->client));
         else if (*old_owner && !*new_owner)
                 wait_for_next(watch);

@@ -283,6 +283,30 @@ def test_systemctl_reload(machine):
     assert machine.btctl("start", "newcomer", "--wait").returncode == 0
 
 
+def test_btctl_waits_for_a_btd_that_systemd_restarts(machine):
+    """As for an activated service, during an upgrade; a btd that was stopped is not waited for."""
+    machine.load("good", {"type": "AlwaysSuccess"})
+    machine.unit("btd.service.d/slow.conf",
+                 "[Service]\nExecStartPre=sh -c 'touch /run/begun; until [ -e /run/go ]; do sleep 0.02; done'\n")
+    machine.daemon_reload()
+    try:
+        machine.check("systemctl", "restart", "--no-block", "btd.service")
+        told = machine.check("sh", "-c", """
+            until [ -e /run/begun ]; do sleep 0.02; done
+            btctl start good --wait --ascii >/run/told 2>&1 & start=$!
+            until grep -q waiting /run/told; do sleep 0.02; done
+            touch /run/go; wait $start; status=$?; cat /run/told; exit $status""")
+        assert re.fullmatch(r"btctl: btd is not running yet; waiting until systemd has started it\n"
+                            r".*good\.[0-9]+: success after .*\n", told), told
+        machine.check("systemctl", "stop", "btd.service")
+        refused = machine.btctl("start", "good")
+        assert (refused.returncode, refused.stderr) \
+            == (5, "btctl: btd is not running; start it with 'systemctl start btd'\n")
+    finally:
+        machine.check("sh", "-c", "touch /run/go; rm /etc/systemd/system/btd.service.d/slow.conf; "
+                                  "systemctl daemon-reload; systemctl start btd.service")
+
+
 @pytest.mark.both_buses("the bus has the service started")
 def test_a_call_starts_it(machine):
     """Only if an administrator has enabled it: otherwise any user could start the trees that start by themselves."""
