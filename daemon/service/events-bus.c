@@ -568,7 +568,7 @@ static int get_after_event(sd_bus_message *message, void *userdata, const Answer
         if (arguments_are_long(message))
                 return history_bus_refuse_name(message, ret_error);
 
-        r = sd_bus_message_skip(message, "st");
+        r = error_from_message(ret_error, sd_bus_message_skip(message, "st"));
         if (r >= 0)
                 r = arguments_read_options(message, options, ret_error);
         if (r >= 0)

@@ -88,7 +88,7 @@ static int set(sd_bus_message *message, const Caller *who, void *userdata, sd_bu
         if (r >= 0)
                 r = sd_bus_message_read(message, "v", "s", &value);
         if (r < 0)
-                return r;
+                return error_from_message(ret_error, r);
 
         r = g_str_equal(property, "LogLevel") ? set_level(value, who, ret_error) : set_target(value, who, ret_error);
         return r < 0 ? r : sd_bus_reply_method_return(message, NULL);

@@ -750,7 +750,8 @@ NONSENSE = [
     *((method, signature, ("\ufffe", *others), "InvalidArgument") for method, signature, *others in [
         ("StartTree", "sa{sv}a{sv}", {}, {}), ("StartText", "ssa{sv}a{sv}", "\ufffe", {}, {}), ("HaltTree", "sa{sv}", {}),
         ("HaltRun", "sa{sv}", {}), ("GetTree", "s"), ("GetRun", "s"), ("GetOutcome", "ssa{sv}", "x", {}),
-        ("WaitRun", "sa{sv}", {}), ("GetRecord", "st", 0), ("GetEvents", "st", 0), ("GetKept", "sa{sv}", {}),
+        ("WaitRun", "sa{sv}", {}), ("GetRecord", "st", 0), ("GetEvents", "st", 0),
+        ("GetNodes", "sta{sv}", 0, {}), ("GetVariables", "sta{sv}", 0, {}), ("GetKept", "sa{sv}", {}),
         ("ForgetKept", "sasa{sv}", [], {})]),
     ("ListHistory", "a{sv}", (client.variants({"tree": "\ufffe"}),), "InvalidArgument"),
 ]
