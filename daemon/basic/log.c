@@ -415,18 +415,17 @@ static gboolean on_writable(void *userdata) {
         return G_SOURCE_CONTINUE;
 }
 
-/* Takes the message. */
+/* Takes the message, whose form is that of the outlet: the caller has held the mutex since before it looked. */
 static void write_message(GString *message) {
-        g_mutex_lock(&outlet.mutex);
         if (outlet.waiting.length > 0)
                 send_waiting();
         report_dropped();
         send_or_keep(message);
         outlet_watch();
-        g_mutex_unlock(&outlet.mutex);
 }
 
 void log_line(const char *identifier, const char *line) {
+        g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&outlet.mutex);
         GString *message = g_string_new(NULL);
 
         if (outlet.journal) {
@@ -442,7 +441,6 @@ void log_line(const char *identifier, const char *line) {
 void log_message(int level, const LogSubject *subject, const char *format_text, ...) {
         static _Thread_local bool busy; /* prevents recursion: errors in here must not be logged */
         g_autofree char *text = NULL;
-        GString *message;
         va_list args;
 
         if (level > log_level() || busy)
@@ -452,8 +450,9 @@ void log_message(int level, const LogSubject *subject, const char *format_text, 
         va_start(args, format_text);
         text = g_strdup_vprintf(format_text, args);
         va_end(args);
-        message = format(level, subject, text);
-        write_message(message);
+        g_mutex_lock(&outlet.mutex);
+        write_message(format(level, subject, text));
+        g_mutex_unlock(&outlet.mutex);
         busy = false;
 }
 
