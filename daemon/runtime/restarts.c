@@ -318,36 +318,38 @@ static bool is_chosen(const Restart *restart, const RestartChoice *choice) {
 }
 
 unsigned restarts_cancel(Restarts *restarts, const RestartChoice *choice, const char *why) {
-        g_autoptr(GPtrArray) chosen = g_ptr_array_new_with_free_func((GDestroyNotify) restart_free);
+        g_autoptr(GPtrArray) pending = g_ptr_array_new();
+        unsigned n = g_hash_table_size(restarts->by_key);
         GHashTableIter iter;
-        void *key, *value;
-        unsigned n = 0;
+        void *value;
 
         g_hash_table_iter_init(&iter, restarts->by_key);
-        while (g_hash_table_iter_next(&iter, &key, &value)) {
-                if (!is_chosen(value, choice))
-                        continue;
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                const Restart *restart = value;
 
-                g_hash_table_iter_steal(&iter);
-                g_free(key);
-                g_ptr_array_add(chosen, value);
+                if (!is_chosen(restart, choice))
+                        continue;
+                if (restart->timer)
+                        g_ptr_array_add(pending, value);
+                else if (!restart->given_up)
+                        g_hash_table_iter_remove(&iter);
         }
 
-        if (chosen->len > 0)
-                save(restarts);
-        for (unsigned i = 0; i < chosen->len; i++) {
-                const Restart *restart = chosen->pdata[i];
+        for (unsigned i = 0; i < pending->len; i++) {
+                Restart *restart = pending->pdata[i];
 
-                if (!restart->timer)
-                        continue;
-
-                n++;
+                forget_pending(restart);
+                g_array_set_size(restart->times, 0);
+                restart->given_up = g_strdup(why);
                 if (why)
                         log_message(LOG_NOTICE, &(LogSubject){ .tree = restart->tree, .run = restart->run },
                                     "not restarted: %s", why);
                 restarts->callbacks->dropped(restart->run, restart->tree, restart->instance, restarts->userdata);
         }
-        return n;
+
+        if (pending->len > 0 || g_hash_table_size(restarts->by_key) < n)
+                save(restarts);
+        return pending->len;
 }
 
 const char *restarts_find_due(const Restarts *restarts, const char *tree, const char *instance, const char *token) {

@@ -57,8 +57,9 @@ typedef struct RestartChoice {
         const char *tree, *instance, *token;
 } RestartChoice;
 
-/* Cancels the pending restarts that are meant, and logs why, if it is given. Also resets the counters of those that are
- * not pending, unless a run or a token is given. Returns how many were pending. */
+/* Cancels the pending restarts that are meant; logs why and keeps it for restarts_describe(), if it is given. Also
+ * resets the counters of those that are not pending, unless a run or a token is given. Returns how many were pending.
+ */
 unsigned restarts_cancel(Restarts *restarts, const RestartChoice *choice, const char *why);
 /* Is a restart with this token pending? Returns the id of the previous run; else NULL. */
 const char *restarts_find_due(const Restarts *restarts, const char *tree, const char *instance, const char *token);

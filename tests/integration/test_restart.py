@@ -52,8 +52,9 @@ def test_halt_calls_it_off(btd):
     btd.client.signals.clear()
     assert btd.btctl("halt", "boot").returncode == 0
     btd.client.wait_signal("PropertiesChanged", lambda signal: signal.args[0] == RUN and "Restart" in signal.args[2])
-    assert btd.client.run_property(row.path, "Restart") == ""
-    assert without_times(btd.btctl("status", "boot").stdout).splitlines()[0].endswith("failure after T")
+    assert btd.client.run_property(row.path, "Restart") == "not restarted: halted by UID 0 (btctl)"
+    assert without_times(btd.btctl("status", "boot").stdout).splitlines()[0].endswith(
+        "failure after T: not restarted: halted by UID 0 (btctl)")
 
 
 SOON = {"restart": "on-failure", "restart_backoff": {"initial": "1ms"}}
@@ -117,7 +118,7 @@ def test_wait_for_a_restart_that_is_called_off(btd, halt):
     status, output = end(waiting)
     assert status == 1 and output.startswith("✗ boot.1: failure")
     [row] = btd.client.runs()
-    assert row.restart == ""
+    assert row.restart == "not restarted: halted by UID 0 (btctl)"
     assert btd.client.wait_signal("RestartDropped").args == ("boot.1", "boot", "")
 
 

@@ -206,7 +206,7 @@ static void test_halt_calls_it_off(void) {
         end(stage, STATUS_FAILURE);
         g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &(Caller){ .text = (char *) "UID 0" }, &error), ==, 0);
         assert_events(stage, "+t.1 =t.1 off:t.1 ");
-        assert_restart(stage, "t.1", NULL);
+        assert_restart(stage, "t.1", "not restarted: halted by UID 0");
         g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &(Caller){ .text = (char *) "UID 0" }, &not_running),
                         ==, MANAGER_NOT_RUNNING);
 
@@ -215,6 +215,7 @@ static void test_halt_calls_it_off(void) {
         g_assert_cmpuint(halt_tree(stage), ==, 1);
         assert_events(stage, "+t.2 =t.2 off:t.2 ");
         g_assert_cmpuint(halt_tree(stage), ==, 0);
+        assert_restart(stage, "t.2", "not restarted: halted by UID 0");
 }
 
 static void test_what_was_halted_stays(void) {
