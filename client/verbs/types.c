@@ -203,6 +203,11 @@ static char *class_text(const NodeType *type) {
         return g_strdup_printf("%s, %u to %u children", class, type->min_children, type->max_children);
 }
 
+static void print_titled(const Output *output, const char *title, const char *text) {
+        printf("\n%s:\n", title);
+        print_wrapped(output, text, NAME_INDENT);
+}
+
 static void print_type(const Output *output, const NodeType *type) {
         g_autofree char *class = class_text(type);
         g_autoptr(GString) line = g_string_new(NULL);
@@ -231,6 +236,11 @@ static void print_type(const Output *output, const NodeType *type) {
 
                 print_wrapped(output, text, NAME_INDENT);
         }
+
+        if (type->halting)
+                print_titled(output, "On a halt", type->halting);
+        if (type->recovery)
+                print_titled(output, "After a restart of btd", type->recovery);
 }
 
 static void print_class(const Output *output, const GPtrArray *types, NodeClass class) {
@@ -282,11 +292,17 @@ static void print_types(const Output *output) {
         print_any_node(output);
 }
 
+static json_object *text_to_json(const char *text) {
+        return text ? json_object_new_string(text) : NULL;
+}
+
 static json_object *param_to_json(const Param *param, bool composite) {
         json_object *json = json_object_new_object(), *list;
+        g_autofree char *text = param_text(param, composite);
 
         json_object_object_add(json, "name", json_object_new_string(param->name));
         json_object_object_add(json, "kind", json_object_new_string(kind_text(param)));
+        json_object_object_add(json, "takes", json_object_new_string(text));
         json_object_object_add(json, "required", json_object_new_boolean(param->required));
         json_object_object_add(json, "references", json_object_new_boolean(param_takes_references(param, composite)));
         if (param->fallback)
@@ -307,15 +323,22 @@ static json_object *param_to_json(const Param *param, bool composite) {
                         json_object_array_add(list, param_to_json(member, composite));
                 json_object_object_add(json, "members", list);
         }
-        json_object_object_add(json, "doc", param->doc ? json_object_new_string(param->doc) : NULL);
+        json_object_object_add(json, "doc", text_to_json(param->doc));
 
         return json;
 }
 
 static json_object *type_to_json(const NodeType *type) {
         static const char *const none[] = { NULL };
-        json_object *json = json_object_new_object(), *params = json_object_new_array();
+        json_object *json = json_object_new_object(), *params = json_object_new_array(),
+                    *rules = json_object_new_array();
+        g_autofree char *class = class_text(type);
 
+        for (const ParamRule *rule = type->rules; rule && rule->kind; rule++) {
+                g_autofree char *text = rule_text(rule);
+
+                json_object_array_add(rules, json_object_new_string(text));
+        }
         for (const Param *param = type->params; param && param->name; param++)
                 json_object_array_add(params, param_to_json(param, is_composite(type)));
 
@@ -323,8 +346,12 @@ static json_object *type_to_json(const NodeType *type) {
         json_object_object_add(json, "aliases", output_strings_to_json((char **) (type->aliases ?: none)));
         json_object_object_add(json, "class", json_object_new_string(classes[type->class].singular));
         json_object_object_add(json, "summary", json_object_new_string(type->summary));
-        json_object_object_add(json, "doc", type->doc ? json_object_new_string(type->doc) : NULL);
+        json_object_object_add(json, "takes", json_object_new_string(class));
+        json_object_object_add(json, "doc", text_to_json(type->doc));
+        json_object_object_add(json, "halting", text_to_json(type->halting));
+        json_object_object_add(json, "recovery", text_to_json(type->recovery));
         json_object_object_add(json, "parameters", params);
+        json_object_object_add(json, "rules", rules);
 
         return json;
 }

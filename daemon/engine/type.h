@@ -269,6 +269,9 @@ typedef struct NodeType {
         const ParamRule *rules; /* ended by RULE_NONE, or NULL */
         const char *summary;    /* one line */
         const char *doc;        /* paragraphs for the reference, may be NULL */
+        const char *
+                halting; /* the same: what a halt does, and what the next btd does if it finds the node running; NULL */
+        const char *recovery; /* for a type that follows the rules of btd-nodes(5) */
 
         /* Controls and decorators: the engine's functions. */
         const Course *course; /* or NULL; tick() takes it when it may, see node_may_walk() */

@@ -122,6 +122,8 @@ const NodeType sleep_type = {
         .params = sleep_params,
         .params_size = sizeof(SleepParams),
         .summary = "Succeeds after a time",
+        .halting = "Ends at once.",
+        .recovery = "Keeps its deadline.",
 };
 
 const NodeType always_success_type = {

@@ -170,11 +170,13 @@ const NodeType dbus_call_type = {
         .params_size = sizeof(DBusCallParams),
         .summary = "Calls a D-Bus method and waits for its reply",
         .doc = "Succeeds when the method returns. Fails when it returns an error, when no reply comes within the "
-               "timeout, or when the bus is lost. If the bus is not there yet, the node waits for it. When the node is "
-               "halted, it ends at once and ignores the reply; the service may still do what was requested. The "
+               "timeout, or when the bus is lost. If the bus is not there yet, the node waits for it. The "
                "signature decides the types of the arguments: numbers are range-checked, \"ay\" also takes a string, "
                "and \"a{sv}\" takes an object. Write a variant whose type is not obvious as {\"signature\": "
                "\"u\", \"value\": 7}.",
+        .halting = "Ends at once and ignores the reply; the service may still do what was requested.",
+        .recovery = "If the call was sent, on_recover decides: \"fail\" is a FAILURE with a cause of the kind lost, "
+                    "\"rerun\" sends it again.",
         .check = check_call,
         .has_timeout = true,
         .timeout_offset = offsetof(DBusCallParams, timeout),
@@ -282,6 +284,10 @@ const NodeType dbus_signal_type = {
                "DBusSignal before it in a Parallel, and the signal is not missed. If a sender is given, only its "
                "current owner counts, and if this owner leaves the bus, the node fails. If the bus is lost, the node "
                "continues to wait, but misses signals that are sent meanwhile.",
+        .halting = "Ends at once.",
+        .recovery =
+                "Waits again. Signals that were sent while no btd was there are missed. FAILURE if the sender has left "
+                "the bus meanwhile; with on_recover \"fail\", FAILURE with a cause of the kind lost.",
         .has_timeout = true,
         .timeout_offset = offsetof(DBusSignalParams, timeout),
         .has_on_recover = true,
@@ -329,6 +335,8 @@ const NodeType dbus_emit_type = {
         .doc = "Succeeds when the bus has taken the signal. If the bus is not there yet, the node waits for it. "
                "btd cannot know which programs receive the signal, or whether the policy of the bus allows it. The "
                "arguments are as for DBusCall.",
+        .halting = "Ends at once; a signal that was sent cannot be taken back.",
+        .recovery = "As for DBusCall.",
         .has_timeout = true,
         .timeout_offset = offsetof(DBusEmitParams, timeout),
         .has_on_recover = true,

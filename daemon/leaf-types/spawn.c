@@ -236,6 +236,11 @@ const NodeType spawn_type = {
                "sandbox. A child has its own process group.\n\nProcesses that the program leaves running are stopped "
                "with it; to start something that stays, use StartUnit. If it runs as a child, its descendants can "
                "escape by leaving the process group; if it runs as a unit, they cannot.",
+        .halting = "The process and everything that it started get kill_signal, and after kill_timeout SIGKILL.",
+        .recovery =
+                "The process of a unit has continued, and its end counts as usual. If btd cannot know how the process "
+                "ended, because systemd has forgotten its unit or it was a child, on_recover decides: \"fail\" is a "
+                "FAILURE with a cause of the kind lost, \"rerun\" runs the program again.",
         .check = spawn_params_check,
         .has_timeout = true,
         .timeout_offset = offsetof(SpawnParams, timeout),
@@ -253,7 +258,9 @@ const NodeType command_type = {
         .summary = "True while a program that is run again and again succeeds",
         .doc = "Runs the program as Spawn does; true if the program exits with a status in success_exit. The program "
                "runs again every interval, as long as the condition is in use. While it runs, the last value stays. "
-               "The value is unknown if the program cannot be started, or if its exit status is lost. When the "
-               "condition is no longer in use, the program is killed.",
+               "The value is unknown if the program cannot be started, or if its exit status is lost.",
+        .halting =
+                "When the condition is no longer in use, the program gets kill_signal, and after kill_timeout SIGKILL.",
+        .recovery = "A program that the previous btd has left is ended; then the program runs again.",
         .check = spawn_params_check,
 };

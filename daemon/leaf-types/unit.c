@@ -86,37 +86,45 @@ static void unit_job_check(const Tree *tree, NodeId node, Findings *findings) {
                               "trees have started; Conflicts= in the unit stops only the units that it names");
 }
 
-#define UNIT_JOB_TYPE(n, p, s, d)                                                                                      \
+#define UNIT_JOB_TYPE(n, p, s, d, h, r)                                                                                \
         {                                                                                                              \
                 .name = n, .class = NODE_ACTION, .flags = TYPE_UNIT_JOB, .params = p,                                  \
-                .params_size = sizeof(UnitJobParams), .summary = s, .doc = d, .check = unit_job_check,                 \
-                .has_timeout = true, .timeout_offset = offsetof(UnitJobParams, timeout)                                \
+                .params_size = sizeof(UnitJobParams), .summary = s, .doc = d, .halting = h, .recovery = r,             \
+                .check = unit_job_check, .has_timeout = true, .timeout_offset = offsetof(UnitJobParams, timeout)       \
         }
 
-#define HALT_DOC                                                                                                       \
-        "When the node is halted, a job that has not begun is cancelled, unless others need it. The unit continues "   \
-        "what it has begun; a unit that was started stays."
+#define START_HALTING                                                                                                  \
+        "A job that has not begun is cancelled, unless others need it. The unit continues what it has begun; a unit "  \
+        "that was started stays."
+#define START_RECOVERY                                                                                                 \
+        "No job is requested twice: btd asks systemd what happened meanwhile. SUCCESS if the unit was up after the "   \
+        "request; FAILURE if its program failed or somebody has stopped it; FAILURE with a cause of the kind lost if " \
+        "systemd no longer knows."
 
 const NodeType start_unit_type = UNIT_JOB_TYPE(
         "StartUnit", unit_start_params, "Starts a systemd unit and waits until it is up",
         "Fails when the unit fails, when a condition of the unit is not met, or when a unit that it requires fails. "
         "A service must stay up for 100ms after its start; only a service of Type=oneshot may be inactive "
-        "then. " HALT_DOC);
+        "then.",
+        START_HALTING, START_RECOVERY);
 
 const NodeType stop_unit_type = UNIT_JOB_TYPE(
         "StopUnit", unit_job_params, "Stops a systemd unit and waits until it is down",
         "Succeeds also when the unit is not running; fails when there is no such unit, or when the unit is up again "
-        "within 100ms. If an active unit can start it again, the status names this unit. When the node is halted, "
-        "the unit is stopped nevertheless.");
+        "within 100ms. If an active unit can start it again, the status names this unit.",
+        "The unit is stopped nevertheless.",
+        "No job is requested twice: btd asks systemd what happened meanwhile. SUCCESS if the unit has stopped.");
 
 const NodeType restart_unit_type = UNIT_JOB_TYPE(
         "RestartUnit", unit_start_params, "Stops a systemd unit if it is running, starts it, and waits until it is up",
-        "Fails as StartUnit does. " HALT_DOC);
+        "Fails as StartUnit does.", START_HALTING, START_RECOVERY);
 
 const NodeType reload_unit_type = UNIT_JOB_TYPE(
         "ReloadUnit", unit_job_params,
         "Makes a running systemd unit read its configuration again, and waits until it has",
-        "Fails when the unit is not running, cannot reload, or ends within 100ms after the reload. " HALT_DOC);
+        "Fails when the unit is not running, cannot reload, or ends within 100ms after the reload.",
+        "A job that has not begun is cancelled, unless others need it. A reload that has begun continues.",
+        "No job is requested twice: btd asks systemd what happened meanwhile.");
 
 /* The members of value in the test of UnitState. */
 const char *const unit_state_test_names[] = { "value", NULL };

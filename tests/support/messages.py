@@ -114,7 +114,7 @@ def rows():
 
 
 # Texts that are no messages: documentation, which btctl types and the manual pages show, and what programs read.
-DOCUMENTATION = {"doc", "summary"}
+DOCUMENTATION = {"doc", "summary", "halting", "recovery"}
 NO_MESSAGES = ["daemon/btd-interfaces.c", "daemon/definition/schema.c", "daemon/service/metrics-bus.c", "client/plot/",
                "client/watch/", "client/view/", "client/completion/"]
 JSON = re.compile(r'[\[{] ?"')
