@@ -172,7 +172,7 @@ static int get_counts(Client *client, RunInfo *run) {
                 uint64_t *ret_count;
         } rows[] = {
                 { "Ticks", &run->counts.ticks },
-                { "Inputs", &run->counts.inputs },
+                { "Changes", &run->counts.inputs },
                 { "ActionStarts", &run->counts.action_starts },
                 { "ActionRestarts", &run->counts.action_restarts },
         };
@@ -254,7 +254,7 @@ json_object *run_info_to_json(const RunInfo *run) {
                 json_object_object_add(json, "outputs", json_object_get(run->outputs));
         if (run->is_counted) {
                 json_object_object_add(json, "ticks", json_object_new_uint64(run->counts.ticks));
-                json_object_object_add(json, "inputs", json_object_new_uint64(run->counts.inputs));
+                json_object_object_add(json, "changes", json_object_new_uint64(run->counts.inputs));
                 json_object_object_add(json, "action_starts", json_object_new_uint64(run->counts.action_starts));
                 json_object_object_add(json, "action_restarts", json_object_new_uint64(run->counts.action_restarts));
         }

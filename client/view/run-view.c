@@ -232,7 +232,7 @@ static void append_counts(const Output *output, GString *text, const RunCounts *
         g_autofree char *again = counts->action_restarts > 0
                                          ? g_strdup_printf(", %" PRIu64 " of them again", counts->action_restarts)
                                          : g_strdup(""),
-                        *value = g_strdup_printf("%" PRIu64 ", %" PRIu64 " input%s, %" PRIu64 " action%s started%s",
+                        *value = g_strdup_printf("%" PRIu64 ", %" PRIu64 " change%s, %" PRIu64 " action%s started%s",
                                                  counts->ticks, counts->inputs, plural(counts->inputs),
                                                  counts->action_starts, plural(counts->action_starts), again);
 

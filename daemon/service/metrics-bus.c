@@ -210,7 +210,7 @@ static void append_ticks(GString *text, const char *name, const Published *publi
         append_counter(text, name, published, statistics_of(published)->totals.ticks);
 }
 
-static void append_inputs(GString *text, const char *name, const Published *published) {
+static void append_changes(GString *text, const char *name, const Published *published) {
         append_counter(text, name, published, statistics_of(published)->totals.inputs);
 }
 
@@ -308,7 +308,7 @@ static const Metric metrics[] = {
         { "btd_pending_restarts", "gauge", NULL, "Restarts of runs that are due later",
           .append = append_pending_restarts },
         { "btd_ticks", "counter", NULL, "Ticks of all runs", .append = append_ticks },
-        { "btd_inputs", "counter", NULL, "Inputs of all runs", .append = append_inputs },
+        { "btd_changes", "counter", NULL, "Changes that happened to all runs", .append = append_changes },
         { "btd_action_starts", "counter", NULL, "Actions that runs have started", .append = append_action_starts },
         { "btd_action_restarts", "counter", NULL, "Actions that had been started in the same run before",
           .append = append_action_restarts },

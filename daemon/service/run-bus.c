@@ -479,7 +479,7 @@ RUN_PROPERTY(last_event, "t", run_n_events(run))
 RUN_PROPERTY(durable, "b", (int) run_is_durable(run))
 RUN_PROPERTY(not_durable_reason, "s", run_not_durable(run))
 RUN_PROPERTY(ticks, "t", run_counts(run)->ticks)
-RUN_PROPERTY(inputs, "t", run_counts(run)->inputs)
+RUN_PROPERTY(changes, "t", run_counts(run)->inputs)
 RUN_PROPERTY(action_starts, "t", run_counts(run)->action_starts)
 RUN_PROPERTY(action_restarts, "t", run_counts(run)->action_restarts)
 
@@ -591,7 +591,7 @@ static const Property properties[] = {
         { "Durable", "b", property_get_durable, ON_RUN_STATE },
         { "NotDurableReason", "s", property_get_not_durable_reason, ON_RUN_STATE },
         { "Ticks", "t", property_get_ticks, CHANGES_SILENTLY },
-        { "Inputs", "t", property_get_inputs, CHANGES_SILENTLY },
+        { "Changes", "t", property_get_changes, CHANGES_SILENTLY },
         { "ActionStarts", "t", property_get_action_starts, CHANGES_SILENTLY },
         { "ActionRestarts", "t", property_get_action_restarts, CHANGES_SILENTLY },
         {},

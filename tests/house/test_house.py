@@ -229,6 +229,23 @@ def test_manual_pages_are_clean(page):
     assert lint.returncode == 0, lint.stdout
 
 
+# What pages must not say, and what they say instead, see btd-glossary(7).
+OLD_WORDS = {
+    r"(?<![.\"`-] )(?<!Ic )(?<![\"`])\bblackboard\b(?![\"`])": "variables",
+    r"\b(?:each|every|any|recorded|after an|an) input(?: of a run| before| btd|:|;)": "change",
+    r"\bcondition of (?:an? |the )?(?:IfThenElse|WhileDoElse)\b": "first child",
+    r"\b(?:takes? up|goes on|go on|calls? off|called off|comes? to an end)\b": "recover, continue, cancel, end",
+}
+
+
+def test_pages_have_one_word_for_each_thing():
+    pages = [path for path in FILES if re.fullmatch(r"\.[1-8]", path.suffix) or path.name.endswith((".5.in", ".7.in")) or
+             path.name == "README.md"]
+    wrong = [f"{path}: {match[0]!r}: say {word}" for path in pages for old, word in OLD_WORDS.items()
+             for match in re.finditer(old, re.sub(r"^\.Bl.*$", "", text_of(path), flags=re.M))]
+    assert len(pages) > 10 and not wrong, "\n".join(wrong)
+
+
 def test_scripts_pass_shellcheck():
     scripts = [path for path in FILES
                if re.match(r"#!.*\b(?:ba)?sh\b", text_of(path)[:40]) or path.suffix in (".sh", ".bash")]

@@ -103,7 +103,7 @@ def test_status_of_a_run(btd):
     drawing = ("✗ boot.1: failure after T\n"
                "     Tree: boot\n"
                "  Started: T\n"
-               "    Ticks: 3, 3 inputs, 3 actions started\n"
+               "    Ticks: 3, 3 changes, 3 actions started\n"
                "    Cause: Boot/LoadConfig: exited with status 3\n"
                "      Why: Boot (Sequence): LoadConfig failed\n"
                "           └─ LoadConfig (Spawn): exited with status 3\n"
@@ -136,8 +136,8 @@ def test_counts_of_a_run(btd, tmp_path):
     options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
     btd.start(*options)
     path = btd.client.start("boot")[1]
-    properties = ("Ticks", "Inputs", "ActionStarts", "ActionRestarts")
-    keys = ("ticks", "inputs", "action_starts", "action_restarts")
+    properties = ("Ticks", "Changes", "ActionStarts", "ActionRestarts")
+    keys = ("ticks", "changes", "action_starts", "action_restarts")
 
     def counts():
         return tuple(btd.client.run_property(path, name) for name in properties)
@@ -161,7 +161,7 @@ def test_counts_of_a_run(btd, tmp_path):
     assert replay == {key: value for key, value in status.items()
                       if key not in ("waiting", "need_reload", "tree_changed", "not_durable")}
     for verb in "status", "replay":
-        assert f"    Ticks: {after[0]}, {after[1]} inputs, 3 actions started, 2 of them again\n" in \
+        assert f"    Ticks: {after[0]}, {after[1]} changes, 3 actions started, 2 of them again\n" in \
             btd.btctl(verb, "boot").stdout
 
 

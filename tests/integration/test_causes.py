@@ -271,7 +271,7 @@ def test_status_shows_the_way_down(btd):
         "✗ again.1: failure after T\n"
         "     Tree: again\n"
         "  Started: T\n"
-        "    Ticks: 5, 5 inputs, 6 actions started, 3 of them again\n"
+        "    Ticks: 5, 5 changes, 6 actions started, 3 of them again\n"
         "    Cause: Again: failed 2 times; last: LoadConfig: exited with status 3\n"
         "      Why: Again (RetryUntilSuccessful): failed 2 times\n"
         "           └─ Boot (Sequence): LoadConfig failed\n"

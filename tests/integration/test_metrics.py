@@ -98,7 +98,7 @@ def test_runs(btd):
     assert values["btd_run_duration_seconds_sum", "boot"] > 0
     assert values["btd_run_records_total",] == 0 and values["btd_run_records_lost_total",] == 7
     assert values["btd_action_starts_total",] == 3 * 2 + 3 + 3
-    assert values["btd_ticks_total",] >= 9 and values["btd_inputs_total",] >= 9
+    assert values["btd_ticks_total",] >= 9 and values["btd_changes_total",] >= 9
     assert values["btd_disk_late",] == 0 and values["btd_log_messages_dropped_total",] == 0
 
     later = samples(btd)

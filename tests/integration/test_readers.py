@@ -14,7 +14,7 @@ MANY = 30000
 IDLE = {"type": "Sequence", "name": "Idle", "children": [{"type": "AlwaysSuccess"}] * MANY}
 RUN = "org.btd1.Run"
 # Properties of a run that change with each tick.
-COUNTERS = {"Ticks", "Inputs", "ActionStarts", "ActionRestarts", "LastEvent"}
+COUNTERS = {"Ticks", "Changes", "ActionStarts", "ActionRestarts", "LastEvent"}
 
 
 class Order:

@@ -35,7 +35,7 @@ static const Param branch_params[] = {
           .offset = offsetof(BranchParams, otherwise),
           .fallback = "\"failure\"",
           .values = outcome_names,
-          .doc = "Its outcome if the condition fails and there is no third child" },
+          .doc = "Its outcome if the first child fails and there is no third child" },
         {},
 };
 
@@ -153,11 +153,10 @@ const NodeType if_then_else_type = {
         .min_children = 2,
         .max_children = 3,
         .summary = "Runs its second child if the first succeeds, else its third",
-        .doc = "The first child is the condition; it is evaluated once. The outcome is that of the chosen child. If "
-               "the condition fails and there is no third child, the outcome is FAILURE, or what 'else' says: "
-               "\"success\" for a step that is only sometimes needed. If the condition is skipped, the run ends with "
-               "an "
-               "ERROR.",
+        .doc = "The first child is executed once, and decides. The outcome is that of the chosen child. If the "
+               "first child fails and there is no third child, the outcome is FAILURE, or what 'else' says: "
+               "\"success\" for a step "
+               "that is only sometimes needed. If the first child is skipped, the run ends with an ERROR.",
         .params = branch_params,
         .params_size = sizeof(BranchParams),
         .tick = if_then_else_tick,
@@ -220,9 +219,9 @@ const NodeType while_do_else_type = {
         .min_children = 2,
         .max_children = 3,
         .summary = "Runs its second child while the first succeeds, and its third while it fails",
-        .doc = "The first child is the condition; it is evaluated as long as the second or third child runs. When it "
-               "changes, the running child is halted; the other child starts when that has ended. If the condition "
-               "fails and there is no third child, the outcome is FAILURE, or what 'else' says. If the condition is "
+        .doc = "The first child decides; it is evaluated as long as the second or third child runs. When its outcome "
+               "changes, the running child is halted; the other child starts when that has ended. If the first child "
+               "fails and there is no third child, the outcome is FAILURE, or what 'else' says. If the first child is "
                "skipped, the run ends with an ERROR.",
         .params = branch_params,
         .params_size = sizeof(BranchParams),

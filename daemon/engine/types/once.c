@@ -139,8 +139,8 @@ const NodeType precondition_type = {
         .flags = TYPE_PASSIVE,
         .params = precondition_params,
         .params_size = sizeof(PreconditionParams),
-        .summary = "Starts its child only if a condition is true",
-        .doc = "The condition is evaluated once, before the child starts, and not while it runs.",
+        .summary = "Starts its child only if an expression is true",
+        .doc = "The expression is evaluated once, before the child starts, and not while it runs.",
         .tick = precondition_tick,
         .never = precondition_never,
 };
