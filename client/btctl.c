@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "basic/nearest.h"
+#include "basic/version.h"
 #include "client/bus/target.h"
 #include "client/verbs/verbs.h"
 #include "client/view/output.h"
@@ -134,7 +135,7 @@ static int help_print_verb(const Verb *verb) {
 }
 
 static int help_print_version(void) {
-        puts("btctl " BTD_VERSION);
+        version_print("btctl", BTD_VERSION);
         return EXIT_SUCCESS;
 }
 

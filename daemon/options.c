@@ -10,6 +10,7 @@
 #include <syslog.h>
 
 #include "basic/span.h"
+#include "basic/version.h"
 #include "definition/sources.h"
 #include "options.h"
 
@@ -162,7 +163,7 @@ int options_parse(Options *options, int argc, char **argv) {
         if (parse(&given, argc, argv, &error) < 0)
                 return usage_error("%s", error);
         if (given.version) {
-                puts("btd " BTD_VERSION);
+                version_print("btd", BTD_VERSION);
                 return EXIT_SUCCESS;
         }
 

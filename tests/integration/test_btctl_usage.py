@@ -118,7 +118,8 @@ def test_manual_names_everything():
 
 
 def test_version():
-    assert re.fullmatch(r"btctl \d+\.\d+\.\d+\n", btctl("--version").stdout)
+    assert re.fullmatch(r"btctl \d+\.\d+\.\d+\ncommit (\w{12}|unknown)\n"
+                        r"systemd \d+ at build time, (\d.*|none) at run time\n", btctl("--version").stdout)
 
 
 # Without a running btd

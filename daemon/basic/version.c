@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Prints what a report of a fault needs first: the version, the commit, and systemd at build and at run time. */
+
+#include <stdio.h>
+#include <systemd/sd-bus.h>
+
+#include "basic/cleanup.h"
+#include "basic/version.h"
+
+/* How long to wait for systemd: --version must not hang on a machine that hangs. */
+#define PATIENCE_USEC (2 * UINT64_C(1000000))
+
+static char *running_systemd(void) {
+        g_autoptr(sd_bus) bus = NULL;
+        char *version = NULL;
+
+        if (sd_bus_open_system(&bus) < 0)
+                return NULL;
+
+        (void) sd_bus_set_method_call_timeout(bus, PATIENCE_USEC);
+        (void) sd_bus_get_property_string(bus, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
+                                          "org.freedesktop.systemd1.Manager", "Version", NULL, &version);
+        return version;
+}
+
+void version_print(const char *program, const char *version) {
+        g_autofree char *systemd = running_systemd();
+
+        printf("%s %s\n", program, version);
+        printf("commit %s\n", *version_commit ? version_commit : "unknown");
+        printf("systemd %s at build time, %s at run time\n", BTD_SYSTEMD, systemd ?: "none");
+}
