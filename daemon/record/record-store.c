@@ -17,6 +17,7 @@
 #include "basic/write-all.h"
 #include "record/record-store.h"
 #include "record/run-record.h"
+#include "record/secret-file.h"
 
 struct RecordStore {
         char *runtime_directory;
@@ -104,6 +105,7 @@ static int lock(RecordStore *store, char **ret_error) {
                 list_files(store->directory, RECORD_SUFFIX RECORD_NEW_SUFFIX, unfinished);
                 for (unsigned i = 0; i < unfinished->len; i++)
                         g_unlink(unfinished->pdata[i]);
+                secret_files_clean(store->directory);
                 return 0;
         }
 
@@ -263,6 +265,7 @@ char *record_store_set_aside(RecordStore *store, const char *path, const char *s
         g_autofree char *base = g_path_get_basename(path), *name = g_strconcat(base, suffix, NULL), *error = NULL;
         char *target = g_build_filename(store->aside, name, NULL);
 
+        secret_file_remove(path);
         (void) g_mkdir_with_parents(store->aside, 0700);
         if (record_move(path, target, &error) < 0) {
                 /* Rename it in place, so that the next btd does not try to recover it again. */
@@ -280,6 +283,7 @@ char *record_store_set_aside(RecordStore *store, const char *path, const char *s
 void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes) {
         g_autofree char *path = record_path(store->directory, summary->run), *to = NULL;
 
+        secret_file_remove(path);
         if (!store->archive) {
                 g_unlink(path);
                 return;

@@ -15,6 +15,7 @@
 #include "basic/write-all.h"
 #include "record/mapped-end.h"
 #include "record/record-writer.h"
+#include "record/secret-file.h"
 
 /* A run record has at most two parts, but large snapshots make parts longer. */
 #define PARTS 16u
@@ -143,6 +144,7 @@ static int fail(RecordWriter *writer, int r, const char *why, char **ret_error) 
         writer->fd = -1;
         drop_pending(writer);
         unlink(writer->path);
+        secret_file_remove(writer->path);
         return r;
 }
 
@@ -289,6 +291,10 @@ int record_writer_flush(RecordWriter *writer, char **ret_error) {
 
 bool record_writer_is_due(const RecordWriter *writer) {
         return writer->fd >= 0 && writer->size >= writer->next_part;
+}
+
+const char *record_writer_path(const RecordWriter *writer) {
+        return writer->path;
 }
 
 void record_writer_set_part(uint64_t bytes) {

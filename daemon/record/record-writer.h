@@ -47,6 +47,7 @@ int record_writer_close(RecordWriter *writer, const Entry *entry, char **ret_err
  * For tests. */
 void record_writer_set_part(uint64_t bytes);
 
+const char *record_writer_path(const RecordWriter *writer);
 uint64_t record_writer_size(const RecordWriter *writer);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RecordWriter, record_writer_free)

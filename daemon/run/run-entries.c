@@ -8,10 +8,12 @@
 
 #include <inttypes.h>
 #include <json-c/linkhash.h>
+#include <string.h>
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "record/secret-file.h"
 #include "run/replay.h"
 #include "run/run-state.h"
 #include "run/snapshot.h"
@@ -269,9 +271,27 @@ void run_leave_record(Run *run) {
         g_clear_pointer(&run->writer, record_writer_free);
 }
 
+/* Before the entries: a leaf that they name needs the values. */
+static void store_secrets(Run *run) {
+        GString *lines = run->writer && run->variables ? variables_take_secrets(run->variables) : NULL;
+        int r;
+
+        if (!lines)
+                return;
+
+        r = secret_file_write(record_writer_path(run->writer), lines);
+        if (r < 0)
+                log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run_id(run) },
+                            "cannot store its secret variables, so they are lost if btd is restarted: %s",
+                            g_strerror(-r));
+        explicit_bzero(lines->str, lines->len);
+        g_string_free(lines, TRUE);
+}
+
 void run_flush(Run *run) {
         g_autofree char *error = NULL;
 
+        store_secrets(run);
         if (!run->writer || record_writer_flush(run->writer, &error) >= 0)
                 return;
 

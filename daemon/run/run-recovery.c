@@ -6,10 +6,15 @@
  */
 
 #include <assert.h>
+#include <string.h>
 
 #include "engine/machine.h"
+#include "record/secret-file.h"
 #include "run/run-recovery.h"
 #include "run/run-state.h"
+
+/* Of a file with secret variables, for their names. */
+#define SECRETS_MORE_BYTES (UINT64_C(1) << 20)
 
 /* Limits count after this time, even if systemd has not answered. */
 #define READING_USEC_MAX UINT64_C(10000000)
@@ -110,6 +115,18 @@ void run_keep_limit(Run *run, NodeId node) {
         keep(run, (PastEvent){ .time = run_deadline(run, node), .node = node, .limit = true });
 }
 
+/* The record does not have them. */
+static void recover_secrets(Run *run, const char *record) {
+        uint64_t max = 2 * blackboard_bytes_max(definition_limits(run->definition)) + SECRETS_MORE_BYTES;
+        g_autofree char *lines = run->variables ? secret_file_read(record, max) : NULL;
+
+        if (!lines)
+                return;
+
+        variables_restore_secrets(run->variables, lines);
+        explicit_bzero(lines, strlen(lines));
+}
+
 Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *writer, const RunServices *services,
                  const RunCallbacks *callbacks, void *userdata) {
         bool begun = replay_position(replay) > 0 && !replay_has_finished(replay);
@@ -118,8 +135,10 @@ Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *write
         live_run_begin(run, services, callbacks, userdata);
         run_set_caller(run, header->uid);
         run_set_token(run, header->token);
-        if (writer)
+        if (writer) {
+                recover_secrets(run, record_writer_path(writer));
                 run_set_writer(run, writer);
+        }
         if (begun)
                 input_recovered(run, live_run_clock(run));
 

@@ -11,6 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "basic/json-parse.h"
 #include "basic/json-text.h"
 #include "run/causes.h"
 #include "run/instance.h"
@@ -690,6 +691,45 @@ static bool scope_from_json(Variables *variables, unsigned index, json_object *j
         if (shown || json_object_get_int64(element) != 0)
                 set_element(scope, (uint32_t) json_object_get_int64(element), shown);
         return true;
+}
+
+GString *variables_take_secrets(Variables *variables) {
+        GString *lines;
+
+        if (!blackboard_take_secrets_changed(variables_outermost(variables)))
+                return NULL;
+
+        lines = g_string_new(NULL);
+        for (unsigned i = 0; i < variables->n_scopes; i++) {
+                const Blackboard *scope = variables->scopes[i].blackboard;
+                g_autoptr(json_object) secrets = scope ? blackboard_own_secrets(scope) : NULL;
+
+                if (!secrets)
+                        continue;
+                json_object_object_foreach(secrets, name, value) g_string_append_printf(
+                        lines, "%u %s %s\n", i, name, json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN));
+        }
+
+        return lines;
+}
+
+static void restore_secret(Variables *variables, const char *line) {
+        g_auto(GStrv) words = g_strsplit(line, " ", 3);
+        g_autofree char *number = NULL;
+        json_object *value;
+        uint32_t index;
+
+        if (g_strv_length(words) == 3 && parse_key(words[0], variables->n_scopes, &index) &&
+            json_parse(words[2], strlen(words[2]), JSON_NESTING_MAX, &value, &number) >= 0)
+                blackboard_restore_secret(get_scope(variables, index)->blackboard, words[1], value);
+}
+
+void variables_restore_secrets(Variables *variables, const char *lines) {
+        g_auto(GStrv) each = g_strsplit(lines, "\n", -1);
+
+        for (char **line = each; *line; line++)
+                restore_secret(variables, *line);
+        (void) blackboard_take_secrets_changed(variables_outermost(variables));
 }
 
 static json_object *member(json_object *json, const char *name) {

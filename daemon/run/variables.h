@@ -39,6 +39,12 @@ Cause *variables_error(const Variables *variables);
 /* The values that the guard or the test of the node read when it last decided; a new reference. */
 json_object *variables_traced(const Variables *variables, NodeId node);
 
+/* The real values of secret variables, which the state below does not have, as lines "SCOPE NAME VALUE". NULL: they are
+ * the same as at the last call. */
+GString *variables_take_secrets(Variables *variables);
+/* Gives them to a state that was restored, as far as it has these variables. */
+void variables_restore_secrets(Variables *variables, const char *lines);
+
 /* Save the state between two inputs, without the error, and restore it into new variables. False: the state is
  * invalid. */
 json_object *variables_image(const Variables *variables);

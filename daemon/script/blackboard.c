@@ -35,7 +35,8 @@ struct Blackboard {
         /* Only in an outermost scope: */
         const Limits *limits;
         uint64_t total; /* bytes of the variables of all scopes */
-        uint64_t n_sets;
+        uint64_t n_sets : 63;
+        uint64_t secrets_changed : 1;
         const BlackboardHost *host; /* or NULL */
         void *host_userdata;
 };
@@ -267,6 +268,7 @@ void blackboard_set(Blackboard *blackboard, const char *key, json_object *value)
         }
 
         account(holder, variable, bytes_held(value));
+        holder->outermost->secrets_changed |= secret_is_sealed(value) || secret_is_sealed(variable->value);
         json_object_put(variable->value);
         variable->value = value;
         variable->is_set = true;
@@ -283,6 +285,7 @@ static void unset(Blackboard *holder, Variable *variable) {
                 return;
 
         account(holder, variable, 0);
+        holder->outermost->secrets_changed |= secret_is_sealed(variable->value);
         g_clear_pointer(&variable->value, json_object_put);
         variable->is_set = false;
         holder->n_changes++;
@@ -386,6 +389,42 @@ json_object *blackboard_own_to_json(const Blackboard *blackboard) {
 
         collect_own(blackboard, own);
         return to_json(own);
+}
+
+json_object *blackboard_own_secrets(const Blackboard *blackboard) {
+        json_object *secrets = NULL;
+
+        for (const char *const *name = blackboard->secrets; name && *name; name++) {
+                const Variable *variable = held_by(blackboard, *name);
+                json_object *value =
+                        variable && secret_is_sealed(variable->value) ? secret_value(variable->value) : NULL;
+
+                if (!value)
+                        continue;
+                secrets = secrets ?: json_object_new_object();
+                json_object_object_add(secrets, *name, json_object_get(value));
+        }
+
+        return secrets;
+}
+
+void blackboard_restore_secret(Blackboard *blackboard, const char *key, json_object *value) {
+        Variable *variable = held_by(blackboard, key);
+
+        if (!variable || !secret_is_sealed(variable->value) || secret_value(variable->value)) {
+                json_object_put(value);
+                return;
+        }
+
+        secret_restore(variable->value, value);
+        account(blackboard, variable, bytes_held(variable->value));
+}
+
+bool blackboard_take_secrets_changed(Blackboard *outermost) {
+        bool changed = outermost->secrets_changed;
+
+        outermost->secrets_changed = false;
+        return changed;
 }
 
 /* Each number only grows, so their sum does. */

@@ -35,6 +35,14 @@ bool blackboard_seals(const Blackboard *blackboard, const char *key);
 /* Takes the value, and returns it as the variable gets it: sealed if it is secret. For records. */
 json_object *blackboard_sealed(const Blackboard *blackboard, const char *key, json_object *value);
 
+/* The real values of the scope's own secret variables, as an object; a new reference. NULL: there are none. */
+json_object *blackboard_own_secrets(const Blackboard *blackboard);
+/* Takes the real value of a secret variable, if it was lost. Nobody is told of it, since what can be seen is the same.
+ */
+void blackboard_restore_secret(Blackboard *blackboard, const char *key, json_object *value);
+/* Has one of them changed, in any scope of this outermost one, since the last call? */
+bool blackboard_take_secrets_changed(Blackboard *outermost);
+
 /* Equal, and with the same signs of their zeros. */
 bool blackboard_same_value(json_object *a, json_object *b);
 

@@ -541,6 +541,9 @@ static int look_up(const ReferenceValues *values, const Piece *piece, json_objec
             (secret_is_sealed(*ret_value) || (values->blackboard && blackboard_seals(values->blackboard, key)))) {
                 if (!values->secrets)
                         return 0;
+                /* What was noted when the leaf started has come from the record. */
+                if (values->blackboard && !(secret_is_sealed(*ret_value) && secret_value(*ret_value)))
+                        (void) blackboard_get(values->blackboard, key, ret_value);
                 r = secrets_open(values->secrets, key, *ret_value, ret_value, ret_error);
                 if (r < 0)
                         return r;

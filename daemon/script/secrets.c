@@ -233,6 +233,13 @@ json_object *secret_value(json_object *sealed) {
         return ((Sealed *) json_object_get_userdata(sealed))->value;
 }
 
+void secret_restore(json_object *sealed, json_object *value) {
+        Sealed *of = json_object_get_userdata(sealed);
+
+        g_assert(!of->value);
+        of->value = value;
+}
+
 json_object *secret_seal(json_object *value) {
         json_object *shown;
         Sealed *sealed;

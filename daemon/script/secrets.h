@@ -26,7 +26,7 @@ typedef struct Secrets {
 /*
  * A variable can be declared secret. Its value is sealed then: to everybody it is the text SECRET_SHOWN, in the status,
  * expressions and records alike, and only secrets_open() returns the real value, to a leaf that starts. A record has
- * only the text, so a value that comes from there is sealed, but lost.
+ * only the text, so a value that comes from there is sealed, but lost until it is found again elsewhere.
  */
 #define SECRET_SHOWN "***"
 /* Takes the value. null stays null, and what is sealed stays so. */
@@ -36,6 +36,8 @@ bool secret_is_sealed(json_object *value);
 bool secret_is_inside(json_object *value);
 /* The real value, borrowed. NULL: it is lost. */
 json_object *secret_value(json_object *sealed);
+/* Takes the real value of a sealed one that is lost. */
+void secret_restore(json_object *sealed, json_object *value);
 
 /* Letters, digits, '_', '-' and '.', not at the beginning; 255 characters at most. */
 bool secret_name_valid(const char *name);

@@ -58,7 +58,7 @@ def secretive(btd, tmp_path):
 
 
 def everything(btd, path, tree):
-    """All that anybody can read of a run and its tree."""
+    """All that anybody can read of a run and its tree; and what only btd can read, but for the values themselves."""
     client = btd.client
     run = client.run_property(path, "Id")
     tree_path = client.manager("GetTree", "s", tree)
@@ -66,6 +66,9 @@ def everything(btd, path, tree):
     for directory in btd.state, btd.runtime:
         for base, _, files in os.walk(directory):
             for file in files:
+                if file.endswith(".secrets"):
+                    assert os.stat(os.path.join(base, file)).st_mode & 0o777 == 0o600
+                    continue
                 with open(os.path.join(base, file), encoding="utf-8", errors="replace") as text:
                     yield file, text.read()
     yield "signals", repr(client.signals)
@@ -251,6 +254,7 @@ def test_secret_variables_are_seen_nowhere(secretive, tmp_path):
     assert btd.client.nodes(path)["Waiting"]["status"] == "running"
 
     btd.stop(signal.SIGKILL)
+    (btd.runtime / "runs" / "boot.1.secrets").unlink()
     btd.start_with_secrets("--limit=journal-kib=64")
     btd.client.wait_running()
     wait(lambda: "was lost" in btd.client.nodes(path)["PathExists"]["detail"], "the cause")
@@ -259,6 +263,34 @@ def test_secret_variables_are_seen_nowhere(secretive, tmp_path):
     check(btd, path, "boot")
     assert btd.btctl("start", "boot", "--set", 'given="***"').stderr == (
         "btctl: tree 'boot': the input 'given' is secret, so its value is not stored; give it again\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_secret_variables_survive_btd(secretive, tmp_path, number):
+    """Beside the run record, as long as the run runs; also what is in a scope of its own, and what a leaf got."""
+    btd = secretive
+    source = secret_source(tmp_path)
+    btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [
+        {"type": "Spawn", "argv": ["/bin/cat", "{source}"], "stdout": "token"},
+        {"type": "SubTree", "tree": "later", "inputs": {"key": "{token}"}},
+        USES[0], {"type": "Spawn", "name": "Has", "argv": IS_SECRET, "stdin": "{given}"}]},
+        inputs=SECRET_INPUTS, blackboard={"source": str(source), "go": str(tmp_path / "go")}, trees={
+            "later": {"inputs": {"key": {"type": "string", "secret": True}}, "root": {"type": "Sequence", "children": [
+                {"type": "WaitFor", "name": "Waiting", "child": {"type": "PathExists", "path": "{@go}-{key}"}},
+                USES[0] | {"name": "ReadsOwn", "stdin": "{key}"}]}}})
+    options = {} if number == signal.SIGKILL else {"NOTIFY_SOCKET": str(tmp_path / "nobody")}
+    btd.start_with_secrets(**options)
+    path = btd.client.start("boot", variables={"given": SECRET})[1]
+    for _ in range(2):
+        wait(lambda: btd.client.nodes(path)["PathExists"]["status"] == "failure", "the condition")
+        check(btd, path, "boot")
+        btd.stop(number)
+        btd.start_with_secrets(**options)
+        btd.client.wait_running()
+
+    (tmp_path / f"go-{SECRET}").touch()
+    assert btd.client.finish(path) == ("success", "")
+    assert not list(btd.runtime.rglob("*.secrets"))
 
 
 @pytest.mark.parametrize("error", ERRORS)
