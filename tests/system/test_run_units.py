@@ -160,6 +160,12 @@ def test_the_tree_learns_its_instance(machine, unit, text, name):
     machine.check("rm", "/run/learnt")
 
 
+@pytest.mark.parametrize("unit", ["btd-run@x.service", "btd-job@x.service"])
+def test_units_are_in_a_sandbox(machine, unit):
+    report = machine.check("systemd-analyze", "security", "--no-pager", unit)
+    assert float(re.search(r"Overall exposure level for \S+: ([0-9.]+)", report).group(1)) <= 1.0, report
+
+
 def test_stopping_the_unit_halts_its_run(machine):
     """Also in the middle of the start, which is no failure, and after a kill of btd."""
     machine.load("stopped", held("stopped"))
