@@ -80,8 +80,8 @@ const Verb verb_table[] = {
         { "cat", "TREE", 1, 1, 0, "Print the text that a tree was loaded from", verb_cat, true },
         { "types", "[TYPE]", 0, 1, 0, "Explain the types of nodes, without btd", verb_types, true },
         { "schema", NULL, 0, 0, 0, "Print the JSON schema of tree files", verb_schema, true },
-        { "complete", "verbs|options|trees|runs|past|types|nodes|variables", 1, 2, OPTION_BIT(OPTION_DIRECTORY), NULL,
-          verb_complete },
+        { "complete", "line|verbs|options|trees|runs|past|types|nodes|variables [WORD...]", 1, UINT_MAX,
+          OPTION_BIT(OPTION_DIRECTORY), NULL, verb_complete },
         {},
 };
 

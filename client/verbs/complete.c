@@ -114,7 +114,7 @@ static int complete_nodes(Client *client, const char *of) {
         return status;
 }
 
-static int print_keys(sd_bus_message *variables) {
+static int print_keys(sd_bus_message *variables, const char *end) {
         const char *key;
         int r;
 
@@ -126,13 +126,13 @@ static int print_keys(sd_bus_message *variables) {
                 if (r >= 0)
                         r = sd_bus_message_exit_container(variables);
                 if (r >= 0)
-                        puts(key);
+                        printf("%s%s\n", key, end);
         }
 
         return r < 0 ? client_bad_message(r) : EXIT_SUCCESS;
 }
 
-static int complete_variables(Client *client, const char *of) {
+static int print_variables(Client *client, const char *of, const char *end) {
         g_autoptr(sd_bus_message) reply = NULL;
         g_auto(Target) target = {};
         int status;
@@ -142,29 +142,203 @@ static int complete_variables(Client *client, const char *of) {
                 return status;
 
         status = client_call(client, &reply, target.run->path, BTD_RUN, "GetVariables", NULL);
-        return status == EXIT_SUCCESS ? print_keys(reply) : status;
+        return status == EXIT_SUCCESS ? print_keys(reply, end) : status;
+}
+
+static int complete_variables(Client *client, const char *of) {
+        return print_variables(client, of, "");
+}
+
+/* Of btctl set: a value follows. */
+static int complete_settings(Client *client, const char *of) {
+        return print_variables(client, of, "=");
+}
+
+typedef struct Completion {
+        const char *what;
+        int (*complete)(Client *client, const char *of);
+        bool of_run;
+} Completion;
+
+static const Completion completions[] = {
+        { "verbs", complete_verbs, false },      { "options", complete_options, false },
+        { "trees", complete_trees, false },      { "runs", complete_runs, false },
+        { "types", complete_types, false },      { "past", complete_past, false },
+        { "nodes", complete_nodes, true },       { "variables", complete_variables, true },
+        { "settings", complete_settings, true }, {},
+};
+
+static const Completion *find_completion(const char *what) {
+        const Completion *it = completions;
+
+        while (it->what && strcmp(it->what, what) != 0)
+                it++;
+        return it->what ? it : NULL;
+}
+
+/* What the operands first to last of verbs can be, see print_what(); and files, if the word is a path. */
+static const struct {
+        const char *verbs;
+        unsigned first, last;
+        const char *what, *files;
+} operand_table[] = {
+        { "start", 0, UINT_MAX, "trees" },
+        { "cat|history|stats|kept|forget", 0, 0, "trees" },
+        { "halt|stop|restart", 0, UINT_MAX, "trees|runs" },
+        { "wait|follow", 0, UINT_MAX, "trees|runs|past" },
+        { "status|get|set|pause|resume|step|break|force|watch", 0, 0, "trees|runs" },
+        { "logs", 0, UINT_MAX, "trees|runs|past", ".journal" },
+        { "show|replay|plot", 0, 0, "trees|runs|past", ".journal" },
+        { "graph", 0, 0, "trees|runs|past", ".json|journal" },
+        { "break|force", 1, 1, "nodes" },
+        { "force", 2, 2, "=success|failure|skipped" },
+        { "get", 1, 1, "variables" },
+        { "set", 1, UINT_MAX, "settings" },
+        { "types", 0, 0, "types" },
+        { "validate", 0, UINT_MAX, ".json" },
+        { "run|simulate", 0, 0, ".json" },
+};
+
+/* The same for the value of an option; verb NULL: of any verb. */
+static const struct {
+        OptionId id;
+        const char *verb, *what;
+} value_table[] = {
+        { OPTION_FORMAT, "validate", "=sarif" },
+        { OPTION_FORMAT, "metrics", "=openmetrics|http" },
+        { OPTION_FORMAT, "plot", "=svg|html|trace" },
+        { OPTION_FORMAT, "graph", "=svg|html|dot|mermaid" },
+        { OPTION_NODE, NULL, "nodes" },
+        { OPTION_SCRIPT, NULL, "." },
+        { OPTION_EXPECT, NULL, "." },
+        { OPTION_DIRECTORY, NULL, "./" },
+};
+
+static bool has_word(const char *words, const char *word) {
+        g_auto(GStrv) list = g_strsplit(words, "|", -1);
+
+        return g_strv_contains((const char *const *) list, word);
+}
+
+/* OPTION_MAX_: there is none. ret_value: the value in the same word, or NULL. */
+static OptionId find_option(const char *word, const char **ret_value) {
+        OptionId id = 0;
+
+        *ret_value = NULL;
+        if (!g_str_has_prefix(word, "--")) {
+                while (id < OPTION_MAX_ && option_table[id].letter != word[1])
+                        id++;
+                if (word[2] != '\0')
+                        *ret_value = word + 2;
+                return id;
+        }
+
+        for (; id < OPTION_MAX_; id++) {
+                const char *rest = word + strlen("--");
+                size_t length = strlen(option_table[id].name);
+
+                if (strncmp(rest, option_table[id].name, length) != 0 || (rest[length] != '\0' && rest[length] != '='))
+                        continue;
+                *ret_value = rest[length] == '=' ? rest + length + 1 : NULL;
+                break;
+        }
+        return id;
+}
+
+/* "=" and words: prints them; "." and suffixes, or "./" for directories: tells the shell to complete files; else runs
+ * completions. */
+static int print_what(Client *client, const char *what, const char *of) {
+        g_auto(GStrv) words = g_strsplit(*what == '=' ? what + 1 : what, "|", -1);
+        int status = EXIT_SUCCESS;
+
+        if (*what == '.') {
+                printf("\t%s\n", what);
+                return EXIT_SUCCESS;
+        }
+
+        for (char **word = words; *word && status == EXIT_SUCCESS; word++) {
+                const Completion *completion = *what == '=' ? NULL : find_completion(*word);
+
+                if (!completion)
+                        puts(*word);
+                else if (!completion->of_run || of)
+                        status = completion->complete(client, of);
+        }
+        return status;
+}
+
+static int complete_value(Client *client, OptionId id, const char *verb, const char *of) {
+        for (size_t i = 0; i < G_N_ELEMENTS(value_table); i++)
+                if (value_table[i].id == id && (!value_table[i].verb || g_strcmp0(value_table[i].verb, verb) == 0))
+                        return print_what(client, value_table[i].what, of);
+
+        return EXIT_SUCCESS;
+}
+
+static int complete_operand(Client *client, const char *verb, unsigned n, const char *word, const char *of) {
+        for (size_t i = 0; i < G_N_ELEMENTS(operand_table); i++) {
+                bool is_path = operand_table[i].files && strchr(word, '/');
+
+                if (g_str_equal(operand_table[i].what, "settings") && strchr(word, '='))
+                        continue;
+                if (n < operand_table[i].first || n > operand_table[i].last || !has_word(operand_table[i].verbs, verb))
+                        continue;
+                return print_what(client, is_path ? operand_table[i].files : operand_table[i].what, of);
+        }
+
+        return EXIT_SUCCESS;
+}
+
+/* Prints what the last word of a command line can be; the others decide. */
+static int complete_line(Client *client, char **words) {
+        const char *verb = NULL, *of = NULL, *value;
+        OptionId id = OPTION_MAX_;
+        unsigned n = 0;
+
+        if (!*words)
+                return EXIT_SUCCESS;
+
+        for (; words[1]; words++) {
+                if (id < OPTION_MAX_) {
+                        value = *words;
+                } else if (**words == '-') {
+                        id = find_option(*words, &value);
+                        if (id < OPTION_MAX_ && option_table[id].argument && !value)
+                                continue;
+                } else {
+                        if (!verb)
+                                verb = *words;
+                        else if (n++ == 0)
+                                of = *words;
+                        continue;
+                }
+                /* The completion asks the same btd. */
+                if (id < OPTION_COMMON_MAX_ || id == OPTION_DIRECTORY) {
+                        client->options.given |= OPTION_BIT(id);
+                        client->options.values[id] = value;
+                }
+                id = OPTION_MAX_;
+        }
+
+        client->output.quiet = true;
+        if (id < OPTION_MAX_)
+                return complete_value(client, id, verb, of);
+        if (**words == '-') {
+                id = find_option(*words, &value);
+                return value ? complete_value(client, id, verb, of) : complete_options(client, verb);
+        }
+        return verb ? complete_operand(client, verb, n, *words, of) : complete_verbs(client, NULL);
 }
 
 int verb_complete(Client *client, char **operands) {
-        static const struct {
-                const char *what;
-                int (*complete)(Client *client, const char *of);
-                bool of_run;
-        } table[] = {
-                { "verbs", complete_verbs, false }, { "options", complete_options, false },
-                { "trees", complete_trees, false }, { "runs", complete_runs, false },
-                { "types", complete_types, false }, { "past", complete_past, false },
-                { "nodes", complete_nodes, true },  { "variables", complete_variables, true },
-        };
+        const Completion *completion = find_completion(operands[0]);
 
-        for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
-                if (strcmp(table[i].what, operands[0]) != 0)
-                        continue;
-                if (table[i].of_run && !operands[1])
-                        return report_usage("'%s' needs a run", operands[0]);
+        if (strcmp(operands[0], "line") == 0)
+                return complete_line(client, operands + 1);
+        if (!completion)
+                return report_usage("'%s' cannot be completed", operands[0]);
+        if (completion->of_run && !operands[1])
+                return report_usage("'%s' needs a run", operands[0]);
 
-                return table[i].complete(client, operands[1]);
-        }
-
-        return report_usage("'%s' cannot be completed", operands[0]);
+        return completion->complete(client, operands[1]);
 }

@@ -183,21 +183,52 @@ printf '%s\\n' "${COMPREPLY[@]}"
 """
 
 
-def complete(*words, cwd=None):
-    script = os.path.join(SOURCE, "client", "completion", "btctl")
-    result = subprocess.run(["bash", "--norc", "-c", COMPLETE, "bash", script, "btctl", *words], cwd=cwd, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=client.PATIENCE, check=False,
-                            env={**os.environ, **daemon.SANITIZER_ENV, "BTCTL": os.path.abspath(daemon.BTCTL)})
-    assert result.stderr == ""
-    return set(result.stdout.split())
+# zsh completes in a line editor only: this takes what would be shown there.
+COMPLETE_ZSH = """
+compset() { PREFIX=${PREFIX#*=}; }
+compadd() { [[ $1 == -S ]] && shift 2; [[ $1 == -a ]] && print -rl -- ${(P)2}; }
+_files() { print -rl -- */(N) ${~${${1:+$2}:-*}}(N-.); }
+words=("$BTCTL" "${@[3,-1]}")
+CURRENT=$#words
+PREFIX=$words[-1]
+cur=${(Q)words[-1]}
+. "$1" | while IFS= read -r word; do [[ -n $word && $word == ${cur#--*=}* ]] && print -r -- ${(q)word}; done
+"""
+COMPLETE_FISH = """
+source $argv[1]
+set line (string join ' ' -- (string escape -- $argv[2..-2]))
+complete -C "$line $argv[-1]"
+"""
 
 
-needs_bash_completion = pytest.mark.skipif(not os.path.exists("/usr/share/bash-completion/bash_completion"),
-                                           reason="bash-completion is not installed")
+def shown_by(shell, words, cwd, home):
+    script, text = {"bash": ("btctl", COMPLETE), "zsh": ("_btctl", COMPLETE_ZSH), "fish": ("btctl.fish", COMPLETE_FISH)}[shell]
+    command = {"bash": ["bash", "--norc", "-c", text, "bash"], "zsh": ["zsh", "-f", "-c", text, "zsh"],
+               "fish": ["fish", "--no-config", "-c", text]}[shell]
+    path = f"{os.path.dirname(os.path.abspath(daemon.BTCTL))}:{os.environ['PATH']}"
+    return subprocess.run([*command, os.path.join(SOURCE, "client", "completion", script), "btctl", *words], cwd=cwd,
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=client.PATIENCE, check=False,
+                          env={**os.environ, **daemon.SANITIZER_ENV, "PATH": path, "HOME": str(home),
+                               "BTCTL": os.path.abspath(daemon.BTCTL)})
 
 
-@needs_bash_completion
-def test_completion(btd, tmp_path):
+@pytest.fixture(params=["bash", "zsh", "fish"])
+def complete(request, tmp_path_factory):
+    """What the shell offers for a command line."""
+    if not shutil.which(request.param) or \
+            request.param == "bash" and not os.path.exists("/usr/share/bash-completion/bash_completion"):
+        pytest.skip(f"{request.param} or its completion is not installed")
+    home = tmp_path_factory.mktemp("home")  # fish writes into it
+
+    def run(*words, cwd=None):
+        result = shown_by(request.param, words, cwd, home)
+        assert result.stderr == ""
+        shown = {line.split("\t")[0].rstrip("/") for line in result.stdout.split("\n") if line}
+        return set(map(shell_quoted, shown)) if request.param == "fish" else shown  # which quotes when it inserts
+    return run
+
+
+def test_completion(btd, tmp_path, complete):
     btd.tree("boot", LONG)
     btd.tree("net", GOOD)
     btd.start()
@@ -220,13 +251,16 @@ def test_completion(btd, tmp_path):
     assert complete(there, "cat", "boot", "") == set()
     assert complete("start", "--instance", "") == set()
     assert complete("types", "Fallb") == {"Fallback"}
-    assert complete("validate", "", cwd=tmp_path) == {"tree.json"} | {
-        name for name in os.listdir(tmp_path) if (tmp_path / name).is_dir()}
+    files = complete("validate", "", cwd=tmp_path)
+    if "tree.txt" in files:  # fish puts the others last
+        assert shutil.which("fish")
+        files = {name for name in files if name.endswith(".json") or (tmp_path / name).is_dir()}
+    assert files == {"tree.json"} | {name for name in os.listdir(tmp_path) if (tmp_path / name).is_dir()}
+    assert complete("graph", "--format=s") <= {"svg", "--format=svg"}
     assert complete("--address=unix:path=/nonexistent", "start", "") == set()
 
 
-@needs_bash_completion
-def test_completion_inside_a_run(btd):
+def test_completion_inside_a_run(btd, complete):
     """Completes nodes by name, or by path if two have the same name; not names that a shell would split."""
     btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [
         {"type": "Sleep", "name": "Wait here", "duration": "1h"},
@@ -248,8 +282,7 @@ def test_completion_inside_a_run(btd):
     assert complete(there, "break", "idle", "") == complete(there, "get", "idle", "") == set()
 
 
-@needs_bash_completion
-def test_completion_runs_nothing(btd, tmp_path):
+def test_completion_runs_nothing(btd, tmp_path, complete):
     """The name of a node is text of a tree file, which may be anybody's."""
     name = f"$(touch${{IFS}}{tmp_path}/made)"
     btd.tree("boot", {"type": "Sequence", "name": "Boot", "children": [
