@@ -31,7 +31,7 @@
 #define CAUSE_THRESHOLD "threshold"
 #define CAUSE_ELEMENT "element" /* an element of a ForEach failed */
 #define CAUSE_ALL_FAILED                                                                                               \
-        "all-failed"            /* of several children, of which one should have succeeded; the text names them        \
+        "all-failed"            /* of several children of a Fallback, or elements of a ForEach; the text names them    \
                                  */
 #define CAUSE_ALLOWED "allowed" /* the failure of a node that may fail */
 #define CAUSE_FORCED "forced"

@@ -101,6 +101,7 @@ struct Param {
         bool literal; /* takes no "{key}" reference, since it is needed before the run */
         bool plain;   /* besides literal: braces have no special meaning */
         bool late;    /* of a control or decorator: takes references, which its host expands */
+        bool below;   /* of such a text: the references are to variables of each child, and stay in the value */
         bool single;  /* PARAM_STRINGS: a string alone is a list of one */
         /* The names of variables that the node reads or sets: a string, a list of strings, the values of a
          * PARAM_STRING_MAP, the keys of PARAM_EXPRESSIONS. Also literal. In a list "" is no variable. */
@@ -225,7 +226,9 @@ extern const char *const inhibit_mode_names[];
 typedef struct ForEachParams {
         struct json_object *items; /* may be a reference, see definition_params() */
         const char *as, *index;    /* the variables of each instance; index may be NULL */
+        const char *label;         /* with references to variables of an instance, or NULL */
         int64_t concurrency, max_failures;
+        bool run_all;
 } ForEachParams;
 
 /*

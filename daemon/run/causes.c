@@ -228,7 +228,9 @@ Cause *reason_of_element(const Definition *definition, const Variables *variable
         const char *json;
 
         element = variables_element(variables, for_each, child, &index, &n);
-        json = json_object_to_json_string_ext(element, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+        json = params->label ? variables_element_text(variables, child)
+                             : json_object_to_json_string_ext(element,
+                                                              JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
         shown = excerpt(json, strlen(json));
         facts = facts_new("index", json_object_new_int64(index), "element", short_fact(element, shown), NULL);
         if (params->max_failures == 0) {
@@ -241,6 +243,32 @@ Cause *reason_of_element(const Definition *definition, const Variables *variable
         text = g_strdup_printf("failed for %" PRIi64 " of %" PRIu32 " elements, last for %s", params->max_failures + 1,
                                n, shown);
         return cause_new(CAUSE_THRESHOLD, facts, text);
+}
+
+Cause *reason_of_failures(const Tree *tree, const Cause *before, const char *element, NodeId child, Cause *failure) {
+        g_autofree char *told = cause_describe(tree, failure, child), *text = NULL;
+        Cause *cause;
+
+        text = g_strdup_printf("%s%s%s: %s", before ? before->text : "", before ? "; " : "", element, told);
+        cause = cause_new(CAUSE_ALL_FAILED, NULL, text);
+        cause->because = cause_ref(failure);
+        return cause;
+}
+
+Cause *reason_of_all_elements(const Machine *machine, NodeId for_each, const Cause *failures) {
+        g_autofree char *text = NULL;
+        uint32_t n, failed;
+        Cause *cause;
+
+        machine_elements(machine, for_each, &n, &failed);
+        text = failed == n
+                       ? g_strdup_printf("all %" PRIu32 " elements failed: %s", n, failures->text)
+                       : g_strdup_printf("%" PRIu32 " of %" PRIu32 " elements failed: %s", failed, n, failures->text);
+        cause = cause_new(
+                CAUSE_ALL_FAILED,
+                facts_new("elements", json_object_new_int64(n), "children", json_object_new_int64(failed), NULL), text);
+        cause->because = cause_ref(failures->because);
+        return cause;
 }
 
 Cause *reason_of_failed_elements(const Machine *machine, NodeId for_each) {

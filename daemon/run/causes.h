@@ -54,6 +54,11 @@ Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit, const char
 
 /* A ForEach has failed, because of this child. */
 Cause *reason_of_element(const Definition *definition, const Variables *variables, NodeId for_each, NodeId child);
+/* One more element of a ForEach has failed, whose other elements still run. before: those that failed until then, or
+ * NULL. */
+Cause *reason_of_failures(const Tree *tree, const Cause *before, const char *element, NodeId child, Cause *failure);
+/* It has failed because of these elements. */
+Cause *reason_of_all_elements(const Machine *machine, NodeId for_each, const Cause *failures);
 /* A ForEach has succeeded, although elements have failed. */
 Cause *reason_of_failed_elements(const Machine *machine, NodeId for_each);
 

@@ -36,20 +36,6 @@ static Cause *refusal_of(Run *run, NodeId node) {
         return cause_ref(variables_error(run->variables));
 }
 
-/* NULL: the failure does not come from the child of a ForEach. */
-static Cause *element_cause(Run *run, NodeId node, Status status) {
-        bool for_each = definition_tree(run->definition)->nodes[node].type->flags & TYPE_FOR_EACH;
-        NodeId child = for_each && status == STATUS_FAILURE ? node_history_last_failed(run->history, node) : NODE_NONE;
-        Cause *cause;
-
-        if (child == NODE_NONE)
-                return NULL;
-
-        cause = reason_of_element(run->definition, run->variables, node, child);
-        cause->because = cause_ref(node_history_last_cause(run->history, child));
-        return cause;
-}
-
 /* How many elements of a ForEach that has just completed have failed. */
 static uint32_t failed_elements(const Run *run, NodeId node) {
         uint32_t elements, failed = 0;
@@ -57,6 +43,31 @@ static uint32_t failed_elements(const Run *run, NodeId node) {
         if (definition_tree(run->definition)->nodes[node].type->flags & TYPE_FOR_EACH)
                 machine_elements(run->machine, node, &elements, &failed);
         return failed;
+}
+
+/* Does the node run for all elements, whichever fail? */
+static bool runs_all(const Run *run, NodeId node) {
+        const Node *n = &definition_tree(run->definition)->nodes[node];
+
+        return n->type->flags & TYPE_FOR_EACH && ((const ForEachParams *) n->params)->run_all;
+}
+
+/* NULL: the failure does not come from the child of a ForEach. */
+static Cause *element_cause(Run *run, NodeId node, Status status) {
+        bool for_each = definition_tree(run->definition)->nodes[node].type->flags & TYPE_FOR_EACH;
+        NodeId child = for_each && status == STATUS_FAILURE ? node_history_last_failed(run->history, node) : NODE_NONE;
+        const Cause *failures = runs_all(run, node) ? causes_get(&run->forced, node) : NULL;
+        Cause *cause;
+
+        /* The child may have succeeded with other elements since. A run record that btd did not write may lack it. */
+        if (status == STATUS_FAILURE && failures && failed_elements(run, node) > 0)
+                return reason_of_all_elements(run->machine, node, failures);
+        if (child == NODE_NONE)
+                return NULL;
+
+        cause = reason_of_element(run->definition, run->variables, node, child);
+        cause->because = cause_ref(node_history_last_cause(run->history, child));
+        return cause;
 }
 
 /* The cause of the node itself, if it does not come from a child; or NULL. */
@@ -226,6 +237,20 @@ static bool is_not_halted_yet(const Run *run, NodeId node, Status status) {
                node_history_phase(run->history, node) != PHASE_WAITING;
 }
 
+/* The failure of an element is a part of the cause of its ForEach, but the child is about to run for others. */
+static void gather_failure(Run *run, NodeId node) {
+        const Tree *tree = definition_tree(run->definition);
+        NodeId parent = tree->nodes[node].parent;
+
+        if (parent == NODE_NONE || !runs_all(run, parent) || machine_node_held(run->machine, parent) ||
+            tree->nodes[node].flags & NODE_MAY_FAIL || node_history_status(run->history, node) != STATUS_FAILURE)
+                return;
+
+        causes_set(&run->forced, parent,
+                   reason_of_failures(tree, failed_elements(run, parent) > 0 ? causes_get(&run->forced, parent) : NULL,
+                                      run_node_element(run, node), node, node_history_cause(run->history, node)));
+}
+
 void run_node_changed(Run *run, NodeId node, Status status, Reason reason) {
         bool was_halting = node_history_phase(run->history, node) == PHASE_HALTING;
 
@@ -248,6 +273,8 @@ void run_node_changed(Run *run, NodeId node, Status status, Reason reason) {
         }
 
         consider_ready(run, node, status);
+        if (status == STATUS_FAILURE)
+                gather_failure(run, node);
         if (was_halting && status != STATUS_RUNNING)
                 run_consider_waiting(run, node);
 }

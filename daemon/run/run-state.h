@@ -65,7 +65,8 @@ struct Run {
         Variables *variables;
         Machine *machine; /* NULL after the run has finished */
         NodeHistory *history;
-        Causes forced;          /* the causes of forced outcomes */
+        Causes forced;          /* the causes of forced outcomes; and what has failed so far in ForEach nodes that run
+                                 * for all elements */
         GHashTable *timers;     /* of NodeTimer, by node; NULL until there is one */
         GArray *locks;          /* of RunLock; see run_locks(); NULL likewise */
         GHashTable *queues;     /* of SignalQueue, by node; NULL likewise */

@@ -17,6 +17,7 @@
 #include "run/instance.h"
 #include "run/variables.h"
 #include "script/blackboard.h"
+#include "script/reference.h"
 #include "script/script-status.h"
 #include "script/scripts.h"
 #include "script/secrets.h"
@@ -571,6 +572,14 @@ static char *describe_element(json_object *element) {
         return shown;
 }
 
+/* The label of an element whose variables are set. An element without what its label needs is described itself. */
+static char *label_element(const ForEachParams *params, const Blackboard *scope, json_object *item) {
+        g_autoptr(json_object) label = params->label ? json_object_new_string(params->label) : NULL, value = NULL;
+        g_autofree char *error = NULL;
+
+        return describe_element(label && reference_expand(scope, label, &value, &error) >= 0 ? value : item);
+}
+
 void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uint32_t index) {
         const ForEachParams *params = definition_tree(variables->definition)->nodes[for_each].params;
         Scope *scope = get_scope(variables, definition_scope(variables->definition, child));
@@ -581,7 +590,7 @@ void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uin
         blackboard_set(scope->blackboard, params->as, json_object_get(item));
         if (params->index)
                 blackboard_set(scope->blackboard, params->index, json_object_new_int64(index));
-        set_element(scope, index, describe_element(item));
+        set_element(scope, index, label_element(params, scope->blackboard, item));
         begin_scope(scope);
 }
 

@@ -206,6 +206,21 @@ def test_a_for_each_says_how_many_elements_failed(btd):
     assert f"└─ Ping[2: 7] (Script): {ping['text']}\n" in btd.btctl("status", "some", env=UTF8).stdout
 
 
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_a_for_each_that_runs_all_names_all_that_failed(btd, concurrency):
+    """Also those with which its child, or a copy of it, has not ended last; a retry begins anew."""
+    links = [{"name": name} for name in ("eth0", "eth1", "eth2", "eth3")]
+    each = {**for_each(links, label="{link.name}", run_all=True, concurrency=concurrency), "child": {
+        "type": "Script", "name": "Ping", "code": "", "fail_if": "link.name ~= 'eth0' and link.name ~= 'eth3'"}}
+    path = finished(btd, "all", {"type": "RetryUntilSuccessful", "name": "Twice", "num_attempts": 2, "child": each})
+    run, twice, each, ping = chain_of(btd, path)
+    why = "its fail_if is true: link.name ~= 'eth0' and link.name ~= 'eth3' (link is {\"name\":\"%s\"})"
+    assert (each["kind"], each["facts"]) == ("all-failed", {"elements": 4, "children": 2})
+    assert each["text"] == f"2 of 4 elements failed: eth1: {why % 'eth1'}; eth2: {why % 'eth2'}"
+    assert (ping["kind"], ping["text"]) == ("guard", why % "eth2")
+    assert run["text"] == f"Twice: failed 2 times; last: {each['text']}" and twice["kind"] == "attempts"
+
+
 def test_who_gave_a_node_its_outcome(btd):
     btd.tree("given", {"type": "Sequence", "name": "All", "children": [
         LONG, {"type": "AlwaysFailure", "name": "Mine"}, {"type": "AlwaysSuccess", "name": "Other"}]})

@@ -264,6 +264,10 @@ static int settle_references(Loader *loader, Target *target, const Param *param,
         r = check_references(loader, target, param, &place, item);
         if (r < 0)
                 return r;
+        if (param->below) {
+                loader_add_references(loader, param, target->node, item);
+                return 0;
+        }
         if (r > 0) {
                 add_template(loader, target, param, item, *value);
                 return 1;

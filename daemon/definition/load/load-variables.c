@@ -234,8 +234,11 @@ static void move_to(VariableCheck *check, uint32_t node, unsigned *use) {
         }
 }
 
-static bool is_local(const VariableCheck *check, const char *name) {
-        return GPOINTER_TO_INT(g_hash_table_lookup(check->local, name)) > 0;
+static bool is_local(const VariableCheck *check, const VariableUse *variable) {
+        uint32_t use = variable->param->below ? plan_node(check->plan, variable->node)->use : PLAN_NONE;
+
+        return GPOINTER_TO_INT(g_hash_table_lookup(check->local, variable->name)) > 0 ||
+               (use != PLAN_NONE && g_strv_contains(plan_use(check->plan, use)->names, variable->name));
 }
 
 static void each_variable_use(VariableCheck *check, void (*visit)(VariableCheck *check, const VariableUse *variable)) {
@@ -321,7 +324,7 @@ static bool counts(VariableCheck *check, const VariableUse *variable) {
 }
 
 static void collect(VariableCheck *check, const VariableUse *variable) {
-        if (!variable->writes || is_local(check, variable->name))
+        if (!variable->writes || is_local(check, variable))
                 return;
         if (!is_outer(variable->name)) {
                 g_hash_table_add(check->set, (char *) variable->name);
@@ -461,13 +464,14 @@ static void check_first(VariableCheck *check, const VariableUse *variable) {
                                         variable->param->name, name));
 }
 
-static bool is_secret(const VariableCheck *check, const char *name) {
+static bool is_secret(const VariableCheck *check, const VariableUse *variable) {
+        const char *name = variable->name;
         const Plan *plan = check->plan;
         const Declaration *input;
 
         while (is_outer(name) && plan->user)
                 plan = plan->user;
-        input = is_local(check, name) ? NULL : declaration_find(plan->inputs, name + is_outer(name));
+        input = is_local(check, variable) ? NULL : declaration_find(plan->inputs, name + is_outer(name));
 
         return input && input->secret;
 }
@@ -477,12 +481,12 @@ static void check_variable(VariableCheck *check, const VariableUse *variable) {
         GHashTable *set = outer ? check->outer : check->set;
         const char *name = variable->name + outer;
 
-        if (variable->param->openly && variable->writes && is_secret(check, variable->name))
+        if (variable->param->openly && variable->writes && is_secret(check, variable))
                 loader_error_in(check->loader, check->plan, variable->node, use_place(check, variable),
                                 g_strdup_printf("%s: '%s' is secret, and everybody can read what this node reads; only "
                                                 "a DBusCall, a Spawn or a Command can get a secret",
                                                 variable->param->name, variable->name));
-        if (variable->writes || !set || is_local(check, variable->name))
+        if (variable->writes || !set || is_local(check, variable))
                 return;
         name = outer ? loader_intern_text(check->loader, name) : name;
         if (g_hash_table_contains(set, name)) {

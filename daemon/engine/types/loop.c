@@ -138,15 +138,18 @@ static bool elements_left(const NodeState *state) {
         return state->position < state->elements;
 }
 
-/* FAILURE: too many elements have failed. */
+static bool too_many_failed(const ForEachParams *params, const NodeState *state) {
+        return params->max_failures >= 0 && state->failed > params->max_failures;
+}
+
+/* FAILURE: too many elements have failed, and the others need not run. */
 static Status count(Machine *machine, NodeId node, Status status) {
         NodeState *state = node_state(machine, node);
         const ForEachParams *params = machine->nodes[node].params;
 
         state->failed += status == STATUS_FAILURE;
-        return status == STATUS_FAILURE && params->max_failures >= 0 && state->failed > params->max_failures
-                       ? STATUS_FAILURE
-                       : STATUS_SUCCESS;
+        return status == STATUS_FAILURE && !params->run_all && too_many_failed(params, state) ? STATUS_FAILURE
+                                                                                              : STATUS_SUCCESS;
 }
 
 /* RUNNING, FAILURE or ERROR; SUCCESS: no element is left for the child. If an element takes no time, the next one waits
@@ -220,6 +223,8 @@ static Status for_each_tick(Machine *machine, NodeId node) {
         }
 
         status = visit_all(machine, node, fresh || machine->full);
+        if (status == STATUS_SUCCESS && params->run_all && too_many_failed(params, state))
+                status = STATUS_FAILURE;
         if (status_is_outcome(status)) {
                 node_reset_children(machine, node);
                 if (status == STATUS_FAILURE && params->max_failures > 0)
@@ -252,6 +257,12 @@ static const Param for_each_params[] = {
           .literal = true,
           .local = true,
           .doc = "The variable for the element's number, from 0" },
+        { .name = "label",
+          .kind = PARAM_STRING,
+          .offset = offsetof(ForEachParams, label),
+          .late = true,
+          .below = true,
+          .doc = "What names an element for people, such as \"{camera.name}\"; by default the element itself" },
         { .name = "concurrency",
           .kind = PARAM_INT,
           .offset = offsetof(ForEachParams, concurrency),
@@ -266,6 +277,10 @@ static const Param for_each_params[] = {
           .min = -1,
           .max = UINT32_MAX,
           .doc = "How many elements may fail; -1: any number" },
+        { .name = "run_all",
+          .kind = PARAM_BOOL,
+          .offset = offsetof(ForEachParams, run_all),
+          .doc = "true: it also runs for the other elements when too many have failed, and fails after the last one" },
         {},
 };
 
@@ -278,6 +293,6 @@ const NodeType for_each_type = {
         .summary = "Runs its child once for each element of a list, for several at the same time",
         .doc = "SUCCESS when it has run for all elements, or the list is empty; a skipped element counts as a success. "
                "FAILURE as soon as more than max_failures elements have failed: running ones are halted, and no more "
-               "are started. Also FAILURE if items is not a list.",
+               "are started; with run_all, when it has run for all of them. Also FAILURE if items is not a list.",
         .tick = for_each_tick,
 };

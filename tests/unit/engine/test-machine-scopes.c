@@ -70,6 +70,13 @@ static void test_for_each_max_failures(void) {
         PLAY("ForEach{max_failures=-1}(a)",
              { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
              { "a failure", "give a 1, start a", STATUS_RUNNING }, { "a failure", "", STATUS_SUCCESS });
+        PLAY("ForEach{run_all=1}(a, b)",
+             { "ForEach elements 3, start", "list ForEach, give a 0, start a, give b 1, start b", STATUS_RUNNING },
+             { "a failure", "give a 2, start a", STATUS_RUNNING }, { "a success", "", STATUS_RUNNING },
+             { "b success", "", STATUS_FAILURE });
+        PLAY("ForEach{run_all=1, max_failures=1}(a)",
+             { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "a failure", "give a 1, start a", STATUS_RUNNING }, { "a success", "", STATUS_SUCCESS });
 }
 
 /* An element that takes no time lets others go first. */

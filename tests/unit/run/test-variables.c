@@ -190,6 +190,19 @@ static void test_element_text(void) {
         g_assert_cmpstr(variables_element_text(again, 2), ==, NULL);
 }
 
+static void test_label(void) {
+        g_autoptr(Stage) stage = stage_new(
+                "{ 'btd': 1, 'root': { 'type': 'ForEach', 'items': [{ 'id': 'a' }, { 'id': 7 }, 'b'], 'as': 'x', "
+                "'index': 'i', 'label': '{i}: {x.id}', 'child': { 'type': 'FakeAction' } } }");
+        static const char *const shown[] = { "0: a", "1: 7", "b" };
+
+        g_assert_cmpuint(variables_elements(stage->variables, 0), ==, G_N_ELEMENTS(shown));
+        for (uint32_t i = 0; i < G_N_ELEMENTS(shown); i++) {
+                variables_hand_out(stage->variables, 0, 1, i);
+                g_assert_cmpstr(variables_element_text(stage->variables, 1), ==, shown[i]);
+        }
+}
+
 /* The only child of a ForEach gets one element after another. */
 static void test_only_child(void) {
         g_autoptr(Stage) stage = stage_new("{ 'btd': 1, 'root': { 'type': 'ForEach', 'items': ['a', 'b'], 'as': 'x', "
@@ -351,6 +364,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/variables/next-element", test_next_element);
         g_test_add_func("/variables/for-each", test_for_each);
         g_test_add_func("/variables/element-text", test_element_text);
+        g_test_add_func("/variables/label", test_label);
         g_test_add_func("/variables/only-child", test_only_child);
         g_test_add_func("/variables/no-list", test_no_list);
         g_test_add_func("/variables/subtree", test_subtree);
