@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests btd-nodes(5): it has every type, as the program knows it, and its examples run as they are printed."""
+"""Compares the pages with the program: btd-nodes(5), whose examples run as they are printed, and in all pages the limits,
+options, variables of the environment, exit statuses, units and commands. Other tests compare the README (simulate), the
+cookbook (cookbook), the keys of a tree file (reference), org.btd1(5) (interface) and what the next btd does (durability)."""
 
 import json
 import pathlib
@@ -67,3 +69,88 @@ def test_page_is_clean():
     except FileNotFoundError:
         pytest.skip("mandoc is not installed")
     assert lint.returncode == 0, lint.stdout
+
+
+# All pages
+
+PAGES = {path: path.read_text(encoding="utf-8") for folder in ("client", "daemon", "trees", "units")
+         for path in (ROOT / folder).rglob("*") if re.search(r"\.[1578](\.in)?$", path.name)}
+SOURCES = {path: path.read_text(encoding="utf-8") for folder in ("client", "daemon")
+           for path in (ROOT / folder).rglob("*.[ch]")}
+
+
+def page(name):
+    return next(text for path, text in PAGES.items() if path.name == name)
+
+
+def test_limits():
+    """The table in btd(8), and the defaults of the program."""
+    code = SOURCES[ROOT / "daemon/basic/limit.c"]
+    names = dict(re.findall(r'\[(LIMIT_\w+)\] = \{ "([\w-]+)", ', code))
+    defaults = {names[key]: eval(value) for key, value in re.findall(r"\[(LIMIT_\w+)\] = ([\d *]+),", code)}
+    shown = re.findall(r"^\.It .* Ta Li ([\w-]+) Ta (\d+)$", page("btd.8"), re.M)
+    assert len(defaults) > 15 and {name: int(number) for name, number in shown} == defaults
+
+
+def test_options_of_btd():
+    told = subprocess.run([daemon.BTD, "--help"], capture_output=True, text=True, check=True).stdout
+    options = set(re.findall(r"^(?:  -h,)? +--([\w-]+)", told, re.M))
+    section = re.search(r"^\.Sh OPTIONS\n(.*?)^\.Sh ", page("btd.8"), re.M | re.S)[1]
+    assert set(re.findall(r"^\.It Fl -([\w-]+)", section, re.M)) == options
+    assert re.search(r"the default is\n\.Li (\w+) \.", section)[1] == re.search(r"when stopping \((\w+)\)", told)[1]
+
+
+def test_environment():
+    """What the program reads is in a page, and what a page names is read by the program, or by a library for it."""
+    read = {name for text in SOURCES.values() for name in re.findall(r'getenv\("(\w+)"\)', text)}
+    named = {name for text in PAGES.values() for line in re.findall(r"^\.(?:It |Pq |Po )?Ev (.*)$", text, re.M)
+             for name in re.findall(r"\b[A-Z][A-Z_]{3,}\b", line)}
+    assert read - named <= {"SUDO_UID", "INVOCATION_ID", "XDG_RUNTIME_DIR"}
+    words = {word for text in SOURCES.values() for word in re.findall(r'"([A-Z_]+)"', text)}
+    assert named - words <= {"LANG", "LC_ALL", "LC_CTYPE", "SERVICE_RESULT", "WATCHDOG_USEC"}
+
+
+def test_exit_statuses():
+    code = SOURCES[ROOT / "client/view/report.h"]
+    known = {"0", "1"} | set(re.findall(r"EXIT_\w+ = (\d+),", code))
+    section = re.search(r"^\.Sh EXIT STATUS\n(.*?)^\.Sh ", page("btctl.1"), re.M | re.S)[1]
+    assert {status.removesuffix("+N") for status in re.findall(r"^\.It (\S+)$", section, re.M)} == known
+
+
+def test_units():
+    """Each unit of btd that a page names is there."""
+    there = {path.name.removesuffix(".in") for path in (ROOT / "units").rglob("btd*")}
+    for path, text in PAGES.items():
+        named = set(re.findall(r"\b(btd(?:-run|-job|-metrics)?@?\.(?:service|socket|timer))\b", text))
+        assert named <= there, f"{path.name} names {named - there}"
+
+
+def commands():
+    """The command lines of btctl in pages, README and examples."""
+    texts = {**PAGES, ROOT / "README.md": (ROOT / "README.md").read_text(encoding="utf-8")}
+    for path, text in texts.items():
+        lines = [line for block in re.findall(r"^\.Bd -literal[^\n]*\n(.*?)^\.Ed|^```(?:sh|console)\n(.*?)^```", text,
+                                              re.M | re.S) for line in "".join(block).splitlines()]
+        lines += re.findall(r"^\.(?:It )?(?:Ql|Li) \"?(btctl [^\"\n]*)", text, re.M) + re.findall(r"`(btctl [^`]*)`", text)
+        for line in lines:
+            line = re.sub(r"\\(?:e$|&|-|[(]..)", "", re.sub(r" [#|>&;].*", "", line.strip().removeprefix("$ ")))
+            match = re.match(r"(?:sudo )?(?:\S*/)?btctl (.*)", line)
+            if match:
+                yield f"{path.name}: {line}", match[1].split()
+
+
+def test_commands():
+    """Verbs and their options."""
+    verbs = set(subprocess.run([daemon.BTCTL, "complete", "verbs"], capture_output=True, text=True,
+                               check=True).stdout.split())
+    options = {verb: set(subprocess.run([daemon.BTCTL, "complete", "options", verb], capture_output=True, text=True,
+                                        check=True).stdout.replace("=", "").split()) for verb in ["", *verbs]}
+    wrong, n = [], 0
+    for line, words in commands():
+        verb = next((word for word in words if word in verbs), "")
+        used = {re.match(r"--[\w-]*", word)[0] for word in words if word.startswith("--")}
+        operands = [word for word in words if not word.startswith("-")]
+        n += 1
+        if used - options[verb] or (operands and re.fullmatch("[a-z]+", operands[0]) and not verb):
+            wrong.append(line)
+    assert n > 80 and not wrong, "\n".join(wrong)
