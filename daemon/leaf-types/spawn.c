@@ -17,7 +17,8 @@
 static const char *const ways[] = { "auto", "unit", "child", NULL };
 
 static const char *const format_names[] = {
-        [OUTPUT_TEXT] = "text", [OUTPUT_LINES] = "lines", [OUTPUT_WORDS] = "words", [OUTPUT_JSON] = "json", NULL,
+        [OUTPUT_TEXT] = "text", [OUTPUT_LINES] = "lines", [OUTPUT_WORDS] = "words",
+        [OUTPUT_JSON] = "json", [OUTPUT_BYTES] = "bytes", NULL,
 };
 
 static const char *const signal_names[] = {
@@ -144,8 +145,8 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .offset = offsetof(SpawnParams, stdout_format),                                                \
                         .fallback = "\"text\"",                                                                        \
                         .values = format_names,                                                                        \
-                        .doc = "What that variable gets: the text, a list of its lines or of its words, or the value " \
-                               "of its JSON",                                                                          \
+                        .doc = "What that variable gets: the text, a list of its lines or of its words, the value of " \
+                               "its JSON, or a list of the numbers of its bytes",                                      \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "stderr",                                                                              \

@@ -24,6 +24,7 @@ typedef enum OutputFormat {
         OUTPUT_LINES,
         OUTPUT_WORDS,
         OUTPUT_JSON,
+        OUTPUT_BYTES,
 } OutputFormat;
 
 typedef struct SpawnParams {

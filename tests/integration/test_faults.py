@@ -218,6 +218,7 @@ def test_too_much_output(btd):
 
 def test_output_that_is_no_text(btd):
     assert run_with_output(btd, "printf 'a\\377b'") == "a\ufffdb"
+    assert "its stdout is not UTF-8, so some bytes are replaced; \"stdout_format\": \"bytes\" keeps them" in btd.log()
 
 
 def test_a_variable_that_is_not_there(btd):

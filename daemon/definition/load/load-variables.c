@@ -276,9 +276,7 @@ static VariableType type_given(const VariableCheck *check, const VariableUse *va
         }
 
         form = format->values[*(const int *) ((const char *) node->params + format->offset)];
-        return g_str_equal(form, "text")                                  ? VARIABLE_STRING
-               : g_str_equal(form, "lines") || g_str_equal(form, "words") ? VARIABLE_LIST
-                                                                          : VARIABLE_ANY;
+        return g_str_equal(form, "text") ? VARIABLE_STRING : g_str_equal(form, "json") ? VARIABLE_ANY : VARIABLE_LIST;
 }
 
 static bool is_word(char c) {

@@ -421,26 +421,6 @@ static int parse(const Output *output, bool secret, json_object **ret_value, cha
         return r;
 }
 
-/* The output without a newline at the end; invalid UTF-8 is replaced, except in JSON. secret: do not quote it. */
-static int output_to_json(const Output *output, OutputFormat format, bool secret, json_object **ret_value,
-                          char **ret_problem) {
-        g_autofree char *valid = NULL;
-
-        if (format != OUTPUT_TEXT && output->text->len > FORMATTED_OUTPUT_MAX) {
-                *ret_problem = g_strdup_printf("its %s is longer than %u bytes, so it can only be kept as text",
-                                               output->what, FORMATTED_OUTPUT_MAX);
-                return -E2BIG;
-        }
-        if (format == OUTPUT_JSON)
-                return parse(output, secret, ret_value, ret_problem);
-
-        valid = g_utf8_make_valid(output->text->str, (gssize) length_without_newline(output));
-        *ret_value = format == OUTPUT_LINES   ? list_of(valid, "\n", true)
-                     : format == OUTPUT_WORDS ? list_of(valid, " \t\n\v\f\r", false)
-                                              : json_object_new_string(valid);
-        return 0;
-}
-
 struct Execution {
         Leaf *leaf;
         const SpawnParams *params;
@@ -458,6 +438,49 @@ struct Execution {
         LogTail *tail;
         SpawnEnd end; /* its texts belong to the execution */
 };
+
+static json_object *list_of_bytes(const GString *text) {
+        json_object *list = json_object_new_array_ext((int) text->len);
+
+        for (size_t i = 0; i < text->len; i++)
+                json_object_array_add(list, json_object_new_int((uint8_t) text->str[i]));
+
+        return list;
+}
+
+static void tell_of_bytes(const Execution *execution, const Output *output) {
+        const LogSubject subject = leaf_log_subject(execution->leaf);
+
+        log_message(LOG_NOTICE, &subject, "its %s is not UTF-8, so some bytes are replaced%s", output->what,
+                    output == execution->output ? "; \"stdout_format\": \"bytes\" keeps them" : "");
+}
+
+/* The output without a newline at the end; invalid UTF-8 is replaced, except in JSON. secret: do not quote it. */
+static int output_to_json(const Execution *execution, const Output *output, OutputFormat format, bool secret,
+                          json_object **ret_value, char **ret_problem) {
+        size_t length = length_without_newline(output);
+        g_autofree char *valid = NULL;
+
+        if (format != OUTPUT_TEXT && output->text->len > FORMATTED_OUTPUT_MAX) {
+                *ret_problem = g_strdup_printf("its %s is longer than %u bytes, so it can only be kept as text",
+                                               output->what, FORMATTED_OUTPUT_MAX);
+                return -E2BIG;
+        }
+        if (format == OUTPUT_JSON)
+                return parse(output, secret, ret_value, ret_problem);
+        if (format == OUTPUT_BYTES) {
+                *ret_value = list_of_bytes(output->text);
+                return 0;
+        }
+
+        if (!g_utf8_validate_len(output->text->str, length, NULL))
+                tell_of_bytes(execution, output);
+        valid = g_utf8_make_valid(output->text->str, (gssize) length);
+        *ret_value = format == OUTPUT_LINES   ? list_of(valid, "\n", true)
+                     : format == OUTPUT_WORDS ? list_of(valid, " \t\n\v\f\r", false)
+                                              : json_object_new_string(valid);
+        return 0;
+}
 
 static bool is_success(const SpawnParams *params, const SpawnEnd *end) {
         if (end->error || end->result || end->code != CLD_EXITED)
@@ -527,7 +550,8 @@ static char *set_output(Execution *execution, const char *key, Output *output, O
         if (!output)
                 return NULL;
 
-        if (output_to_json(output, format, blackboard_seals(execution->leaf->blackboard, key), &value, &problem) >= 0)
+        if (output_to_json(execution, output, format, blackboard_seals(execution->leaf->blackboard, key), &value,
+                           &problem) >= 0)
                 leaf_set_output(execution->leaf, key, value);
         if (!is_cut)
                 return problem;

@@ -416,6 +416,7 @@ static void test_output_format(void) {
         assert_format(stage, "echo '{{\"a\": [1, 18446744073709551615, \"\xc3\xbc\"], \"b\": null}'", "json",
                       "{\"a\":[1,18446744073709551615,\"\xc3\xbc\"],\"b\":null}");
         assert_format(stage, "echo null", "json", "null");
+        assert_format(stage, "printf 'a\\377\\0\\n'", "bytes", "[97,255,0,10]");
 }
 
 /* Lists and JSON are made on the main loop. */
