@@ -209,6 +209,13 @@ json_object *tree_info_to_json(const TreeInfo *tree) {
         return json;
 }
 
+const char *tree_info_autostart(const TreeInfo *tree) {
+        if (strcmp(tree->state, "failed") == 0)
+                return "unknown";
+
+        return tree->autostart ? "yes" : "no";
+}
+
 json_object *tree_info_list_to_json(const GPtrArray *trees) {
         json_object *json = json_object_new_array();
 

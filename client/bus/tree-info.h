@@ -30,6 +30,8 @@ int tree_info_list(Client *client, GPtrArray **ret_trees);
 /* Gets the fields that the list does not have. */
 int tree_info_complete(Client *client, TreeInfo *tree);
 
+/* "yes" or "no"; "unknown": no file of it was ever correct. */
+const char *tree_info_autostart(const TreeInfo *tree);
 /* The text that the tree was loaded from; the caller frees it. */
 int tree_info_text(Client *client, const char *path, char **ret_text);
 

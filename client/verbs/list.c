@@ -65,7 +65,7 @@ static void print_table(const Output *output, const GPtrArray *trees, const GPtr
                 style_append_word(output, state, tree->state);
                 columns_add_styled(columns, output, STYLE_PLAIN, tree->name);
                 columns_add(columns, state->str);
-                columns_add_styled(columns, output, STYLE_PLAIN, tree->autostart ? "yes" : "no");
+                columns_add_styled(columns, output, STYLE_PLAIN, tree_info_autostart(tree));
                 add_runs(columns, output, tree->name, runs);
                 columns_add_styled(columns, output, STYLE_PLAIN, tree->description);
         }

@@ -75,7 +75,7 @@ static void append_tree_header(const Output *output, GString *text, const TreeIn
                 run_view_append_field(output, text, "About", tree->description);
         if (*tree->source)
                 run_view_append_field(output, text, "File", tree->source);
-        run_view_append_field(output, text, "Autostart", tree->autostart ? "yes" : "no");
+        run_view_append_field(output, text, "Autostart", tree_info_autostart(tree));
         append_declarations(output, text, "Inputs", tree->inputs);
         append_declarations(output, text, "Outputs", tree->outputs);
         run_view_append_field(output, text, "Runs", runs);
