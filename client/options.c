@@ -178,9 +178,12 @@ bool options_has(const Options *options, OptionId id) {
         return options->given & OPTION_BIT(id);
 }
 
-/* Times as journalctl has them. False: it is something else. */
+/* Times as journalctl(1) has them, see systemd.time(7). False: it is something else. */
 static bool parse_time(const char *text, uint64_t *ret_time) {
-        static const char *const formats[] = { "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d", "%H:%M:%S", "%H:%M" };
+        static const char *const formats[] = {
+                "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M",
+                "%Y-%m-%d",          "%H:%M:%S",          "%H:%M",          "@%s",
+        };
         bool before = *text == '-', ago = g_str_has_suffix(text, " ago"), yesterday = g_str_equal(text, "yesterday");
         g_autofree char *past = g_strndup(text + before, strlen(text) - before - (ago ? strlen(" ago") : 0));
         uint64_t span, now = (uint64_t) g_get_real_time();
@@ -189,6 +192,11 @@ static bool parse_time(const char *text, uint64_t *ret_time) {
 
         if (span_parse(past, &span) >= 0) {
                 *ret_time = span < now ? now - span : 0;
+                return true;
+        }
+
+        if (g_str_equal(text, "now")) {
+                *ret_time = now;
                 return true;
         }
 

@@ -114,6 +114,8 @@ def test_nodes(ran):
 def test_some_runs(ran):
     assert stats(ran, "boot", "-n", "12")["runs"] == stats(ran, "boot", "--lines=12")["success"] == 12
     assert stats(ran, "boot", "--since=1h")["runs"] == 36
+    assert all(stats(ran, "boot", f"--since={time}")["runs"] == 36 for time in ("2026-01-02T03:04", "@1767323045"))
+    assert ran.btctl("stats", "boot", "--since=now").stdout == "no run of 'boot' has finished in this time\n"
     assert stats(ran, "boot", "--since=2026-01-02 03:04:05")["runs"] == stats(ran, "boot", "--since=2026-01-02")["runs"]
     assert stats(ran, "boot@eth0")["runs"] == 0
     assert ran.btctl("stats", "boot", "--since=1us").stdout == "no run of 'boot' has finished in this time\n"
