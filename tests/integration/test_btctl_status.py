@@ -27,7 +27,7 @@ def test_list(btd):
     assert lines[0] == ["TREE", "STATE", "AUTOSTART", "RUNS", "DESCRIPTION"]
     assert lines[1][:3] == ["boot", "ok", "yes"] and "boot.2 (eth0) success" in lines[1][3]
     assert lines[1][4] == "The ?[31mdevice 名前"  # of which the first ends in the byte of a carriage return
-    assert lines[2] == ["net", "failed", "no", "-"]
+    assert lines[2] == ["net", "failed", "unknown", "-"]
 
     trees = {tree["name"]: tree for tree in json.loads(btd.btctl("list", "--json").stdout)}
     assert trees["boot"]["description"] == "The \033[31mdevice 名前"
