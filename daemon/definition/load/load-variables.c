@@ -12,6 +12,7 @@
 #include "basic/nearest.h"
 #include "definition/hints.h"
 #include "definition/load/loader.h"
+#include "engine/types/types.h"
 #include "script/reference.h"
 
 static VariableUse *add_variable_use(Loader *loader, const Param *param, uint32_t node, uint32_t item, uint32_t offset,
@@ -164,7 +165,9 @@ typedef struct VariableCheck {
         GHashTable *local;     /* name -> number of ForEach around with it */
         GArray *locals;        /* of Local */
         GHashTable *reported;  /* names; each is reported once */
-        unsigned own;          /* OwnVariable that are read, because no part of the tree at the top sets them */
+        GHashTable *beside; /* "5 answer": node 5 runs nodes at the same time, and below this child of it, the last one
+                             * so far, the variable is set; UINT32_MAX: reported */
+        unsigned own;       /* OwnVariable that are read, because no part of the tree at the top sets them */
 } VariableCheck;
 
 static bool is_outer(const char *name) {
@@ -506,6 +509,70 @@ static void check_variable(VariableCheck *check, const VariableUse *variable) {
                 report(check, variable);
 }
 
+/* Code that also reads the variable, such as "n = n + 1", adds to the value of others. Code that reads no variable sets
+ * a flag, which is the same whoever sets it. */
+static bool overwrites(const VariableCheck *check, const VariableUse *variable) {
+        const VariableUse *first = &g_array_index(check->plan->variable_uses, VariableUse, 0);
+        bool reads = false;
+
+        if (variable->param->kind != PARAM_CODE)
+                return true;
+
+        for (const VariableUse *use = variable; use >= first && use->item == variable->item; use--) {
+                if (!use->writes && use->name == variable->name)
+                        return false;
+                reads |= !use->writes;
+        }
+
+        return reads;
+}
+
+/* Nodes that run at the same time, which are copies below a ForEach or children of a Parallel, should not set the same
+ * variable. A lock inside lets only one of them run. */
+static void check_beside(VariableCheck *check, const VariableUse *variable) {
+        const Plan *plan = check->plan;
+
+        if (!variable->writes || is_local(check, variable) || !overwrites(check, variable))
+                return;
+
+        for (uint32_t child = variable->node, node; child != PLAN_NONE; child = node) {
+                const NodeType *type;
+                char *text = NULL, *key;
+                uint32_t other;
+
+                node = plan_node(plan, child)->parent;
+                if (node == PLAN_NONE ||
+                    (plan_node(plan, child)->attributes && plan_node(plan, child)->attributes->lock))
+                        return;
+
+                type = plan_node(plan, node)->type;
+                if (type != &for_each_type && type != &parallel_type && type != &parallel_all_type)
+                        continue;
+
+                key = g_strdup_printf("%u %s", node, variable->name);
+                other = GPOINTER_TO_UINT(g_hash_table_lookup(check->beside, key));
+                if (type == &for_each_type && plan_node(plan, node)->use != PLAN_NONE &&
+                    plan_use(plan, plan_node(plan, node)->use)->copies > 1 && other == 0)
+                        text = g_strdup_printf("%s: elements that run at the same time set '%s', so one overwrites the "
+                                               "value of another; a SubTree gives each element its own variables",
+                                               variable->param->name, variable->name);
+                else if (type != &for_each_type && other != 0 && other != UINT32_MAX && other != child)
+                        text = g_strdup_printf(
+                                "%s: another child of '%s' sets '%s' at the same time, so one overwrites "
+                                "the value of the other; use two variables",
+                                variable->param->name, plan_node(plan, node)->name ?: type->name, variable->name);
+                if (other != UINT32_MAX)
+                        g_hash_table_insert(check->beside, key, GUINT_TO_POINTER(text ? UINT32_MAX : child));
+                else
+                        g_free(key);
+                if (!text)
+                        continue;
+
+                loader_warning_in(check->loader, plan, variable->node, use_place(check, variable), text);
+                return;
+        }
+}
+
 static void check_declared_outputs(VariableCheck *check) {
         const Plan *plan = check->plan;
 
@@ -571,6 +638,7 @@ static VariableCheck *variable_check_new(Loader *loader, Plan *plan, GHashTable 
         check->local = g_hash_table_new(NULL, NULL);
         check->locals = g_array_new(false, false, sizeof(Local));
         check->reported = g_hash_table_new(NULL, NULL);
+        check->beside = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         return check;
 }
 
@@ -581,6 +649,7 @@ static void variable_check_free(VariableCheck *check) {
         g_hash_table_unref(check->local);
         g_array_unref(check->locals);
         g_hash_table_unref(check->reported);
+        g_hash_table_unref(check->beside);
         g_free(check);
 }
 
@@ -632,6 +701,7 @@ const char *const *loader_check_variables(Loader *loader, Plan *root, unsigned *
                 VariableCheck *check = g_ptr_array_index(checks, i);
 
                 each_variable_use(check, check_variable);
+                each_variable_use(check, check_beside);
                 *ret_own |= check->own;
                 check_declared_outputs(check);
         }

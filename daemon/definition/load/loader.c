@@ -198,6 +198,16 @@ void loader_error_in(Loader *loader, Plan *plan, uint32_t node, size_t offset, c
                         full || (node == PLAN_NONE && plan->is_root) ? NULL : plan_path(plan, node), text);
 }
 
+void loader_warning_in(Loader *loader, const Plan *plan, uint32_t node, size_t offset, char *text) {
+        if (plan->unit->file->number > 0) {
+                g_free(text);
+                return;
+        }
+
+        diagnostics_add(loader->diagnostics, plan->file->number, offset, true,
+                        diagnostics_is_full(loader->diagnostics) ? NULL : plan_path(plan, node), text);
+}
+
 void reading_error(Loader *loader, Reading *reading, uint32_t item, char *text) {
         reading->target.wrong = true;
         loader_error(loader, item, text);

@@ -247,6 +247,8 @@ void loader_warning(Loader *loader, uint32_t item, char *text);
 void loader_error_inside(Loader *loader, uint32_t item, size_t byte, char *text);
 /* The same for a node (or PLAN_NONE) of a tree that was already read. */
 void loader_error_in(Loader *loader, Plan *plan, uint32_t node, size_t offset, char *text);
+/* The same for a warning. */
+void loader_warning_in(Loader *loader, const Plan *plan, uint32_t node, size_t offset, char *text);
 /* Reports an error of the node and marks it as wrong. */
 void reading_error(Loader *loader, Reading *reading, uint32_t item, char *text);
 /* The tree cannot be made; reading continues to find more errors. */
