@@ -523,7 +523,9 @@ Status simulate(Definition *definition, const Scenario *scenario, const Simulati
                 .warnings = warnings,
         };
         RunServices services = { .leaves = &simulation.services, .ticker = ticker, .locks = locks };
-        RunOrigin origin = { .id = "", .tree = "", .instance = options->instance ?: "", .seed = options->seed };
+        const char *name = options->tree ?: "";
+        g_autofree char *id = g_strconcat(name, ".1", NULL);
+        RunOrigin origin = { .id = id, .tree = name, .instance = options->instance ?: "", .seed = options->seed };
         g_autoptr(Run) run = run_make_live(&origin, definition, &services, &run_callbacks, &simulation);
         g_autofree Request *requests = NULL;
         uint32_t n_requests;

@@ -16,7 +16,8 @@
 
 typedef struct SimulationOptions {
         json_object *variables; /* these replace variables of the tree: an object, or NULL; borrowed */
-        const char *instance;   /* its name; NULL: none */
+        const char *tree;       /* its name; NULL: none */
+        const char *instance;   /* the same */
         uint64_t seed;
         uint64_t until; /* the simulation stops at this time */
 } SimulationOptions;

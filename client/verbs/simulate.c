@@ -230,7 +230,7 @@ int verb_simulate(Client *client, char **operands) {
         if (status != EXIT_SUCCESS)
                 return status;
 
-        simulator.title = title_of(operands[0]);
+        simulator.options.tree = simulator.title = title_of(operands[0]);
         result = simulate(simulator.definition, simulator.scenario, &simulator.options, on_event, &simulator);
 
         return simulator.expectation ? report_comparison(&simulator) : report_result(&simulator, result);

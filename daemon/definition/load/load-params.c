@@ -210,7 +210,8 @@ static int check_string(Loader *loader, const Target *target, const Param *param
                 problem = no_references(param);
         else if (reference_spreads(string, length) &&
                  (param->kind != PARAM_STRINGS || !place->parent || place->parent->parent))
-                problem = "\"{key...}\" can be used only as an element of a list of strings, such as 'argv'";
+                problem = "\"{key...}\" can be used only as an element of a list of strings, such as 'argv'; "
+                          "\"{key}\" alone is the list itself";
         else if (reference_to_secret(string, length) && !may_be_secret(loader, target, param))
                 problem = no_secrets(param);
         else
