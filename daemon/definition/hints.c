@@ -101,6 +101,7 @@ const Hint hints[] = {
         { HINT_KEY, "PathExists", "file|filename|directory|dir", "path", NULL },
         { HINT_KEY, "PathExists|UnitState|DBusProperty|DBusName|Condition|Command", "not|exists|invert|negate", NULL,
           "put an Inverter around the node" },
+        { HINT_KEY, "RestartUnit", "try|try_restart|only_if_active|only_active|conditional", "if_active", NULL },
         { HINT_KEY, UNIT_TYPES, "service|units|name_of_unit", "unit", NULL },
         { HINT_KEY, "UnitState", "active|active_state", "state", NULL },
         { HINT_KEY, "DBusSignal", "destination|service|bus_name|dest", "sender", NULL },

@@ -46,23 +46,32 @@ const char *const unit_job_modes[] = {
 
 static const Param unit_job_params[] = { UNIT_PARAM, MODE_PARAM, TIMEOUT_PARAM, BUS_PARAM, {} };
 
-static const Param unit_start_params[] = {
-        UNIT_PARAM,
-        MODE_PARAM,
+#define START_PARAMS                                                                                                   \
+        UNIT_PARAM, MODE_PARAM,                                                                                        \
+                {                                                                                                      \
+                        .name = "wait_for_restarts",                                                                   \
+                        .kind = PARAM_BOOL,                                                                            \
+                        .offset = offsetof(UnitJobParams, wait_for_restarts),                                          \
+                        .fallback = "false",                                                                           \
+                        .doc = "When the unit fails, wait as long as systemd starts it again because of its Restart=", \
+                },                                                                                                     \
+        {                                                                                                              \
+                .name = "reset_failed", .kind = PARAM_BOOL, .offset = offsetof(UnitJobParams, reset_failed),           \
+                .fallback = "false",                                                                                   \
+                .doc = "First forget that the unit has failed, and how often it was started "                          \
+                       "(StartLimitBurst=), as systemctl reset-failed does",                                           \
+        }
+
+static const Param unit_start_params[] = { START_PARAMS, TIMEOUT_PARAM, BUS_PARAM, {} };
+
+static const Param unit_restart_params[] = {
+        START_PARAMS,
         {
-                .name = "wait_for_restarts",
+                .name = "if_active",
                 .kind = PARAM_BOOL,
-                .offset = offsetof(UnitJobParams, wait_for_restarts),
+                .offset = offsetof(UnitJobParams, if_active),
                 .fallback = "false",
-                .doc = "When the unit fails, wait as long as systemd starts it again because of its Restart=",
-        },
-        {
-                .name = "reset_failed",
-                .kind = PARAM_BOOL,
-                .offset = offsetof(UnitJobParams, reset_failed),
-                .fallback = "false",
-                .doc = "First forget that the unit has failed, and how often it was started (StartLimitBurst=), as "
-                       "systemctl reset-failed does",
+                .doc = "Only restart a unit that is active, as systemctl try-restart does; else do nothing and succeed",
         },
         TIMEOUT_PARAM,
         BUS_PARAM,
@@ -116,9 +125,11 @@ const NodeType stop_unit_type = UNIT_JOB_TYPE(
         "The unit is stopped nevertheless.",
         "No job is requested twice: btd asks systemd what happened meanwhile. SUCCESS if the unit has stopped.");
 
-const NodeType restart_unit_type = UNIT_JOB_TYPE(
-        "RestartUnit", unit_start_params, "Stops a systemd unit if it is running, starts it, and waits until it is up",
-        "Fails as StartUnit does.", START_HALTING, START_RECOVERY);
+const NodeType restart_unit_type =
+        UNIT_JOB_TYPE("RestartUnit", unit_restart_params,
+                      "Stops a systemd unit if it is running, starts it, and waits until it is up",
+                      "Fails as StartUnit does. With if_active, SUCCESS if the unit is not active; the status says so.",
+                      START_HALTING, START_RECOVERY);
 
 const NodeType reload_unit_type = UNIT_JOB_TYPE(
         "ReloadUnit", unit_job_params,

@@ -15,6 +15,7 @@ typedef struct UnitJobParams {
         const char *unit;
         int mode;
         bool wait_for_restarts, reset_failed; /* only of StartUnit and RestartUnit */
+        bool if_active;                       /* only of RestartUnit */
         uint64_t timeout;
         const char *bus;
 } UnitJobParams;

@@ -742,6 +742,28 @@ def test_lines_of_the_journal_are_awaited(machine):
     pytest.fail(status)
 
 
+def test_restart_of_an_active_unit_only(machine):
+    """As systemctl try-restart; a unit that is not there is a failure all the same."""
+    machine.unit("runs.service", "[Service]\nExecStart=/bin/sleep infinity\n")
+    restart = {"type": "RestartUnit", "unit": "runs.service", "if_active": True}
+    machine.load("try", {**restart, "name": "Try"})
+    machine.load("none", {**restart, "unit": "nowhere.service"})
+
+    def tried(tree):
+        _, path = machine.client.start(tree)
+        outcome = machine.client.finish(path)
+        pid = machine.check("systemctl", "show", "--property=MainPID", "--value", "runs.service").strip()
+        return outcome, pid, [node["detail"] for node in machine.client.nodes(path).values()]
+
+    assert tried("try") == (("success", ""), "0", ["runs.service was not restarted, because it is inactive"])
+    machine.check("systemctl", "start", "runs.service")
+    before = machine.check("systemctl", "show", "--property=MainPID", "--value", "runs.service").strip()
+    outcome, pid, details = tried("try")
+    assert (outcome, details) == (("success", ""), [""]) and pid not in ("0", before)
+    outcome, _, _ = tried("none")
+    assert outcome[0] == "failure" and "nowhere.service" in outcome[1]
+
+
 def test_reset_failed(machine):
     """A unit that systemd has started too often is started again."""
     machine.unit("often.service", "[Unit]\nStartLimitBurst=1\nStartLimitIntervalSec=1h\n[Service]\nType=oneshot\nExecStart=/bin/true\n")

@@ -502,8 +502,9 @@ static void unit_job_ask(Leaf *leaf) {
         const UnitJobParams *params = leaf->params;
         UnitJob *op = leaf->op;
         g_autoptr(sd_bus_message) request =
-                systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, unit_verb_method(op->verb), "ss",
-                                op->unit, unit_job_modes[params->mode]);
+                systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
+                                params->if_active ? "TryRestartUnit" : unit_verb_method(op->verb), "ss", op->unit,
+                                unit_job_modes[params->mode]);
 
         /* systemd answers in this order. A unit that is not loaded has nothing to reset. */
         if (params->reset_failed) {
@@ -590,8 +591,40 @@ static Status unit_job_prepare(Leaf *leaf) {
         return STATUS_RUNNING;
 }
 
+/* systemd would do nothing for a unit that is down or stops. If its state cannot be read, the request says why. */
+static void on_activity(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
+        const UnitJobParams *params = leaf->params;
+        UnitJob *op = leaf->op;
+
+        g_clear_pointer(&op->details, call_free);
+        if (reply && unit_facts_read(&op->facts, reply) >= 0 && is(op->facts.load_state, "loaded") &&
+            (unit_facts_are_down(&op->facts) || is(op->facts.active_state, "deactivating"))) {
+                leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
+                                  facts_new("unit", fact_text(op->unit), "bus", fact_text(params->bus), "active_state",
+                                            fact_text(op->facts.active_state), NULL),
+                                  "%s was not restarted, because it is %s", op->unit, op->facts.active_state);
+                leaf_end(leaf, STATUS_SUCCESS);
+                return;
+        }
+
+        unit_facts_clear(&op->facts);
+        op->facts = (UnitFacts){};
+        unit_job_hold(leaf);
+}
+
+static void unit_job_begin(Leaf *leaf) {
+        const UnitJobParams *params = leaf->params;
+        UnitJob *op = leaf->op;
+
+        if (params->if_active)
+                op->details = systemd_get_all(op->connection, op->path, SYSTEMD_UNIT, on_activity, leaf);
+        else
+                unit_job_hold(leaf);
+}
+
 static void on_permit_granted(void *userdata) {
-        unit_job_hold(userdata);
+        unit_job_begin(userdata);
 }
 
 static Status unit_job_start(Leaf *leaf) {
@@ -600,7 +633,7 @@ static Status unit_job_start(Leaf *leaf) {
 
         if (status == STATUS_RUNNING &&
             job_permit_acquire(&op->permit, op->connection, op->unit, leaf_user(leaf), on_permit_granted, leaf))
-                unit_job_hold(leaf);
+                unit_job_begin(leaf);
 
         return status;
 }
