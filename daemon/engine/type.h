@@ -110,6 +110,8 @@ struct Param {
         /* The leaf shows the value to everybody: it must not contain a secret, and a reference to a value that is not a
          * string is replaced by its JSON, also null. */
         bool shown;
+        /* Other users of the machine can see the value while the leaf runs, so a secret in it is a warning. */
+        bool seen;
         /* Everybody can read what the leaf writes to the variable before it does, so that must not be secret. */
         bool openly;
         /* Its value describes the node in a few words. A string, a list of strings, a span, an expression. */

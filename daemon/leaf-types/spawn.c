@@ -67,6 +67,7 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                 .offset = offsetof(SpawnParams, argv),                                                                 \
                 .first_format = &program_format,                                                                       \
                 .trap = shell_words_in_argv,                                                                           \
+                .seen = true,                                                                                          \
                 .not_empty = true,                                                                                     \
                 .required = true,                                                                                      \
                 .title = true,                                                                                         \
@@ -79,6 +80,7 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .offset = offsetof(SpawnParams, env),                                                          \
                         .key_format = &environment_name_format,                                                        \
                         .trap = shell_words_in_env,                                                                    \
+                        .seen = true,                                                                                  \
                         .doc = "Variables that are added to its environment",                                          \
                 },                                                                                                     \
                 {                                                                                                      \

@@ -147,6 +147,12 @@ static const char *no_secrets(const Param *param) {
                             : "a secret can be used only in the parameters of leaves";
 }
 
+char *secret_is_seen(const char *where) {
+        return g_strdup_printf("%s: other users of the machine can see this, also the secret in it; give it to the "
+                               "process by 'stdin'",
+                               where);
+}
+
 /* True if braces have no special meaning in the parameter. */
 static bool is_plain(const Target *target, const Param *param) {
         return target->plain || param->plain || param_is_script(param);
@@ -214,10 +220,13 @@ static int check_string(Loader *loader, const Target *target, const Param *param
                           "\"{key}\" alone is the list itself";
         else if (reference_to_secret(string, length) && !may_be_secret(loader, target, param))
                 problem = no_secrets(param);
-        else
-                return 1;
 
         where = place_format(place);
+        if (!problem) {
+                if (param->seen && reference_to_secret(string, length))
+                        loader_warning(loader, item, secret_is_seen(where));
+                return 1;
+        }
         loader_error(loader, item, g_strdup_printf("%s: %s", where, problem));
         return -EINVAL;
 }

@@ -487,6 +487,9 @@ static void check_variable(VariableCheck *check, const VariableUse *variable) {
                                 g_strdup_printf("%s: '%s' is secret, and everybody can read what this node reads; only "
                                                 "a DBusCall, a Spawn or a Command can get a secret",
                                                 variable->param->name, variable->name));
+        if (variable->param->seen && is_secret(check, variable))
+                loader_warning_in(check->loader, check->plan, variable->node, use_place(check, variable),
+                                  secret_is_seen(variable->param->name));
         if (variable->writes || !set || is_local(check, variable))
                 return;
         name = outer ? loader_intern_text(check->loader, name) : name;

@@ -355,6 +355,8 @@ void loader_measure_plans(Loader *loader);
 /* load-variables.c: the variables that nodes use. */
 
 /* Adds all references inside the value. */
+/* The warning for a secret in such a parameter of a leaf; to be freed. */
+char *secret_is_seen(const char *where);
 void loader_add_references(Loader *loader, const Param *param, uint32_t node, uint32_t item);
 /* Adds the variables that the parameter itself uses; its value must be valid. */
 void loader_add_param_variables(Loader *loader, const Param *param, uint32_t node, uint32_t item, const void *values);
