@@ -80,7 +80,6 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .offset = offsetof(SpawnParams, env),                                                          \
                         .key_format = &environment_name_format,                                                        \
                         .trap = shell_words_in_env,                                                                    \
-                        .seen = true,                                                                                  \
                         .doc = "Variables that are added to its environment",                                          \
                 },                                                                                                     \
                 {                                                                                                      \

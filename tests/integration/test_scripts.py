@@ -38,7 +38,7 @@ case "$*" in
     echo "curl: (22) The requested URL returned error: 401" >&2; exit 22; }; echo '{"token": "r3gistered"}';;
 *) echo bundle > "$3";;
 esac""",
-    "config.sh": 'echo "config.sh $*" >> log',
+    "config.sh": 'echo "config.sh $* $ACTIONS_RUNNER_INPUT_TOKEN" >> log',
     "run.sh": 'echo run.sh >> log; [ ! -e fail.run ] || { echo "the job was cancelled" >&2; exit 3; }',
     "systemctl": 'echo "systemctl $*" >> log',
     "rcon-cli": """echo "rcon $*" >> log
@@ -294,8 +294,8 @@ def test_job_is_run(btd, place, pat, fails, cause):
     else:
         added, ran, removed = lines(place / "log")[:3]
         assert added.startswith("config.sh --url https://github.com/x/y --name github-runner-")
-        assert added.endswith(" --unattended --replace --ephemeral --token r3gistered")
-        assert (ran, removed) == ("run.sh", "config.sh remove --token r3gistered")
+        assert added.endswith(" --unattended --replace --ephemeral r3gistered")
+        assert (ran, removed) == ("run.sh", "config.sh remove r3gistered")
     assert not os.path.exists(place / "jobs") or not os.listdir(place / "jobs")
 
 
