@@ -61,7 +61,7 @@ def tree_around(block):
 def manual_trees():
     """The trees and nodes that the manual pages show."""
     trees = {}
-    for room, page in [("definition", "btd-tree.5"), ("script", "btd-expressions.7"), ("engine", "btd-semantics.7")]:
+    for room, page in [("definition", "btd-tree.5"), ("definition", "btd-secrets.7"), ("script", "btd-expressions.7"), ("engine", "btd-semantics.7")]:
         blocks = re.findall(r"\.Bd -literal[^\n]*\n(.*?)\.Ed", read("daemon", room, page), re.S)
         texts = [tree_around(block) for block in blocks if '"root"' in block or block.startswith('{ "type"')]
         trees.update({f"{page}-{number}": text for number, text in enumerate(texts)})
