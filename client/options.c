@@ -256,3 +256,9 @@ int options_lines(const Options *options, uint64_t *ret_lines) {
         *ret_lines = lines;
         return EXIT_SUCCESS;
 }
+
+bool options_want_none(const Options *options) {
+        uint64_t lines = UINT64_MAX;
+
+        return options_lines(options, &lines) == EXIT_SUCCESS && lines == 0;
+}

@@ -79,6 +79,8 @@ int options_since(const Options *options, uint64_t *ret_time);
 int options_until(const Options *options, uint64_t *ret_time);
 /* The number of --lines; UINT64_MAX: not given, or all. Returns an exit status. */
 int options_lines(const Options *options, uint64_t *ret_lines);
+/* Whether --lines is 0. */
+bool options_want_none(const Options *options);
 
 bool options_has(const Options *options, OptionId id);
 

@@ -25,7 +25,8 @@ typedef struct Version {
 typedef struct Change {
         NodeId node;
         Status status;
-        uint64_t duration;
+        bool decided; /* the outcome is forced or a guard's; a node that ran was halted for it */
+        uint64_t time, duration;
         char *cause; /* of a failure that began here, or NULL */
 } Change;
 
@@ -173,15 +174,24 @@ static void on_changed(NodeId node, void *userdata) {
         Counting *counting = userdata;
         const NodeHistory *history = run_node_history(counting->run);
         Status status = node_history_status(history, node);
-        const Cause *cause = status == STATUS_FAILURE ? node_history_cause(history, node) : NULL;
+        const Cause *cause = node_history_cause(history, node);
         Change *change;
+
+        /* A node that only waits has not begun. */
+        if (status == STATUS_RUNNING && node_history_phase(history, node) == PHASE_WAITING)
+                return;
 
         g_array_set_size(counting->changes, counting->changes->len + 1);
         change = &g_array_index(counting->changes, Change, counting->changes->len - 1);
-        *change = (Change){ .node = node, .status = status };
+        *change = (Change){
+                .node = node,
+                .status = status,
+                .decided = cause && (g_str_equal(cause->kind, CAUSE_FORCED) || g_str_equal(cause->kind, CAUSE_GUARD)),
+                .time = run_now(counting->run),
+        };
         if (status != STATUS_RUNNING)
-                change->duration = node_history_duration(history, node, run_now(counting->run));
-        if (cause && !cause->because)
+                change->duration = node_history_duration(history, node, change->time);
+        if (status == STATUS_FAILURE && cause && !cause->because)
                 change->cause = g_strdup(cause->text);
 }
 
@@ -192,35 +202,46 @@ static void add_cause(NodeStats *node, const char *cause) {
         g_hash_table_insert(node->causes, g_strdup(cause), GUINT_TO_POINTER(n + 1));
 }
 
-/* last: the status of each node in this run so far. */
-static void count(const Version *version, unsigned run, Status *last, const Change *change) {
+/* Of a node in this run so far. */
+typedef struct Last {
+        Status status;
+        uint64_t halted; /* when it was halted; 0: it was not */
+} Last;
+
+static void count(const Version *version, unsigned run, Last *all, const Change *change) {
         const Tree *tree = definition_tree(version->definition);
         NodeStats *node = version->nodes[change->node];
         NodeId parent = tree->nodes[change->node].parent;
-        Status before = last[change->node];
+        Last *last = &all[change->node];
+        Status before = last->status;
 
-        /* While the parent is evaluated again, a skipped node is skipped again. */
-        if (change->status == STATUS_SKIPPED && before == STATUS_SKIPPED)
+        /* While the parent is evaluated again, a skipped node is skipped again. A node that was halted while it waited
+         * was not executed. */
+        if ((change->status == STATUS_SKIPPED && before == STATUS_SKIPPED) ||
+            (change->status == STATUS_HALTED && before != STATUS_RUNNING))
                 return;
 
-        if (before != STATUS_RUNNING) {
+        last->status = change->status;
+        if (change->decided && last->halted == change->time) {
+                node->results[STATUS_HALTED]--;
+        } else if (before != STATUS_RUNNING) {
                 node->retries += before == STATUS_FAILURE;
                 node->runs += node->run != run;
                 node->run = run;
         }
-        last[change->node] = change->status;
         if (change->status == STATUS_RUNNING)
                 return;
 
+        last->halted = change->status == STATUS_HALTED ? change->time : 0;
         node->results[change->status]++;
-        if (change->status == STATUS_SUCCESS || change->status == STATUS_FAILURE)
+        if ((change->status == STATUS_SUCCESS || change->status == STATUS_FAILURE) && !change->decided)
                 g_array_append_val(node->durations, change->duration);
         if (change->cause)
                 add_cause(node, change->cause);
 
         /* The next element is no retry. */
         if (parent != NODE_NONE && tree->nodes[parent].type->flags & TYPE_FOR_EACH)
-                memset(last + change->node, 0, (tree->nodes[change->node].end - change->node) * sizeof(Status));
+                memset(all + change->node, 0, (tree->nodes[change->node].end - change->node) * sizeof(Last));
 }
 
 int tree_stats_add(TreeStats *stats, const char *text, size_t length, char **ret_error) {
@@ -229,7 +250,7 @@ int tree_stats_add(TreeStats *stats, const char *text, size_t length, char **ret
         Counting counting = { .changes = changes };
         g_autoptr(RunRecord) record = NULL;
         g_autoptr(Replay) replay = NULL;
-        g_autofree Status *last = NULL;
+        g_autofree Last *last = NULL;
         Version *version;
         int r;
 
@@ -248,7 +269,7 @@ int tree_stats_add(TreeStats *stats, const char *text, size_t length, char **ret
         if (r < 0)
                 return r;
 
-        last = g_new0(Status, definition_tree(version->definition)->n_nodes);
+        last = g_new0(Last, definition_tree(version->definition)->n_nodes);
         stats->n_runs++;
         for (unsigned i = 0; i < changes->len; i++)
                 count(version, stats->n_runs, last, &g_array_index(changes, Change, i));

@@ -58,11 +58,11 @@ int verb_history(Client *client, char **operands) {
                 output_print_json(to_json(runs));
         else if (runs->len > 0)
                 print(&client->output, runs);
-        else if (any)
+        else if (any && !options_want_none(&client->options))
                 client_say(client, "no run has finished in this time");
-        else if (operand)
+        else if (!any && operand)
                 client_say(client, "no run of '%s' has finished yet", operand);
-        else
+        else if (!any)
                 client_say(client, "no run has finished yet");
 
         return EXIT_SUCCESS;

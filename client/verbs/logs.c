@@ -44,6 +44,7 @@ typedef struct LoggedRun {
         char *operand;
         Recording *recording; /* NULL: not opened yet */
         bool stale;           /* the recording must be opened again */
+        bool unread;          /* its events were not read yet */
         uint64_t n_events;    /* that were printed */
         uint64_t time;        /* of the newest line of the journal, since the start of the run */
         GHashTable *cursors;  /* of printed lines that will be read again: cursor -> time; NULL: not followed */
@@ -286,10 +287,8 @@ static int choose_nodes(Logs *logs) {
         return EXIT_SUCCESS;
 }
 
-/* Opens the recording and adds the events that were not printed yet. */
-static int read_events(Logs *logs, LoggedRun *run) {
+static int open_recording(const Logs *logs, LoggedRun *run) {
         g_autoptr(Recording) recording = NULL;
-        g_autofree char *error = NULL;
         int status;
 
         /* Without btd, it would be read from its file, and look as if the run did not continue. */
@@ -301,18 +300,24 @@ static int read_events(Logs *logs, LoggedRun *run) {
                 return status;
 
         recording_free(run->recording);
-        logs->now = run->recording = g_steal_pointer(&recording);
+        run->recording = g_steal_pointer(&recording);
+        run->stale = false;
+        run->unread = true;
+        return EXIT_SUCCESS;
+}
+
+/* Adds the events that were not printed yet. */
+static int read_events(Logs *logs, LoggedRun *run) {
+        g_autofree char *error = NULL;
+
         logs->labels = run->labels;
         g_hash_table_remove_all(run->labels);
         logs->n_events = logs->last_event = run->n_events;
-        status = choose_nodes(logs);
-        if (status != EXIT_SUCCESS)
-                return status;
-
         if (recording_report(run->recording, UINT64_MAX, on_event, logs, &error) < 0)
                 return report_error("%s: %s", run->recording->name, error);
+
         run->n_events = logs->last_event;
-        run->stale = false;
+        run->unread = false;
         return EXIT_SUCCESS;
 }
 
@@ -328,14 +333,15 @@ static gboolean is_too_old(void *cursor, void *time, void *userdata) {
 /* Adds the items of a run that were not printed yet. */
 static int read_run(Logs *logs, LoggedRun *run, GPtrArray *gaps) {
         g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func((GDestroyNotify) log_line_free);
-        int status;
+        int status = run->stale ? open_recording(logs, run) : EXIT_SUCCESS;
 
-        if (!run->recording || run->stale) {
+        if (status != EXIT_SUCCESS)
+                return status;
+
+        logs->now = run->recording;
+        status = choose_nodes(logs);
+        if (status == EXIT_SUCCESS && run->unread)
                 status = read_events(logs, run);
-        } else {
-                logs->now = run->recording;
-                status = choose_nodes(logs);
-        }
         if (status != EXIT_SUCCESS)
                 return status;
 
@@ -380,15 +386,9 @@ static void print_items(Logs *logs, guint64 n_max) {
         g_ptr_array_set_size(logs->items, 0);
 }
 
-/* Does nothing if two operands name the same run. */
 static void add_run(Logs *logs, const char *operand) {
-        LoggedRun *run;
+        LoggedRun *run = g_new0(LoggedRun, 1);
 
-        for (guint i = 0; i < logs->runs->len; i++)
-                if (strcmp(((const LoggedRun *) g_ptr_array_index(logs->runs, i))->operand, operand) == 0)
-                        return;
-
-        run = g_new0(LoggedRun, 1);
         run->labels = g_hash_table_new_full(NULL, NULL, NULL, labels_free);
         run->operand = g_strdup(operand);
         run->cursors = logs->watch ? g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free) : NULL;
@@ -550,6 +550,26 @@ static int follow(Logs *logs) {
         return status == EXIT_SIGNAL + SIGINT ? EXIT_SUCCESS : status;
 }
 
+/* Opens the recordings. Two operands can name the same run. */
+static int open_recordings(Logs *logs) {
+        g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+        int result = EXIT_SUCCESS;
+
+        for (guint i = 0; i < logs->runs->len;) {
+                LoggedRun *run = g_ptr_array_index(logs->runs, i);
+                int status = open_recording(logs, run);
+
+                if (result == EXIT_SUCCESS)
+                        result = status;
+                if (status == EXIT_SUCCESS && g_hash_table_add(seen, run->recording->record->header.run))
+                        i++;
+                else
+                        g_ptr_array_remove_index(logs->runs, i);
+        }
+
+        return result;
+}
+
 /* Several runs may have the same gap. */
 static bool is_told(const GPtrArray *gaps, guint index) {
         for (guint i = 0; i < index; i++)
@@ -578,6 +598,7 @@ int verb_logs(Client *client, char **operands) {
                 return status;
 
         /* An operand that is wrong does not hide the others. */
+        status = open_recordings(&logs);
         for (guint i = 0; i < logs.runs->len; i++) {
                 int result = read_run(&logs, g_ptr_array_index(logs.runs, i), gaps);
 

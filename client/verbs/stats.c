@@ -182,7 +182,7 @@ static int show_trees(Client *client, const GPtrArray *runs) {
                 output_print_json(json);
         } else if (summaries->len > 0) {
                 print_summaries(&client->output, summaries);
-        } else {
+        } else if (!options_want_none(&client->options)) {
                 client_say(client, "no run has finished in this time");
         }
 
@@ -666,7 +666,8 @@ static int show_tree(Client *client, const RecordFiles *files, const char *opera
                 return EXIT_SUCCESS;
         }
         if (report.summary->n == 0) {
-                client_say(client, "no run of '%s' has finished in this time", operand);
+                if (!options_want_none(&client->options))
+                        client_say(client, "no run of '%s' has finished in this time", operand);
                 return EXIT_SUCCESS;
         }
 

@@ -161,41 +161,80 @@ static int get_one(Client *client, const RunInfo *run, const char *key) {
         return EXIT_SUCCESS;
 }
 
-int variables_print(Client *client, sd_bus_message *reply) {
-        g_autoptr(json_object) all = NULL;
-        g_autofree char *error = NULL;
-        int r = value_read_variable(reply, NULL, &all, &error);
-
-        if (r < 0 || !json_object_is_type(all, json_type_object))
-                return client_bad_message(r < 0 ? r : -EBADMSG);
+/* Takes the object. */
+static void print_all(const Client *client, json_object *variables) {
+        g_autoptr(json_object) all = variables;
 
         if (client->output.json) {
                 output_print_json(g_steal_pointer(&all));
-                return EXIT_SUCCESS;
+                return;
         }
         json_object_object_foreach(all, key, value) {
                 g_autofree char *text = value_text(value);
 
                 printf("%s=%s\n", key, text);
         }
+}
 
+int variables_print(Client *client, sd_bus_message *reply) {
+        g_autofree char *error = NULL;
+        json_object *all;
+        int r = value_read_variable(reply, NULL, &all, &error);
+
+        if (r < 0)
+                return client_bad_message(r);
+
+        print_all(client, all);
         return EXIT_SUCCESS;
+}
+
+/* Of a run that is only in the history: the variables at its end. */
+static int get_past(Client *client, const char *operand, const char *key) {
+        g_autoptr(json_object) all = NULL;
+        g_autoptr(Recording) recording = NULL;
+        g_autoptr(Replay) replay = NULL;
+        g_autofree char *error = NULL, *text = NULL;
+        json_object *value;
+        int status = recording_open(client, operand, &recording);
+
+        if (status != EXIT_SUCCESS)
+                return status;
+        if (replay_new(recording->record, recording->definition, &replay, &error) < 0 ||
+            replay_until(replay, UINT64_MAX, &error) < 0)
+                return report_error("%s: %s", recording->name, error);
+
+        all = blackboard_to_json(run_blackboard(replay_run(replay)));
+        if (!key) {
+                print_all(client, g_steal_pointer(&all));
+        } else if (json_object_object_get_ex(all, key, &value)) {
+                text = value_text(value);
+                puts(text);
+        } else {
+                return report_error("%s has no variable '%s'", recording->record->header.run, key);
+        }
+        return recording_report_damage(recording);
 }
 
 int verb_get(Client *client, char **operands) {
         g_autoptr(sd_bus_message) reply = NULL;
-        g_auto(Target) target = {};
-        int status;
+        g_autoptr(RecordFiles) files = NULL;
+        g_autoptr(GPtrArray) runs = NULL;
+        const RunInfo *run = NULL;
+        int status = record_files_find(client, &files);
 
-        status = target_find(client, operands[0], &target);
+        if (status == EXIT_SUCCESS && !files)
+                status = run_info_list(client, &runs);
         if (status != EXIT_SUCCESS)
                 return status;
-        if (!target.run)
-                return report_error("tree '%s' has no run; start one with 'btctl start %s'", operands[0], operands[0]);
-        if (operands[1])
-                return get_one(client, target.run, operands[1]);
 
-        status = client_call(client, &reply, target.run->path, BTD_RUN, "GetVariables", NULL);
+        if (runs)
+                run = target_choose_run(runs, operands[0]);
+        if (!run)
+                return get_past(client, operands[0], operands[1]);
+        if (operands[1])
+                return get_one(client, run, operands[1]);
+
+        status = client_call(client, &reply, run->path, BTD_RUN, "GetVariables", NULL);
         return status != EXIT_SUCCESS ? status : variables_print(client, reply);
 }
 

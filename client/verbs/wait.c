@@ -666,6 +666,20 @@ static GPtrArray *newest_runs(const GPtrArray *runs, const char *operand) {
         return newest;
 }
 
+/* Whether several runs of the tree are followed. */
+static bool is_several(const GPtrArray *runs, const char *operand) {
+        g_autoptr(GPtrArray) newest = newest_runs(runs, operand);
+        unsigned n = 0;
+
+        for (guint i = 0; i < newest->len; i++) {
+                const RunInfo *run = g_ptr_array_index(newest, i);
+
+                n += !run_info_has_finished(run) || *run->restart;
+        }
+
+        return n > 1;
+}
+
 /* A tree that has not run, or whose runs are in the history only. */
 static int add_past(Waiting *waiting, const char *operand) {
         g_autofree char *tree = NULL, *instance = NULL;
@@ -759,7 +773,7 @@ static int wait_for(Client *client, char **operands, WaitingFor what) {
         if (status != EXIT_SUCCESS)
                 return status;
 
-        if (waiting->follower && operands[1])
+        if (waiting->follower && (operands[1] || is_several(runs, operands[0])))
                 follower_set_named(waiting->follower);
         for (char **operand = operands; *operand; operand++) {
                 status = target_is_run_id(*operand) ? add_operand_run(waiting, *operand, runs)

@@ -4,6 +4,7 @@
  * process exits with 75, the cause of its unit has both a result and an exit status, and either pattern matches it. */
 
 #include <json-c/linkhash.h>
+#include <signal.h>
 #include <string.h>
 
 #include "basic/cause.h"
@@ -18,18 +19,56 @@
 typedef struct Kind {
         const char *name;
         const char *fact; /* the main fact, which patterns match; or NULL */
+        /* For a fact with few values: whether one of them matches; and what they are. */
+        bool (*is_possible)(const char *pattern);
+        const char *values;
 } Kind;
+
+static bool is_exit_status(const char *pattern) {
+        for (unsigned status = 0; status <= 255; status++) {
+                char text[4];
+
+                g_snprintf(text, sizeof(text), "%u", status);
+                if (g_pattern_match_simple(pattern, text))
+                        return true;
+        }
+
+        return false;
+}
+
+/* Realtime signals have numbers only: "signal 35". */
+static bool is_signal(const char *pattern) {
+        for (int number = 1; number < NSIG; number++) {
+                const char *name = sigabbrev_np(number);
+                g_autofree char *text = name ? g_strconcat("SIG", name, NULL) : g_strdup_printf("signal %i", number);
+
+                if (g_pattern_match_simple(pattern, text))
+                        return true;
+        }
+
+        return false;
+}
+
+static bool is_guard(const char *pattern) {
+        static const char *const guards[] = { "fail_if", "success_if", "skip_if", "while" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(guards); i++)
+                if (g_pattern_match_simple(pattern, guards[i]))
+                        return true;
+
+        return false;
+}
 
 static const Kind kinds[] = {
         { CAUSE_FAILED },
         { CAUSE_DBUS_ERROR, "name" },
         { CAUSE_CONNECTION_LOST },
-        { CAUSE_EXIT_STATUS, "status" },
-        { CAUSE_SIGNAL, "signal" },
+        { CAUSE_EXIT_STATUS, "status", is_exit_status, "an exit status, 0 to 255" },
+        { CAUSE_SIGNAL, "signal", is_signal, "a signal, such as SIGTERM" },
         { CAUSE_UNIT_RESULT, "result" },
         { CAUSE_TIMEOUT },
         { CAUSE_CONDITION },
-        { CAUSE_GUARD, "guard" },
+        { CAUSE_GUARD, "guard", is_guard, "a guard: fail_if, success_if, skip_if or while" },
         { CAUSE_EXPRESSION },
         { CAUSE_PARAMETER },
         { CAUSE_ATTEMPTS },
@@ -251,6 +290,11 @@ char *cause_pattern_problem(const char *pattern, char **ret_instead) {
                 return g_strdup_printf("the kind '%s' takes no value after ':'", kind->name);
         if (pattern[length] == ':' && pattern[length + 1] == '\0')
                 return g_strdup_printf("the %s to compare with is missing after ':'", kind->fact);
+        if (pattern[length] == ':' && kind->is_possible && !kind->is_possible(pattern + length + 1)) {
+                g_autofree char *shown = excerpt(pattern + length + 1, strlen(pattern + length + 1));
+
+                return g_strdup_printf("'%s' is not %s", shown, kind->values);
+        }
         return NULL;
 }
 

@@ -94,7 +94,11 @@ void tree_free(Tree *tree);
  * the node. element: of the parameter, from 0; -1: all of it. text is taken. */
 struct Findings {
         void (*add)(Findings *findings, const char *param, int element, bool is_error, char *text);
+        NodeId node; /* the place: the node that is checked, or one below it */
 };
+
+/* In place of an element: their number, which is known also if one of them is wrong. */
+#define FINDING_COUNT (-2)
 
 /* The node cannot work. */
 void findings_error(Findings *findings, const char *param, int element, const char *format, ...) G_GNUC_PRINTF(4, 5);

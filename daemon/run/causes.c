@@ -179,10 +179,9 @@ static const struct {
 /* name: of the guard; NULL: the node's own expression. Takes values. */
 static Cause *answer_cause(json_object *values, const char *name, const char *verdict, const Script *script) {
         const char *expression = script_code(script);
-        g_autofree char *shown = traced_inputs_describe(values), *text = NULL;
+        g_autofree char *explained = traced_inputs_explain(expression, verdict, values), *text = NULL;
 
-        text = g_strdup_printf("its %s%s%s: %s%s%s%s", name ?: "", name ? " " : "", verdict, expression,
-                               *shown ? " (" : "", shown, *shown ? ")" : "");
+        text = g_strdup_printf("its %s%s%s: %s%s", name ?: "", name ? " " : "", verdict, expression, explained);
         return cause_new(name ? CAUSE_GUARD : CAUSE_CONDITION,
                          facts_new("guard", fact_text(name), "expression", fact_text(expression), "seen",
                                    fact_values(values), NULL),

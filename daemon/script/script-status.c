@@ -22,8 +22,9 @@ json_object *traced_inputs(const Blackboard *scope, const char *const *names) {
         return values;
 }
 
-char *traced_inputs_describe(json_object *values) {
-        GString *text = g_string_new(NULL);
+char *traced_inputs_explain(const char *expression, const char *verdict, json_object *values) {
+        g_autofree char *told = g_strconcat(expression, " ", verdict, NULL);
+        g_autoptr(GString) text = g_string_new(NULL);
 
         json_object_object_foreach(values, name, value) {
                 const char *json = json_object_to_json_string_ext(value, JSON_C_TO_STRING_NOSLASHESCAPE);
@@ -32,14 +33,7 @@ char *traced_inputs_describe(json_object *values) {
                 g_string_append_printf(text, "%s%s is %s", text->len > 0 ? ", " : "", name, shown);
         }
 
-        return g_string_free(text, false);
-}
-
-/* "battery > 20 is false (battery is 15)". To be freed. */
-static char *traced_inputs_explain(const char *expression, json_object *values) {
-        g_autofree char *shown = traced_inputs_describe(values);
-
-        return g_strdup_printf("%s is false%s%s%s", expression, *shown ? " (" : "", shown, *shown ? ")" : "");
+        return text->len > 0 && !g_str_equal(text->str, told) ? g_strdup_printf(" (%s)", text->str) : g_strdup("");
 }
 
 static Status fail(const Script *script, const char *error, Cause **ret_cause) {
@@ -49,7 +43,7 @@ static Status fail(const Script *script, const char *error, Cause **ret_cause) {
 
 Status script_status_of_test(const Script *script, const Blackboard *scope, const char *const *names,
                              json_object *const *values, json_object *const *shown, Cause **ret_cause) {
-        g_autofree char *error = NULL, *text = NULL;
+        g_autofree char *error = NULL, *explained = NULL, *text = NULL;
         json_object *inputs;
         bool truth;
 
@@ -62,7 +56,8 @@ Status script_status_of_test(const Script *script, const Blackboard *scope, cons
         for (; names && *names; names++, shown++)
                 json_object_object_add(inputs, *names, json_object_get(*shown));
 
-        text = traced_inputs_explain(script_code(script), inputs);
+        explained = traced_inputs_explain(script_code(script), "is false", inputs);
+        text = g_strdup_printf("%s is false%s", script_code(script), explained);
         *ret_cause = cause_new(
                 CAUSE_CONDITION,
                 facts_new("expression", fact_text(script_code(script)), "seen", fact_values(inputs), NULL), text);

@@ -13,8 +13,9 @@
 /* An object with the values of the variables (NULL-terminated); variables that are not set are null. A new reference.
  */
 json_object *traced_inputs(const Blackboard *scope, const char *const *names);
-/* "battery is 15, online is not set". To be freed. */
-char *traced_inputs_describe(json_object *values);
+/* " (battery is 15, online is not set)"; "" if it would repeat the expression and its verdict: "go" "is false". To be
+ * freed. */
+char *traced_inputs_explain(const char *expression, const char *verdict, json_object *values);
 
 /* SUCCESS, FAILURE or ERROR. names, values: inputs of the expression besides variables, NULL-terminated, or NULL. */
 Status script_status_of_test(const Script *script, const Blackboard *scope, const char *const *names,

@@ -454,6 +454,19 @@ def test_follow(btd):
     assert order == sorted(order)
 
 
+def test_follow_names_the_run_of_several_instances(btd, tmp_path):
+    btd.tree("boot", {"type": "Sleep", "duration": "1h"})
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    for instance, runs in ("one", [1]), ("two", [1, 2]):
+        btd.client.start("boot", instance)
+        following = begin(btd, "follow", "boot")
+        lines = [following.stdout.readline() for _ in range(2 * len(runs))]
+        following.terminate()
+        end(following)
+        assert [re.sub(r" +[0-9.]+s ", "", line) for line in lines[1::2]] \
+            == [f"boot.{run} ● Sleep: running\n" if len(runs) > 1 else "● Sleep: running\n" for run in runs]
+
+
 def test_follow_for_programs(btd):
     btd.tree("boot", GOOD)
     btd.start()

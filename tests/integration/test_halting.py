@@ -156,7 +156,7 @@ def test_while(kept, slow):
     assert kept.btctl("set", "boot", "ok=false").returncode == 0
     nodes = await_state(kept, "Slow", "halting")
     assert nodes["Guarded"]["status"] == "halting"
-    why = "its while is false: ok (ok is false)"
+    why = "its while is false: ok"
     assert (nodes["Guarded"]["cause"]["kind"], nodes["Guarded"]["cause"]["text"]) == ("guard", why)
     assert nodes["Slow"]["cause"]["text"] == "stopped by Top/Guarded" and nodes["Slow"]["cause"]["because"] == 1
     slow.end()

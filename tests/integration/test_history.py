@@ -62,6 +62,30 @@ def log_lines(text):
             for line in text.splitlines()]
 
 
+def test_variables_of_a_run_in_the_history(kept):
+    """As they were at its end; also if btd does not run any more."""
+    kept.tree("boot", {"type": "Script", "code": "n = n + 1"}, blackboard={"n": 1, "who": "eth0"})
+    kept.start()
+    assert finish(kept, "boot") == ("success", "")
+    kept.stop()
+    kept.start()
+    for name in "boot", "boot.1":
+        assert kept.btctl("get", name, "n") == (0, "2\n", "")
+    assert kept.btctl("get", "boot") == (0, 'n=2\nwho="eth0"\n', "")
+    refuse(kept.btctl("get", "boot.1", "whom"), "boot.1 has no variable 'whom'")
+    refuse(kept.btctl("get", "boto"), "no tree 'boto'; did you mean 'boot'?")
+
+
+def test_logs_of_a_run_that_two_operands_name(kept):
+    kept.tree("boot", {"type": "AlwaysSuccess"})
+    kept.start()
+    finish(kept, "boot")
+    once = kept.btctl("logs", "boot.1")
+    assert once.stdout.count("\n") == 3
+    for operands in ("boot", "boot.1"), ("boot.1", "boot"), ("boot", "boot"):
+        assert kept.btctl("logs", *operands) == once
+
+
 def test_logs_have_the_events(kept):
     """Without units and processes, the timeline is what show prints, with the time of day."""
     kept.tree("boot", {"type": "Sequence", "name": "Boot", "children": [

@@ -112,6 +112,7 @@ def test_nodes(ran):
 
 
 def test_some_runs(ran):
+    assert ran.btctl("stats", "boot", "-n0") == ran.btctl("history", "-n0") == (0, "", "")
     assert stats(ran, "boot", "-n", "12")["runs"] == stats(ran, "boot", "--lines=12")["success"] == 12
     assert stats(ran, "boot", "--since=1h")["runs"] == 36
     assert all(stats(ran, "boot", f"--since={time}")["runs"] == 36 for time in ("2026-01-02T03:04", "@1767323045"))
@@ -152,6 +153,20 @@ def test_elements(btd, tmp_path):
     assert [one[key] for key in ("runs", "executions", "success", "failure", "retries")] == [3, 15, 9, 6, 0]
     odd = by_path["All/One/RetryUntilSuccessful/Odd"]
     assert [odd[key] for key in ("runs", "executions", "success", "failure", "retries")] == [3, 21, 9, 12, 6]
+
+
+def test_forced_and_waiting(btd, tmp_path):
+    """A node that was halted for its forced outcome was executed once; one that only waited for its lock, not at all."""
+    btd.tree("held", {"type": "Sleep", "name": "Nap", "duration": "1h", "lock": "bed"})
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    first, second, third = [btd.client.start("held", name)[1] for name in "abc"]
+    assert btd.btctl("halt", "held.2").returncode == 0
+    for path, outcome in (first, "success"), (third, "failure"):
+        btd.client.call(path, "org.btd1.Run", "Force", "us", 0, outcome)
+        btd.client.finish(path)
+    nap = nodes(stats(btd, "held"))["Nap"]
+    assert [nap[key] for key in ("runs", "executions", "success", "failure", "halted", "retries")] == [2, 2, 1, 1, 0, 0]
+    assert "median_usec" not in nap
 
 
 def test_without_btd(ran, tmp_path):

@@ -319,6 +319,8 @@ class Breaker:
             return False
         value, _ = self.choose(choices)
         value.items.append(Scalar(self.choose(["5", "null", "[]", "{}", "true"]), 0))
+        if value is node.get("cases"):  # one too many, too
+            value.at = 0
 
     def wrong_member(self, node):
         choices = [(value, param) for _, value, param in self.params(node) if "members" in param and

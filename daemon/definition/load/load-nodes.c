@@ -561,15 +561,17 @@ static void check_attributes(Loader *loader, Reading *reading) {
 
 /* A clock is useful only for a node with a time. */
 static void check_clock(Loader *loader, Reading *reading) {
-        const CommonAttributes *attributes = reading->attributes.values;
         g_autofree char *type = NULL;
+        uint32_t clock;
 
-        if (!attributes || attributes->clock == ATTRIBUTE_CLOCK_MONOTONIC || !reading->type ||
-            type_has_time(reading->type))
+        if (!reading->attributes.values || !reading->type || type_has_time(reading->type))
+                return;
+        clock = loader_find_member(loader, loader->file, reading->item, "clock");
+        if (clock == 0)
                 return;
 
         type = with_article(reading->type->name);
-        reading_error(loader, reading, loader_find_member(loader, loader->file, reading->item, "clock") - 1,
+        reading_error(loader, reading, clock - 1,
                       g_strdup_printf("clock: %s has no time that a clock could measure; give it to a node that has "
                                       "one, such as Sleep or Timeout",
                                       type));

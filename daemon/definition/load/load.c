@@ -375,9 +375,8 @@ static void expansion_clear(Expansion *expansion) {
 typedef struct NodeCheck {
         Findings findings; /* first */
         Loader *loader;
-        const Tree *tree;
+        const Expansion *expansion;
         NodeId id;
-        Origin origin;
         bool warnings; /* reports only warnings; else only errors */
         bool found;
         bool passed_over; /* there are warnings that are not reported yet */
@@ -390,9 +389,11 @@ static bool is_wrong(const PlanNode *node, const char *param) {
 }
 
 /* The item of the parameter or of its element; else, of the node. */
-static uint32_t find_item(const NodeCheck *check, const PlanNode *node, const char *param, int element) {
-        const TreeFile *file = check->origin.plan->file;
-        uint32_t item = param ? loader_find_member(check->loader, file, node->item, param) : 0;
+static uint32_t find_item(const NodeCheck *check, Origin origin, const char *param, int element) {
+        const PlanNode *node = plan_node(origin.plan, origin.node);
+        const TreeFile *file = origin.plan->file;
+        bool own = check->findings.node == check->id;
+        uint32_t item = param && own ? loader_find_member(check->loader, file, node->item, param) : 0;
 
         if (item == 0)
                 return node->item;
@@ -409,22 +410,26 @@ static uint32_t find_item(const NodeCheck *check, const PlanNode *node, const ch
  * reported, and if the node has errors, only findings about its parameters are. */
 static void on_finding(Findings *findings, const char *param, int element, bool is_error, char *text) {
         NodeCheck *check = (NodeCheck *) findings;
-        PlanNode *node = plan_node(check->origin.plan, check->origin.node);
-        const TreeFile *file = check->origin.plan->file;
+        Origin origin = expansion_origin(check->expansion, check->id),
+               place = expansion_origin(check->expansion, findings->node);
+        PlanNode *node = plan_node(origin.plan, origin.node);
+        const TreeFile *file = place.plan->file;
         Diagnostics *diagnostics = check->loader->diagnostics;
         size_t offset;
 
         check->passed_over |= !is_error;
-        if (is_error == check->warnings || (param ? is_wrong(node, param) : !node->correct) ||
-            (!is_error && check->origin.plan->unit->file->number > 0)) {
+        if (is_error == check->warnings ||
+            (param ? element != FINDING_COUNT && is_wrong(node, param) : !node->correct) ||
+            (!is_error && origin.plan->unit->file->number > 0)) {
                 g_free(text);
                 return;
         }
 
         check->found = true;
-        offset = text_offset(&file->text, find_item(check, node, param, element));
-        diagnostics_add(diagnostics, file->number, offset, !is_error,
-                        diagnostics_is_full(diagnostics) ? NULL : tree_node_path(check->tree, check->id), text);
+        offset = text_offset(&file->text, find_item(check, place, param, element));
+        diagnostics_add(
+                diagnostics, file->number, offset, !is_error,
+                diagnostics_is_full(diagnostics) ? NULL : tree_node_path(check->expansion->tree, findings->node), text);
 }
 
 static void check_ready(const Tree *tree, NodeId id, const CommonAttributes *attributes, Findings *findings) {
@@ -437,20 +442,18 @@ static void check_ready(const Tree *tree, NodeId id, const CommonAttributes *att
 
 /* If something is found for a copy of a node, the other copies are not checked. True: there are warnings, which are not
  * reported yet. */
-static bool check_node(Loader *loader, const Tree *tree, NodeId id, Origin origin, bool warnings) {
-        NodeCheck check = { .findings = { on_finding },
-                            .loader = loader,
-                            .tree = tree,
-                            .id = id,
-                            .origin = origin,
-                            .warnings = warnings };
+static bool check_node(Loader *loader, const Expansion *expansion, NodeId id, bool warnings) {
+        NodeCheck check = {
+                .findings = { on_finding, id }, .loader = loader, .expansion = expansion, .id = id, .warnings = warnings
+        };
+        Origin origin = expansion_origin(expansion, id);
         PlanNode *node = plan_node(origin.plan, origin.node);
 
         if (node->malformed || (warnings ? node->has_warnings : node->has_errors))
                 return false;
 
-        tree_check_node(tree, id, &check.findings);
-        check_ready(tree, id, node->attributes, &check.findings);
+        tree_check_node(expansion->tree, id, &check.findings);
+        check_ready(expansion->tree, id, node->attributes, &check.findings);
         if (warnings)
                 node->has_warnings = check.found;
         else if (check.found) {
@@ -465,7 +468,7 @@ static bool check_nodes(Loader *loader, const Expansion *expansion, bool warning
         bool passed_over = false;
 
         for (NodeId node = 0; node < expansion->tree->n_nodes; node++)
-                passed_over |= check_node(loader, expansion->tree, node, expansion_origin(expansion, node), warnings);
+                passed_over |= check_node(loader, expansion, node, warnings);
 
         return passed_over;
 }

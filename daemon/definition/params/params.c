@@ -312,10 +312,10 @@ static int set_strings(const ParamSetter *setter, const Place *place, const Para
                 strings[i] = copy_element(setter, &element, "", given);
                 if (!strings[i] || check_element(setter, &element, param, format, strings[i], given) < 0)
                         r = -EINVAL;
+                strings[i] = strings[i] ?: "";
         }
 
-        if (r == 0)
-                *field = strings;
+        *field = strings;
         return r;
 }
 

@@ -291,8 +291,8 @@ static void switch_check(const Tree *tree, NodeId node, Findings *findings) {
         uint32_t n_cases = params->cases ? g_strv_length((char **) params->cases) : 0, n = tree->nodes[node].n_children;
         uint32_t repeated;
 
-        if (n != n_cases + 1)
-                findings_error(findings, "cases", -1,
+        if (params->cases && n != n_cases + 1)
+                findings_error(findings, "cases", FINDING_COUNT,
                                "%u %s %u %s, one for each case and the default last, but there %s %u", n_cases,
                                n_cases == 1 ? "case needs" : "cases need", n_cases + 1,
                                n_cases == 0 ? "child" : "children", n == 1 ? "is" : "are", n);

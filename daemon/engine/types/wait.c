@@ -71,12 +71,34 @@ static unsigned wait_for_never(const Node *nodes, NodeId node) {
         return wait_is_limited(&nodes[node]) ? never : never | TYPE_NEVER_FAILS;
 }
 
+/* Names the node below that is at fault. */
 static void wait_for_check(const Tree *tree, NodeId node, Findings *findings) {
-        if (!(tree->nodes[node + 1].flags & NODE_CONDITIONAL))
+        const Node *nodes = tree->nodes;
+        NodeId wrong = node + 1, child = wrong;
+
+        if (nodes[wrong].flags & NODE_CONDITIONAL)
+                return;
+
+        while (!(nodes[wrong].flags & (NODE_LEAF | NODE_GUARDED | NODE_ATTRIBUTED)) && child < nodes[wrong].end) {
+                for (child = wrong + 1; child < nodes[wrong].end && nodes[child].flags & NODE_CONDITIONAL;)
+                        child = nodes[child].end;
+                if (child < nodes[wrong].end)
+                        wrong = child;
+        }
+
+        findings->node = wrong;
+        if (nodes[wrong].type->class == NODE_ACTION)
                 findings_error(findings, "child", -1,
-                               "'%s' is not made of conditions only, so WaitFor cannot know when to evaluate it again; "
-                               "a Command is a condition that runs a program again and again",
-                               tree_node_name(tree, node + 1));
+                               "'%s' is an action, so WaitFor cannot know when to evaluate it again; a Command is a "
+                               "condition that runs a program again and again",
+                               tree_node_name(tree, wrong));
+        else
+                findings_error(findings, "child", -1, "'%s' %s, so WaitFor cannot know when to evaluate it again",
+                               tree_node_name(tree, wrong),
+                               nodes[wrong].flags & (NODE_GUARDED | NODE_ATTRIBUTED)
+                                       ? "has a guard, a hook or a lock"
+                                       : "decides by more than the values of conditions");
+        findings->node = node;
 }
 
 static const Param wait_for_params[] = {

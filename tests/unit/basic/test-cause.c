@@ -118,6 +118,11 @@ static void test_patterns(void) {
                 { "org.example error", "'org.example error' is neither a kind of cause nor the name of a D-Bus error" },
                 { "timeout:5s", "the kind 'timeout' takes no value after ':'" },
                 { "exit-status:", "the status to compare with is missing after ':'" },
+                { "exit-status:7*", NULL },
+                { "exit-status:x", "'x' is not an exit status, 0 to 255" },
+                { "exit-status:256", "'256' is not an exit status, 0 to 255" },
+                { "signal:TERM", "'TERM' is not a signal, such as SIGTERM" },
+                { "guard:until", "'until' is not a guard: fail_if, success_if, skip_if or while" },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

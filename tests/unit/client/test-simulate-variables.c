@@ -43,10 +43,10 @@ static void test_while(void) {
               "   0.000s * P/A: running\n"
               "   0.000s * P/B: running\n"
               "   2.000s > P/B: set on=false\n"
-              "   2.000s * P/A: halting, its while is false: on (on is false)\n"
+              "   2.000s * P/A: halting, its while is false: on\n"
               "   2.000s + P/B: success after 2s\n"
               "   3.000s # P/A: halted after 3s\n"
-              "   3.000s > P/A: skipped: its while is false: on (on is false)\n"
+              "   3.000s > P/A: skipped: its while is false: on\n"
               "   3.000s + P: success after 3s\n"
               "   3.000s + run: success after 3s\n",
               STATUS_SUCCESS);

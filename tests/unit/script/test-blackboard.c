@@ -520,11 +520,11 @@ static void test_seen(void) {
         blackboard_set(blackboard, "count", json("3"));
         blackboard_set(blackboard, "name", json("\"a/b\""));
         values = traced_inputs(blackboard, names);
-        text = traced_inputs_describe(values);
-        g_assert_cmpstr(text, ==, "count is 3, @name is \"a/b\", none is not set");
+        text = traced_inputs_explain("count > 3", "is false", values);
+        g_assert_cmpstr(text, ==, " (count is 3, @name is \"a/b\", none is not set)");
 
         empty = traced_inputs(blackboard, nothing);
-        no_text = traced_inputs_describe(empty);
+        no_text = traced_inputs_explain("false", "is false", empty);
         g_assert_cmpstr(no_text, ==, "");
 }
 
