@@ -15,6 +15,7 @@
  */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +180,8 @@ struct Script {
         int function; /* in the registry */
         ScriptKind kind;
         char *code;
+        const char *file; /* with the lines of the code, or NULL */
+        const uint32_t *lines;
         const char *const *extra; /* borrowed, or NULL */
         Analysis analysis;
         GArray *uses; /* Use */
@@ -425,6 +428,11 @@ const char *script_code(const Script *script) {
         return script->code;
 }
 
+void script_set_lines(const Script *script, const char *file, const uint32_t *lines) {
+        ((Script *) script)->file = file;
+        ((Script *) script)->lines = lines;
+}
+
 const char *const *script_reads(const Script *script) {
         return (const char *const *) script->analysis.reads;
 }
@@ -466,13 +474,19 @@ static char *quote_line(const char *code, unsigned line) {
 }
 
 /* The quoted code at the beginning of each message. */
-static char *quote(const char *code, unsigned line) {
+static char *quote(const Script *script, unsigned line) {
+        const uint32_t *lines = script->lines;
+        const char *code = script->code;
         g_autofree char *text = NULL;
 
         if (line == 0)
                 return excerpt(code, strlen(code));
 
         text = quote_line(code, line);
+        for (unsigned i = 1; lines && *lines && i < line; i++)
+                lines++;
+        if (lines && *lines)
+                return g_strdup_printf("line %" PRIu32 " of %s: %s", *lines, script->file, text);
         return strchr(code, '\n') ? g_strdup_printf("line %u: %s", line, text) : g_steal_pointer(&text);
 }
 
@@ -561,13 +575,13 @@ static char *script_error(const Script *script, const Blackboard *blackboard, in
 
         line = take_line(&message);
         valid = clean(message);
-        where = quote(script->code, line);
+        where = quote(script, line);
         text = explain_nil(script, blackboard, valid) ?: rename_global(valid);
         return g_strdup_printf("%s: %s", where, text);
 }
 
 static char *script_error_value(const Script *script, const char *reason) {
-        g_autofree char *where = quote(script->code, 0);
+        g_autofree char *where = quote(script, 0);
 
         return g_strdup_printf("%s: %s", where, reason);
 }

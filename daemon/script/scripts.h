@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "script/blackboard.h"
 
@@ -36,6 +37,8 @@ int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const c
                     const char *const *members, const Script **ret, char **ret_error, size_t *ret_offset);
 
 const char *script_code(const Script *script);
+/* For error messages: the lines of the code are these lines of a file, and then 0. Both are borrowed. */
+void script_set_lines(const Script *script, const char *file, const uint32_t *lines);
 /* The variables that it may read, sorted, each once: "key", or "@key" for _G.key. */
 const char *const *script_reads(const Script *script);
 /* The variables that it may assign, likewise. A variable that is changed inside (config.tries = 3) counts as read. */

@@ -97,11 +97,48 @@ static void on_param_report(const ParamFinding *finding, void *userdata) {
         diagnostics_suggest(report->loader->diagnostics, finding->instead);
 }
 
+/* Scripts are read in their order, so the lines are counted from the last one on. */
+static uint32_t line_of(TreeFile *file, size_t offset) {
+        if (offset < file->counted || file->line == 0) {
+                file->counted = 0;
+                file->line = 1;
+        }
+
+        for (const char *end; (end = memchr(file->contents + file->counted, '\n', offset - file->counted));
+             file->line++)
+                file->counted = (size_t) (end + 1 - file->contents);
+
+        return file->line;
+}
+
+/* Code that is an array of lines: the line of the file of each. */
+static const uint32_t *lines_of(Loader *loader, uint32_t array) {
+        const Text *text = loader_text(loader);
+        g_autoptr(GArray) lines = g_array_new(true, true, sizeof(uint32_t));
+        uint32_t item = array + 1;
+
+        for (uint32_t i = 0; i < text_item(text, array)->count; i++, item = text_next(text, item)) {
+                uint32_t line = line_of(loader->file, text_offset(text, item));
+                size_t length;
+
+                for (const char *p = loader_string(loader, item, &length); p;
+                     p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+                        g_array_append_val(lines, line);
+        }
+
+        return memcpy(arena_alloc(loader->arena, (lines->len + 1) * sizeof(uint32_t)), lines->data,
+                      (lines->len + 1) * sizeof(uint32_t));
+}
+
 static int on_compile(const Param *param, bool is_code, const char *code, const Script **ret_script, char **ret_error,
                       size_t *ret_offset, void *userdata) {
         Loader *loader = ((const Report *) userdata)->loader;
         ScriptKind kind = is_code ? SCRIPT_CODE : SCRIPT_EXPRESSION;
-        g_autofree char *index = g_strdup_printf("%p %d %s", (const void *) param->extra, kind, code);
+        uint32_t item = ((const Report *) userdata)->item;
+        bool is_array = text_kind(loader_text(loader), item) == TEXT_ARRAY;
+        /* The same code in other lines is another script. */
+        g_autofree char *index = g_strdup_printf("%p %d %u %u %s", (const void *) param->extra, kind,
+                                                 is_array ? loader->file->number : 0, is_array ? item : 0, code);
         const Script *script = g_hash_table_lookup(loader->script_index, index);
         int r;
 
@@ -116,6 +153,12 @@ static int on_compile(const Param *param, bool is_code, const char *code, const 
                 if (r < 0)
                         return r;
 
+                if (is_array) {
+                        g_autofree char *name = loader->file->path ? g_path_get_basename(loader->file->path) : NULL;
+
+                        script_set_lines(script, loader_intern_text(loader, name ?: "the file"),
+                                         lines_of(loader, item));
+                }
                 g_hash_table_insert(loader->script_index, g_steal_pointer(&index), (Script *) script);
         }
 

@@ -23,6 +23,8 @@ typedef struct TreeFile {
         unsigned number;  /* in the diagnostics */
         char *contents;   /* NULL: it could not be read, see error */
         size_t length;
+        size_t counted;    /* at this byte is the line */
+        uint32_t line;     /* 0: none was counted yet */
         GHashTable *meant; /* item of a misspelt key -> the name that was probably meant; NULL: none */
         Text text;         /* no items: it is not valid JSON, which was reported */
         char *error;       /* why it could not be read */
