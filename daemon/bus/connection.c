@@ -1073,6 +1073,17 @@ void *connection_data(Connection *connection, const char *name) {
         return g_datalist_get_data(&connection->kept, name);
 }
 
+GHashTable *connection_table(Connection *connection, const char *name) {
+        GHashTable *table = connection_data(connection, name);
+
+        if (!table) {
+                table = g_hash_table_new(g_str_hash, g_str_equal);
+                connection_set_data(connection, name, table, (GDestroyNotify) g_hash_table_unref);
+        }
+
+        return table;
+}
+
 GMainContext *connection_context(const Connection *connection) {
         return connection->context;
 }

@@ -101,6 +101,8 @@ void connection_set_away(Connection *connection, const char *destination, bool a
 void connection_set_data(Connection *connection, const char *name, void *data, GDestroyNotify free);
 /* The data, or NULL. */
 void *connection_data(Connection *connection, const char *name);
+/* Data that is a hash table by texts, which owns nothing; made when it is first needed. */
+GHashTable *connection_table(Connection *connection, const char *name);
 GMainContext *connection_context(const Connection *connection);
 
 /* Receives the signals of a pattern until the Match is freed, also after reconnections (see connection_listen() for

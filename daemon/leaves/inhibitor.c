@@ -49,18 +49,9 @@ static Cause *cause_of(const Inhibitor *inhibitor, const char *kind, json_object
         return cause_new(kind, facts, text);
 }
 
-/* Each name is different, so that it can be removed alone. Not storing it only means that the lock is released for a
- * moment when btd is restarted. */
-static void store(Inhibitor *inhibitor) {
-        g_autofree char *state = NULL;
-
-        inhibitor->stored = g_strdup_printf("inhibit-%" PRIi64 "-%d", g_get_monotonic_time(), inhibitor->fd);
-        state = g_strdup_printf("FDSTORE=1\nFDNAME=%s", inhibitor->stored);
-        (void) sd_pid_notify_with_fds(0, false, state, &inhibitor->fd, 1);
-}
-
 static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Inhibitor *inhibitor = userdata;
+        g_autofree char *state = NULL;
         int fd, r;
 
         if (error) {
@@ -79,7 +70,11 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
                 return;
         }
 
-        store(inhibitor);
+        /* Each name is different, so that it can be removed alone. Not storing it only means that the lock is released
+         * for a moment when btd is restarted. */
+        inhibitor->stored = g_strdup_printf("inhibit-%" PRIi64 "-%d", g_get_monotonic_time(), inhibitor->fd);
+        state = g_strdup_printf("FDSTORE=1\nFDNAME=%s", inhibitor->stored);
+        (void) sd_pid_notify_with_fds(0, false, state, &inhibitor->fd, 1);
         finish(inhibitor, NULL);
 }
 

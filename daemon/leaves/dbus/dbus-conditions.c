@@ -85,12 +85,6 @@ static void dbus_name_release(Leaf *leaf) {
         g_clear_pointer(&op->listener, listener_free);
 }
 
-static char *dbus_name_obstacle(const Leaf *leaf) {
-        const DBusName *op = leaf->op;
-
-        return dbus_obstacle(op->connection);
-}
-
 static void dbus_name_describe(Leaf *leaf, GString *text) {
         const DBusNameParams *params = leaf->params;
 
@@ -101,7 +95,7 @@ const LeafKind dbus_name_kind = {
         .op_size = sizeof(DBusName),
         .start = dbus_name_start,
         .release = dbus_name_release,
-        .obstacle = dbus_name_obstacle,
+        .obstacle = dbus_leaf_obstacle,
         .describe = dbus_name_describe,
 };
 
@@ -208,37 +202,19 @@ static char *describe_mismatch(Leaf *leaf, const ValueMatcher *matcher, const ch
         return g_strdup_printf("%s is %s, not %s%s", field, is, wanted && !matcher->equals ? "one of " : "", should);
 }
 
-/* A large value would be copied into the run record and each status. */
-static json_object *seen_fact(Leaf *leaf, json_object *seen) {
-        g_autofree char *text = NULL;
-
-        if (value_room(seen) <= SEEN_ROOM_MAX)
-                return json_object_get(seen);
-
-        text = shown_value(leaf, seen);
-        return fact_text(text);
-}
-
 static void set_cause(Leaf *leaf, const char *kind, json_object *facts, json_object *seen, const char *text) {
         const DBusPropertyParams *params = leaf->params;
         json_object *wanted = params->matcher.equals ?: params->matcher.one_of;
+        /* A large value would be copied into the run record and each status. */
+        bool large = value_room(seen) > SEEN_ROOM_MAX;
+        g_autofree char *shown = large ? shown_value(leaf, seen) : NULL;
 
         json_object_object_add(facts, "destination", fact_text(params->address.destination));
         json_object_object_add(facts, "path", fact_text(params->address.path));
         json_object_object_add(facts, "property", fact_text(params->property));
-        json_object_object_add(facts, "seen", seen_fact(leaf, seen));
+        json_object_object_add(facts, "seen", large ? fact_text(shown) : json_object_get(seen));
         json_object_object_add(facts, "wanted", wanted ? json_object_get(wanted) : json_object_new_boolean(true));
         leaf_set_cause_of(leaf, kind, facts, "%s", text);
-}
-
-static void set_problem(Leaf *leaf, const PropertyProblem *problem) {
-        bool told = sd_bus_error_is_set(&problem->error);
-
-        set_cause(leaf,
-                  problem->lost ? CAUSE_CONNECTION_LOST
-                  : told        ? CAUSE_DBUS_ERROR
-                                : CAUSE_CONDITION,
-                  told ? dbus_error_facts(&problem->error) : json_object_new_object(), NULL, problem->text);
 }
 
 /* NULL: as far as btd knows, the service reports changes. */
@@ -320,20 +296,29 @@ static void begin_interval(Leaf *leaf) {
 static Status judge_state(Leaf *leaf) {
         const DBusPropertyParams *params = leaf->params;
         const DBusProperty *op = leaf->op;
+        const PropertyProblem *problem;
+        bool told;
 
         switch (property_watch_state(op->watch)) {
         case PROPERTY_KNOWN:
                 return judge(leaf, property_watch_value(op->watch));
         case PROPERTY_UNKNOWN:
-                set_problem(leaf, property_watch_problem(op->watch));
+                problem = property_watch_problem(op->watch);
+                told = sd_bus_error_is_set(&problem->error);
+                set_cause(leaf,
+                          problem->lost ? CAUSE_CONNECTION_LOST
+                          : told        ? CAUSE_DBUS_ERROR
+                                        : CAUSE_CONDITION,
+                          told ? dbus_error_facts(&problem->error) : json_object_new_object(), NULL, problem->text);
                 return unknown_status(params->unknown);
         default:
                 return op->value;
         }
 }
 
-/* An unknown value leaves the variable as it is. */
-static void give_output(Leaf *leaf) {
+/* The value as it is now. The variable comes first, so that it has the value when the node completes; an unknown value
+ * leaves it as it is. */
+static Status take_state(Leaf *leaf) {
         const DBusPropertyParams *params = leaf->params;
         const DBusProperty *op = leaf->op;
         json_object *field;
@@ -341,11 +326,6 @@ static void give_output(Leaf *leaf) {
         if (params->output && property_watch_state(op->watch) == PROPERTY_KNOWN &&
             follow(params->matcher.field, property_watch_value(op->watch), &field))
                 leaf_set_output(leaf, params->output, json_object_get(field));
-}
-
-/* The value as it is now. The variable comes first, so that it has the value when the node completes. */
-static Status take_state(Leaf *leaf) {
-        give_output(leaf);
         return judge_state(leaf);
 }
 
@@ -405,11 +385,8 @@ static void on_subscribed(void *userdata) {
         property_watch_read(op->watch);
 }
 
-/* The watch tells it. */
-static void on_subscription_lost(const sd_bus_error *error, void *userdata) {}
-
 static Status dbus_property_start(Leaf *leaf) {
-        static const SubscriptionCallbacks callbacks = { .subscribed = on_subscribed, .lost = on_subscription_lost };
+        static const SubscriptionCallbacks callbacks = { .subscribed = on_subscribed }; /* the watch tells of a loss */
         const DBusPropertyParams *params = leaf->params;
         const DBusAddress *where = &params->address;
         PropertyAddress address = { where->destination, where->path, where->interface, params->property };

@@ -39,6 +39,10 @@ char *dbus_obstacle(const Connection *connection) {
                                error ? g_strerror(-error) : "");
 }
 
+char *dbus_leaf_obstacle(const Leaf *leaf) {
+        return dbus_obstacle(*(Connection *const *) leaf->op);
+}
+
 char *dbus_activation_obstacle(const Connection *connection, const DBusAddress *address) {
         return g_strdup_printf("the bus '%s' to start %s", connection_name(connection), address->destination);
 }

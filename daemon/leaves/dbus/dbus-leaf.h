@@ -17,8 +17,10 @@ int dbus_bus_get(Leaf *leaf, const char *name, Connection **ret_connection, char
 /* The connection for an address from the parameters. NULL: there is none, and the cause is set. */
 Connection *dbus_connection_get(Leaf *leaf, const DBusAddress *address);
 
-/* For LeafKind.obstacle: "connection to the bus 'system'", with the reason if there is one; NULL: it is connected. */
+/* "connection to the bus 'system'", with the reason if there is one; NULL: it is connected. */
 char *dbus_obstacle(const Connection *connection);
+/* The same as LeafKind.obstacle, for an op that begins with its connection. */
+char *dbus_leaf_obstacle(const Leaf *leaf);
 /* The same: the bus has to start the service first. */
 char *dbus_activation_obstacle(const Connection *connection, const DBusAddress *address);
 

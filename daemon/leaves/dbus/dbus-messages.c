@@ -75,25 +75,18 @@ static int read_values(Leaf *leaf, sd_bus_message *message, json_object **ret_va
 }
 
 /* Sets variables to the values that were read from a message: all of them or, after an error, none, and sets the cause.
- * what: "reply", "signal". */
-static Status outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *what, json_object *values) {
-        return outputs->expressions ? take_expressions(leaf, outputs->expressions, values)
-                                    : take_names(leaf, outputs, what, values);
-}
-
-/* The same; the message is read only if there are outputs. */
-static Status outputs_take_from(Leaf *leaf, const DBusOutputs *outputs, const char *what, sd_bus_message *message) {
-        g_autoptr(json_object) values = NULL;
-        g_autofree char *error = NULL;
-
+ * what: "reply", "signal". problem: why there are no values, if there are outputs. */
+static Status outputs_take(Leaf *leaf, const DBusOutputs *outputs, const char *what, json_object *values,
+                           const char *problem) {
         if (!outputs_are_wanted(outputs))
                 return STATUS_SUCCESS;
-
-        if (read_values(leaf, message, &values, &error) < 0) {
-                leaf_set_cause(leaf, "the %s cannot go to the outputs: %s", what, error);
+        if (problem) {
+                leaf_set_cause(leaf, "the %s cannot go to the outputs: %s", what, problem);
                 return STATUS_FAILURE;
         }
-        return outputs_take(leaf, outputs, what, values);
+
+        return outputs->expressions ? take_expressions(leaf, outputs->expressions, values)
+                                    : take_names(leaf, outputs, what, values);
 }
 
 /* Waits until the bus has processed all messages of the previous btd. That is so when the bus has released the previous
@@ -123,13 +116,6 @@ static json_object *recovery_memo(const Leaf *leaf, sd_bus *bus, Connection *con
         return memo;
 }
 
-static const char *member(json_object *memo, const char *name) {
-        json_object *value = NULL;
-
-        json_object_object_get_ex(memo, name, &value);
-        return json_object_get_string(value);
-}
-
 /* Or was it there at all? The id of a bus to which btd still connects would have to be waited for. */
 static bool is_there(const DBusRecovery *recovery) {
         NameState state = name_state(&recovery->sender);
@@ -148,7 +134,7 @@ static void on_sender_changed(void *userdata) {
 /* For LeafKind.recover. */
 static Status recovery_begin(DBusRecovery *recovery, Leaf *leaf, const DBusAddress *address,
                              Connection **ret_connection) {
-        const char *sender = leaf->has_memo ? member(leaf->memo, "sender") : NULL;
+        const char *sender = json_object_get_string(json_object_object_get(leaf->memo, "sender"));
 
         if (!sender || !sd_bus_service_name_is_valid(sender))
                 return STATUS_IDLE;
@@ -159,7 +145,7 @@ static Status recovery_begin(DBusRecovery *recovery, Leaf *leaf, const DBusAddre
         *recovery = (DBusRecovery){
                 .leaf = leaf,
                 .connection = *ret_connection,
-                .bus = g_strdup(member(leaf->memo, "bus")),
+                .bus = g_strdup(json_object_get_string(json_object_object_get(leaf->memo, "bus"))),
                 .sender.follower = { .changed = on_sender_changed, .userdata = recovery },
         };
         name_use(connection_names(*ret_connection), &recovery->sender, sender);
@@ -218,7 +204,12 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
         }
 
         if (!error) {
-                leaf_end(leaf, outputs_take_from(leaf, &params->outputs, "reply", reply));
+                g_autoptr(json_object) values = NULL;
+                g_autofree char *problem = NULL;
+
+                if (outputs_are_wanted(&params->outputs) && read_values(leaf, reply, &values, &problem) < 0 && !problem)
+                        problem = g_strdup("it cannot be read");
+                leaf_end(leaf, outputs_take(leaf, &params->outputs, "reply", values, problem));
                 return;
         }
 
@@ -428,12 +419,6 @@ static void dbus_emit_release(Leaf *leaf) {
         g_clear_pointer(&op->question, call_free);
 }
 
-static char *dbus_emit_obstacle(const Leaf *leaf) {
-        const DBusEmit *op = leaf->op;
-
-        return dbus_obstacle(op->connection);
-}
-
 static void dbus_emit_describe(Leaf *leaf, GString *text) {
         DBusEmit *op = leaf->op;
 
@@ -446,7 +431,7 @@ const LeafKind dbus_emit_kind = {
         .start = dbus_emit_start,
         .release = dbus_emit_release,
         .recover = dbus_emit_recover,
-        .obstacle = dbus_emit_obstacle,
+        .obstacle = dbus_leaf_obstacle,
         .describe = dbus_emit_describe,
 };
 
@@ -566,12 +551,8 @@ static json_object *read_signal(Leaf *leaf, sd_bus_message *message) {
 static Status take_signal(Leaf *leaf, json_object *signal) {
         const DBusSignalParams *params = leaf->params;
 
-        if (json_object_is_type(signal, json_type_string)) {
-                leaf_set_cause(leaf, "the signal cannot go to the outputs: %s", json_object_get_string(signal));
-                return STATUS_FAILURE;
-        }
-        return outputs_are_wanted(&params->outputs) ? outputs_take(leaf, &params->outputs, "signal", signal)
-                                                    : STATUS_SUCCESS;
+        return outputs_take(leaf, &params->outputs, "signal", signal,
+                            json_object_is_type(signal, json_type_string) ? json_object_get_string(signal) : NULL);
 }
 
 static void on_signal(sd_bus_message *message, void *userdata) {
@@ -596,11 +577,6 @@ static void dbus_signal_heard(Leaf *leaf, json_object *signal) {
         if (taken)
                 leaf_end(leaf, take_signal(leaf, taken));
 }
-
-/* The match goes on. */
-static void on_subscribed(void *userdata) {}
-
-static void on_subscription_lost(const sd_bus_error *error, void *userdata) {}
 
 /* The bus and systemd are always there again: they leave only when the bus restarts, or systemd executes itself anew.
  */
@@ -658,7 +634,7 @@ static void on_sender(void *userdata) {
 }
 
 static bool match(Leaf *leaf, MatchSignal received) {
-        static const SubscriptionCallbacks callbacks = { .subscribed = on_subscribed, .lost = on_subscription_lost };
+        static const SubscriptionCallbacks callbacks = {}; /* the match goes on */
         const DBusSignalParams *params = leaf->params;
         g_autoptr(GString) more = g_string_new(NULL);
         DBusSignal *op = leaf->op;
@@ -728,7 +704,7 @@ static Status dbus_signal_recover(Leaf *leaf) {
         if (params->on_recover == ON_RECOVER_FAIL)
                 return STATUS_IDLE;
 
-        op->owner = leaf->has_memo ? g_strdup(member(leaf->memo, "owner")) : NULL;
+        op->owner = g_strdup(json_object_get_string(json_object_object_get(leaf->memo, "owner")));
         return begin(leaf);
 }
 
@@ -740,12 +716,6 @@ static void dbus_signal_release(Leaf *leaf) {
         g_clear_pointer(&op->owner, g_free);
         g_clear_pointer(&op->subscription, subscription_free);
         g_clear_pointer(&op->match, match_free);
-}
-
-static char *dbus_signal_obstacle(const Leaf *leaf) {
-        const DBusSignal *op = leaf->op;
-
-        return dbus_obstacle(op->connection);
 }
 
 static void dbus_signal_describe(Leaf *leaf, GString *text) {
@@ -765,6 +735,6 @@ const LeafKind dbus_signal_kind = {
         .listen = dbus_signal_listen,
         .heard = dbus_signal_heard,
         .release = dbus_signal_release,
-        .obstacle = dbus_signal_obstacle,
+        .obstacle = dbus_leaf_obstacle,
         .describe = dbus_signal_describe,
 };

@@ -62,15 +62,6 @@ static char *complaint(const PathExistsParams *params, PathState state, const ch
         }
 }
 
-static void set_cause(Leaf *leaf, PathState state, const char *detail) {
-        const PathExistsParams *params = leaf->params;
-        g_autofree char *text = complaint(params, state, detail);
-        json_object *facts = facts_new("path", fact_text(params->path), "seen", fact_text(state_names[state]), "wanted",
-                                       fact_text(path_kind_names[params->kind]), NULL);
-
-        leaf_set_cause_of(leaf, CAUSE_CONDITION, facts, "%s", text);
-}
-
 static Status evaluate(Leaf *leaf) {
         const PathExistsParams *params = leaf->params;
         const PathExists *op = leaf->op;
@@ -80,8 +71,14 @@ static Status evaluate(Leaf *leaf) {
                         : holds(params->kind, state) ? STATUS_SUCCESS
                                                      : STATUS_FAILURE;
 
-        if (status == STATUS_FAILURE)
-                set_cause(leaf, state, op->hidden ?: path_watch_detail(op->watch));
+        if (status == STATUS_FAILURE) {
+                g_autofree char *text = complaint(params, state, op->hidden ?: path_watch_detail(op->watch));
+
+                leaf_set_cause_of(leaf, CAUSE_CONDITION,
+                                  facts_new("path", fact_text(params->path), "seen", fact_text(state_names[state]),
+                                            "wanted", fact_text(path_kind_names[params->kind]), NULL),
+                                  "%s", text);
+        }
         return status;
 }
 
@@ -92,44 +89,23 @@ static void on_changed(void *userdata) {
 /* The prefix of the directories that systemd makes for PrivateTmp=. */
 #define PRIVATE "/systemd-private-"
 
-/* In mountinfo, the fourth field is what is mounted, and the fifth where. */
-static bool line_mounts_private(const char *line, const char *directory) {
-        g_auto(GStrv) fields = g_strsplit(line, " ", 6);
-
-        return g_strv_length(fields) == 6 && strstr(fields[3], PRIVATE) && strcmp(fields[4], directory) == 0;
-}
-
-static bool is_private(const char *directory) {
-        g_autofree char *text = NULL;
-        g_auto(GStrv) lines = NULL;
-
-        if (!g_file_get_contents("/proc/self/mountinfo", &text, NULL, NULL))
-                return false;
-
-        lines = g_strsplit(text, "\n", -1);
-        for (char **line = lines; *line; line++)
-                if (line_mounts_private(*line, directory))
-                        return true;
-
-        return false;
-}
-
-static bool is_below(const char *path, const char *directory) {
-        size_t n = strlen(directory);
-
-        return strncmp(path, directory, n) == 0 && (path[n] == '/' || path[n] == 0);
-}
-
 /* The reason why this process does not see the system's own file at the path, as a message; NULL: it does. A service
  * can have directories of its own for temporary files, see PrivateTmp= in systemd.exec(5). systemd mounts such a
  * directory under a name that can be told from /proc/self/mountinfo, see proc(5). */
 static const char *hidden_reason(const char *path) {
         static const char *const directories[] = { "/tmp", "/var/tmp" };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
-                if (is_below(path, directories[i]) && is_private(directories[i]))
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++) {
+                size_t n = strlen(directories[i]);
+                g_autofree char *what = NULL;
+
+                if (strncmp(path, directories[i], n) != 0 || (path[n] != '/' && path[n] != 0))
+                        continue;
+                what = mounted_at(directories[i]);
+                if (what && strstr(what, PRIVATE))
                         return "btd has a /tmp and a /var/tmp of its own; put PrivateTmp=no into a drop-in of "
                                "btd.service";
+        }
 
         return NULL;
 }

@@ -131,33 +131,30 @@ static void mark_all(const PathWatches *watches) {
                 mark_object(object);
 }
 
-static void handle(const PathWatches *watches, const struct inotify_event *event) {
-        Object *object = g_hash_table_lookup(watches->objects, GINT_TO_POINTER(event->wd));
-
-        if (event->mask & IN_Q_OVERFLOW) {
-                mark_all(watches);
-        } else if (object && event->len > 0) {
-                mark_entry(object, event->name);
-                mark_entry(object, ANY);
-        } else if (object) {
-                mark_object(object);
-        }
-
-        /* The kernel has given up the watch: its watches keep the object until they were called. */
-        if (object && event->mask & IN_IGNORED) {
-                g_hash_table_remove(watches->objects, GINT_TO_POINTER(event->wd));
-                object->wd = -1;
-        }
-}
-
 static void read_events(const PathWatches *watches) {
         alignas(struct inotify_event) char buffer[BATCH];
         ssize_t length = read(watches->fd, buffer, sizeof(buffer));
         const struct inotify_event *event;
 
         for (const char *at = buffer; at < buffer + MAX(length, 0); at += sizeof(*event) + event->len) {
+                Object *object;
+
                 event = (const struct inotify_event *) (const void *) at;
-                handle(watches, event);
+                object = g_hash_table_lookup(watches->objects, GINT_TO_POINTER(event->wd));
+                if (event->mask & IN_Q_OVERFLOW) {
+                        mark_all(watches);
+                } else if (object && event->len > 0) {
+                        mark_entry(object, event->name);
+                        mark_entry(object, ANY);
+                } else if (object) {
+                        mark_object(object);
+                }
+
+                /* The kernel has given up the watch: its watches keep the object until they were called. */
+                if (object && event->mask & IN_IGNORED) {
+                        g_hash_table_remove(watches->objects, GINT_TO_POINTER(event->wd));
+                        object->wd = -1;
+                }
         }
 }
 
@@ -221,75 +218,38 @@ static void add_source(PathWatches *watches) {
         watches->source = source;
 }
 
-static void drop_unused_source(PathWatches *watches) {
-        GSource *base = &watches->source->source;
-
-        if (watches->n_watches > 0)
-                return;
-
-        watches->source = NULL;
-        g_source_destroy(base);
-        g_source_unref(base);
-}
-
-/* A path that leads to the same object has the same watch descriptor. */
-static Object *object_get(PathWatches *watches, int wd) {
+/* Takes the watch that was added to the inotify. entry: also NULL, which means any. A path that leads to the same
+ * object has the same watch descriptor. */
+static FileWatch *watch_new(PathWatches *watches, int wd, const char *entry, FileChanged changed, void *userdata) {
         Object *object = g_hash_table_lookup(watches->objects, GINT_TO_POINTER(wd));
+        FileWatch *watch = g_new(FileWatch, 1);
+        GQueue *queue;
 
-        if (object)
-                return object;
-
-        object = g_new(Object, 1);
-        object->watches = watches;
-        object->wd = wd;
-        object->entries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_queue_free);
-        g_hash_table_insert(watches->objects, GINT_TO_POINTER(wd), object);
-        return object;
-}
-
-static void object_drop_unused(Object *object) {
-        if (g_hash_table_size(object->entries) > 0)
-                return;
-
-        if (object->wd >= 0) {
-                (void) inotify_rm_watch(object->watches->fd, object->wd);
-                g_hash_table_remove(object->watches->objects, GINT_TO_POINTER(object->wd));
+        if (!object) {
+                object = g_new(Object, 1);
+                *object = (Object){
+                        .watches = watches,
+                        .wd = wd,
+                        .entries =
+                                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_queue_free),
+                };
+                g_hash_table_insert(watches->objects, GINT_TO_POINTER(wd), object);
         }
-        g_hash_table_unref(object->entries);
-        g_free(object);
-}
-
-static void object_add(Object *object, FileWatch *watch) {
-        GQueue *queue = g_hash_table_lookup(object->entries, watch->entry);
-
+        *watch = (FileWatch){
+                .object = object,
+                .entry = g_strdup(entry ?: ANY),
+                .link.data = watch,
+                .changed = changed,
+                .userdata = userdata,
+        };
+        queue = g_hash_table_lookup(object->entries, watch->entry);
         if (!queue) {
                 queue = g_queue_new();
                 g_hash_table_insert(object->entries, g_strdup(watch->entry), queue);
         }
 
-        watch->object = object;
-        watch->link.data = watch;
-        g_queue_push_tail_link(queue, &watch->link);
-}
-
-static void object_remove(Object *object, FileWatch *watch) {
-        GQueue *queue = g_hash_table_lookup(object->entries, watch->entry);
-
-        g_queue_unlink(queue, &watch->link);
-        if (queue->length == 0)
-                g_hash_table_remove(object->entries, watch->entry);
-        object_drop_unused(object);
-}
-
-/* Takes the watch that was added to the inotify. entry: also NULL, which means any. */
-static FileWatch *watch_new(PathWatches *watches, int wd, const char *entry, FileChanged changed, void *userdata) {
-        FileWatch *watch = g_new0(FileWatch, 1);
-
         add_source(watches);
-        watch->entry = g_strdup(entry ?: ANY);
-        watch->changed = changed;
-        watch->userdata = userdata;
-        object_add(object_get(watches, wd), watch);
+        g_queue_push_tail_link(queue, &watch->link);
         watches->n_watches++;
         return watch;
 }
@@ -310,16 +270,35 @@ int file_watch_new(PathWatches *watches, const char *path, FileChanged changed, 
 
 void file_watch_free(FileWatch *watch) {
         PathWatches *watches;
+        Object *object;
+        GQueue *queue;
 
         if (!watch)
                 return;
 
-        watches = watch->object->watches;
+        object = watch->object;
+        watches = object->watches;
         if (watch->marked.data)
                 g_queue_unlink(&watches->marked, &watch->marked);
-        object_remove(watch->object, watch);
-        watches->n_watches--;
-        drop_unused_source(watches);
+        queue = g_hash_table_lookup(object->entries, watch->entry);
+        g_queue_unlink(queue, &watch->link);
+        if (queue->length == 0)
+                g_hash_table_remove(object->entries, watch->entry);
+
+        if (g_hash_table_size(object->entries) == 0) {
+                if (object->wd >= 0) {
+                        (void) inotify_rm_watch(watches->fd, object->wd);
+                        g_hash_table_remove(watches->objects, GINT_TO_POINTER(object->wd));
+                }
+                g_hash_table_unref(object->entries);
+                g_free(object);
+        }
+        if (--watches->n_watches == 0) {
+                GSource *source = &g_steal_pointer(&watches->source)->source;
+
+                g_source_destroy(source);
+                g_source_unref(source);
+        }
         g_free(watch->entry);
         g_free(watch);
 }
@@ -386,38 +365,42 @@ static bool lookup_end_at_automount(Lookup *lookup) {
         return lookup_end(lookup, PATH_UNKNOWN);
 }
 
-/* Is this a mount point? */
-static bool is_mounted(const char *path) {
-        g_autofree char *text = NULL;
+/* The fourth field is what is mounted, and the fifth where. */
+char *mounted_at(const char *path) {
+        g_autofree char *text = NULL, *what = NULL;
         g_auto(GStrv) lines = NULL;
 
         if (!g_file_get_contents("/proc/self/mountinfo", &text, NULL, NULL))
-                return false;
+                return NULL;
 
         lines = g_strsplit(text, "\n", -1);
         for (char **line = lines; *line; line++) {
                 g_auto(GStrv) fields = g_strsplit(*line, " ", 6);
                 g_autofree char *point = g_strv_length(fields) == 6 ? g_strcompress(fields[4]) : NULL;
 
-                if (g_strcmp0(point, path) == 0)
-                        return true;
+                if (g_strcmp0(point, path) != 0)
+                        continue;
+                g_free(what);
+                what = g_strdup(fields[3]);
         }
 
-        return false;
+        return g_steal_pointer(&what);
 }
 
 /* Would the kernel mount something for a look at the entry of the directory that the lookup has reached, or at all
  * entries (NULL)? Neither lstat(2) nor open(2) with O_PATH do that for the directory itself, but statfs(2) and
  * inotify_add_watch(2) with IN_ONLYDIR do. Below an automount point for many mounts, one may be mounted already. */
 static bool lookup_would_mount(const Lookup *lookup, const char *name) {
-        g_autofree char *entry = g_strdup_printf("%s/%s", lookup->at->str, name ?: "");
+        g_autofree char *entry = g_strdup_printf("%s/%s", lookup->at->str, name ?: ""), *mounted = NULL;
         int fd = open(lookup->at->len > 0 ? lookup->at->str : "/", O_PATH | O_NOFOLLOW | O_CLOEXEC);
         struct statfs status;
         bool automount = fd >= 0 && fstatfs(fd, &status) >= 0 && status.f_type == AUTOFS_SUPER_MAGIC;
 
         if (fd >= 0)
                 close(fd);
-        return automount && !(name && is_mounted(entry));
+        if (automount && name)
+                mounted = mounted_at(entry);
+        return automount && !mounted;
 }
 
 static int lookup_watch(Lookup *lookup, const char *path, unsigned mask, const char *entry) {
@@ -541,30 +524,18 @@ static bool lookup_enter(Lookup *lookup, const char *name) {
         return S_ISREG(status.st_mode) ? lookup_end_at_file(lookup, here) : lookup_end(lookup, PATH_OTHER);
 }
 
-/* The next component, taken from the rest; NULL: there is none. */
-static char *lookup_take(Lookup *lookup) {
-        const char *begin = lookup->rest->str + strspn(lookup->rest->str, "/");
+/* Takes the next component from the rest. */
+static bool lookup_step(Lookup *lookup) {
+        const char *begin = lookup->rest->str + strspn(lookup->rest->str, "/"), *slash = strrchr(lookup->at->str, '/');
         size_t length = strcspn(begin, "/");
-        char *name = length > 0 ? g_strndup(begin, length) : NULL;
+        g_autofree char *name = g_strndup(begin, length);
 
         g_string_erase(lookup->rest, 0, begin + length - lookup->rest->str);
-        return name;
-}
-
-static void lookup_up(Lookup *lookup) {
-        const char *slash = strrchr(lookup->at->str, '/');
-
-        g_string_truncate(lookup->at, slash ? (size_t) (slash - lookup->at->str) : 0);
-}
-
-static bool lookup_step(Lookup *lookup) {
-        g_autofree char *name = lookup_take(lookup);
-
-        if (!name)
+        if (length == 0)
                 return lookup_end_at_directory(lookup);
 
         if (strcmp(name, "..") == 0)
-                lookup_up(lookup);
+                g_string_truncate(lookup->at, slash ? (size_t) (slash - lookup->at->str) : 0);
         else if (strcmp(name, ".") != 0)
                 return lookup_enter(lookup, name);
         return true;

@@ -157,26 +157,21 @@ static void output_pass_line(Output *output) {
         g_string_truncate(output->line, 0);
 }
 
-static void output_pass_on(Output *output, const char *data, size_t length) {
+static void output_keep(Output *output, const char *data, size_t length) {
         size_t room = tail_room(output->leaf);
 
-        for (size_t i = 0; i < length; i++) {
+        for (size_t i = 0; output->identifier && i < length; i++) {
                 if (data[i] != '\n')
                         g_string_append_c(output->line, data[i]);
                 if (data[i] == '\n' || output->line->len >= LINE_LENGTH_MAX)
                         output_pass_line(output);
         }
-
-        g_string_append_len(output->tail, data, (gssize) length);
+        if (output->identifier)
+                g_string_append_len(output->tail, data, (gssize) length);
         if (output->tail->len > room) {
                 g_string_erase(output->tail, 0, (gssize) (output->tail->len - room));
                 output->tail_cut = true;
         }
-}
-
-static void output_keep(Output *output, const char *data, size_t length) {
-        if (output->identifier)
-                output_pass_on(output, data, length);
         if (!output->kept)
                 return;
 
@@ -274,53 +269,30 @@ static void on_file_changed(void *userdata) {
         output_tell_exceeded(output);
 }
 
-/* Does the file system have room for the output? Otherwise the process would fail. Some file systems have no size, such
- * as ramfs. */
-static bool has_room(int fd, size_t limit) {
-        struct statvfs st;
-
-        return fstatvfs(fd, &st) < 0 || st.f_blocks == 0 ||
-               (uint64_t) st.f_bavail * st.f_frsize >= (uint64_t) limit + EXCESS;
-}
-
-static int open_new(const char *path, size_t limit, int *ret_fd) {
-        g_autofree char *directory = g_path_get_dirname(path);
-        g_auto(AutoFd) fd = -1;
-
-        (void) g_mkdir_with_parents(directory, 0700);
-        fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd < 0)
-                return -errno;
-        if (!has_room(fd, limit)) {
-                (void) unlink(path);
-                return -ENOSPC;
-        }
-
-        *ret_fd = fd;
-        fd = -1;
-        return 0;
-}
-
 /* The same in a file. fresh: the file is created or emptied, and -ENOSPC is also returned if the file system is nearly
  * full; otherwise the file must exist. */
 static int output_new_file(Leaf *leaf, const char *what, size_t limit, const char *path, bool fresh,
                            Output **ret_output, int *ret_fd) {
         g_autoptr(Output) output = output_new(leaf, what, limit);
         g_auto(AutoFd) other = -1;
+        struct statvfs st;
         int r;
 
-        if (fresh) {
-                r = open_new(path, limit, &other);
-                if (r < 0)
-                        return r;
-        } else {
-                other = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-                if (other < 0)
-                        return -errno;
+        output->directory = g_path_get_dirname(path);
+        if (fresh)
+                (void) g_mkdir_with_parents(output->directory, 0700);
+        other = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_CREAT | O_TRUNC : 0), 0600);
+        if (other < 0)
+                return -errno;
+
+        /* Otherwise the process would fail. Some file systems have no size, such as ramfs. */
+        if (fresh && fstatvfs(other, &st) >= 0 && st.f_blocks > 0 &&
+            (uint64_t) st.f_bavail * st.f_frsize < (uint64_t) limit + EXCESS) {
+                (void) unlink(path);
+                return -ENOSPC;
         }
 
         output->path = g_strdup(path);
-        output->directory = g_path_get_dirname(path);
         output->fd = open(path, O_RDWR | O_CLOEXEC);
         if (output->fd < 0)
                 return -errno;
@@ -335,46 +307,36 @@ static int output_new_file(Leaf *leaf, const char *what, size_t limit, const cha
         return 0;
 }
 
-static void read_file(Output *output) {
-        char data[READ_SIZE];
-        ssize_t n;
-
-        for (off_t offset = 0; !output->exceeded || output->text->len < output->room; offset += n) {
-                n = pread(output->fd, data, sizeof(data), offset);
-                if (n <= 0)
-                        return;
-
-                output_keep(output, data, (size_t) n);
-        }
-}
-
-/* Hides secrets while they are whole, and cuts the text then. */
-static void output_hide_secrets(Output *output, Leaf *leaf) {
-        g_autofree char *valid = NULL, *hidden = NULL;
-
-        if (leaf_secret_length(leaf) == 0)
-                return;
-
-        valid = g_utf8_make_valid(output->text->str, (gssize) output->text->len);
-        hidden = leaf_hide_secrets(leaf, valid);
-        g_string_assign(output->text, hidden ?: valid);
-        g_string_truncate(output->text, output->limit);
-}
-
 /* Reads the rest. Other processes may have the other end of a pipe, so this does not wait for it to be closed. */
 static void output_finish(Output *output, Leaf *leaf) {
+        g_autofree char *valid = NULL, *hidden = NULL;
+        char data[READ_SIZE];
+        off_t offset = 0;
+        ssize_t n;
+
         if (output->path) {
-                read_file(output);
+                while ((!output->exceeded || output->text->len < output->room) &&
+                       (n = pread(output->fd, data, sizeof(data), offset)) > 0) {
+                        output_keep(output, data, (size_t) n);
+                        offset += n;
+                }
                 output_check_room(output);
         } else {
                 /* A process that writes forever must not block this. */
-                for (size_t n = 0; n < PIPE_SIZE_MAX / READ_SIZE && output_read(output); n++)
+                for (size_t i = 0; i < PIPE_SIZE_MAX / READ_SIZE && output_read(output); i++)
                         ;
         }
         output_close(output);
         if (output->line->len > 0)
                 output_pass_line(output);
-        output_hide_secrets(output, leaf);
+        if (leaf_secret_length(leaf) == 0)
+                return;
+
+        /* Hides secrets while they are whole, and cuts the text then. */
+        valid = g_utf8_make_valid(output->text->str, (gssize) output->text->len);
+        hidden = leaf_hide_secrets(leaf, valid);
+        g_string_assign(output->text, hidden ?: valid);
+        g_string_truncate(output->text, output->limit);
 }
 
 /* Has the process written to the file, also for a previous daemon? */
@@ -709,18 +671,13 @@ static int open_output(Execution *execution, const char *what, bool outlives, Ou
         return output_new_pipe(leaf, what, limit, ret_output, ret_fd);
 }
 
-/* Do its lines go to the journal only if btd passes them on, though nothing else needs them? */
-static bool passes_errors(const Execution *execution, bool as_unit) {
-        json_object *properties = execution->params->properties;
-
-        return (!as_unit || execution->leaf->type->class == NODE_CONDITION) &&
-               !json_object_object_get(properties, "StandardError") &&
-               !json_object_object_get(properties, "StandardOutput");
-}
-
 static int open_fds(Execution *execution, bool as_unit, int fds[static 3]) {
         bool outlives = outlives_daemon(execution, as_unit);
         const SpawnParams *params = execution->params;
+        /* Do its errors go to the journal only if btd passes them on, though nothing else needs them? */
+        bool passes_errors = (!as_unit || execution->leaf->type->class == NODE_CONDITION) &&
+                             !json_object_object_get(params->properties, "StandardError") &&
+                             !json_object_object_get(params->properties, "StandardOutput");
         int r = 0;
 
         if (params->input)
@@ -729,7 +686,7 @@ static int open_fds(Execution *execution, bool as_unit, int fds[static 3]) {
                 r = open_output(execution, "stdout", outlives, &execution->output, &fds[STDOUT_FILENO]);
         if (r >= 0 && params->stderr_key)
                 r = open_output(execution, "stderr", outlives, &execution->error, &fds[STDERR_FILENO]);
-        else if (r >= 0 && passes_errors(execution, as_unit))
+        else if (r >= 0 && passes_errors)
                 r = output_new_pipe(execution->leaf, "stderr", 0, &execution->error, &fds[STDERR_FILENO]);
 
         if (execution->output)
@@ -843,24 +800,6 @@ static void on_systemd_known(sd_bus_message *reply, const sd_bus_error *error, v
                 execution->ended(STATUS_FAILURE, execution->leaf);
 }
 
-static int begin_by_systemd(Execution *execution) {
-        g_autofree char *error = NULL;
-        Connection *connection;
-        int r;
-
-        r = buses_get(execution->leaf->services->buses, NULL, NULL, &connection, &error);
-        if (r < 0) {
-                leaf_set_cause_of(execution->leaf, CAUSE_PARAMETER, NULL, "%s", error);
-                return r;
-        }
-
-        if (systemd_is_expected(connection))
-                return begin(execution, connection);
-
-        execution->query = systemd_query_presence(connection, on_systemd_known, execution);
-        return 0;
-}
-
 /* The limits of execve(2): of one text, and of all together with a stack of the usual size. */
 #define ARGUMENT_MAX (128u * 1024 - 1)
 #define ARGUMENTS_MAX (2u * 1024 * 1024)
@@ -890,7 +829,8 @@ static char *describe_excess(const SpawnParams *params) {
 int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, ExecutionEnded ended,
                   Execution **ret_execution) {
         g_autoptr(Execution) execution = NULL;
-        g_autofree char *excess = describe_excess(params);
+        g_autofree char *excess = describe_excess(params), *error = NULL;
+        Connection *connection;
         int r;
 
         if (excess) {
@@ -909,10 +849,17 @@ int execution_new(Leaf *leaf, const SpawnParams *params, unsigned repetition, Ex
         execution = g_new(Execution, 1);
         *execution = (Execution){ .leaf = leaf, .params = params, .repetition = repetition, .ended = ended };
 
-        if (can_be_child(params) && (params->as == SPAWN_AS_CHILD || sd_booted() <= 0))
+        if (can_be_child(params) && (params->as == SPAWN_AS_CHILD || sd_booted() <= 0)) {
                 r = begin(execution, NULL);
-        else
-                r = begin_by_systemd(execution);
+        } else {
+                r = buses_get(leaf->services->buses, NULL, NULL, &connection, &error);
+                if (r < 0)
+                        leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+                else if (systemd_is_expected(connection))
+                        r = begin(execution, connection);
+                else
+                        execution->query = systemd_query_presence(connection, on_systemd_known, execution);
+        }
         if (r < 0)
                 return r;
 

@@ -33,6 +33,22 @@
 #include "leaves/unit/unit-cause.h"
 #include "leaves/unit/unit-facts.h"
 
+/* Opens the containers of a property whose value has this type. */
+static int open_property(sd_bus_message *message, const char *name, const char *type) {
+        int r = sd_bus_message_open_container(message, 'r', "sv");
+
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", name);
+        return r < 0 ? r : sd_bus_message_open_container(message, 'v', type);
+}
+
+/* Closes so many containers, if nothing has failed. */
+static int close_containers(sd_bus_message *message, int n, int r) {
+        for (int i = 0; i < n && r >= 0; i++)
+                r = sd_bus_message_close_container(message);
+        return r;
+}
+
 /* Appends each variable as a property of its own: a line with all of them could be too long for systemd's unit file. */
 static int append_variable(sd_bus_message *message, const char *variable) {
         return sd_bus_message_append(message, "(sv)", "Environment", "as", 1, variable);
@@ -44,13 +60,8 @@ static int append_string(sd_bus_message *message, const char *name, const char *
 
 /* A list of one command: its path, its arguments, and whether a failure of it is to be ignored. */
 static int append_command(sd_bus_message *message, const char *const *argv) {
-        int r;
+        int r = open_property(message, "ExecStart", "a(sasb)");
 
-        r = sd_bus_message_open_container(message, 'r', "sv");
-        if (r >= 0)
-                r = sd_bus_message_append(message, "s", "ExecStart");
-        if (r >= 0)
-                r = sd_bus_message_open_container(message, 'v', "a(sasb)");
         if (r >= 0)
                 r = sd_bus_message_open_container(message, 'a', "(sasb)");
         if (r >= 0)
@@ -61,10 +72,7 @@ static int append_command(sd_bus_message *message, const char *const *argv) {
                 r = sd_bus_message_append_strv(message, (char **) argv);
         if (r >= 0)
                 r = sd_bus_message_append(message, "b", false);
-        for (int i = 0; i < 4 && r >= 0; i++)
-                r = sd_bus_message_close_container(message);
-
-        return r;
+        return close_containers(message, 4, r);
 }
 
 static int append_fds(sd_bus_message *message, const SpawnRequest *request) {
@@ -116,13 +124,8 @@ static int append_log_fields(sd_bus_message *message, const Leaf *leaf) {
                 { "BTD_RUN=", leaf->run },
                 { "BTD_NODE=", leaf->name },
         };
-        int r;
+        int r = open_property(message, "LogExtraFields", "aay");
 
-        r = sd_bus_message_open_container(message, 'r', "sv");
-        if (r >= 0)
-                r = sd_bus_message_append(message, "s", "LogExtraFields");
-        if (r >= 0)
-                r = sd_bus_message_open_container(message, 'v', "aay");
         if (r >= 0)
                 r = sd_bus_message_open_container(message, 'a', "ay");
         for (size_t i = 0; i < G_N_ELEMENTS(fields) && r >= 0; i++) {
@@ -130,10 +133,7 @@ static int append_log_fields(sd_bus_message *message, const Leaf *leaf) {
 
                 r = sd_bus_message_append_array(message, 'y', field, strlen(field));
         }
-        for (int i = 0; i < 3 && r >= 0; i++)
-                r = sd_bus_message_close_container(message);
-
-        return r;
+        return close_containers(message, 3, r);
 }
 
 /* Without this, systemd would log a failure for these exit statuses. */
@@ -150,21 +150,14 @@ static int append_success(sd_bus_message *message, json_object *success) {
         for (size_t i = 0; i < n; i++)
                 statuses[i] = json_object_get_int(json_object_array_get_idx(success, i));
 
-        r = sd_bus_message_open_container(message, 'r', "sv");
-        if (r >= 0)
-                r = sd_bus_message_append(message, "s", "SuccessExitStatus");
-        if (r >= 0)
-                r = sd_bus_message_open_container(message, 'v', "(aiai)");
+        r = open_property(message, "SuccessExitStatus", "(aiai)");
         if (r >= 0)
                 r = sd_bus_message_open_container(message, 'r', "aiai");
         if (r >= 0)
                 r = sd_bus_message_append_array(message, 'i', statuses, n * sizeof(int));
         if (r >= 0)
                 r = sd_bus_message_append(message, "ai", 0);
-        for (int i = 0; i < 3 && r >= 0; i++)
-                r = sd_bus_message_close_container(message);
-
-        return r;
+        return close_containers(message, 3, r);
 }
 
 /* The properties that make a unit suitable for Spawn. */
@@ -314,21 +307,6 @@ struct SpawnUnit {
 static void unit_ask_start(SpawnUnit *unit);
 static void unit_ask_stop(SpawnUnit *unit, JobDone done);
 
-static bool is(const char *fact, const char *value) {
-        return g_strcmp0(fact, value) == 0;
-}
-
-static bool answer_was_lost(const sd_bus_error *error) {
-        return sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY) ||
-               sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED);
-}
-
-/* The bus or systemd was lost: the watch reports when both are back, unless they already are. */
-static bool will_come_again(const sd_bus_error *error) {
-        return answer_was_lost(error) || sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
-               sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER);
-}
-
 static void unit_end_with(SpawnUnit *unit, const char *error) {
         unit->ended(&(SpawnEnd){ .error = error, .unit = unit->name }, unit->userdata);
 }
@@ -339,7 +317,7 @@ static char *describe_failed_start(const SpawnUnit *unit, const UnitFacts *facts
         const char *reason = spawn_handover_reason(params);
 
         if (reason && facts->exec_main_code == CLD_EXITED && facts->exec_main_status == 203 &&
-            is(facts->status_text ?: "", ""))
+            unit_fact_is(facts->status_text ?: "", ""))
                 return g_strdup_printf(
                         "cannot execute %s (status 203/EXEC), which is needed to execute %s, because %s, "
                         "which systemd changes when it is reloaded",
@@ -374,7 +352,7 @@ static bool unit_failed_to_start(const SpawnUnit *unit, const UnitFacts *facts) 
         if (spawn_handover_reason(unit->params))
                 return !g_str_has_prefix(facts->status_text ?: "", SPAWN_HANDOVER_EXECUTES);
 
-        return is(unit->result, "failed");
+        return unit_fact_is(unit->result, "failed");
 }
 
 static void unit_check_end(SpawnUnit *unit) {
@@ -389,8 +367,9 @@ static void unit_check_end(SpawnUnit *unit) {
         };
 
         /* The previous daemon may have requested a unit that was not started yet. */
-        if (!is(facts->active_state, "failed") && !(is(facts->active_state, "inactive") && facts->job == 0) &&
-            !is(facts->sub_state, "exited")) {
+        if (!unit_fact_is(facts->active_state, "failed") &&
+            !(unit_fact_is(facts->active_state, "inactive") && facts->job == 0) &&
+            !unit_fact_is(facts->sub_state, "exited")) {
                 if (unit->recovering && facts->load_state)
                         unit->confirmed(unit->userdata);
                 unit->recovering = false;
@@ -399,9 +378,9 @@ static void unit_check_end(SpawnUnit *unit) {
 
         if (end.code != 0 && !unit_failed_to_start(unit, facts)) {
                 unit->ended(&end, unit->userdata);
-        } else if (unit->there && !is(facts->load_state, "loaded")) {
+        } else if (unit->there && !unit_fact_is(facts->load_state, "loaded")) {
                 unit->ended(&(SpawnEnd){ .gone = true, .unit = unit->name }, unit->userdata);
-        } else if (end.code == 0 && is(unit->result, "done")) {
+        } else if (end.code == 0 && unit_fact_is(unit->result, "done")) {
                 unit_end_with(unit, "its unit was removed, so its exit status is not known");
         } else {
                 g_autofree char *error = describe_failed_start(unit, facts);
@@ -425,32 +404,15 @@ static void unit_run(SpawnUnit *unit, const char *result) {
 
 static void on_cleared(const char *result, const sd_bus_error *error, void *userdata) {
         SpawnUnit *unit = userdata;
-        g_autoptr(sd_bus_message) message = NULL;
 
-        if (error && will_come_again(error)) {
+        if (error && systemd_is_away(error)) {
                 unit->cleared = false;
                 unit_wait(unit);
                 return;
         }
 
-        message = systemd_message(unit->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ResetFailedUnit", "s",
-                                  unit->name);
-
-        systemd_send(unit->connection, message);
+        systemd_tell(unit->connection, "ResetFailedUnit", "s", unit->name);
         unit_ask_start(unit);
-}
-
-static void unit_is_there(SpawnUnit *unit) {
-        if (unit->asked) {
-                unit_run(unit, "done");
-                unit_watch_read(unit->watch);
-                return;
-        }
-
-        log_warning("%s was left behind by a previous btd; stopping it", unit->name);
-        unit->cleared = true;
-        unit->phase = PHASE_CLEARING;
-        unit_ask_stop(unit, on_cleared);
 }
 
 /* systemd writes the unit to a file. If there is no room, it only says that it has not found the unit. */
@@ -465,39 +427,37 @@ static char *describe_lack_of_room(void) {
         return g_strdup_printf("; the file system of %s is full", directory);
 }
 
-static void unit_start_failed(SpawnUnit *unit, const sd_bus_error *error) {
-        g_autofree char *text = NULL, *why = NULL, *cause = NULL;
-
-        if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.UnitExists") && !unit->cleared) {
-                unit_is_there(unit);
-                return;
-        }
-
-        if (will_come_again(error)) {
-                unit->asked |= answer_was_lost(error);
-                unit_wait(unit);
-                return;
-        }
-
-        text = unit_cause_of_error(unit->name, UNIT_START, error, unit->services->goes_down);
-        why = describe_lack_of_room();
-        cause = g_strconcat(text, why, NULL);
-        unit_end_with(unit, cause);
-}
-
 static void on_started(const char *result, const sd_bus_error *error, void *userdata) {
         SpawnUnit *unit = userdata;
+        g_autofree char *text = NULL, *why = NULL, *cause = NULL;
 
-        if (error) {
-                unit_start_failed(unit, error);
-                return;
+        if (!error) {
+                unit_run(unit, result);
+                if (unit_fact_is(result, "done"))
+                        unit_check_end(unit);
+                else
+                        unit_watch_read(unit->watch);
+        } else if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.UnitExists") && !unit->cleared) {
+                if (unit->asked) {
+                        unit_run(unit, "done");
+                        unit_watch_read(unit->watch);
+                        return;
+                }
+
+                log_warning("%s was left behind by a previous btd; stopping it", unit->name);
+                unit->cleared = true;
+                unit->phase = PHASE_CLEARING;
+                unit_ask_stop(unit, on_cleared);
+        } else if (systemd_is_away(error)) {
+                /* The watch reports when the bus and systemd are back, unless they already are. */
+                unit->asked |= systemd_answer_was_lost(error);
+                unit_wait(unit);
+        } else {
+                text = unit_cause_of_error(unit->name, UNIT_START, error, unit->services->goes_down);
+                why = describe_lack_of_room();
+                cause = g_strconcat(text, why, NULL);
+                unit_end_with(unit, cause);
         }
-
-        unit_run(unit, result);
-        if (is(result, "done"))
-                unit_check_end(unit);
-        else
-                unit_watch_read(unit->watch);
 }
 
 static void on_stepped(JobStep step, void *userdata) {
@@ -516,7 +476,7 @@ static void unit_ask_start(SpawnUnit *unit) {
 static void on_stopped(const char *result, const sd_bus_error *error, void *userdata) {
         SpawnUnit *unit = userdata;
 
-        if (error && will_come_again(error)) {
+        if (error && systemd_is_away(error)) {
                 if (unit_watch_is_ready(unit->watch))
                         unit_ask_stop(unit, on_stopped);
                 return;
@@ -558,22 +518,11 @@ static void on_failed(const sd_bus_error *error, void *userdata) {
         SpawnUnit *unit = userdata;
         g_autofree char *text = NULL;
 
-        if (will_come_again(error) || unit->phase != PHASE_RUNNING)
+        if (systemd_is_away(error) || unit->phase != PHASE_RUNNING)
                 return;
 
         text = g_strdup_printf("cannot read the state of %s: %s", unit->name, error->message ?: error->name);
         unit_end_with(unit, text);
-}
-
-static GHashTable *names_in_use(Connection *connection) {
-        GHashTable *names = connection_data(connection, KEPT);
-
-        if (!names) {
-                names = g_hash_table_new(g_str_hash, g_str_equal);
-                connection_set_data(connection, KEPT, names, (GDestroyNotify) g_hash_table_unref);
-        }
-
-        return names;
 }
 
 int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnConfirmed confirmed, SpawnEnded ended,
@@ -612,19 +561,17 @@ int spawn_unit_new(const SpawnRequest *request, Connection *connection, SpawnCon
                 unit_run(unit, "done");
         unit->watch = unit_watch_new(connection, path, &callbacks, unit);
 
-        g_hash_table_add(names_in_use(connection), unit->name);
+        g_hash_table_add(connection_table(connection, KEPT), unit->name);
         *ret_unit = unit;
         return 0;
 }
 
 /* Ends its processes, too. */
 static void unit_remove(Connection *connection, const char *unit, bool failed) {
-        g_autoptr(sd_bus_message) message = failed ? systemd_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
-                                                                     "ResetFailedUnit", "s", unit)
-                                                   : systemd_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
-                                                                     "StopUnit", "ss", unit, "replace");
-
-        systemd_send(connection, message);
+        if (failed)
+                systemd_tell(connection, "ResetFailedUnit", "s", unit);
+        else
+                systemd_tell(connection, "StopUnit", "ss", unit, "replace");
 }
 
 void spawn_unit_free(SpawnUnit *unit) {
@@ -634,8 +581,8 @@ void spawn_unit_free(SpawnUnit *unit) {
                 return;
 
         state = unit_watch_facts(unit->watch)->active_state;
-        if ((unit->phase != PHASE_WAITING || unit->asked) && !is(state, "inactive"))
-                unit_remove(unit->connection, unit->name, is(state, "failed"));
+        if ((unit->phase != PHASE_WAITING || unit->asked) && !unit_fact_is(state, "inactive"))
+                unit_remove(unit->connection, unit->name, unit_fact_is(state, "failed"));
         spawn_unit_abandon(unit);
 }
 
@@ -643,7 +590,7 @@ void spawn_unit_abandon(SpawnUnit *unit) {
         if (!unit)
                 return;
 
-        g_hash_table_remove(names_in_use(unit->connection), unit->name);
+        g_hash_table_remove(connection_table(unit->connection, KEPT), unit->name);
         job_free(unit->job);
         unit_watch_free(unit->watch);
         sd_bus_message_unref(unit->start);
@@ -744,7 +691,7 @@ static bool is_left(const SpawnSweep *sweep, const char *text, const char *prefi
         g_auto(SpawnName) name = {};
 
         return spawn_name_parse(text, prefix, suffix, &name) &&
-               !g_hash_table_contains(names_in_use(sweep->connection), text) &&
+               !g_hash_table_contains(connection_table(sweep->connection, KEPT), text) &&
                (name.repetition > 0 || (!runs && !sweep->awaited(&name, sweep->userdata)));
 }
 
@@ -769,21 +716,19 @@ static void on_listed(sd_bus_message *reply, const sd_bus_error *error, void *us
 
         while (sd_bus_message_read(reply, "(ssssssouso)", &unit, NULL, NULL, &active, &sub, NULL, NULL, NULL, NULL,
                                    NULL) > 0) {
-                bool failed = is(active, "failed");
+                bool failed = unit_fact_is(active, "failed");
 
-                if (is_left(sweep, unit, SPAWN_UNIT_PREFIX, SPAWN_UNIT_SUFFIX, !failed && !is(sub, "exited")))
+                if (is_left(sweep, unit, SPAWN_UNIT_PREFIX, SPAWN_UNIT_SUFFIX, !failed && !unit_fact_is(sub, "exited")))
                         unit_remove(sweep->connection, unit, failed);
         }
 }
 
 static void sweep_units(void *userdata) {
         SpawnSweep *sweep = userdata;
-        g_autoptr(sd_bus_message) message =
-                systemd_message(sweep->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ListUnitsByPatterns", "asas",
-                                0, 1, SPAWN_UNIT_PREFIX "*" SPAWN_UNIT_SUFFIX);
 
         call_free(sweep->call);
-        sweep->call = systemd_query(sweep->connection, message, on_listed, sweep);
+        sweep->call = systemd_ask(sweep->connection, on_listed, sweep, "ListUnitsByPatterns", "asas", 0, 1,
+                                  SPAWN_UNIT_PREFIX "*" SPAWN_UNIT_SUFFIX);
 }
 
 SpawnSweep *spawn_sweep_new(Connection *connection, const char *outputs, SpawnAwaited awaited, void *userdata) {

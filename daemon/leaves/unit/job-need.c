@@ -66,7 +66,6 @@ static void on_followers(sd_bus_message *reply, const sd_bus_error *error, void 
 /* All jobs are those of the shutdown then, or have given way to them. */
 static void on_system_state(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         JobNeed *need = userdata;
-        g_autoptr(sd_bus_message) message = NULL;
         const char *state;
 
         if (!reply || sd_bus_message_read(reply, "v", "s", &state) < 0 || g_str_equal(state, "stopping")) {
@@ -74,10 +73,8 @@ static void on_system_state(sd_bus_message *reply, const sd_bus_error *error, vo
                 return;
         }
 
-        message = systemd_message(need->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "GetJobAfter", "u",
-                                  job_id(need->path));
         call_free(need->call);
-        need->call = systemd_query(need->connection, message, on_followers, need);
+        need->call = systemd_ask(need->connection, on_followers, need, "GetJobAfter", "u", job_id(need->path));
 }
 
 JobNeed *job_need_new(Connection *connection, const char *path, const char *method, bool deadlocked, JobNeedKnown known,

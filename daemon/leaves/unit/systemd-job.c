@@ -155,17 +155,9 @@ static void permit_take(JobPermit *permit) {
         permit->slot = slot;
 }
 
-static void permit_give_back(JobPermit *permit) {
-        JobSlot *slot = permit->slot;
-
-        if (--slot->n > 0)
-                return;
-
-        g_hash_table_remove(permit->jobs->slots, slot->unit);
-        share_change(permit->jobs, slot->user, -1);
-        user_subtract(slot->user, USE_JOBS, 1);
-        g_free(slot->unit);
-        g_free(slot);
+static void ask_waiting(Jobs *jobs) {
+        while (jobs->waiting.length > 0 && jobs_have_room(jobs))
+                job_ask(jobs->waiting.head->data);
 }
 
 static gboolean on_turn(void *userdata) {
@@ -173,8 +165,7 @@ static gboolean on_turn(void *userdata) {
 
         g_clear_pointer(&jobs->turn, g_source_unref);
         jobs->n_jobs++;
-        while (jobs->waiting.length > 0 && jobs_have_room(jobs))
-                job_ask(jobs->waiting.head->data);
+        ask_waiting(jobs);
         for (JobPermit *permit; (permit = next_permit(jobs));) {
                 g_queue_unlink(&jobs->permits, &permit->link);
                 permit_take(permit);
@@ -197,52 +188,38 @@ static void jobs_plan_turn(Jobs *jobs) {
         g_source_attach(jobs->turn, connection_context(jobs->connection));
 }
 
-static void job_enter(Job *job, JobPhase phase) {
+/* NULL: nobody waits for this job of systemd yet. */
+static GQueue *queue_of(const Job *job) {
         Jobs *jobs = job->jobs;
+
+        return job->phase == JOB_WAITING ? &jobs->waiting
+               : job->phase == JOB_ASKED ? &jobs->asked
+                                         : g_hash_table_lookup(jobs->queued, job->path);
+}
+
+static void job_enter(Job *job, JobPhase phase) {
         GQueue *queue;
 
         job->phase = phase;
-        switch (phase) {
-        case JOB_WAITING:
-                g_queue_push_tail_link(&jobs->waiting, &job->link);
-                break;
-        case JOB_ASKED:
-                g_queue_push_tail_link(&jobs->asked, &job->link);
-                break;
-        case JOB_QUEUED:
-                queue = g_hash_table_lookup(jobs->queued, job->path);
-                if (!queue) {
-                        queue = g_queue_new();
-                        g_hash_table_insert(jobs->queued, g_strdup(job->path), queue);
-                }
-                g_queue_push_tail_link(queue, &job->link);
-                break;
-        case JOB_GONE:
-                break;
+        queue = queue_of(job);
+        if (!queue) {
+                queue = g_queue_new();
+                g_hash_table_insert(job->jobs->queued, g_strdup(job->path), queue);
         }
+        g_queue_push_tail_link(queue, &job->link);
 }
 
 static void job_leave(Job *job) {
         Jobs *jobs = job->jobs;
-        GQueue *queue;
 
-        switch (job->phase) {
-        case JOB_WAITING:
-                g_queue_unlink(&jobs->waiting, &job->link);
-                break;
-        case JOB_ASKED:
-                g_queue_unlink(&jobs->asked, &job->link);
-                if (jobs->asked.length == 0)
-                        g_hash_table_remove_all(jobs->early);
-                break;
-        case JOB_QUEUED:
-                queue = g_hash_table_lookup(jobs->queued, job->path);
+        if (job->phase != JOB_GONE) {
+                GQueue *queue = queue_of(job);
+
                 g_queue_unlink(queue, &job->link);
-                if (queue->length == 0)
+                if (queue->length == 0 && job->phase == JOB_ASKED)
+                        g_hash_table_remove_all(jobs->early);
+                else if (queue->length == 0 && job->phase == JOB_QUEUED)
                         g_hash_table_remove(jobs->queued, job->path);
-                break;
-        case JOB_GONE:
-                break;
         }
 
         job->phase = JOB_GONE;
@@ -288,15 +265,6 @@ uint32_t job_id(const char *path) {
         return (uint32_t) id;
 }
 
-static void job_cancel_now(Job *job) {
-        Connection *connection = job->jobs->connection;
-        g_autoptr(sd_bus_message) message = systemd_message(connection, job->path, SYSTEMD_JOB, "Cancel", NULL);
-
-        g_clear_pointer(&job->need, job_need_free);
-        g_clear_pointer(&job->call, call_free);
-        job->call = systemd_query(connection, message, on_cancelled, job);
-}
-
 /* Is the job nobody else's? Only then it may be cancelled. */
 static bool job_is_own(const Job *job) {
         return !job->joined && !is_shared(job->jobs, job->unit, job->path);
@@ -304,11 +272,18 @@ static bool job_is_own(const Job *job) {
 
 static void on_need(bool needed, void *userdata) {
         Job *job = userdata;
+        Connection *connection = job->jobs->connection;
+        g_autoptr(sd_bus_message) message = NULL;
 
-        if (!needed && job_is_own(job))
-                job_cancel_now(job);
-        else
+        if (needed || !job_is_own(job)) {
                 job_finish(job, "canceled", NULL);
+                return;
+        }
+
+        message = systemd_message(connection, job->path, SYSTEMD_JOB, "Cancel", NULL);
+        g_clear_pointer(&job->need, job_need_free);
+        call_free(job->call);
+        job->call = systemd_query(connection, message, on_cancelled, job);
 }
 
 static void job_send_cancel(Job *job) {
@@ -389,8 +364,7 @@ static void on_match_ready(void *userdata) {
         Jobs *jobs = userdata;
 
         jobs->match_ready = true;
-        while (jobs->waiting.length > 0 && jobs_have_room(jobs))
-                job_ask(jobs->waiting.head->data);
+        ask_waiting(jobs);
 }
 
 static void jobs_unref(Jobs *jobs) {
@@ -576,16 +550,19 @@ void job_permit_adopt(JobPermit *permit, Connection *connection, const char *uni
 
 void job_permit_release(JobPermit *permit) {
         Jobs *jobs = g_steal_pointer(&permit->jobs);
+        JobSlot *slot = permit->slot;
 
         if (!jobs)
                 return;
 
-        if (permit->slot) {
-                permit->jobs = jobs;
-                permit_give_back(permit);
-                permit->jobs = NULL;
-        } else {
+        if (!slot) {
                 g_queue_unlink(&jobs->permits, &permit->link);
+        } else if (--slot->n == 0) {
+                g_hash_table_remove(jobs->slots, slot->unit);
+                share_change(jobs, slot->user, -1);
+                user_subtract(slot->user, USE_JOBS, 1);
+                g_free(slot->unit);
+                g_free(slot);
         }
         g_clear_pointer(&permit->unit, g_free);
         jobs_plan_turn(jobs);
@@ -698,14 +675,6 @@ static void on_step_dropped(void *step) {
         g_free(((Step *) step)->unit);
 }
 
-static bool is_known(const JobOrder *order, uint32_t id) {
-        for (unsigned i = 0; i < order->steps->len; i++)
-                if (g_array_index(order->steps, Step, i).id == id)
-                        return true;
-
-        return false;
-}
-
 static void add(JobOrder *order, uint32_t id, const char *unit, unsigned waiting) {
         Step step = { .id = id, .unit = g_strdup(unit), .waiting = waiting };
 
@@ -720,20 +689,14 @@ static bool is_awaited(const JobOrder *order, const char *unit, const char *type
                (stops && leaf_is_awaited_by(order->leaf, unit, true));
 }
 
-/* The names of the units from the leaf's own to the one that waits for the run. */
-static GPtrArray *units_to(const JobOrder *order, unsigned last) {
-        GPtrArray *units = g_ptr_array_new();
+/* "the job for app.service waits for net.service, which waits for btd-run@boot.service, which waits for this run":
+ * the names of the units from the leaf's own to the one that waits for the run. */
+static void tell(JobOrder *order, unsigned last) {
+        g_autoptr(GPtrArray) units = g_ptr_array_new();
+        g_autoptr(GString) text = g_string_new("the job for ");
 
         for (unsigned i = last; i != NOBODY; i = g_array_index(order->steps, Step, i).waiting)
                 g_ptr_array_insert(units, 0, g_array_index(order->steps, Step, i).unit);
-        return units;
-}
-
-/* "the job for app.service waits for net.service, which waits for btd-run@boot.service, which waits for this run" */
-static void tell(JobOrder *order, unsigned last) {
-        g_autoptr(GPtrArray) units = units_to(order, last);
-        g_autoptr(GString) text = g_string_new("the job for ");
-
         for (unsigned i = 0; i < units->len; i++)
                 g_string_append_printf(text, "%s%s",
                                        i == 0   ? ""
@@ -761,7 +724,11 @@ static unsigned read_jobs(JobOrder *order, sd_bus_message *reply, unsigned waiti
                 return NOBODY;
 
         while (sd_bus_message_read(reply, "(usssoo)", &id, &unit, &type, NULL, NULL, NULL) > 0) {
-                if (is_known(order, id))
+                bool known = false;
+
+                for (unsigned i = 0; i < order->steps->len; i++)
+                        known |= g_array_index(order->steps, Step, i).id == id;
+                if (known)
                         continue;
                 add(order, id, unit, waiting);
                 if (is_awaited(order, unit, type))
@@ -790,14 +757,9 @@ static void on_answered(sd_bus_message *reply, const sd_bus_error *error, void *
 }
 
 static void ask_next(JobOrder *order) {
-        g_autoptr(sd_bus_message) message = NULL;
-
-        if (order->next >= order->steps->len)
-                return;
-
-        message = systemd_message(order->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "GetJobBefore", "u",
-                                  g_array_index(order->steps, Step, order->next).id);
-        order->call = systemd_query(order->connection, message, on_answered, order);
+        if (order->next < order->steps->len)
+                order->call = systemd_ask(order->connection, on_answered, order, "GetJobBefore", "u",
+                                          g_array_index(order->steps, Step, order->next).id);
 }
 
 JobOrder *job_order_new(Leaf *leaf, Connection *connection, const char *job, const char *unit, const char *type,

@@ -71,21 +71,37 @@ static void assert_memory(int r) {
                 g_error("cannot make a message: %s", g_strerror(-r));
 }
 
-sd_bus_message *systemd_message(Connection *connection, const char *path, const char *interface, const char *member,
-                                const char *types, ...) {
+static sd_bus_message *make_message(Connection *connection, const char *path, const char *interface, const char *member,
+                                    const char *types, va_list arguments) {
         sd_bus_message *message = NULL;
-        va_list arguments;
 
         assert_memory(sd_bus_message_new_method_call(connection_bus(connection), &message, SYSTEMD_NAME, path,
                                                      interface, member));
         assert_memory(sd_bus_message_set_auto_start(message, false));
-
-        va_start(arguments, types);
         if (types)
                 assert_memory(sd_bus_message_appendv(message, types, arguments));
-        va_end(arguments);
-
         return message;
+}
+
+sd_bus_message *systemd_message(Connection *connection, const char *path, const char *interface, const char *member,
+                                const char *types, ...) {
+        sd_bus_message *message;
+        va_list arguments;
+
+        va_start(arguments, types);
+        message = make_message(connection, path, interface, member, types, arguments);
+        va_end(arguments);
+        return message;
+}
+
+Call *systemd_ask(Connection *connection, CallDone done, void *userdata, const char *member, const char *types, ...) {
+        g_autoptr(sd_bus_message) message = NULL;
+        va_list arguments;
+
+        va_start(arguments, types);
+        message = make_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, member, types, arguments);
+        va_end(arguments);
+        return systemd_query(connection, message, done, userdata);
 }
 
 Call *systemd_get(Connection *connection, const char *path, const char *interface, const char *property, CallDone done,
@@ -118,27 +134,38 @@ void systemd_send(Connection *connection, sd_bus_message *message) {
         (void) sd_bus_send(connection_bus(connection), message, NULL);
 }
 
-/* error NULL: subscribed. */
-static void systemd_tell(Systemd *systemd, const sd_bus_error *error) {
+void systemd_tell(Connection *connection, const char *member, const char *types, ...) {
+        g_autoptr(sd_bus_message) message = NULL;
+        va_list arguments;
+
+        va_start(arguments, types);
+        message = make_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, member, types, arguments);
+        va_end(arguments);
+        systemd_send(connection, message);
+}
+
+bool systemd_answer_was_lost(const sd_bus_error *error) {
+        return sd_bus_error_has_names(error, SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_DISCONNECTED);
+}
+
+bool systemd_is_away(const sd_bus_error *error) {
+        return systemd_answer_was_lost(error) ||
+               sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER);
+}
+
+/* error NULL: subscribed. A callback may be missing. */
+static void tell_subscribers(Systemd *systemd, const sd_bus_error *error) {
         systemd->active = !error;
         systemd->next = systemd->subscriptions.head;
         while (systemd->next) {
                 Subscription *subscription = systemd->next->data;
 
                 systemd->next = systemd->next->next;
-                if (error)
+                if (error && subscription->callbacks->lost)
                         subscription->callbacks->lost(error, subscription->userdata);
-                else
+                else if (!error && subscription->callbacks->subscribed)
                         subscription->callbacks->subscribed(subscription->userdata);
         }
-}
-
-static void systemd_tell_gone(Systemd *systemd) {
-        static const sd_bus_error gone =
-                SD_BUS_ERROR_MAKE_CONST(SD_BUS_ERROR_NAME_HAS_NO_OWNER, "systemd has left the bus");
-
-        systemd->given_up = true;
-        systemd_tell(systemd, &gone);
 }
 
 static void systemd_subscribe(Systemd *systemd);
@@ -146,20 +173,24 @@ static void systemd_set_trust(Systemd *systemd, Trust trust);
 
 static void systemd_back(Systemd *systemd) {
         if (systemd->owner && g_strcmp0(systemd->owner, systemd->subscribed) == 0)
-                systemd_tell(systemd, NULL);
+                tell_subscribers(systemd, NULL);
         else
                 systemd_subscribe(systemd);
         audience_tell(&systemd->audience);
 }
 
 static gboolean on_trust_timer(void *userdata) {
+        static const sd_bus_error gone =
+                SD_BUS_ERROR_MAKE_CONST(SD_BUS_ERROR_NAME_HAS_NO_OWNER, "systemd has left the bus");
         Systemd *systemd = userdata;
 
         systemd_set_trust(systemd, TRUST_FULL);
-        if (systemd->owner)
+        if (systemd->owner) {
                 systemd_back(systemd);
-        else
-                systemd_tell_gone(systemd);
+        } else {
+                systemd->given_up = true;
+                tell_subscribers(systemd, &gone);
+        }
         return G_SOURCE_REMOVE;
 }
 
@@ -182,16 +213,12 @@ static void systemd_set_trust(Systemd *systemd, Trust trust) {
         connection_set_away(systemd->connection, SYSTEMD_NAME, trust == TRUST_RELOADING || absent);
 }
 
-static bool is_absence(const sd_bus_error *error) {
-        return sd_bus_error_has_names(error, SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_SERVICE_UNKNOWN,
-                                      SD_BUS_ERROR_NAME_HAS_NO_OWNER);
-}
-
 static void on_subscribed(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Systemd *systemd = userdata;
 
         g_clear_pointer(&systemd->call, call_free);
-        if (error && systemd->expected && !systemd->given_up && is_absence(error)) {
+        if (error && systemd->expected && !systemd->given_up && systemd_is_away(error) &&
+            !sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED)) {
                 systemd_set_trust(systemd, TRUST_RETURNING);
                 return;
         }
@@ -203,7 +230,7 @@ static void on_subscribed(sd_bus_message *reply, const sd_bus_error *error, void
         g_clear_pointer(&systemd->subscribed, g_free);
         if (!error)
                 systemd->subscribed = g_strdup(systemd->owner);
-        systemd_tell(systemd, error);
+        tell_subscribers(systemd, error);
 }
 
 static void systemd_subscribe(Systemd *systemd) {
@@ -226,34 +253,7 @@ static void on_lost(Connection *connection, void *userdata) {
         g_clear_pointer(&systemd->call, call_free);
         g_clear_pointer(&systemd->subscribed, g_free);
         sd_bus_error_set(&error, SD_BUS_ERROR_DISCONNECTED, problem);
-        systemd_tell(systemd, &error);
-}
-
-static void systemd_came(Systemd *systemd, const char *owner) {
-        systemd->owner = g_strdup(owner);
-        systemd->expected = true;
-        systemd->given_up = false;
-
-        /* A re-executed systemd reports when it has finished. */
-        if (systemd->trust == TRUST_RELOADING) {
-                systemd_set_trust(systemd, TRUST_RELOADING);
-                return;
-        }
-
-        systemd_set_trust(systemd, TRUST_FULL);
-        systemd->active = false;
-        systemd_back(systemd);
-}
-
-static void systemd_left(Systemd *systemd, bool was_there) {
-        if (systemd->trust != TRUST_FULL) {
-                systemd_set_trust(systemd, systemd->trust);
-        } else if (was_there && systemd->subscriptions.length > 0) {
-                systemd_set_trust(systemd, TRUST_RETURNING);
-        } else {
-                systemd_set_trust(systemd, TRUST_FULL);
-                systemd_subscribe(systemd);
-        }
+        tell_subscribers(systemd, &error);
 }
 
 static void on_name_changed(void *userdata) {
@@ -264,10 +264,29 @@ static void on_name_changed(void *userdata) {
         case NAME_UNKNOWN: /* the bus is lost, see there */
                 break;
         case NAME_ABSENT:
-                systemd_left(systemd, before);
+                if (systemd->trust != TRUST_FULL) {
+                        systemd_set_trust(systemd, systemd->trust);
+                } else if (before && systemd->subscriptions.length > 0) {
+                        systemd_set_trust(systemd, TRUST_RETURNING);
+                } else {
+                        systemd_set_trust(systemd, TRUST_FULL);
+                        systemd_subscribe(systemd);
+                }
                 break;
         case NAME_OWNED:
-                systemd_came(systemd, name_owner(&systemd->name));
+                systemd->owner = g_strdup(name_owner(&systemd->name));
+                systemd->expected = true;
+                systemd->given_up = false;
+
+                /* A re-executed systemd reports when it has finished. */
+                if (systemd->trust == TRUST_RELOADING) {
+                        systemd_set_trust(systemd, TRUST_RELOADING);
+                        break;
+                }
+
+                systemd_set_trust(systemd, TRUST_FULL);
+                systemd->active = false;
+                systemd_back(systemd);
                 break;
         }
 }
@@ -362,17 +381,6 @@ Subscription *subscription_new(Connection *connection, const SubscriptionCallbac
         return subscription;
 }
 
-static void systemd_unsubscribe(Systemd *systemd) {
-        g_autoptr(sd_bus_message) message =
-                systemd_message(systemd->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "Unsubscribe", NULL);
-
-        systemd->active = false;
-        g_clear_pointer(&systemd->call, call_free);
-        if (systemd->subscribed)
-                systemd_send(systemd->connection, message);
-        g_clear_pointer(&systemd->subscribed, g_free);
-}
-
 void subscription_free(Subscription *subscription) {
         Systemd *systemd;
 
@@ -384,8 +392,13 @@ void subscription_free(Subscription *subscription) {
                 if (systemd->next == &subscription->link)
                         systemd->next = subscription->link.next;
                 g_queue_unlink(&systemd->subscriptions, &subscription->link);
-                if (systemd->subscriptions.length == 0)
-                        systemd_unsubscribe(systemd);
+        }
+        if (systemd && systemd->subscriptions.length == 0) {
+                systemd->active = false;
+                g_clear_pointer(&systemd->call, call_free);
+                if (systemd->subscribed)
+                        systemd_tell(systemd->connection, "Unsubscribe", NULL);
+                g_clear_pointer(&systemd->subscribed, g_free);
         }
         g_free(subscription);
 }

@@ -33,6 +33,9 @@ sd_bus_message *systemd_message(Connection *connection, const char *path, const 
  * systemd. */
 Call *systemd_query(Connection *connection, sd_bus_message *message, CallDone done, void *userdata);
 
+/* The same for a method of the manager. */
+Call *systemd_ask(Connection *connection, CallDone done, void *userdata, const char *member, const char *types, ...);
+
 /* Asks for one property (a "v"), or for all of an interface (an "a{sv}"; "": of every interface). */
 Call *systemd_get(Connection *connection, const char *path, const char *interface, const char *property, CallDone done,
                   void *userdata);
@@ -50,8 +53,14 @@ bool systemd_is_expected(Connection *connection);
 void systemd_follow(Connection *connection, Follower *follower);
 void systemd_unfollow(Connection *connection, Follower *follower);
 
-/* Without a reply. */
+/* Without a reply; tell: to a method of the manager. */
 void systemd_send(Connection *connection, sd_bus_message *message);
+void systemd_tell(Connection *connection, const char *member, const char *types, ...);
+
+/* The answer was lost with the bus or systemd, so it is not known whether the request was carried out. */
+bool systemd_answer_was_lost(const sd_bus_error *error);
+/* The same, or there is no systemd on the bus at the moment. */
+bool systemd_is_away(const sd_bus_error *error);
 
 /* systemd signals changes of units only while somebody on the bus is subscribed. */
 typedef struct Subscription Subscription;

@@ -55,40 +55,24 @@ void exit_status_add_facts(int code, int status, json_object *facts) {
 }
 
 const char *exit_status_of_exec(int status) {
-        switch (status) {
-        case 200:
-                return "its working directory could not be entered (status 200/CHDIR)";
-        case 202:
-                return "its file descriptors could not be set up (status 202/FDS)";
-        case 203:
-                return "its program could not be executed (status 203/EXEC)";
-        case 208:
-                return "its standard input could not be set up (status 208/STDIN)";
-        case 209:
-                return "its standard output could not be set up (status 209/STDOUT)";
-        case 214:
-                return "its scheduling policy could not be set (status 214/SETSCHEDULER)";
-        case 216:
-                return "its group does not exist or may not be used (status 216/GROUP)";
-        case 217:
-                return "its user does not exist or may not be used (status 217/USER)";
-        case 218:
-                return "its capabilities could not be set (status 218/CAPABILITIES)";
-        case 219:
-                return "its control group could not be set up (status 219/CGROUP)";
-        case 226:
-                return "its mount namespace could not be set up (status 226/NAMESPACE)";
-        case 228:
-                return "its system call filter could not be set up (status 228/SECCOMP)";
-        case 233:
-        case 238:
-        case 239:
-        case 240:
-        case 241:
-                return "its directories could not be created";
-        default:
-                return NULL;
-        }
+        static const char *const texts[] = {
+                [200] = "its working directory could not be entered (status 200/CHDIR)",
+                [202] = "its file descriptors could not be set up (status 202/FDS)",
+                [203] = "its program could not be executed (status 203/EXEC)",
+                [208] = "its standard input could not be set up (status 208/STDIN)",
+                [209] = "its standard output could not be set up (status 209/STDOUT)",
+                [214] = "its scheduling policy could not be set (status 214/SETSCHEDULER)",
+                [216] = "its group does not exist or may not be used (status 216/GROUP)",
+                [217] = "its user does not exist or may not be used (status 217/USER)",
+                [218] = "its capabilities could not be set (status 218/CAPABILITIES)",
+                [219] = "its control group could not be set up (status 219/CGROUP)",
+                [226] = "its mount namespace could not be set up (status 226/NAMESPACE)",
+                [228] = "its system call filter could not be set up (status 228/SECCOMP)",
+                [233] = "its directories could not be created",
+                [238 ... 241] = "its directories could not be created",
+        };
+
+        return status >= 0 && (size_t) status < G_N_ELEMENTS(texts) ? texts[status] : NULL;
 }
 
 static const struct {
@@ -216,13 +200,6 @@ static char *starters_describe(const UnitFacts *facts) {
         return facts->starters ? g_strjoinv(" and ", facts->starters) : NULL;
 }
 
-static char *cause_behind_stop(const char *unit, const UnitFacts *facts) {
-        g_autofree char *state = unit_facts_describe(facts), *starters = starters_describe(facts);
-
-        return g_strdup_printf("%s was stopped, but now it is %s%s%s%s", unit, state, starters ? ": " : "",
-                               starters ?: "", starters ? " can start it again" : "");
-}
-
 /* ": its main process exited with status 0": why a unit that has not failed is down. NULL: it is not known. */
 static char *end_describe(const UnitFacts *facts) {
         g_autofree char *end = NULL;
@@ -239,11 +216,12 @@ static char *end_describe(const UnitFacts *facts) {
 /* The job is done, but the unit is not in the requested state. */
 static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts *facts) {
         g_autofree char *result = unit_result_describe(facts), *state = unit_facts_describe(facts),
-                        *restarts = restarts_describe(facts), *reason = NULL;
+                        *restarts = restarts_describe(facts), *starters = starters_describe(facts), *reason = NULL;
         bool starts = verb == UNIT_START || verb == UNIT_RESTART;
 
         if (verb == UNIT_STOP)
-                return cause_behind_stop(unit, facts);
+                return g_strdup_printf("%s was stopped, but now it is %s%s%s%s", unit, state, starters ? ": " : "",
+                                       starters ?: "", starters ? " can start it again" : "");
         if (starts && facts->unmet_condition)
                 return g_strdup_printf("%s was not %s: its %s was not met", unit, verbs[verb].past,
                                        facts->unmet_condition);
@@ -332,14 +310,6 @@ char *unit_note_of_restarts(const char *unit, const UnitFacts *facts) {
                                facts->n_restarts == 1 ? "" : "s");
 }
 
-static json_object *strings_to_json(char **strings) {
-        json_object *array = json_object_new_array();
-
-        for (; *strings; strings++)
-                json_object_array_add(array, fact_text(*strings));
-        return array;
-}
-
 json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, const char *result,
                               const UnitFacts *facts) {
         UnitCommand command;
@@ -359,8 +329,13 @@ json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, 
         }
         if (facts->n_restarts > 0)
                 json_object_object_add(json, "restarts", json_object_new_int64(facts->n_restarts));
-        if (facts->starters)
-                json_object_object_add(json, "starters", strings_to_json(facts->starters));
+        if (facts->starters) {
+                json_object *starters = json_object_new_array();
+
+                for (char **unit_name = facts->starters; *unit_name; unit_name++)
+                        json_object_array_add(starters, fact_text(*unit_name));
+                json_object_object_add(json, "starters", starters);
+        }
         return json;
 }
 

@@ -53,10 +53,6 @@ struct UnitCheck {
         void *userdata;
 };
 
-static bool is(const char *fact, const char *value) {
-        return g_strcmp0(fact, value) == 0;
-}
-
 static void on_property(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         const Reading *reading = userdata;
         UnitCheck *check = reading->check;
@@ -112,7 +108,7 @@ static void on_starters(sd_bus_message *reply, const sd_bus_error *error, void *
         if (reply && sd_bus_message_enter_container(reply, 'a', "(ssssssouso)") > 0)
                 while (sd_bus_message_read(reply, "(ssssssouso)", &unit, NULL, NULL, &state, NULL, NULL, NULL, NULL,
                                            NULL, NULL) > 0)
-                        if (unit_state_is_up(state) || is(state, "activating"))
+                        if (unit_state_is_up(state) || unit_fact_is(state, "activating"))
                                 g_ptr_array_add(active, g_strdup(unit));
         if (active->len > 0) {
                 g_ptr_array_add(active, NULL);
@@ -201,8 +197,8 @@ static bool oneshot_worked(const UnitCheck *check) {
         bool met = facts->condition_result || (check->complete && facts->tested_conditions == 0);
 
         return (check->order.verb == UNIT_START || check->order.verb == UNIT_RESTART) &&
-               is(facts->active_state, "inactive") && is(facts->type, "oneshot") && !facts->remain_after_exit &&
-               is(facts->result, "success") && met;
+               unit_fact_is(facts->active_state, "inactive") && unit_fact_is(facts->type, "oneshot") &&
+               !facts->remain_after_exit && unit_fact_is(facts->result, "success") && met;
 }
 
 static void oneshot_ended(UnitCheck *check) {
@@ -267,10 +263,10 @@ static void unit_starts(UnitCheck *check) {
                                                { SYSTEMD_SERVICE, "RemainAfterExit" },
                                                {} };
         const UnitFacts *facts = check->facts;
-        bool oneshot = is(facts->type, "oneshot");
+        bool oneshot = unit_fact_is(facts->type, "oneshot");
 
         if (!unit_facts_are_up(facts)) {
-                if (oneshot && is(facts->active_state, "inactive"))
+                if (oneshot && unit_fact_is(facts->active_state, "inactive"))
                         check_read(check, of_oneshot, oneshot_ended);
                 else
                         check_read_details(check);
@@ -282,7 +278,7 @@ static void unit_starts(UnitCheck *check) {
 }
 
 bool unit_was_up_since(const UnitFacts *facts, uint64_t since) {
-        bool worked = is(facts->type, "oneshot") && facts->exec_main_exited > since &&
+        bool worked = unit_fact_is(facts->type, "oneshot") && facts->exec_main_exited > since &&
                       facts->exec_main_code == CLD_EXITED && facts->exec_main_status == 0;
 
         return facts->became_active > since || worked;
@@ -290,7 +286,7 @@ bool unit_was_up_since(const UnitFacts *facts, uint64_t since) {
 
 /* Was a unit that is down now up for long enough? */
 static bool has_lasted(const UnitFacts *facts) {
-        return !facts->type || is(facts->type, "oneshot") || facts->became_inactive <= facts->became_active ||
+        return !facts->type || unit_fact_is(facts->type, "oneshot") || facts->became_inactive <= facts->became_active ||
                facts->became_inactive - facts->became_active >= SETTLE_USEC;
 }
 
@@ -298,12 +294,12 @@ static bool has_lasted(const UnitFacts *facts) {
 static void judge_facts(UnitCheck *check) {
         const UnitFacts *facts = check->facts;
         bool met = facts->condition_result || facts->tested_conditions == 0,
-             failed = is(facts->active_state, "failed") || is(facts->result, "exec-condition") ||
+             failed = unit_fact_is(facts->active_state, "failed") || unit_fact_is(facts->result, "exec-condition") ||
                       unit_sub_state_restarts(facts->sub_state);
 
         if (!unit_facts_are_up(facts))
                 check_tell(check, met && !failed && has_lasted(facts) && unit_was_up_since(facts, check->order.since));
-        else if (facts->type && !is(facts->type, "oneshot"))
+        else if (facts->type && !unit_fact_is(facts->type, "oneshot"))
                 service_is_up(check);
         else
                 check_tell(check, true);

@@ -14,9 +14,9 @@
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-facts.h"
 
-typedef int (*FactRead)(sd_bus_message *message, void *fact);
+typedef int (*FactRead)(sd_bus_message *message, UnitFacts *facts, void *fact);
 
-static int read_string(sd_bus_message *message, void *fact) {
+static int read_string(sd_bus_message *message, UnitFacts *facts, void *fact) {
         const char *value;
         int r = sd_bus_message_read(message, "v", "s", &value);
 
@@ -26,25 +26,8 @@ static int read_string(sd_bus_message *message, void *fact) {
         return r;
 }
 
-static int read_bool(sd_bus_message *message, void *fact) {
-        return sd_bus_message_read(message, "v", "b", fact);
-}
-
-static int read_int(sd_bus_message *message, void *fact) {
-        return sd_bus_message_read(message, "v", "i", fact);
-}
-
-static int read_uint32(sd_bus_message *message, void *fact) {
-        return sd_bus_message_read(message, "v", "u", fact);
-}
-
-static int read_uint64(sd_bus_message *message, void *fact) {
-        return sd_bus_message_read(message, "v", "t", fact);
-}
-
 /* Both the number and the path are those of one property. */
-static int read_job(sd_bus_message *message, void *fact) {
-        UnitFacts *facts = (UnitFacts *) (void *) ((char *) fact - offsetof(UnitFacts, job));
+static int read_job(sd_bus_message *message, UnitFacts *facts, void *fact) {
         const char *path;
         int r = sd_bus_message_read(message, "v", "(uo)", &facts->job, &path);
 
@@ -55,7 +38,7 @@ static int read_job(sd_bus_message *message, void *fact) {
 }
 
 /* All zero, or nothing: it has not been started. */
-static int read_id(sd_bus_message *message, void *fact) {
+static int read_id(sd_bus_message *message, UnitFacts *facts, void *fact) {
         sd_id128_t id = SD_ID128_NULL;
         const void *bytes;
         size_t size;
@@ -74,11 +57,12 @@ static int read_id(sd_bus_message *message, void *fact) {
 }
 
 /* The first one that was not met: kind, "|" for one of several, "!" for a negated one, its parameter, its state. */
-static int read_conditions(sd_bus_message *message, UnitFacts *facts, char **fact) {
+static int read_conditions(sd_bus_message *message, UnitFacts *facts, void *fact) {
         const char *kind, *parameter;
         int trigger, negate, state, r;
+        char **unmet = fact;
 
-        unit_facts_set(fact, NULL);
+        unit_facts_set(unmet, NULL);
 
         r = sd_bus_message_enter_container(message, 'v', "a(sbbsi)");
         if (r >= 0)
@@ -88,8 +72,8 @@ static int read_conditions(sd_bus_message *message, UnitFacts *facts, char **fac
 
         while ((r = sd_bus_message_read(message, "(sbbsi)", &kind, &trigger, &negate, &parameter, &state)) > 0) {
                 facts->conditional = true;
-                if (state < 0 && !*fact)
-                        *fact = g_strconcat(kind, "=", trigger ? "|" : "", negate ? "!" : "", parameter, NULL);
+                if (state < 0 && !*unmet)
+                        *unmet = g_strconcat(kind, "=", trigger ? "|" : "", negate ? "!" : "", parameter, NULL);
         }
         if (r < 0)
                 return r;
@@ -98,19 +82,7 @@ static int read_conditions(sd_bus_message *message, UnitFacts *facts, char **fac
         return r < 0 ? r : sd_bus_message_exit_container(message);
 }
 
-static int read_met(sd_bus_message *message, void *fact) {
-        UnitFacts *facts = (UnitFacts *) (void *) ((char *) fact - offsetof(UnitFacts, unmet_condition));
-
-        return read_conditions(message, facts, &facts->unmet_condition);
-}
-
-static int read_asserted(sd_bus_message *message, void *fact) {
-        UnitFacts *facts = (UnitFacts *) (void *) ((char *) fact - offsetof(UnitFacts, unmet_assert));
-
-        return read_conditions(message, facts, &facts->unmet_assert);
-}
-
-static int read_strings(sd_bus_message *message, void *fact) {
+static int read_strings(sd_bus_message *message, UnitFacts *facts, void *fact) {
         int r = sd_bus_message_enter_container(message, 'v', "as");
 
         g_clear_pointer((char ***) fact, g_strfreev);
@@ -119,52 +91,58 @@ static int read_strings(sd_bus_message *message, void *fact) {
         return r < 0 ? r : sd_bus_message_exit_container(message);
 }
 
+/* The type of a number, or how another value is read. */
 static const struct {
         const char *name;
-        FactRead read;
         size_t offset;
+        const char *type;
+        FactRead read;
 } facts_table[] = {
-        { "LoadState", read_string, offsetof(UnitFacts, load_state) },
-        { "ActiveState", read_string, offsetof(UnitFacts, active_state) },
-        { "SubState", read_string, offsetof(UnitFacts, sub_state) },
-        { "Result", read_string, offsetof(UnitFacts, result) },
-        { "Id", read_string, offsetof(UnitFacts, id) },
-        { "Type", read_string, offsetof(UnitFacts, type) },
-        { "ConditionResult", read_bool, offsetof(UnitFacts, condition_result) },
-        { "AssertResult", read_bool, offsetof(UnitFacts, assert_result) },
-        { "Conditions", read_met, offsetof(UnitFacts, unmet_condition) },
-        { "Asserts", read_asserted, offsetof(UnitFacts, unmet_assert) },
-        { "CollectMode", read_string, offsetof(UnitFacts, collect_mode) },
-        { "RemainAfterExit", read_bool, offsetof(UnitFacts, remain_after_exit) },
-        { "StopWhenUnneeded", read_bool, offsetof(UnitFacts, stop_when_unneeded) },
-        { "ReloadResult", read_string, offsetof(UnitFacts, reload_result) },
-        { "Restart", read_string, offsetof(UnitFacts, restart) },
-        { "NRestarts", read_uint32, offsetof(UnitFacts, n_restarts) },
-        { "TriggeredBy", read_strings, offsetof(UnitFacts, triggered_by) },
-        { "UpheldBy", read_strings, offsetof(UnitFacts, upheld_by) },
-        { "Refs", read_strings, offsetof(UnitFacts, referrers) },
-        { "InvocationID", read_id, offsetof(UnitFacts, invocation_id) },
-        { "Job", read_job, offsetof(UnitFacts, job) },
-        { "StateChangeTimestampMonotonic", read_uint64, offsetof(UnitFacts, changed) },
-        { "InactiveExitTimestampMonotonic", read_uint64, offsetof(UnitFacts, left_inactive) },
-        { "InactiveEnterTimestampMonotonic", read_uint64, offsetof(UnitFacts, became_inactive) },
-        { "ConditionTimestampMonotonic", read_uint64, offsetof(UnitFacts, tested_conditions) },
-        { "AssertTimestampMonotonic", read_uint64, offsetof(UnitFacts, tested_asserts) },
-        { "ActiveEnterTimestampMonotonic", read_uint64, offsetof(UnitFacts, became_active) },
-        { "ExecMainStartTimestampMonotonic", read_uint64, offsetof(UnitFacts, exec_main_started) },
-        { "ExecMainExitTimestampMonotonic", read_uint64, offsetof(UnitFacts, exec_main_exited) },
-        { "ExecMainCode", read_int, offsetof(UnitFacts, exec_main_code) },
-        { "ExecMainStatus", read_int, offsetof(UnitFacts, exec_main_status) },
-        { "StatusText", read_string, offsetof(UnitFacts, status_text) },
+        { "LoadState", offsetof(UnitFacts, load_state), .read = read_string },
+        { "ActiveState", offsetof(UnitFacts, active_state), .read = read_string },
+        { "SubState", offsetof(UnitFacts, sub_state), .read = read_string },
+        { "Result", offsetof(UnitFacts, result), .read = read_string },
+        { "Id", offsetof(UnitFacts, id), .read = read_string },
+        { "Type", offsetof(UnitFacts, type), .read = read_string },
+        { "ConditionResult", offsetof(UnitFacts, condition_result), "b" },
+        { "AssertResult", offsetof(UnitFacts, assert_result), "b" },
+        { "Conditions", offsetof(UnitFacts, unmet_condition), .read = read_conditions },
+        { "Asserts", offsetof(UnitFacts, unmet_assert), .read = read_conditions },
+        { "CollectMode", offsetof(UnitFacts, collect_mode), .read = read_string },
+        { "RemainAfterExit", offsetof(UnitFacts, remain_after_exit), "b" },
+        { "StopWhenUnneeded", offsetof(UnitFacts, stop_when_unneeded), "b" },
+        { "ReloadResult", offsetof(UnitFacts, reload_result), .read = read_string },
+        { "Restart", offsetof(UnitFacts, restart), .read = read_string },
+        { "NRestarts", offsetof(UnitFacts, n_restarts), "u" },
+        { "TriggeredBy", offsetof(UnitFacts, triggered_by), .read = read_strings },
+        { "UpheldBy", offsetof(UnitFacts, upheld_by), .read = read_strings },
+        { "Refs", offsetof(UnitFacts, referrers), .read = read_strings },
+        { "InvocationID", offsetof(UnitFacts, invocation_id), .read = read_id },
+        { "Job", offsetof(UnitFacts, job), .read = read_job },
+        { "StateChangeTimestampMonotonic", offsetof(UnitFacts, changed), "t" },
+        { "InactiveExitTimestampMonotonic", offsetof(UnitFacts, left_inactive), "t" },
+        { "InactiveEnterTimestampMonotonic", offsetof(UnitFacts, became_inactive), "t" },
+        { "ConditionTimestampMonotonic", offsetof(UnitFacts, tested_conditions), "t" },
+        { "AssertTimestampMonotonic", offsetof(UnitFacts, tested_asserts), "t" },
+        { "ActiveEnterTimestampMonotonic", offsetof(UnitFacts, became_active), "t" },
+        { "ExecMainStartTimestampMonotonic", offsetof(UnitFacts, exec_main_started), "t" },
+        { "ExecMainExitTimestampMonotonic", offsetof(UnitFacts, exec_main_exited), "t" },
+        { "ExecMainCode", offsetof(UnitFacts, exec_main_code), "i" },
+        { "ExecMainStatus", offsetof(UnitFacts, exec_main_status), "i" },
+        { "StatusText", offsetof(UnitFacts, status_text), .read = read_string },
 };
 
 int unit_facts_read_one(UnitFacts *facts, const char *name, sd_bus_message *message) {
         const char *setting = unit_commands_setting(name);
         int r;
 
-        for (size_t i = 0; i < G_N_ELEMENTS(facts_table); i++)
+        for (size_t i = 0; i < G_N_ELEMENTS(facts_table); i++) {
+                void *fact = (char *) facts + facts_table[i].offset;
+
                 if (strcmp(facts_table[i].name, name) == 0)
-                        return facts_table[i].read(message, (char *) facts + facts_table[i].offset);
+                        return facts_table[i].read ? facts_table[i].read(message, facts, fact)
+                                                   : sd_bus_message_read(message, "v", facts_table[i].type, fact);
+        }
 
         if (!setting)
                 return sd_bus_message_skip(message, "v");
@@ -200,7 +178,7 @@ bool unit_facts_are_up(const UnitFacts *facts) {
 }
 
 bool unit_facts_are_down(const UnitFacts *facts) {
-        return g_strcmp0(facts->active_state, "inactive") == 0 || g_strcmp0(facts->active_state, "failed") == 0;
+        return unit_fact_is(facts->active_state, "inactive") || unit_fact_is(facts->active_state, "failed");
 }
 
 bool unit_facts_have_starters(const UnitFacts *facts) {
@@ -220,29 +198,25 @@ void unit_facts_set(char **fact, const char *value) {
         *fact = g_strdup(value);
 }
 
+bool unit_fact_is(const char *fact, const char *value) {
+        return g_strcmp0(fact, value) == 0;
+}
+
 void unit_facts_clear(UnitFacts *facts) {
-        g_free(facts->load_state);
-        g_free(facts->active_state);
-        g_free(facts->sub_state);
-        g_free(facts->result);
-        g_free(facts->id);
-        g_free(facts->type);
-        g_free(facts->unmet_condition);
-        g_free(facts->unmet_assert);
+        for (size_t i = 0; i < G_N_ELEMENTS(facts_table); i++) {
+                void *fact = (char *) facts + facts_table[i].offset;
+
+                if (facts_table[i].read == read_strings)
+                        g_strfreev(*(char ***) fact);
+                else if (facts_table[i].read && facts_table[i].read != read_job)
+                        g_free(*(char **) fact);
+        }
+        g_free(facts->job_path);
         g_free(facts->failed_required);
         g_free(facts->required_reason);
         g_free(facts->conflicting);
-        unit_commands_clear(&facts->commands);
-        g_free(facts->collect_mode);
-        g_free(facts->reload_result);
-        g_free(facts->restart);
         g_strfreev(facts->starters);
-        g_strfreev(facts->triggered_by);
-        g_strfreev(facts->upheld_by);
-        g_strfreev(facts->referrers);
-        g_free(facts->invocation_id);
-        g_free(facts->job_path);
-        g_free(facts->status_text);
+        unit_commands_clear(&facts->commands);
         *facts = (UnitFacts){};
 }
 
@@ -264,7 +238,9 @@ struct UnitWatch {
         UnitFacts facts;
 };
 
-static void watch_check_ready(UnitWatch *watch) {
+static void on_subscribed(void *userdata) {
+        UnitWatch *watch = userdata;
+
         if (unit_watch_is_ready(watch))
                 watch->callbacks->ready(watch->userdata);
 }
@@ -273,11 +249,7 @@ static void on_matched(void *userdata) {
         UnitWatch *watch = userdata;
 
         watch->matched = true;
-        watch_check_ready(watch);
-}
-
-static void on_subscribed(void *userdata) {
-        watch_check_ready(userdata);
+        on_subscribed(watch);
 }
 
 static void on_lost(const sd_bus_error *error, void *userdata) {

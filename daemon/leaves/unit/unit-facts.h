@@ -79,6 +79,7 @@ bool unit_facts_are_restarting(const UnitFacts *facts);
 
 /* Takes a copy of what is known of one string. */
 void unit_facts_set(char **fact, const char *value);
+bool unit_fact_is(const char *fact, const char *value);
 
 /* "active (running)" */
 char *unit_facts_describe(const UnitFacts *facts);

@@ -26,19 +26,10 @@
 #include "leaves/unit/unit-search.h"
 #include "run/leaf.h"
 
-static UnitVerb unit_job_verb(const NodeType *type) {
-        if (type == &start_unit_type)
-                return UNIT_START;
-        if (type == &stop_unit_type)
-                return UNIT_STOP;
-
-        return type == &restart_unit_type ? UNIT_RESTART : UNIT_RELOAD;
-}
-
 typedef struct UnitJob {
+        Connection *connection; /* for requests and signals */
         UnitVerb verb;
         char *unit, *path;
-        Connection *connection;   /* for requests and signals */
         JobPermit permit;         /* before anything is asked */
         Connection *keeper;       /* over which the reference is held */
         Call *reference;          /* is being asked for */
@@ -65,36 +56,29 @@ typedef struct UnitJob {
         UnitFacts facts;
 } UnitJob;
 
-static bool is(const char *fact, const char *value) {
-        return g_strcmp0(fact, value) == 0;
-}
-
-/* If a unit has failed before, systemd does not set its result when it refuses to start it because of its start limit.
- * But then the unit was down before the job, and the job has not begun to start it; only a lack of resources looks the
- * same. Another machine has another clock. */
-static bool unit_job_hit_start_limit(const Leaf *leaf) {
-        const UnitJobParams *params = leaf->params;
-        const UnitJob *op = leaf->op;
-        const UnitFacts *facts = &op->facts;
-
-        return (op->verb == UNIT_START || op->verb == UNIT_RESTART) && !params->bus && is(op->result, "failed") &&
-               is(facts->active_state, "failed") && !is(facts->result, "resources") && facts->left_inactive > 0 &&
-               facts->left_inactive <= leaf->started && facts->became_inactive > 0 &&
-               facts->became_inactive <= leaf->started;
+static bool is_to_be_held(const UnitJob *op) {
+        return op->verb == UNIT_START || op->verb == UNIT_RESTART;
 }
 
 static void unit_job_fail(Leaf *leaf) {
         UnitJob *op = leaf->op;
+        UnitFacts *facts = &op->facts;
         const UnitJobParams *params = leaf->params;
-        bool user = params->bus ? is(params->bus, "session") : leaf->services->user;
+        bool user = params->bus ? unit_fact_is(params->bus, "session") : leaf->services->user;
         g_autofree char *text = NULL;
 
-        if (unit_job_hit_start_limit(leaf))
-                unit_facts_set(&op->facts.result, UNIT_RESULT_START_LIMIT);
+        /* If a unit has failed before, systemd does not set its result when it refuses to start it because of its start
+         * limit. But then the unit was down before the job, and the job has not begun to start it; only a lack of
+         * resources looks the same. Another machine has another clock. */
+        if (is_to_be_held(op) && !params->bus && unit_fact_is(op->result, "failed") &&
+            unit_fact_is(facts->active_state, "failed") && !unit_fact_is(facts->result, "resources") &&
+            facts->left_inactive > 0 && facts->left_inactive <= leaf->started && facts->became_inactive > 0 &&
+            facts->became_inactive <= leaf->started)
+                unit_facts_set(&facts->result, UNIT_RESULT_START_LIMIT);
 
-        text = unit_cause(op->unit, op->verb, op->result, &op->facts, user);
-        leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
-                          unit_cause_facts(op->unit, op->verb, params->bus, op->result, &op->facts), "%s", text);
+        text = unit_cause(op->unit, op->verb, op->result, facts, user);
+        leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT, unit_cause_facts(op->unit, op->verb, params->bus, op->result, facts),
+                          "%s", text);
         leaf_end(leaf, STATUS_FAILURE);
 }
 
@@ -106,10 +90,6 @@ static void unit_job_fail_with(Leaf *leaf, const sd_bus_error *error) {
         json_object_object_add(facts, "unit", fact_text(op->unit));
         leaf_set_cause_of(leaf, dbus_error_kind(error), facts, "%s", text);
         leaf_end(leaf, STATUS_FAILURE);
-}
-
-static bool is_to_be_held(const UnitJob *op) {
-        return op->verb == UNIT_START || op->verb == UNIT_RESTART;
 }
 
 static void unit_job_hold(Leaf *leaf);
@@ -180,35 +160,29 @@ static void unit_job_lose(Leaf *leaf, char *how) {
         leaf_end(leaf, STATUS_FAILURE);
 }
 
-/* Its facts have what it says: systemd has restarted the unit, or can do so. */
-static void unit_job_give_note(Leaf *leaf) {
+static void unit_job_succeed(Leaf *leaf) {
         const UnitJobParams *params = leaf->params;
         const UnitJob *op = leaf->op;
+        const UnitFacts *facts = &op->facts;
         const LogSubject subject = leaf_log_subject(leaf);
-        bool restarted = op->restarts && op->facts.n_restarts > 0;
-        g_autofree char *text = op->facts.starters ? unit_note_of_starters(op->unit, &op->facts)
-                                : restarted        ? unit_note_of_restarts(op->unit, &op->facts)
-                                                   : NULL;
+        bool restarted = op->restarts && facts->n_restarts > 0;
+        g_autofree char *note = facts->starters ? unit_note_of_starters(op->unit, facts)
+                                : restarted     ? unit_note_of_restarts(op->unit, facts)
+                                                : NULL;
 
-        if (!text)
-                return;
-
-        leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
-                          unit_cause_facts(op->unit, op->verb, params->bus, op->result, &op->facts), "%s", text);
-        log_message(LOG_NOTICE, &subject, "%s", text);
-}
-
-/* If systemd has forgotten whether the conditions of the unit were met, the unit may not have been started. */
-static void unit_job_succeed(Leaf *leaf) {
-        const UnitJob *op = leaf->op;
-
-        if (is_to_be_held(op) && !op->holder && op->facts.conditional && op->facts.tested_conditions == 0) {
+        /* If systemd has forgotten whether the conditions were met, the unit may not have been started. */
+        if (is_to_be_held(op) && !op->holder && facts->conditional && facts->tested_conditions == 0) {
                 unit_job_lose(leaf,
                               g_strdup_printf("systemd refused btd a reference to %s and has forgotten it", op->unit));
                 return;
         }
 
-        unit_job_give_note(leaf);
+        /* systemd has restarted the unit, or can do so. */
+        if (note) {
+                leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
+                                  unit_cause_facts(op->unit, op->verb, params->bus, op->result, facts), "%s", note);
+                log_message(LOG_NOTICE, &subject, "%s", note);
+        }
         leaf_end(leaf, STATUS_SUCCESS);
 }
 
@@ -246,8 +220,7 @@ static void on_restarts_failed(const sd_bus_error *error, void *userdata) {
                 unit_job_fail_with(userdata, error);
 }
 
-/* Waits until systemd does not start the unit again any more. The watch reads the unit, so no change is missed. */
-static void unit_job_await_restart(Leaf *leaf) {
+static void unit_job_fail_by_facts(Leaf *leaf) {
         static const UnitWatchCallbacks callbacks = {
                 .ready = on_restarts_ready,
                 .changed = on_restarts_changed,
@@ -255,24 +228,20 @@ static void unit_job_await_restart(Leaf *leaf) {
         };
         UnitJob *op = leaf->op;
 
-        g_clear_pointer(&op->check, unit_check_free);
-        g_clear_pointer(&op->search, unit_search_free);
-        unit_facts_set(&op->facts.conflicting, NULL);
-        unit_facts_set(&op->result, "done");
-        if (!op->restarts)
-                op->restarts = unit_watch_new(op->connection, op->path, &callbacks, leaf);
-        else if (unit_watch_is_ready(op->restarts))
-                unit_watch_read(op->restarts);
-}
-
-/* A job that was dropped left no other trace. */
-static void unit_job_fail_by_facts(Leaf *leaf) {
-        UnitJob *op = leaf->op;
-
+        /* Wait until systemd does not start the unit again any more. The watch reads the unit, so no change is missed.
+         */
         if (unit_job_awaits_restart(leaf, &op->facts)) {
-                unit_job_await_restart(leaf);
+                g_clear_pointer(&op->check, unit_check_free);
+                g_clear_pointer(&op->search, unit_search_free);
+                unit_facts_set(&op->facts.conflicting, NULL);
+                unit_facts_set(&op->result, "done");
+                if (!op->restarts)
+                        op->restarts = unit_watch_new(op->connection, op->path, &callbacks, leaf);
+                else if (unit_watch_is_ready(op->restarts))
+                        unit_watch_read(op->restarts);
                 return;
         }
+        /* A job that was dropped left no other trace. */
         if (op->dropped && !op->facts.failed_required)
                 unit_facts_set(&op->result, "canceled");
         if (op->undone && !op->facts.conflicting)
@@ -286,7 +255,7 @@ static void unit_job_fail_by_facts(Leaf *leaf) {
 static void on_found(const char *unit, const UnitFacts *facts, void *userdata) {
         UnitJob *op = ((Leaf *) userdata)->op;
 
-        if (unit && is(op->result, "dependency")) {
+        if (unit && unit_fact_is(op->result, "dependency")) {
                 unit_facts_set(&op->facts.failed_required, unit);
                 op->facts.required_reason = unit_cause_of_required(facts);
         } else if (unit) {
@@ -299,10 +268,10 @@ static void on_found(const char *unit, const UnitFacts *facts, void *userdata) {
 static void unit_job_explain(Leaf *leaf) {
         UnitJob *op = leaf->op;
         const UnitFacts *facts = &op->facts;
-        bool dependent = is(op->result, "dependency"),
-             stopped = is_to_be_held(op) &&
-                       (is(op->result, "canceled") ||
-                        (is(op->result, "done") && facts->condition_result && is(facts->result, "success")));
+        bool dependent = unit_fact_is(op->result, "dependency"),
+             stopped = is_to_be_held(op) && (unit_fact_is(op->result, "canceled") ||
+                                             (unit_fact_is(op->result, "done") && facts->condition_result &&
+                                              unit_fact_is(facts->result, "success")));
 
         if (dependent || stopped)
                 op->search = unit_search_new(op->connection, op->path, dependent ? UNIT_REQUIRED : UNIT_CONFLICTING,
@@ -366,16 +335,6 @@ static void unit_job_read_details(Leaf *leaf) {
         op->details = systemd_get_all(op->connection, op->path, "", on_details, leaf);
 }
 
-/* systemd replies as soon as it has read a request. So if it has left the bus without a reply, it has not read the
- * request. */
-static void on_job_reply_lost(Leaf *leaf, const sd_bus_error *error) {
-        UnitJob *op = leaf->op;
-
-        if (!job_was_queued(op->job) && !sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED))
-                g_clear_pointer(&op->memo, json_object_put);
-        unit_job_begin_again(leaf);
-}
-
 static void unit_job_fail_for_deadlock(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
@@ -403,49 +362,35 @@ static const char *unit_job_queued(const UnitJob *op) {
         return op->job ? job_path(op->job) : op->recovery ? unit_recovery_job(op->recovery) : NULL;
 }
 
-/* A stop never waits for a start. */
-static bool unit_job_is_awaited(const Leaf *leaf) {
-        const UnitJob *op = leaf->op;
-
-        return leaf_is_awaited_by(leaf, NULL, true) || (op->verb != UNIT_STOP && leaf_is_awaited_by(leaf, NULL, false));
-}
-
-static void unit_job_search_order(Leaf *leaf);
-
-static void on_order_timer(void *userdata) {
-        unit_job_search_order(userdata);
-}
-
-/* A job that is queued later can complete a deadlock. To notice this by signals, btd would have to receive one for each
- * job that systemd queues. So it searches the order again after a while. */
-static void unit_job_plan_search(Leaf *leaf) {
-        static const uint64_t usecs[] = { 1000000, 5000000, 30000000 };
-        UnitJob *op = leaf->op;
-
-        op->order_timer = timer_new(leaf->services->timers, usecs[op->n_searches], on_order_timer, leaf);
-        if (op->n_searches + 1 < G_N_ELEMENTS(usecs))
-                op->n_searches++;
-}
-
 /* Searches a deadlock. If no unit waits for the run, there is none. A unit can begin to wait when the job is already
  * in the queue, for example for a tree with "autostart": see unit_job_awaited(). */
-static void unit_job_search_order(Leaf *leaf) {
+static void unit_job_search_order(void *userdata) {
         static const char *const types[] = {
                 [UNIT_START] = "start",
                 [UNIT_STOP] = "stop",
                 [UNIT_RESTART] = "restart",
                 [UNIT_RELOAD] = "reload",
         };
+        static const uint64_t usecs[] = { 1000000, 5000000, 30000000 };
+        Leaf *leaf = userdata;
         const UnitJobParams *params = leaf->params;
         UnitJob *op = leaf->op;
         const char *job = unit_job_queued(op);
 
-        if (!job || op->halted || params->bus || !unit_job_is_awaited(leaf))
+        if (!job || op->halted || params->bus)
+                return;
+        /* A stop never waits for a start. */
+        if (!leaf_is_awaited_by(leaf, NULL, true) && (op->verb == UNIT_STOP || !leaf_is_awaited_by(leaf, NULL, false)))
                 return;
 
         unit_job_stop_search(op);
         op->order = job_order_new(leaf, op->connection, job, op->unit, types[op->verb], on_deadlock);
-        unit_job_plan_search(leaf);
+
+        /* A job that is queued later can complete a deadlock. To notice this by signals, btd would have to receive one
+         * for each job that systemd queues. So it searches the order again after a while. */
+        op->order_timer = timer_new(leaf->services->timers, usecs[op->n_searches], unit_job_search_order, leaf);
+        if (op->n_searches + 1 < G_N_ELEMENTS(usecs))
+                op->n_searches++;
 }
 
 static void unit_job_awaited(Leaf *leaf) {
@@ -460,12 +405,16 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
         UnitJob *op = leaf->op;
 
         unit_job_stop_search(op);
-        if (op->deadlock && (error || !is(result, "done"))) {
+        if (op->deadlock && (error || !unit_fact_is(result, "done"))) {
                 unit_job_fail_for_deadlock(leaf);
                 return;
         }
         if (error && reply_is_lost(leaf, error)) {
-                on_job_reply_lost(leaf, error);
+                /* systemd replies as soon as it has read a request. So if it has left the bus without a reply, it has
+                 * not read the request. */
+                if (!job_was_queued(op->job) && !sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED))
+                        g_clear_pointer(&op->memo, json_object_put);
+                unit_job_begin_again(leaf);
                 return;
         }
         if (error) {
@@ -476,7 +425,7 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
         if (op->memo)
                 json_object_object_add(op->memo, "heard", json_object_new_boolean(true));
         op->result = g_strdup(result);
-        if (is(result, "done"))
+        if (unit_fact_is(result, "done"))
                 unit_job_check(leaf, false);
         else
                 unit_job_read_details(leaf);
@@ -498,40 +447,32 @@ static void on_stepped(JobStep step, void *userdata) {
                 unit_job_search_order(leaf);
 }
 
-static void unit_job_ask(Leaf *leaf) {
-        const UnitJobParams *params = leaf->params;
-        UnitJob *op = leaf->op;
-        g_autoptr(sd_bus_message) request =
-                systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
-                                params->if_active ? "TryRestartUnit" : unit_verb_method(op->verb), "ss", op->unit,
-                                unit_job_modes[params->mode]);
-
-        /* systemd answers in this order. A unit that is not loaded has nothing to reset. */
-        if (params->reset_failed) {
-                g_autoptr(sd_bus_message) reset = systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
-                                                                  "ResetFailedUnit", "s", op->unit);
-
-                systemd_send(op->connection, reset);
-        }
-        op->job = job_new(op->connection, request, op->path, on_stepped, on_job_done, leaf);
-}
-
 static void unit_job_recover_request(Leaf *leaf);
 
 static void unit_job_request(Leaf *leaf) {
-        const UnitJob *op = leaf->op;
+        const UnitJobParams *params = leaf->params;
+        UnitJob *op = leaf->op;
+        g_autoptr(sd_bus_message) request = NULL;
 
-        if (op->memo || op->away)
+        if (op->memo || op->away) {
                 unit_job_recover_request(leaf);
-        else
-                unit_job_ask(leaf);
+                return;
+        }
+
+        /* systemd answers in this order. A unit that is not loaded has nothing to reset. */
+        if (params->reset_failed)
+                systemd_tell(op->connection, "ResetFailedUnit", "s", op->unit);
+        request = systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
+                                  params->if_active ? "TryRestartUnit" : unit_verb_method(op->verb), "ss", op->unit,
+                                  unit_job_modes[params->mode]);
+        op->job = job_new(op->connection, request, op->path, on_stepped, on_job_done, leaf);
 }
 
 static bool is_held(const UnitJob *op) {
         const char *name;
 
         return op->holder && connection_is_ready(op->keeper) &&
-               sd_bus_get_unique_name(connection_bus(op->keeper), &name) >= 0 && is(op->holder, name);
+               sd_bus_get_unique_name(connection_bus(op->keeper), &name) >= 0 && unit_fact_is(op->holder, name);
 }
 
 static void on_referencing(void *userdata) {
@@ -579,7 +520,10 @@ static Status unit_job_prepare(Leaf *leaf) {
         UnitJob *op = leaf->op;
         g_autofree char *error = NULL;
 
-        op->verb = unit_job_verb(leaf->type);
+        op->verb = leaf->type == &start_unit_type     ? UNIT_START
+                   : leaf->type == &stop_unit_type    ? UNIT_STOP
+                   : leaf->type == &restart_unit_type ? UNIT_RESTART
+                                                      : UNIT_RELOAD;
         if (unit_name_complete(params->unit, &op->unit, &error) < 0 ||
             dbus_bus_get(leaf, params->bus, &op->connection, &error) < 0) {
                 leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
@@ -598,8 +542,8 @@ static void on_activity(sd_bus_message *reply, const sd_bus_error *error, void *
         UnitJob *op = leaf->op;
 
         g_clear_pointer(&op->details, call_free);
-        if (reply && unit_facts_read(&op->facts, reply) >= 0 && is(op->facts.load_state, "loaded") &&
-            (unit_facts_are_down(&op->facts) || is(op->facts.active_state, "deactivating"))) {
+        if (reply && unit_facts_read(&op->facts, reply) >= 0 && unit_fact_is(op->facts.load_state, "loaded") &&
+            (unit_facts_are_down(&op->facts) || unit_fact_is(op->facts.active_state, "deactivating"))) {
                 leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
                                   facts_new("unit", fact_text(op->unit), "bus", fact_text(params->bus), "active_state",
                                             fact_text(op->facts.active_state), NULL),
@@ -647,29 +591,19 @@ static void unit_job_take_facts(Leaf *leaf, const char *result, UnitFacts *facts
         *facts = (UnitFacts){};
 }
 
-/* The unit must stay as it is, as after any job. But what nothing starts by itself was started by others since. */
-static void unit_job_look_again(Leaf *leaf, UnitFacts *facts) {
-        UnitJob *op = leaf->op;
-
-        unit_job_take_facts(leaf, "done", facts);
-        if (op->verb == UNIT_STOP && !unit_facts_are_down(&op->facts) && !unit_facts_have_starters(&op->facts))
-                leaf_end(leaf, STATUS_SUCCESS);
-        else
-                unit_job_check(leaf, op->verb != UNIT_STOP);
-}
-
 static void unit_job_take_result(Leaf *leaf, const char *result, UnitFacts *facts) {
         UnitJob *op = leaf->op;
 
         unit_job_take_facts(leaf, result, facts);
-        if (is(result, "done")) {
-                if ((op->facts.job > 0 ? !unit_facts_are_up(&op->facts) : is(op->facts.active_state, "inactive")) &&
+        if (unit_fact_is(result, "done")) {
+                if ((op->facts.job > 0 ? !unit_facts_are_up(&op->facts)
+                                       : unit_fact_is(op->facts.active_state, "inactive")) &&
                     !unit_was_up_since(&op->facts, leaf->started)) {
                         unit_facts_set(&op->result, "canceled");
                         op->undone = op->recovered && op->facts.job == 0;
                 }
                 unit_job_check(leaf, true);
-        } else if (is(result, "dependency")) {
+        } else if (unit_fact_is(result, "dependency")) {
                 unit_job_read_details(leaf);
         } else {
                 unit_job_fail_by_facts(leaf);
@@ -740,7 +674,13 @@ static void on_recovery_known(UnitRecoveryVerdict verdict, const char *result, U
                 unit_job_hold(leaf);
                 break;
         case UNIT_RECOVERY_SUCCEEDED:
-                unit_job_look_again(leaf, facts);
+                /* The unit must stay as it is, as after any job. But what nothing starts by itself was started by
+                 * others since. */
+                unit_job_take_facts(leaf, "done", facts);
+                if (op->verb == UNIT_STOP && !unit_facts_are_down(&op->facts) && !unit_facts_have_starters(&op->facts))
+                        leaf_end(leaf, STATUS_SUCCESS);
+                else
+                        unit_job_check(leaf, op->verb != UNIT_STOP);
                 break;
         case UNIT_RECOVERY_ENDED:
                 unit_job_take_result(leaf, result, facts);
@@ -856,12 +796,6 @@ static void unit_job_release(Leaf *leaf) {
         g_free(op->path);
 }
 
-static char *unit_job_obstacle(const Leaf *leaf) {
-        const UnitJob *op = leaf->op;
-
-        return dbus_obstacle(op->connection);
-}
-
 static void unit_job_describe(Leaf *leaf, GString *text) {
         UnitJob *op = leaf->op;
 
@@ -882,7 +816,7 @@ const LeafKind unit_job_kind = {
         .halts_at_once = unit_job_halts_at_once,
         .release = unit_job_release,
         .awaited = unit_job_awaited,
-        .obstacle = unit_job_obstacle,
+        .obstacle = dbus_leaf_obstacle,
         .describe = unit_job_describe,
         .recover = unit_job_recover,
         .reads = true,

@@ -60,28 +60,17 @@ json_object *unit_recovery_memo(const UnitRequest *request) {
         return memo;
 }
 
-static json_object *member(json_object *memo, const char *name) {
-        json_object *value = NULL;
-
-        json_object_object_get_ex(memo, name, &value);
-        return value;
-}
-
 json_object *unit_recovery_hand_over(json_object *memo, const char *holder) {
         UnitRequest request = {
-                .bus = json_object_get_string(member(memo, "bus")),
-                .asker = json_object_get_string(member(memo, "asker")),
+                .bus = json_object_get_string(json_object_object_get(memo, "bus")),
+                .asker = json_object_get_string(json_object_object_get(memo, "asker")),
                 .holder = holder,
-                .heard = json_object_get_boolean(member(memo, "heard")),
-                .job = (uint32_t) json_object_get_int64(member(memo, "job")),
-                .own = json_object_get_boolean(member(memo, "own")),
+                .heard = json_object_get_boolean(json_object_object_get(memo, "heard")),
+                .job = (uint32_t) json_object_get_int64(json_object_object_get(memo, "job")),
+                .own = json_object_get_boolean(json_object_object_get(memo, "own")),
         };
 
         return unit_recovery_memo(&request);
-}
-
-static bool is(const char *fact, const char *value) {
-        return g_strcmp0(fact, value) == 0;
 }
 
 /* Anything that the leaf requested happened after its start. A time that is equal to the start belongs to an earlier
@@ -93,7 +82,7 @@ static bool is_since(const UnitRecovery *recovery, uint64_t time) {
 static bool is_same_bus(const UnitRecovery *recovery) {
         g_autofree char *bus = connection_bus_id(recovery->connection);
 
-        return is(recovery->bus, bus);
+        return unit_fact_is(recovery->bus, bus);
 }
 
 /* systemd knows no state changes of a newly loaded unit. If it is reloaded then, it reports that time as the state
@@ -110,23 +99,21 @@ static bool asserts_failed(const UnitRecovery *recovery, const UnitFacts *facts)
         return is_since(recovery, facts->tested_asserts) && !facts->assert_result;
 }
 
-/* A unit with RemainAfterExit=yes that is inactive was not started: otherwise it would be active, or failed and kept by
- * systemd. systemd itself stops a unit that is not needed any more. */
-static bool was_not_started(const UnitFacts *facts) {
-        return facts->remain_after_exit && !facts->stop_when_unneeded && is(facts->active_state, "inactive") &&
-               is(facts->collect_mode, "inactive");
-}
-
 static UnitRecoveryVerdict judge_start(const UnitRecovery *recovery, const UnitFacts *facts) {
         bool kept = was_kept(recovery, facts);
+        /* A unit with RemainAfterExit=yes that is inactive was not started: otherwise it would be active, or failed and
+         * kept by systemd. systemd itself stops a unit that is not needed any more. */
+        bool not_started = facts->remain_after_exit && !facts->stop_when_unneeded &&
+                           unit_fact_is(facts->active_state, "inactive") &&
+                           unit_fact_is(facts->collect_mode, "inactive");
 
         if (is_since(recovery, facts->left_inactive) || asserts_failed(recovery, facts) ||
             (is_since(recovery, facts->tested_conditions) && !facts->condition_result) ||
             (recovery->verb == UNIT_START && unit_facts_are_up(facts)))
                 return UNIT_RECOVERY_ENDED;
         if (!recovery->heard)
-                return kept || !is(facts->load_state, "loaded") || was_not_started(facts) ? UNIT_RECOVERY_TO_DO
-                                                                                          : UNIT_RECOVERY_UNKNOWN;
+                return kept || !unit_fact_is(facts->load_state, "loaded") || not_started ? UNIT_RECOVERY_TO_DO
+                                                                                         : UNIT_RECOVERY_UNKNOWN;
         /* It may have succeeded, or failed and been reset. */
         if (!kept)
                 return UNIT_RECOVERY_UNKNOWN;
@@ -137,37 +124,28 @@ static UnitRecoveryVerdict judge_start(const UnitRecovery *recovery, const UnitF
                                                                                           : UNIT_RECOVERY_DROPPED;
 }
 
-/* A unit that began to start since then was down until then. */
-static UnitRecoveryVerdict judge_stop(const UnitRecovery *recovery, const UnitFacts *facts) {
-        bool there = recovery->heard || is(facts->load_state, "loaded");
-
-        if ((unit_facts_are_down(facts) && there) || is_since(recovery, facts->became_inactive) ||
-            is_since(recovery, facts->left_inactive))
-                return UNIT_RECOVERY_SUCCEEDED;
-
-        return recovery->heard ? UNIT_RECOVERY_DROPPED : UNIT_RECOVERY_TO_DO;
-}
-
-static UnitRecoveryVerdict judge_reload(const UnitRecovery *recovery, const UnitFacts *facts) {
-        bool failed = facts->reload_result && !is(facts->reload_result, "success");
-
-        if (unit_facts_are_up(facts) && is_since(recovery, facts->changed))
-                return failed ? UNIT_RECOVERY_ENDED : UNIT_RECOVERY_SUCCEEDED;
-        if (!recovery->heard)
-                return UNIT_RECOVERY_TO_DO;
-
-        return was_kept(recovery, facts) ? UNIT_RECOVERY_DROPPED : UNIT_RECOVERY_UNKNOWN;
-}
-
 static UnitRecoveryVerdict judge(const UnitRecovery *recovery, const UnitFacts *facts) {
+        bool there = recovery->heard || unit_fact_is(facts->load_state, "loaded"),
+             failed = facts->reload_result && !unit_fact_is(facts->reload_result, "success");
+
         if (!recovery->begun)
                 return UNIT_RECOVERY_TO_DO;
 
         switch (recovery->verb) {
         case UNIT_STOP:
-                return judge_stop(recovery, facts);
+                /* A unit that began to start since then was down until then. */
+                if ((unit_facts_are_down(facts) && there) || is_since(recovery, facts->became_inactive) ||
+                    is_since(recovery, facts->left_inactive))
+                        return UNIT_RECOVERY_SUCCEEDED;
+
+                return recovery->heard ? UNIT_RECOVERY_DROPPED : UNIT_RECOVERY_TO_DO;
         case UNIT_RELOAD:
-                return judge_reload(recovery, facts);
+                if (unit_facts_are_up(facts) && is_since(recovery, facts->changed))
+                        return failed ? UNIT_RECOVERY_ENDED : UNIT_RECOVERY_SUCCEEDED;
+                if (!recovery->heard)
+                        return UNIT_RECOVERY_TO_DO;
+
+                return was_kept(recovery, facts) ? UNIT_RECOVERY_DROPPED : UNIT_RECOVERY_UNKNOWN;
         default:
                 return judge_start(recovery, facts);
         }
@@ -177,15 +155,17 @@ static const char *result_of(const UnitRecovery *recovery, const UnitFacts *fact
         if (recovery->verb == UNIT_RELOAD)
                 return "failed";
 
-        return asserts_failed(recovery, facts) ? "assert" : is(facts->active_state, "failed") ? "failed" : "done";
+        return asserts_failed(recovery, facts)               ? "assert"
+               : unit_fact_is(facts->active_state, "failed") ? "failed"
+                                                             : "done";
 }
 
-static bool may_be_on_its_way(const UnitRecovery *recovery) {
-        return recovery->asked_here && name_state(&recovery->asker) != NAME_ABSENT && is_same_bus(recovery);
-}
+/* A request may still be on its way. */
+static void read_unit(void *userdata) {
+        const UnitRecovery *recovery = userdata;
+        bool asks = recovery->asked_here && name_state(&recovery->asker) != NAME_ABSENT && is_same_bus(recovery);
 
-static void read_unit(UnitRecovery *recovery) {
-        if (unit_watch_is_ready(recovery->watch) && !may_be_on_its_way(recovery))
+        if (unit_watch_is_ready(recovery->watch) && !asks)
                 unit_watch_read(recovery->watch);
 }
 
@@ -199,10 +179,6 @@ static void on_ready(void *userdata) {
         g_clear_pointer(&recovery->type, call_free);
         unit_facts_clear(unit_watch_facts(recovery->watch));
         read_unit(recovery);
-}
-
-static void on_asker_changed(void *userdata) {
-        read_unit(userdata);
 }
 
 /* The job is left to others, whatever becomes of it. */
@@ -250,24 +226,10 @@ static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *user
         if (error)
                 return;
 
-        if (sd_bus_message_read(reply, "v", "s", &type) >= 0 && is(type, "stop") != (recovery->verb == UNIT_STOP))
+        if (sd_bus_message_read(reply, "v", "s", &type) >= 0 &&
+            unit_fact_is(type, "stop") != (recovery->verb == UNIT_STOP))
                 recovery->other = recovery->typed;
         on_changed(recovery);
-}
-
-/* Is it still to be found out whether the request can have created the job? */
-static bool wants_type(const UnitRecovery *recovery, const UnitFacts *facts) {
-        return recovery->begun && recovery->job == 0 && facts->job > 0 &&
-               (facts->job != recovery->typed || recovery->type);
-}
-
-static void read_type(UnitRecovery *recovery, const UnitFacts *facts) {
-        if (facts->job == recovery->typed)
-                return;
-
-        call_free(recovery->type);
-        recovery->typed = facts->job;
-        recovery->type = systemd_get(recovery->connection, facts->job_path, SYSTEMD_JOB, "JobType", on_type, recovery);
 }
 
 /* The job of the request is not in the queue: there is none, or it is another one. If the number of the job is not
@@ -295,8 +257,15 @@ static void on_changed(void *userdata) {
         recovery->was_read = true;
         if (facts->job > 0)
                 job_interest_take(&recovery->interest, recovery->connection, recovery->unit, facts->job_path);
-        if (wants_type(recovery, facts)) {
-                read_type(recovery, facts);
+        /* Is it still to be found out whether the request can have created the job? */
+        if (recovery->begun && recovery->job == 0 && facts->job > 0 &&
+            (facts->job != recovery->typed || recovery->type)) {
+                if (facts->job == recovery->typed)
+                        return;
+                call_free(recovery->type);
+                recovery->typed = facts->job;
+                recovery->type =
+                        systemd_get(recovery->connection, facts->job_path, SYSTEMD_JOB, "JobType", on_type, recovery);
         } else if (job_has_ended(recovery, facts)) {
                 recovery->callbacks->known(judge(recovery, facts), result_of(recovery, facts), facts,
                                            recovery->userdata);
@@ -315,17 +284,8 @@ static void on_changed(void *userdata) {
 static void on_failed(const sd_bus_error *error, void *userdata) {
         const UnitRecovery *recovery = userdata;
 
-        if (!sd_bus_error_has_names(error, SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_DISCONNECTED,
-                                    SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
+        if (!systemd_is_away(error))
                 recovery->callbacks->failed(error, recovery->userdata);
-}
-
-/* Messages over the current connection stay in order. */
-static bool is_own_name(Connection *connection, const char *name) {
-        const char *own;
-
-        return connection_is_ready(connection) && sd_bus_get_unique_name(connection_bus(connection), &own) >= 0 &&
-               is(own, name);
 }
 
 UnitRecovery *unit_recovery_new(Connection *connection, const char *path, UnitVerb verb, uint64_t since,
@@ -335,22 +295,25 @@ UnitRecovery *unit_recovery_new(Connection *connection, const char *path, UnitVe
                 .changed = on_changed,
                 .failed = on_failed,
         };
-        const char *asker = json_object_get_string(member(memo, "asker"));
+        const char *asker = json_object_get_string(json_object_object_get(memo, "asker")), *own = NULL;
         UnitRecovery *recovery = g_new(UnitRecovery, 1);
 
+        /* Messages over the current connection stay in order. */
+        if (connection_is_ready(connection))
+                (void) sd_bus_get_unique_name(connection_bus(connection), &own);
         *recovery = (UnitRecovery){
                 .connection = connection,
                 .unit = g_strdup(path),
                 .verb = verb,
                 .since = since,
                 .begun = memo,
-                .heard = json_object_get_boolean(member(memo, "heard")),
-                .job = (uint32_t) json_object_get_int64(member(memo, "job")),
-                .own = json_object_get_boolean(member(memo, "own")),
-                .bus = g_strdup(json_object_get_string(member(memo, "bus"))),
-                .holder = g_strdup(json_object_get_string(member(memo, "holder"))),
-                .asked_here = asker && sd_bus_service_name_is_valid(asker) && !is_own_name(connection, asker),
-                .asker.follower = { .changed = on_asker_changed, .userdata = recovery },
+                .heard = json_object_get_boolean(json_object_object_get(memo, "heard")),
+                .job = (uint32_t) json_object_get_int64(json_object_object_get(memo, "job")),
+                .own = json_object_get_boolean(json_object_object_get(memo, "own")),
+                .bus = g_strdup(json_object_get_string(json_object_object_get(memo, "bus"))),
+                .holder = g_strdup(json_object_get_string(json_object_object_get(memo, "holder"))),
+                .asked_here = asker && sd_bus_service_name_is_valid(asker) && !unit_fact_is(own, asker),
+                .asker.follower = { .changed = read_unit, .userdata = recovery },
                 .callbacks = callbacks,
                 .userdata = userdata,
         };

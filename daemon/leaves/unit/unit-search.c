@@ -56,21 +56,10 @@ static void search_end(UnitSearch *search, const char *unit) {
 
 static void read_next(UnitSearch *search);
 
-static bool explains(const UnitSearch *search, const char *active_state, const char *sub_state, const char *job) {
-        if (search->what == UNIT_REQUIRED)
-                return strcmp(active_state, "failed") == 0 || unit_sub_state_restarts(sub_state);
-
-        return unit_state_is_up(active_state) || strcmp(active_state, "activating") == 0 || strcmp(job, "start") == 0;
-}
-
-static bool is_needed(const UnitSearch *search, const char *unit) {
-        return g_str_has_suffix(unit, ".device") ||
-               g_ptr_array_find_with_equal_func(search->needed, unit, g_str_equal, NULL);
-}
-
 static void on_units(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         const char *unit, *active_state, *sub_state, *job;
         UnitSearch *search = userdata;
+        bool required = search->what == UNIT_REQUIRED;
 
         if (!reply || sd_bus_message_enter_container(reply, 'a', "(ssssssouso)") < 0) {
                 read_next(search);
@@ -79,14 +68,17 @@ static void on_units(sd_bus_message *reply, const sd_bus_error *error, void *use
 
         while (sd_bus_message_read(reply, "(ssssssouso)", &unit, NULL, NULL, &active_state, &sub_state, NULL, NULL,
                                    NULL, &job, NULL) > 0) {
-                if (explains(search, active_state, sub_state, job)) {
+                if (required ? strcmp(active_state, "failed") == 0 || unit_sub_state_restarts(sub_state)
+                             : unit_state_is_up(active_state) || strcmp(active_state, "activating") == 0 ||
+                                       strcmp(job, "start") == 0) {
                         search_end(search, unit);
                         return;
                 }
-                if (search->what != UNIT_REQUIRED || strcmp(active_state, "inactive") != 0 ||
+                if (!required || strcmp(active_state, "inactive") != 0 ||
                     !g_hash_table_add(search->seen, g_strdup(unit)))
                         continue;
-                if (!search->down && is_needed(search, unit))
+                if (!search->down && (g_str_has_suffix(unit, ".device") ||
+                                      g_ptr_array_find_with_equal_func(search->needed, unit, g_str_equal, NULL)))
                         search->down = g_strdup(unit);
                 g_ptr_array_add(search->paths, unit_name_path(unit));
         }

@@ -40,10 +40,6 @@ typedef struct Unit {
         Audience audience;
 } Unit;
 
-static bool is(const char *fact, const char *value) {
-        return g_strcmp0(fact, value) == 0;
-}
-
 static const UnitFacts *unit_facts(const Unit *unit) {
         const UnitFacts *facts = unit->watch ? unit_watch_facts(unit->watch) : NULL;
 
@@ -78,7 +74,7 @@ static void unit_known(Unit *unit, const UnitFacts *facts) {
                                             facts->result ?: "", NULL);
 
         g_clear_pointer(&unit->problem, g_free);
-        if (is(unit->told, states))
+        if (unit_fact_is(unit->told, states))
                 return;
 
         g_free(unit->told);
@@ -86,15 +82,13 @@ static void unit_known(Unit *unit, const UnitFacts *facts) {
         unit_tell(unit);
 }
 
-/* Signals before the next reply do not give the complete state. */
-static void unit_forget(Unit *unit) {
+static void on_unknown(const sd_bus_error *error, void *userdata) {
+        Unit *unit = userdata;
+
+        /* Signals before the next reply do not give the complete state. */
         g_clear_pointer(&unit->told, g_free);
         if (unit->watch)
                 unit_facts_clear(unit_watch_facts(unit->watch));
-}
-
-static void unit_unknown(Unit *unit, const sd_bus_error *error) {
-        unit_forget(unit);
         g_free(unit->problem);
         unit->problem = g_strdup(error->message ?: error->name);
         unit_tell(unit);
@@ -106,10 +100,6 @@ static void unit_read(void *userdata) {
         unit_watch_read(unit->watch);
 }
 
-static void on_failed(const sd_bus_error *error, void *userdata) {
-        unit_unknown(userdata, error);
-}
-
 static void on_changed(void *userdata) {
         Unit *unit = userdata;
         const UnitFacts *facts = unit_facts(unit);
@@ -119,7 +109,7 @@ static void on_changed(void *userdata) {
 
         /* A unit that was not there and is up must have been loaded meanwhile. While it is up it stays loaded, so
          * reading it loads nothing. */
-        if (!is(facts->load_state, "loaded") && !is(facts->active_state, "inactive"))
+        if (!unit_fact_is(facts->load_state, "loaded") && !unit_fact_is(facts->active_state, "inactive"))
                 unit_watch_read(unit->watch);
 
         unit_known(unit, facts);
@@ -139,75 +129,47 @@ static void on_removed(sd_bus_message *message, void *userdata) {
         unit_known(unit, facts);
 }
 
-static Match *match_removed(Unit *unit, const char *path) {
+static void on_loaded(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        static const UnitWatchCallbacks callbacks = {
+                .ready = unit_read,
+                .changed = on_changed,
+                .failed = on_unknown,
+        };
         SignalPattern pattern = {
                 .sender = SYSTEMD_NAME,
                 .interface = SYSTEMD_MANAGER,
                 .member = "UnitRemoved",
-                .arg = path,
                 .arg_number = 1,
                 .arg_is_path = true,
         };
+        Unit *unit = userdata;
 
-        return connection_match(unit->connection, &pattern, on_removed, NULL, unit);
-}
-
-static void unit_watch(Unit *unit, const char *path) {
-        static const UnitWatchCallbacks callbacks = {
-                .ready = unit_read,
-                .changed = on_changed,
-                .failed = on_failed,
-        };
-
-        if (is(unit->path, path)) {
-                unit_read(unit);
+        if (error) {
+                on_unknown(error, unit);
+        } else if (sd_bus_message_read(reply, "o", &pattern.arg) < 0) {
                 return;
+        } else if (unit_fact_is(unit->path, pattern.arg)) {
+                unit_read(unit);
+        } else {
+                unit_facts_set(&unit->path, pattern.arg);
+                match_free(unit->removed);
+                unit_watch_free(unit->watch);
+                unit->removed = connection_match(unit->connection, &pattern, on_removed, NULL, unit);
+                unit->watch = unit_watch_new(unit->connection, unit->path, &callbacks, unit);
         }
-
-        unit_facts_set(&unit->path, path);
-        match_free(unit->removed);
-        unit_watch_free(unit->watch);
-        unit->removed = match_removed(unit, path);
-        unit->watch = unit_watch_new(unit->connection, path, &callbacks, unit);
-}
-
-static void on_loaded(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        const char *path;
-
-        if (error)
-                unit_unknown(userdata, error);
-        else if (sd_bus_message_read(reply, "o", &path) >= 0)
-                unit_watch(userdata, path);
 }
 
 static void unit_load(void *userdata) {
         Unit *unit = userdata;
-        g_autoptr(sd_bus_message) message =
-                systemd_message(unit->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "LoadUnit", "s", unit->name);
 
         call_free(unit->load);
-        unit->load = systemd_query(unit->connection, message, on_loaded, unit);
-}
-
-static void on_lost(const sd_bus_error *error, void *userdata) {
-        unit_unknown(userdata, error);
-}
-
-static GHashTable *units_of(Connection *connection) {
-        GHashTable *units = connection_data(connection, KEPT);
-
-        if (!units) {
-                units = g_hash_table_new(g_str_hash, g_str_equal);
-                connection_set_data(connection, KEPT, units, (GDestroyNotify) g_hash_table_unref);
-        }
-
-        return units;
+        unit->load = systemd_ask(unit->connection, on_loaded, unit, "LoadUnit", "s", unit->name);
 }
 
 /* name: complete. */
 static Unit *unit_get(Connection *connection, const char *name) {
-        static const SubscriptionCallbacks callbacks = { .subscribed = unit_load, .lost = on_lost };
-        GHashTable *units = units_of(connection);
+        static const SubscriptionCallbacks callbacks = { .subscribed = unit_load, .lost = on_unknown };
+        GHashTable *units = connection_table(connection, KEPT);
         Unit *unit = g_hash_table_lookup(units, name);
 
         if (unit)
@@ -285,11 +247,6 @@ static json_object *wanted_to_json(const char *const *wanted) {
         return array;
 }
 
-static json_object *seen_to_json(const UnitFacts *facts) {
-        return facts_new("load_state", fact_text(facts->load_state), "state", fact_text(facts->active_state),
-                         "sub_state", fact_text(facts->sub_state), "result", fact_text(facts->result), NULL);
-}
-
 /* facts NULL: they are not known. */
 static void set_cause(Leaf *leaf, const UnitFacts *facts, const char *text) {
         const UnitStateParams *params = leaf->params;
@@ -300,49 +257,38 @@ static void set_cause(Leaf *leaf, const UnitFacts *facts, const char *text) {
                                         NULL),
                     *json = facts_new("unit", fact_text(op->unit->name), "wanted", wanted, NULL);
 
-        json_object_object_add(json, "seen", facts ? seen_to_json(facts) : NULL);
+        json_object_object_add(json, "seen",
+                               facts ? facts_new("load_state", fact_text(facts->load_state), "state",
+                                                 fact_text(facts->active_state), "sub_state",
+                                                 fact_text(facts->sub_state), "result", fact_text(facts->result), NULL)
+                                     : NULL);
         leaf_set_cause_of(leaf, CAUSE_CONDITION, json, "%s", text);
 }
 
-static Status evaluate_unknown(Leaf *leaf) {
-        const UnitStateParams *params = leaf->params;
-        const UnitState *op = leaf->op;
-        const char *problem = op->unit->problem;
-        Status status = problem ? unknown_status(params->unknown) : STATUS_RUNNING;
-
-        if (status == STATUS_FAILURE) {
-                g_autofree char *text = g_strdup_printf("the state of %s is not known: %s", op->unit->name, problem);
-
-                set_cause(leaf, NULL, text);
-        }
-        return status;
-}
-
-static Status evaluate_test(Leaf *leaf, const UnitFacts *facts) {
-        const UnitState *op = leaf->op;
-        g_autoptr(json_object) value =
-                facts_new("active_state", fact_text(facts->active_state), "sub_state", fact_text(facts->sub_state),
-                          "result", fact_text(facts->result), "load_state", fact_text(facts->load_state), NULL);
-
-        return live_test_evaluate(op->test, unit_state_test_names, &value);
-}
-
-static Status evaluate_facts(Leaf *leaf, const UnitFacts *facts) {
-        const UnitState *op = leaf->op;
-        g_autofree char *complaint = state_complaint(op->unit->name, leaf->params, facts);
-
-        if (!complaint)
-                return op->test ? evaluate_test(leaf, facts) : STATUS_SUCCESS;
-
-        set_cause(leaf, facts, complaint);
-        return STATUS_FAILURE;
-}
-
 static Status evaluate(Leaf *leaf) {
+        const UnitStateParams *params = leaf->params;
         UnitState *op = leaf->op;
         const UnitFacts *facts = unit_facts(op->unit);
+        const char *problem = op->unit->problem;
+        g_autofree char *text = NULL;
 
-        op->value = facts ? evaluate_facts(leaf, facts) : evaluate_unknown(leaf);
+        if (facts) {
+                text = state_complaint(op->unit->name, params, facts);
+                op->value = text ? STATUS_FAILURE : STATUS_SUCCESS;
+        } else {
+                text = g_strdup_printf("the state of %s is not known: %s", op->unit->name, problem ?: "");
+                op->value = problem ? unknown_status(params->unknown) : STATUS_RUNNING;
+        }
+
+        if (op->value == STATUS_FAILURE) {
+                set_cause(leaf, facts, text);
+        } else if (facts && op->test) {
+                g_autoptr(json_object) value = facts_new(
+                        "active_state", fact_text(facts->active_state), "sub_state", fact_text(facts->sub_state),
+                        "result", fact_text(facts->result), "load_state", fact_text(facts->load_state), NULL);
+
+                op->value = live_test_evaluate(op->test, unit_state_test_names, &value);
+        }
         return op->value;
 }
 
