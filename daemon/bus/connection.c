@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "bus/bus-source.h"
 #include "bus/connection.h"
@@ -590,8 +591,7 @@ static void call_disown(Call *call) {
 }
 
 static void calls_free(Calls *calls) {
-        GHashTableIter iterator;
-        void *p;
+        Receiver *receiver;
 
         if (!calls)
                 return;
@@ -604,10 +604,7 @@ static void calls_free(Calls *calls) {
         while (calls->failed.length > 0)
                 call_disown(calls->failed.head->data);
 
-        g_hash_table_iter_init(&iterator, calls->receivers);
-        while (g_hash_table_iter_next(&iterator, NULL, &p)) {
-                Receiver *receiver = p;
-
+        TABLE_FOREACH(receiver, calls->receivers) {
                 receiver->away = true; /* keeps the receiver until all of its calls are disowned */
                 while (receiver->held.length > 0)
                         call_disown(receiver->held.head->data);

@@ -18,6 +18,7 @@
 #include "basic/audience.h"
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "bus/bus-source.h"
 #include "bus/matches.h"
@@ -269,11 +270,9 @@ static void rule_free(void *p) {
 }
 
 static void rules_foreach(Rules *rules, void (*function)(Text *text)) {
-        GHashTableIter iterator;
         void *p;
 
-        g_hash_table_iter_init(&iterator, rules->rules);
-        while (g_hash_table_iter_next(&iterator, NULL, &p))
+        TABLE_FOREACH(p, rules->rules)
                 function(rule_text(p));
 }
 
@@ -287,15 +286,13 @@ Rules *rules_new(const char *bus_name) {
 }
 
 void rules_free(Rules *rules) {
-        GHashTableIter iterator;
-        void *p;
+        Rule *p;
 
         if (!rules)
                 return;
 
-        g_hash_table_iter_init(&iterator, rules->rules);
-        while (g_hash_table_iter_next(&iterator, NULL, &p))
-                for (GList *i = ((Rule *) p)->uses.head; i; i = i->next)
+        TABLE_FOREACH(p, rules->rules)
+                for (GList *i = p->uses.head; i; i = i->next)
                         ((RuleUse *) i->data)->rule = NULL;
 
         g_hash_table_unref(rules->rules);
@@ -573,16 +570,11 @@ static void find_topics(Matches *matches, const Shape *shape, sd_bus_message *si
 void matches_dispatch(Matches *matches, sd_bus_message *signal) {
         const GPtrArray *names = names_of_owner(matches->names, sd_bus_message_get_sender(signal));
 
-        for (guint i = 0; i < matches->shapes->len; i++) {
-                const Shape *shape = matches->shapes->pdata[i];
-
+        PTRS_FOREACH(const Shape, shape, matches->shapes)
                 if (g_hash_table_size(shape->topics) > 0)
                         find_topics(matches, shape, signal, names);
-        }
 
-        for (guint i = 0; i < matches->found->len; i++) {
-                Topic *topic = matches->found->pdata[i];
-
+        PTRS_FOREACH(Topic, topic, matches->found) {
                 topic->signal = signal;
                 audience_tell(&topic->audience);
                 topic->kept = false;

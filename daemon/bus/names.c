@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "bus/names.h"
 
@@ -141,16 +142,12 @@ Names *names_new(Rules *rules) {
 
 /* The uses belong to their owners. */
 void names_free(Names *names) {
-        GHashTableIter iterator;
-        void *p;
+        Name *name;
 
         if (!names)
                 return;
 
-        g_hash_table_iter_init(&iterator, names->names);
-        while (g_hash_table_iter_next(&iterator, NULL, &p)) {
-                Name *name = p;
-
+        TABLE_FOREACH(name, names->names) {
                 rule_leave(&name->rule);
                 sd_bus_slot_unref(name->question);
                 for (GList *i = name->audience.followers.head; i; i = i->next)
@@ -163,12 +160,10 @@ void names_free(Names *names) {
 }
 
 void names_attach(Names *names, sd_bus *bus) {
-        GHashTableIter iterator;
         void *name;
 
         names->bus = bus;
-        g_hash_table_iter_init(&iterator, names->names);
-        while (g_hash_table_iter_next(&iterator, NULL, &name))
+        TABLE_FOREACH(name, names->names)
                 name_ask(name);
 }
 

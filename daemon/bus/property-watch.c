@@ -21,6 +21,7 @@
 #include "basic/audience.h"
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
+#include "basic/foreach.h"
 #include "bus/names.h"
 #include "bus/property-watch.h"
 
@@ -387,19 +388,14 @@ static void interface_read_xml(Interface *interface, const char *xml) {
         Reader reader = { .interface = interface, .by_default = SIGNALS_CHANGES };
         g_autoptr(GMarkupParseContext) context = g_markup_parse_context_new(&parser, 0, &reader, NULL);
         size_t length = strnlen(xml, XML_MAX + 1);
-        GHashTableIter iterator;
-        void *p;
+        Property *property;
 
         if (length <= XML_MAX)
                 (void) g_markup_parse_context_parse(context, xml, (gssize) length, NULL);
 
-        g_hash_table_iter_init(&iterator, interface->properties);
-        while (g_hash_table_iter_next(&iterator, NULL, &p)) {
-                Property *property = p;
-
+        TABLE_FOREACH(property, interface->properties)
                 if (property->signals == SIGNALS_UNKNOWN)
                         property->signals = reader.by_default;
-        }
 }
 
 static void property_tell_signals(Property *property) {
@@ -640,15 +636,13 @@ static void property_disown(void *name, void *p, void *userdata) {
 }
 
 void properties_free(Properties *properties) {
-        GHashTableIter iterator;
-        void *interface;
+        Interface *interface;
 
         if (!properties)
                 return;
 
-        g_hash_table_iter_init(&iterator, properties->interfaces);
-        while (g_hash_table_iter_next(&iterator, NULL, &interface))
-                g_hash_table_foreach(((Interface *) interface)->properties, property_disown, NULL);
+        TABLE_FOREACH(interface, properties->interfaces)
+                g_hash_table_foreach(interface->properties, property_disown, NULL);
 
         g_hash_table_unref(properties->interfaces);
         g_free(properties);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "basic/write-all.h"
 #include "record/archive-order.h"
@@ -344,13 +345,10 @@ static double fraction_of(const Archive *archive, const Owner *owner) {
 static Archived *find_oldest(const Archive *archive, bool shared, bool last_too) {
         Archived *found = NULL;
         double most = 0;
-        GHashTableIter iter;
-        void *owner;
+        Owner *owner;
 
-        g_hash_table_iter_init(&iter, archive->by_uid);
-        while (g_hash_table_iter_next(&iter, NULL, &owner)) {
-                Archived *oldest =
-                        limits_bind(((Owner *) owner)->uid) == shared ? oldest_of(archive, owner, last_too) : NULL;
+        TABLE_FOREACH(owner, archive->by_uid) {
+                Archived *oldest = limits_bind(owner->uid) == shared ? oldest_of(archive, owner, last_too) : NULL;
                 double fraction = fraction_of(archive, owner);
 
                 if (oldest && (!found || fraction > most)) {
@@ -364,13 +362,11 @@ static Archived *find_oldest(const Archive *archive, bool shared, bool last_too)
 /* There are more runs than the history may have. Users other than root may have half of it. */
 static Archived *choose_oldest(const Archive *archive) {
         double shared = 0;
-        GHashTableIter iter;
-        void *owner;
+        Owner *owner;
         bool users;
 
-        g_hash_table_iter_init(&iter, archive->by_uid);
-        while (g_hash_table_iter_next(&iter, NULL, &owner))
-                if (limits_bind(((Owner *) owner)->uid))
+        TABLE_FOREACH(owner, archive->by_uid)
+                if (limits_bind(owner->uid))
                         shared += fraction_of(archive, owner);
 
         users = shared > 0.5;
@@ -378,12 +374,9 @@ static Archived *choose_oldest(const Archive *archive) {
 }
 
 static void enforce_shares(Archive *archive) {
-        GHashTableIter iter;
-        void *data;
+        const Owner *owner;
 
-        g_hash_table_iter_init(&iter, archive->by_uid);
-        while (g_hash_table_iter_next(&iter, NULL, &data)) {
-                const Owner *owner = data;
+        TABLE_FOREACH(owner, archive->by_uid) {
                 Archived *oldest;
 
                 while (owner->user &&
@@ -485,8 +478,7 @@ static bool move_runs(Group *group) {
                 return false;
         }
 
-        for (unsigned i = 0; i < group->runs->len; i++) {
-                char *run = group->runs->pdata[i];
+        PTRS_FOREACH(char, run, group->runs) {
                 g_autofree char *from = record_path(group->from, run), *to = record_path(group->directory, run);
 
                 r = move(group, from, to);
@@ -782,8 +774,7 @@ void archive_reading_run(ArchiveReading *it, Work *work) {
 }
 
 void archive_take(Archive *archive, ArchiveReading *it) {
-        for (unsigned i = 0; i < it->all->len; i++) {
-                Reading *reading = it->all->pdata[i];
+        PTRS_FOREACH(Reading, reading, it->all) {
                 Archived *entry = g_hash_table_lookup(archive->by_run, reading->run);
 
                 if (!entry || entry->known || !reading->done)

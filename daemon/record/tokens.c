@@ -23,6 +23,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/crc32.h"
+#include "basic/foreach.h"
 #include "basic/line-file.h"
 #include "basic/log.h"
 #include "basic/write-all.h"
@@ -176,12 +177,10 @@ static void expire(Tokens *tokens) {
 
         while (tokens->finished.head && g_hash_table_size(tokens->by_key) > tokens->limits->max[LIMIT_TOKENS]) {
                 const GQueue *most = NULL;
-                GHashTableIter iter;
-                void *queue;
+                const GQueue *queue;
 
-                g_hash_table_iter_init(&iter, tokens->owners);
-                while (g_hash_table_iter_next(&iter, NULL, &queue))
-                        if (!most || ((const GQueue *) queue)->length > most->length)
+                TABLE_FOREACH(queue, tokens->owners)
+                        if (!most || queue->length > most->length)
                                 most = queue;
                 assert(most && most->head);
                 remove_token(tokens, most->head->data);

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "basic/foreach.h"
 #include "run/run-state.h"
 
 static void effect_clear(void *data) {
@@ -66,8 +67,7 @@ void run_act(Run *run) {
         assert(!run->computing && !run->acting);
         effects = input->effects;
         run->acting = true;
-        for (unsigned i = 0; i < effects->len; i++) {
-                const Effect *effect = &g_array_index(effects, Effect, i);
+        ARRAY_FOREACH(const Effect, effect, effects) {
                 RunLeaf *leaf = effect->kind == EFFECT_START ? run_leaf(run, effect->node) : NULL;
 
                 if (effect->kind == EFFECT_START && !(leaf && leaf->starting))

@@ -13,6 +13,7 @@
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "run/events.h"
 #include "run/run-state.h"
 
@@ -348,9 +349,7 @@ void run_end_events(Run *run) {
                 return;
 
         events = run->events->events;
-        for (unsigned i = 0; i < events->len; i++) {
-                RunEvent *event = &g_array_index(events, RunEvent, i);
-
+        ARRAY_FOREACH(RunEvent, event, events) {
                 complete(run, event);
                 run->events->observer(event, run->events->userdata);
         }

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "engine/machine.h"
 #include "engine/types/types.h"
@@ -446,8 +447,7 @@ static const RunHost live_host = {
 };
 
 void run_end_live(Run *run, bool left) {
-        GHashTableIter iter;
-        void *timer;
+        NodeTimer *timer;
 
         if (!run->services)
                 return;
@@ -457,9 +457,8 @@ void run_end_live(Run *run, bool left) {
 
         live_run_end_listening(run, NODE_NONE);
         if (run->timers) {
-                g_hash_table_iter_init(&iter, run->timers);
-                while (g_hash_table_iter_next(&iter, NULL, &timer))
-                        g_clear_pointer(&((NodeTimer *) timer)->timer, timer_free);
+                TABLE_FOREACH(timer, run->timers)
+                        g_clear_pointer(&timer->timer, timer_free);
         }
         node_locks_free(g_steal_pointer(&run->node_locks), left);
         g_clear_pointer(&run->kept, g_array_unref);

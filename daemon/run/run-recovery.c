@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "basic/foreach.h"
 #include "engine/machine.h"
 #include "record/secret-file.h"
 #include "run/run-recovery.h"
@@ -65,8 +66,7 @@ static void on_read(void *userdata) {
 
         past = g_steal_pointer(&run->past);
         g_array_sort(past->events, compare_times);
-        for (unsigned i = 0; i < past->events->len; i++) {
-                const PastEvent *event = &g_array_index(past->events, PastEvent, i);
+        ARRAY_FOREACH(const PastEvent, event, past->events) {
                 Activity *activity = event->limit ? NULL : live_run_activity(run, event->node);
 
                 if (activity)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "engine/machine.h"
 #include "run/causes.h"
 #include "run/events.h"
@@ -236,8 +237,7 @@ void run_free(Run *run) {
 }
 
 void run_set_host(Run *run, const RunHost *host, void *userdata) {
-        GHashTableIter iter;
-        void *timer;
+        const NodeTimer *timer;
 
         run->replay = NULL;
         run->host = host;
@@ -245,9 +245,8 @@ void run_set_host(Run *run, const RunHost *host, void *userdata) {
         if (!run->timers)
                 return;
 
-        g_hash_table_iter_init(&iter, run->timers);
-        while (g_hash_table_iter_next(&iter, NULL, &timer))
-                host->act(&(Effect){ .kind = EFFECT_TIMER, .node = ((const NodeTimer *) timer)->node }, userdata);
+        TABLE_FOREACH(timer, run->timers)
+                host->act(&(Effect){ .kind = EFFECT_TIMER, .node = timer->node }, userdata);
 }
 
 void run_set_replay(Run *run, Replay *replay) {
@@ -285,12 +284,9 @@ void run_set_variables(Run *run, json_object *values) {
 RunLock *run_find_lock(const Run *run, NodeId node) {
         const GArray *locks = run_locks(run);
 
-        for (unsigned i = 0; i < locks->len; i++) {
-                RunLock *lock = &g_array_index(locks, RunLock, i);
-
+        ARRAY_FOREACH(RunLock, lock, locks)
                 if (lock->node == node)
                         return lock;
-        }
 
         return NULL;
 }

@@ -13,6 +13,7 @@
 
 #include "basic/cause.h"
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "engine/machine.h"
 #include "run/run-state.h"
 #include "run/snapshot.h"
@@ -170,8 +171,7 @@ static json_object *save_locks(const Run *run, const void *member, CausePool *po
         json_object *rows = json_object_new_array();
         const GArray *locks = run_locks(run);
 
-        for (unsigned i = 0; i < locks->len; i++) {
-                const RunLock *lock = &g_array_index(locks, RunLock, i);
+        ARRAY_FOREACH(const RunLock, lock, locks) {
                 json_object *row = json_object_new_array();
 
                 add_number(row, lock->node);

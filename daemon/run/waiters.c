@@ -8,6 +8,7 @@
 
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "run/waiters.h"
 
 #define FILE_NAME "waiters"
@@ -65,8 +66,7 @@ static void forget_gone(Waiters *waiters) {
 static void save(const Waiters *waiters) {
         json_object *all = json_object_new_array();
 
-        for (unsigned i = 0; i < waiters->all->len; i++) {
-                const Waiter *waiter = &g_array_index(waiters->all, Waiter, i);
+        ARRAY_FOREACH(const Waiter, waiter, waiters->all) {
                 json_object *json = json_object_new_object();
 
                 json_object_object_add(json, "tree", json_object_new_string(waiter->tree));
@@ -123,12 +123,9 @@ static bool is_of(const Waiter *waiter, const char *tree, const char *instance, 
 }
 
 static bool is_listed(const Waiters *waiters, const char *tree, const char *instance, bool stop, uint32_t pid) {
-        for (unsigned i = 0; i < waiters->all->len; i++) {
-                const Waiter *waiter = &g_array_index(waiters->all, Waiter, i);
-
+        ARRAY_FOREACH(const Waiter, waiter, waiters->all)
                 if (waiter->pid == pid && is_of(waiter, tree, instance, stop))
                         return true;
-        }
 
         return false;
 }
@@ -151,12 +148,9 @@ bool waiters_are_in(const Waiters *waiters, const char *unit) {
 
 bool waiters_has(Waiters *waiters, const char *tree, const char *instance, bool stop, const char *unit) {
         forget_gone(waiters);
-        for (unsigned i = 0; i < waiters->all->len; i++) {
-                const Waiter *waiter = &g_array_index(waiters->all, Waiter, i);
-
+        ARRAY_FOREACH(const Waiter, waiter, waiters->all)
                 if (is_of(waiter, tree, instance, stop) && (!unit || g_str_equal(waiter->unit, unit)))
                         return true;
-        }
 
         return false;
 }

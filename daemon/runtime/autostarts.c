@@ -12,6 +12,7 @@
 
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "runtime/autostarts.h"
 
@@ -179,11 +180,9 @@ void autostarts_list(const Autostarts *autostarts, GPtrArray *names) {
 }
 
 bool autostarts_are_due(const Autostarts *autostarts) {
-        GHashTableIter iter;
         void *why;
 
-        g_hash_table_iter_init(&iter, autostarts->waiting);
-        while (g_hash_table_iter_next(&iter, NULL, &why))
+        TABLE_FOREACH(why, autostarts->waiting)
                 if (*(const char *) why == '\0')
                         return true;
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "basic/foreach.h"
 #include "basic/nearest.h"
 #include "basic/trust.h"
 #include "definition/sources.h"
@@ -143,16 +144,13 @@ static Found *found_add(LibraryScan *scan, const char *name) {
 
 LibraryScan *library_scan_new(const Library *library) {
         LibraryScan *scan = g_new0(LibraryScan, 1);
-        GHashTableIter iter;
-        void *value;
+        const LibraryEntry *entry;
 
         tree_watch_begin(library->search->watch);
         scan->search = g_atomic_rc_box_acquire(library->search);
         scan->found = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify) found_free);
         scan->messages = g_ptr_array_new_with_free_func(g_free);
-        g_hash_table_iter_init(&iter, library->entries);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                const LibraryEntry *entry = value;
+        TABLE_FOREACH(entry, library->entries) {
                 Found *found = found_add(scan, entry->name);
 
                 found->known_path = g_strdup(entry->path);
@@ -359,12 +357,9 @@ static void scan_trees(LibraryScan *scan, Reader *reader, const char *directory,
 
 /* If a directory cannot be read, keep its known trees. */
 static void keep_known(const LibraryScan *scan, const char *directory) {
-        GHashTableIter iter;
-        void *value;
+        Found *found;
 
-        g_hash_table_iter_init(&iter, scan->found);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                Found *found = value;
+        TABLE_FOREACH(found, scan->found) {
                 g_autofree char *parent = found->seen ? NULL : g_path_get_dirname(found->known_path);
 
                 if (parent && g_str_equal(parent, directory))
@@ -391,8 +386,7 @@ static void settle(const LibraryScan *scan, const FileContents *contents) {
         g_autoptr(GArray) changes = g_array_new(FALSE, FALSE, sizeof(Change));
         g_autoptr(GPtrArray) changing = g_ptr_array_new();
 
-        for (unsigned i = 0; i < scan->sorted->len; i++) {
-                Found *found = g_ptr_array_index(scan->sorted, i);
+        PTRS_FOREACH(Found, found, scan->sorted) {
                 Change change = { .name = found->name,
                                   .before = found->before,
                                   .after = found->unchanged ? found->before : found->after };
@@ -444,24 +438,19 @@ void library_scan_run(LibraryScan *scan, Work *work) {
         g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
         g_autoptr(FileContents) contents = file_contents_new(scan->search->secure);
         Reader reader = { .search = scan->search, .contents = contents, .watch = scan->search->watch, .work = work };
-        GHashTableIter iter;
         void *value;
 
         for (char **directory = scan->search->directories; *directory; directory++)
                 scan_directory(scan, &reader, *directory);
 
         scan->sorted = g_ptr_array_new();
-        g_hash_table_iter_init(&iter, scan->found);
-        while (g_hash_table_iter_next(&iter, NULL, &value))
+        TABLE_FOREACH(value, scan->found)
                 g_ptr_array_add(scan->sorted, value);
         g_ptr_array_sort(scan->sorted, compare_named);
         settle(scan, contents);
-        for (unsigned i = 0; i < scan->sorted->len; i++) {
-                const Found *found = g_ptr_array_index(scan->sorted, i);
-
+        PTRS_FOREACH(const Found, found, scan->sorted)
                 if (found->diagnostics && scan->messages->len <= MESSAGES_MAX)
                         add_messages(found->diagnostics, told, scan->messages);
-        }
 }
 
 static void unlist(Library *library, KnownTree *entry) {
@@ -623,12 +612,10 @@ const char *library_nearest(const Library *library, const char *name) {
 
 GPtrArray *library_list(const Library *library) {
         GPtrArray *entries = g_ptr_array_new();
-        GHashTableIter iter;
-        void *value;
+        KnownTree *value;
 
-        g_hash_table_iter_init(&iter, library->entries);
-        while (g_hash_table_iter_next(&iter, NULL, &value))
-                if (((const KnownTree *) value)->listed)
+        TABLE_FOREACH(value, library->entries)
+                if (value->listed)
                         g_ptr_array_add(entries, value);
 
         g_ptr_array_sort(entries, compare_named);
@@ -636,13 +623,11 @@ GPtrArray *library_list(const Library *library) {
 }
 
 unsigned library_count(const Library *library) {
-        GHashTableIter iter;
         unsigned n = 0;
-        void *value;
+        const KnownTree *value;
 
-        g_hash_table_iter_init(&iter, library->entries);
-        while (g_hash_table_iter_next(&iter, NULL, &value))
-                n += ((const KnownTree *) value)->listed;
+        TABLE_FOREACH(value, library->entries)
+                n += value->listed;
 
         return n;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "basic/span.h"
 #include "definition/sources.h"
@@ -47,8 +48,7 @@ static void add_late(Workers *workers, GString *text) {
         g_autoptr(GArray) waits = workers_waits(workers, DISK_QUEUE_LATE_USEC);
         uint64_t now = (uint64_t) g_get_monotonic_time();
 
-        for (unsigned i = 0; i < waits->len; i++) {
-                const WorkWait *wait = &g_array_index(waits, WorkWait, i);
+        ARRAY_FOREACH(const WorkWait, wait, waits) {
                 g_autofree char *span = span_format_rounded(now - wait->since);
 
                 g_string_append_printf(text, "%sthe disk has not answered for %s: %s reads %s",

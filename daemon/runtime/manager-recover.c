@@ -11,6 +11,7 @@
 
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "record/run-record.h"
 #include "run/run-recovery.h"
@@ -181,8 +182,7 @@ static gint compare_locks(gconstpointer a, gconstpointer b) {
 static void recover_locks(const GArray *all) {
         g_autoptr(GArray) locks = g_array_new(FALSE, FALSE, sizeof(LeftLock));
 
-        for (unsigned i = 0; i < all->len; i++) {
-                const Left *left = &g_array_index(all, Left, i);
+        ARRAY_FOREACH(const Left, left, all) {
                 const GArray *own = run_locks(left->run);
 
                 for (unsigned k = 0; k < own->len; k++) {
@@ -193,11 +193,8 @@ static void recover_locks(const GArray *all) {
         }
 
         g_array_sort(locks, compare_locks);
-        for (unsigned i = 0; i < locks->len; i++) {
-                const LeftLock *lock = &g_array_index(locks, LeftLock, i);
-
+        ARRAY_FOREACH(const LeftLock, lock, locks)
                 run_recover_lock(lock->run, &lock->lock);
-        }
 }
 
 /* Sorted by start. */

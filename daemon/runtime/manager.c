@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "runtime/manager-state.h"
 
@@ -317,9 +318,7 @@ static void add_unread(Manager *manager, const char *tree) {
 void manager_autostart(Manager *manager) {
         g_autoptr(GPtrArray) entries = library_list(manager->library);
 
-        for (unsigned i = 0; i < entries->len; i++) {
-                const LibraryEntry *entry = entries->pdata[i];
-
+        PTRS_FOREACH(const LibraryEntry, entry, entries) {
                 if (entry->definition && definition_autostart(entry->definition))
                         autostarts_want(manager->autostarts, entry->name);
                 else if (entry->definition)

@@ -10,6 +10,7 @@
 
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "basic/span.h"
 #include "runtime/restarts.h"
@@ -111,11 +112,9 @@ static json_object *to_json(const Restart *restart) {
 
 static void save(const Restarts *restarts) {
         json_object *all = json_object_new_array();
-        GHashTableIter iter;
         void *restart;
 
-        g_hash_table_iter_init(&iter, restarts->by_key);
-        while (g_hash_table_iter_next(&iter, NULL, &restart))
+        TABLE_FOREACH(restart, restarts->by_key)
                 json_object_array_add(all, to_json(restart));
 
         boot_file_store(restarts->file, all);
@@ -181,12 +180,9 @@ static void on_due(void *userdata) {
 
 void restarts_retry(Restarts *restarts) {
         uint64_t now = (uint64_t) g_get_monotonic_time();
-        GHashTableIter iter;
-        void *value;
+        Restart *restart;
 
-        g_hash_table_iter_init(&iter, restarts->by_key);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                Restart *restart = value;
+        TABLE_FOREACH(restart, restarts->by_key) {
                 uint64_t deadline = restart->timer ? timer_deadline(restart->timer) : UINT64_MAX;
 
                 if (deadline > now)
@@ -335,9 +331,7 @@ unsigned restarts_cancel(Restarts *restarts, const RestartChoice *choice, const 
                         g_hash_table_iter_remove(&iter);
         }
 
-        for (unsigned i = 0; i < pending->len; i++) {
-                Restart *restart = pending->pdata[i];
-
+        PTRS_FOREACH(Restart, restart, pending) {
                 forget_pending(restart);
                 g_array_set_size(restart->times, 0);
                 restart->given_up = g_strdup(why);
@@ -366,28 +360,21 @@ void restarts_forget(Restarts *restarts, const char *tree, const char *instance)
 }
 
 bool restarts_wait(const Restarts *restarts) {
-        GHashTableIter iter;
-        void *restart;
+        const Restart *restart;
 
-        g_hash_table_iter_init(&iter, restarts->by_key);
-        while (g_hash_table_iter_next(&iter, NULL, &restart))
-                if (((const Restart *) restart)->waits_for)
+        TABLE_FOREACH(restart, restarts->by_key)
+                if (restart->waits_for)
                         return true;
 
         return false;
 }
 
 void restarts_list(const Restarts *restarts, GPtrArray *names) {
-        GHashTableIter iter;
-        void *value;
+        const Restart *restart;
 
-        g_hash_table_iter_init(&iter, restarts->by_key);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                const Restart *restart = value;
-
+        TABLE_FOREACH(restart, restarts->by_key)
                 if (restart->timer && *restart->instance == '\0')
                         g_ptr_array_add(names, g_strdup(restart->tree));
-        }
 }
 
 static int compare_runs(const void *a, const void *b) {
@@ -398,12 +385,9 @@ static int compare_runs(const void *a, const void *b) {
 
 GArray *restarts_of_tree(const Restarts *restarts, const char *tree) {
         GArray *pending = g_array_new(FALSE, FALSE, sizeof(PendingRestart));
-        GHashTableIter iter;
-        void *value;
+        const Restart *restart;
 
-        g_hash_table_iter_init(&iter, restarts->by_key);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                const Restart *restart = value;
+        TABLE_FOREACH(restart, restarts->by_key) {
                 const PendingRestart found = {
                         .run = restart->run,
                         .instance = restart->instance,
@@ -421,13 +405,11 @@ GArray *restarts_of_tree(const Restarts *restarts, const char *tree) {
 }
 
 unsigned restarts_count(const Restarts *restarts) {
-        GHashTableIter iter;
         unsigned count = 0;
-        void *restart;
+        const Restart *restart;
 
-        g_hash_table_iter_init(&iter, restarts->by_key);
-        while (g_hash_table_iter_next(&iter, NULL, &restart))
-                count += ((const Restart *) restart)->timer != NULL;
+        TABLE_FOREACH(restart, restarts->by_key)
+                count += restart->timer != NULL;
 
         return count;
 }

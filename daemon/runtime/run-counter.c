@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "basic/foreach.h"
 #include "basic/line-file.h"
 #include "basic/log.h"
 #include "runtime/run-counter.h"
@@ -143,8 +144,7 @@ static void reserve(RunCounter *counter);
 static void on_written(void *data) {
         Write *write = data;
         RunCounter *counter = write->counter;
-        GHashTableIter iter;
-        void *value;
+        Number *number;
 
         counter->writing = false;
         if (write->error) {
@@ -157,12 +157,8 @@ static void on_written(void *data) {
                 counter->added = write->whole ? 0 : counter->added + write->lines->len;
         }
 
-        g_hash_table_iter_init(&iter, counter->by_tree);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                Number *number = value;
-
+        TABLE_FOREACH(number, counter->by_tree)
                 number->reserved = MAX(number->reserved, number->asked);
-        }
         reserve(counter);
         counter->reserved(counter->userdata);
 }

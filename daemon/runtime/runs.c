@@ -3,6 +3,7 @@
 /* Stores the listed runs, and removes the oldest finished ones. */
 
 #include "runtime/runs.h"
+#include "basic/foreach.h"
 #include "basic/nearest.h"
 
 struct Runs {
@@ -91,9 +92,7 @@ void runs_count(const Runs *runs, Users *users) {
 
         for (unsigned i = 0; i < all->len; i++)
                 ((User *) all->pdata[i])->used[USE_RUNS] = ((User *) all->pdata[i])->used[USE_RECORDS] = 0;
-        for (unsigned i = 0; i < runs->all->len; i++) {
-                const Run *run = runs->all->pdata[i];
-
+        PTRS_FOREACH(const Run, run, runs->all) {
                 if (run_status(run) != STATUS_RUNNING)
                         continue;
                 user_add(run_user(run), USE_RUNS, 1);
@@ -115,11 +114,8 @@ void runs_make_room(Runs *runs, const User *user, uint64_t bytes) {
 unsigned runs_n_running_of(const Runs *runs, uint32_t uid) {
         unsigned n = 0;
 
-        for (unsigned i = 0; i < runs->all->len; i++) {
-                const Run *run = g_ptr_array_index(runs->all, i);
-
+        PTRS_FOREACH(const Run, run, runs->all)
                 n += run_caller(run) == uid && run_status(run) == STATUS_RUNNING;
-        }
 
         return n;
 }

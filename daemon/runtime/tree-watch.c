@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "basic/foreach.h"
 #include "definition/sources.h"
 #include "runtime/tree-watch.h"
 
@@ -173,11 +174,9 @@ static void take_event(TreeWatch *watch, const struct inotify_event *event) {
                         g_hash_table_add(watch->changed,
                                          g_build_filename(place->listed_as->pdata[i], event->name, NULL));
         } else if (place && event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) {
-                GHashTableIter iter;
                 void *paths;
 
-                g_hash_table_iter_init(&iter, place->entries);
-                while (g_hash_table_iter_next(&iter, NULL, &paths))
+                TABLE_FOREACH(paths, place->entries)
                         mark_all(watch, paths);
                 mark_all(watch, place->listed_as);
         }

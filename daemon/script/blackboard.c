@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basic/foreach.h"
 #include "script/blackboard.h"
 #include "script/secrets.h"
 
@@ -105,15 +106,13 @@ void blackboard_set_user(Blackboard *blackboard, User *user) {
 }
 
 static void forget_bytes(Blackboard *blackboard) {
-        GHashTableIter iter;
-        void *variable;
+        const Variable *variable;
 
         if (!blackboard->variables)
                 return;
 
-        g_hash_table_iter_init(&iter, blackboard->variables);
-        while (g_hash_table_iter_next(&iter, NULL, &variable))
-                count(blackboard->outermost, 0, ((const Variable *) variable)->bytes);
+        TABLE_FOREACH(variable, blackboard->variables)
+                count(blackboard->outermost, 0, variable->bytes);
 }
 
 void blackboard_free(Blackboard *blackboard) {
@@ -194,12 +193,9 @@ static void call_back(const GPtrArray *watches) {
         for (unsigned i = 0; i < watches->len; i++)
                 g_ptr_array_add(called, watch_ref(watches->pdata[i]));
 
-        for (unsigned i = 0; i < called->len; i++) {
-                BlackboardWatch *watch = called->pdata[i];
-
+        PTRS_FOREACH(BlackboardWatch, watch, called)
                 if (watch->callback)
                         watch->callback(watch->userdata);
-        }
 }
 
 static void account(Blackboard *holder, Variable *variable, uint64_t bytes) {
@@ -474,9 +470,7 @@ void blackboard_watch_free(BlackboardWatch *watch) {
         if (!watch)
                 return;
 
-        for (unsigned i = 0; i < watch->watched->len; i++) {
-                Variable *variable = watch->watched->pdata[i];
-
+        PTRS_FOREACH(Variable, variable, watch->watched) {
                 g_ptr_array_remove(variable->watches, watch);
                 if (variable->watches->len == 0)
                         g_clear_pointer(&variable->watches, g_ptr_array_unref);

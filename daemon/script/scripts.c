@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "basic/excerpt.h"
+#include "basic/foreach.h"
 #include "script/analysis.h"
 #include "script/sandbox.h"
 #include "script/scripts.h"
@@ -365,9 +366,7 @@ static const char *plain_key(const char *name) {
 static void add_use(lua_State *lua, GArray *uses, const char *name) {
         Use use = { .name = name, .key = plain_key(name), .is_outermost = *name == '@' };
 
-        for (unsigned i = 0; i < uses->len; i++) {
-                Use *other = &g_array_index(uses, Use, i);
-
+        ARRAY_FOREACH(Use, other, uses) {
                 if (g_str_equal(other->name, name))
                         return;
                 if (g_str_equal(other->key, use.key))
@@ -526,12 +525,9 @@ static char *explain_nil(const Script *script, const Blackboard *blackboard, con
                 return NULL;
 
         place = find_name(message, &name);
-        for (unsigned i = 0; i < script->uses->len; i++) {
-                const Use *use = &g_array_index(script->uses, Use, i);
-
+        ARRAY_FOREACH(const Use, use, script->uses)
                 if (!name || g_str_equal(name, use->key))
                         describe_missing(script, blackboard, use, missing);
-        }
 
         if (missing->len == 0)
                 return NULL;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "script/secrets.h"
 
 #define NAME_MAX_LENGTH 255u
@@ -394,8 +395,7 @@ static json_object *hide_string(const Secrets *secrets, json_object *string) {
 
 /* A secret of digits can come back as a number, perhaps without its leading zeros or its last digits. */
 static json_object *hide_number(const Secrets *secrets, json_object *number) {
-        for (unsigned i = 0; i < secrets->set->known->len; i++) {
-                const Secret *secret = g_ptr_array_index(secrets->set->known, i);
+        PTRS_FOREACH(const Secret, secret, secrets->set->known) {
                 char *end;
 
                 if (secret->length >= PART_MIN &&

@@ -6,6 +6,7 @@
  */
 
 #include "service/announcements.h"
+#include "basic/foreach.h"
 #include "service/events-bus.h"
 #include "service/manager-bus.h"
 #include "service/object-changes.h"
@@ -81,12 +82,10 @@ static void send_events(const Announcements *announcements, const Pending *pendi
 
 static gboolean on_send(void *userdata) {
         Announcements *announcements = userdata;
-        GHashTableIter iter;
         void *pending;
 
         g_clear_pointer(&announcements->sending, g_source_unref);
-        g_hash_table_iter_init(&iter, announcements->pending);
-        while (g_hash_table_iter_next(&iter, NULL, &pending))
+        TABLE_FOREACH(pending, announcements->pending)
                 send_events(announcements, pending);
         return G_SOURCE_REMOVE;
 }
@@ -123,9 +122,7 @@ static void observe(Announcements *announcements, Run *run) {
 static void set_watched(Announcements *announcements, bool nodes, bool events) {
         const GPtrArray *runs = manager_runs(announcements->manager);
 
-        for (unsigned i = 0; i < runs->len; i++) {
-                Run *run = g_ptr_array_index(runs, i);
-
+        PTRS_FOREACH(Run, run, runs) {
                 if (nodes != announcements->nodes)
                         run_set_watched(run, nodes);
                 if (events && !announcements->events)

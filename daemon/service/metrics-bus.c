@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "runtime/statistics.h"
 #include "service/metrics-bus.h"
@@ -104,8 +105,7 @@ static void append_trees(GString *text, const char *name, const Published *publi
         static const char *const states[] = { "ok", "broken", "failed" };
         unsigned numbers[G_N_ELEMENTS(states)] = {};
 
-        for (unsigned i = 0; i < trees->len; i++) {
-                const LibraryEntry *entry = trees->pdata[i];
+        PTRS_FOREACH(const LibraryEntry, entry, trees) {
                 bool good = diagnostics_count_errors(entry->diagnostics) == 0;
 
                 numbers[good ? 0 : entry->definition ? 1 : 2]++;
@@ -179,12 +179,9 @@ static void append_states(GString *text, const char *name, const Published *publ
         static const char *const states[] = { "running", "paused", "halting" };
         unsigned numbers[G_N_ELEMENTS(states)] = {};
 
-        for (unsigned i = 0; i < runs->len; i++) {
-                const Run *run = runs->pdata[i];
-
+        PTRS_FOREACH(const Run, run, runs)
                 if (run_status(run) == STATUS_RUNNING)
                         numbers[run_halting(run) ? 2 : run_paused(run) ? 1 : 0]++;
-        }
         for (unsigned i = 0; i < G_N_ELEMENTS(states); i++) {
                 g_string_append(text, name);
                 append_label(text, "state", states[i]);
@@ -256,9 +253,7 @@ static void append_late(GString *text, const char *name, const Published *publis
 static void append_usage(GString *text, const char *name, const Published *published, bool shares) {
         g_autoptr(GPtrArray) users = manager_list_users(published->manager);
 
-        for (unsigned i = 0; i < users->len; i++) {
-                const User *user = users->pdata[i];
-
+        PTRS_FOREACH(const User, user, users) {
                 for (Usage use = 0; use < USE_MAX_; use++) {
                         uint64_t number = shares ? user_share(user, use) : user->used[use];
 
@@ -281,9 +276,7 @@ static void append_shares(GString *text, const char *name, const Published *publ
 static void append_refused(GString *text, const char *name, const Published *published) {
         g_autoptr(GPtrArray) users = manager_list_users(published->manager);
 
-        for (unsigned i = 0; i < users->len; i++) {
-                const User *user = users->pdata[i];
-
+        PTRS_FOREACH(const User, user, users) {
                 g_string_append_printf(text,
                                        "%s_total{uid=\"%" PRIu32 "\"} %" PRIu64 "\n%s_created{uid=\"%" PRIu32 "\"} ",
                                        name, user->uid, user->refused, name, user->uid);

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "service/credentials.h"
 #include "service/errors.h"
@@ -102,9 +103,7 @@ static bool is_about_same(const Subscription *one, const Subscription *other) {
 static bool want(Subscriber *subscriber, const Subscription *wanted) {
         const Subscription own = { wanted->what, g_strdup(wanted->tree), g_strdup(wanted->run) };
 
-        for (unsigned i = 0; i < subscriber->wanted->len; i++) {
-                Subscription *known = &g_array_index(subscriber->wanted, Subscription, i);
-
+        ARRAY_FOREACH(Subscription, known, subscriber->wanted) {
                 if (!is_about_same(known, wanted))
                         continue;
 
@@ -269,13 +268,9 @@ void subscribers_end(Subscribers *subscribers, const char *name, const Subscript
 
 /* A subscriber that wants nothing any more stays one: it may want something of the next run. */
 void subscribers_forget_run(Subscribers *subscribers, const char *run) {
-        GHashTableIter iter;
-        void *value;
+        Subscriber *subscriber;
 
-        g_hash_table_iter_init(&iter, subscribers->by_name);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                Subscriber *subscriber = value;
-
+        TABLE_FOREACH(subscriber, subscribers->by_name) {
                 for (unsigned i = subscriber->wanted->len; i > 0; i--)
                         if (g_strcmp0(g_array_index(subscriber->wanted, Subscription, i - 1).run, run) == 0)
                                 g_array_remove_index(subscriber->wanted, i - 1);
@@ -289,16 +284,11 @@ static void on_leaving(sd_bus_message *signal, void *userdata) {
 }
 
 static unsigned count_of_user(const Subscribers *subscribers, uint32_t uid) {
-        GHashTableIter iter;
         unsigned n = 0;
-        void *value;
+        const Subscriber *subscriber;
 
-        g_hash_table_iter_init(&iter, subscribers->by_name);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                const Subscriber *subscriber = value;
-
+        TABLE_FOREACH(subscriber, subscribers->by_name)
                 n += subscriber->known && subscriber->uid == uid;
-        }
 
         return n;
 }
@@ -388,40 +378,30 @@ int subscribers_add(Subscribers *subscribers, const Subscription *wanted, sd_bus
 }
 
 static bool wants(const Subscriber *subscriber, SubscribedTo what, const char *tree, const char *run) {
-        for (unsigned i = 0; i < subscriber->wanted->len; i++) {
-                const Subscription *wanted = &g_array_index(subscriber->wanted, Subscription, i);
-
+        ARRAY_FOREACH(const Subscription, wanted, subscriber->wanted)
                 if (wanted->what & what && (!wanted->tree || g_str_equal(wanted->tree, tree)) &&
                     (!wanted->run || g_str_equal(wanted->run, run)))
                         return true;
-        }
 
         return false;
 }
 
 GList *subscribers_names(const Subscribers *subscribers, SubscribedTo what, const char *tree, const char *run) {
         GList *names = NULL;
-        GHashTableIter iter;
-        void *value;
+        const Subscriber *subscriber;
 
-        g_hash_table_iter_init(&iter, subscribers->by_name);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                const Subscriber *subscriber = value;
-
+        TABLE_FOREACH(subscriber, subscribers->by_name)
                 if (wants(subscriber, what, tree, run))
                         names = g_list_prepend(names, subscriber->name);
-        }
 
         return names;
 }
 
 bool subscribers_any(const Subscribers *subscribers, SubscribedTo what) {
-        GHashTableIter iter;
-        void *value;
+        const Subscriber *value;
 
-        g_hash_table_iter_init(&iter, subscribers->by_name);
-        while (g_hash_table_iter_next(&iter, NULL, &value)) {
-                const GArray *wanted = ((const Subscriber *) value)->wanted;
+        TABLE_FOREACH(value, subscribers->by_name) {
+                const GArray *wanted = value->wanted;
 
                 for (unsigned i = 0; i < wanted->len; i++)
                         if (g_array_index(wanted, Subscription, i).what & what)
@@ -463,13 +443,11 @@ static void tell_gaps(Subscriber *subscriber) {
 /* An error counts as a reply, also the error of a bus that forbids the call. */
 static void on_pong(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Subscriber *subscriber = userdata;
-        GHashTableIter iter;
         void *missed;
 
         end_ping(subscriber);
         subscriber->unread -= subscriber->pinged_at;
-        g_hash_table_iter_init(&iter, subscriber->missed);
-        while (g_hash_table_iter_next(&iter, NULL, &missed))
+        TABLE_FOREACH(missed, subscriber->missed)
                 queue_missed(missed);
         tell_gaps(subscriber);
 }

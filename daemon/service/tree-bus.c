@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "basic/foreach.h"
 #include "script/blackboard.h"
 #include "service/arguments.h"
 #include "service/errors.h"
@@ -87,13 +88,10 @@ static int replace(sd_bus_message *message, const Caller *who, void *userdata, s
 static bool runs_already(const Published *published, const TreeStart *start) {
         const GPtrArray *runs = manager_runs(published_manager(published));
 
-        for (unsigned i = 0; i < runs->len; i++) {
-                const Run *run = g_ptr_array_index(runs, i);
-
+        PTRS_FOREACH(const Run, run, runs)
                 if (run_status(run) == STATUS_RUNNING && !run_halting(run) && g_str_equal(run_tree(run), start->tree) &&
                     g_str_equal(run_instance(run), start->instance))
                         return true;
-        }
 
         return false;
 }
@@ -478,11 +476,8 @@ PROPERTY_GETTER(n_running) {
         const char *name = tree_at(userdata, path)->name;
         unsigned n = 0;
 
-        for (unsigned i = 0; i < runs->len; i++) {
-                const Run *run = g_ptr_array_index(runs, i);
-
+        PTRS_FOREACH(const Run, run, runs)
                 n += run_status(run) == STATUS_RUNNING && g_str_equal(run_tree(run), name);
-        }
 
         return sd_bus_message_append(reply, "u", n);
 }

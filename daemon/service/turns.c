@@ -5,6 +5,7 @@
  * number: one more than the user whose turn was done last. The user with the lowest number is next. */
 
 #include "service/turns.h"
+#include "basic/foreach.h"
 #include "basic/limit.h"
 
 /* Time limit in one turn of the main loop. */
@@ -44,9 +45,7 @@ static Turn *next_turn(const Turns *turns) {
         bool rest = turns->users_rest_until > g_get_monotonic_time();
         const TurnsOfUser *next = NULL;
 
-        for (unsigned i = 0; i < turns->users->len; i++) {
-                const TurnsOfUser *user = turns->users->pdata[i];
-
+        PTRS_FOREACH(const TurnsOfUser, user, turns->users) {
                 if ((rest && limits_bind(user->uid)) || !may_take(turns, user))
                         continue;
                 if (!limits_bind(user->uid))

@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 #include "basic/audience.h"
+#include "basic/foreach.h"
 #include "basic/workers.h"
 #include "leaves/path/path-watch.h"
 
@@ -114,20 +115,16 @@ static void mark_entry(const Object *object, const char *entry) {
 }
 
 static void mark_object(const Object *object) {
-        GHashTableIter iterator;
         void *queue;
 
-        g_hash_table_iter_init(&iterator, object->entries);
-        while (g_hash_table_iter_next(&iterator, NULL, &queue))
+        TABLE_FOREACH(queue, object->entries)
                 mark(object->watches, queue);
 }
 
 static void mark_all(const PathWatches *watches) {
-        GHashTableIter iterator;
         void *object;
 
-        g_hash_table_iter_init(&iterator, watches->objects);
-        while (g_hash_table_iter_next(&iterator, NULL, &object))
+        TABLE_FOREACH(object, watches->objects)
                 mark_object(object);
 }
 

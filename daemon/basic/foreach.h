@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * Loops over the containers of GLib. The container must not change meanwhile; the loop can be left at any time.
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+
+static inline GHashTableIter foreach_begin(GHashTable *table) {
+        GHashTableIter iter;
+
+        g_hash_table_iter_init(&iter, table);
+        return iter;
+}
+
+/* NULL: there are no more values. */
+static inline void *foreach_next(GHashTableIter *iter) {
+        void *value;
+
+        return g_hash_table_iter_next(iter, NULL, &value) ? value : NULL;
+}
+
+/* The values of a hash table, which are not NULL. value: a variable. */
+#define TABLE_FOREACH(value, table)                                                                                    \
+        for (GHashTableIter value##_iter = foreach_begin(table); (value = foreach_next(&value##_iter));)
+
+/* The elements of a GArray, by pointers to them; and of a GPtrArray. */
+#define ARRAY_FOREACH(type, element, array)                                                                            \
+        for (type *element = (void *) (array)->data, *element##_end = element + (array)->len; element < element##_end; \
+             element++)
+#define PTRS_FOREACH(type, element, array)                                                                             \
+        for (type * element, **element##_at = (type **) (array)->pdata, **element##_end = element##_at + (array)->len; \
+             element##_at < element##_end && (element = *element##_at, true); element##_at++)
