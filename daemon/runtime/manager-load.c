@@ -231,7 +231,7 @@ struct TextStart {
         char *name;
         json_object *variables;
         char *token; /* NULL: none */
-        char *inputs;
+        char *source;
         uint32_t uid;
         char *starter;
         ManagerStarted started;
@@ -249,7 +249,7 @@ static void text_start_free(TextStart *start) {
         json_object_put(start->variables);
         g_free(start->starter);
         g_free(start->token);
-        g_free(start->inputs);
+        g_free(start->source);
         g_free(start->name);
         g_free(start);
 }
@@ -288,6 +288,7 @@ static int check_text(const TextStart *start, char **ret_error) {
 /* False: try again later. */
 static bool try_start(TextStart *start) {
         Manager *manager = start->manager;
+        g_autofree char *inputs = manager_inputs(library_text_definition(start->text), start->variables, start->source);
         Order order = {
                 .tree = start->name,
                 .instance = "",
@@ -295,7 +296,7 @@ static bool try_start(TextStart *start) {
                 .starter = start->starter,
                 .token = start->token,
                 .uid = start->uid,
-                .inputs = start->inputs,
+                .inputs = inputs,
         };
         g_auto(Outcome) outcome = {};
         g_autofree char *error = NULL;
@@ -303,7 +304,7 @@ static bool try_start(TextStart *start) {
         Run *run;
         int r;
 
-        r = start->token ? manager_check_inputs(manager, start->name, "", start->token, start->inputs, &error) : 0;
+        r = start->token ? manager_check_inputs(manager, start->name, "", start->token, inputs, &error) : 0;
         if (r >= 0)
                 r = start->token ? manager_find_outcome(manager, start->name, "", start->token, &outcome, &error)
                                  : MANAGER_NO_SUCH_RUN;
@@ -369,7 +370,7 @@ int manager_start_text(Manager *manager, const TreeStart *wanted, const char *te
         start->name = g_strdup(wanted->tree);
         start->variables = json_object_get(wanted->variables);
         start->token = g_strdup(wanted->token);
-        start->inputs = manager_inputs(wanted->variables, text);
+        start->source = g_strdup(text);
         start->uid = who->uid;
         start->starter = g_strdup(who->text);
         start->started = started;

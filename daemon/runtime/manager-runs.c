@@ -16,6 +16,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "basic/foreach.h"
 #include "basic/log.h"
 #include "basic/span.h"
 #include "record/halt-request.h"
@@ -23,6 +24,9 @@
 #include "run/variables.h"
 #include "runtime/manager-state.h"
 #include "script/secrets.h"
+
+/* Of the checksum of inputs: enough that no two are the same by chance. */
+#define INPUTS_DIGITS 32u
 
 static void log_finished(const Run *run) {
         LogSubject subject = { .tree = run_tree(run), .run = run_id(run), .cause = run_cause_chain(run) };
@@ -82,32 +86,51 @@ static void note_token(const Manager *manager, const Run *run, const char *input
         tokens_set(record_store_tokens(manager->records), &state, run_caller(run));
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text) {
-        for (; *text; text++)
-                hash = (hash ^ (unsigned char) *text) * UINT64_C(0x100000001b3);
-        return hash;
+static int compare_names(const void *a, const void *b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-/* The members of an object have no order. */
-static uint64_t hash_value(json_object *value) {
-        uint64_t hash = UINT64_C(0xcbf29ce484222325) + json_object_get_type(value);
+/* A copy whose members are sorted, since the members of an object have no order. */
+static json_object *in_order(json_object *value) {
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        json_object *copy;
 
-        if (json_object_is_type(value, json_type_object)) {
-                json_object_object_foreach(value, name, member) hash += hash_text(hash_value(member), name);
-                return hash;
+        if (json_object_is_type(value, json_type_array)) {
+                copy = json_object_new_array();
+                for (size_t i = 0; i < json_object_array_length(value); i++)
+                        json_object_array_add(copy, in_order(json_object_array_get_idx(value, i)));
+                return copy;
         }
-        if (!json_object_is_type(value, json_type_array))
-                return hash_text(hash, json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN));
+        if (!json_object_is_type(value, json_type_object))
+                return json_object_get(value);
 
-        for (size_t i = 0; i < json_object_array_length(value); i++)
-                hash = (hash ^ hash_value(json_object_array_get_idx(value, i))) * UINT64_C(0x100000001b3);
-        return hash;
+        copy = json_object_new_object();
+        json_object_object_foreach(value, key, member) {
+                (void) member;
+                g_ptr_array_add(names, key);
+        }
+        g_ptr_array_sort(names, compare_names);
+        PTRS_FOREACH(const char, name, names)
+                json_object_object_add(copy, name, in_order(json_object_object_get(value, name)));
+        return copy;
 }
 
-char *manager_inputs(json_object *variables, const char *text) {
-        bool given = variables && json_object_object_length(variables) > 0;
+/* The checksum is stored for long, and could be compared with those of guesses: so the values of secret inputs do not
+ * count, or all if it is not known which are secret. */
+char *manager_inputs(const Definition *definition, json_object *variables, const char *text) {
+        bool known = definition && definition_tree(definition);
+        const char *const *secrets = known ? definition_scope_info(definition, 0)->secrets : NULL;
+        g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+        g_autoptr(json_object) given = variables ? in_order(variables) : json_object_new_object();
 
-        return g_strdup_printf("%016" PRIx64, hash_text(given ? hash_value(variables) : 0, text ?: ""));
+        json_object_object_foreach(given, name, value) {
+                (void) value;
+                if (!known || (secrets && g_strv_contains(secrets, name)))
+                        json_object_object_add(given, name, NULL);
+        }
+        g_checksum_update(checksum, (const guchar *) json_object_to_json_string_ext(given, JSON_C_TO_STRING_PLAIN), -1);
+        g_checksum_update(checksum, (const guchar *) (text ?: ""), -1);
+        return g_strndup(g_checksum_get_string(checksum), INPUTS_DIGITS);
 }
 
 int manager_check_inputs(const Manager *manager, const char *tree, const char *instance, const char *token,
@@ -115,7 +138,7 @@ int manager_check_inputs(const Manager *manager, const char *tree, const char *i
         g_auto(RecordSummary) state = {};
         bool whole;
 
-        if (!tokens_find(record_store_tokens(manager->records), tree, instance, token, &state, &whole) ||
+        if (!inputs || !tokens_find(record_store_tokens(manager->records), tree, instance, token, &state, &whole) ||
             !state.inputs || g_str_equal(state.inputs, inputs))
                 return 0;
 
@@ -714,7 +737,11 @@ int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *w
                 .token = start->token,
         };
         Run *run = runs_last(manager->runs, start->tree, start->instance);
-        g_autofree char *inputs = start->token ? manager_inputs(start->variables, NULL) : NULL;
+        const LibraryEntry *entry = library_get(manager->library, start->tree);
+        /* Of a tree that is not there, it is not known which inputs are secret. */
+        g_autofree char *inputs = start->token && entry && entry->definition
+                                          ? manager_inputs(entry->definition, start->variables, NULL)
+                                          : NULL;
         int r;
 
         *ret_begun = false;

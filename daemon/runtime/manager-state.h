@@ -62,9 +62,10 @@ struct Manager {
                         observer_->callbacks->callback(__VA_ARGS__ __VA_OPT__(, ) observer_->userdata);                \
         }
 
-/* A checksum of what a caller starts: variables, and a text or NULL. To be freed. */
-char *manager_inputs(json_object *variables, const char *text);
-/* -EINVAL with an error message: the token is known, but of a start with other inputs. */
+/* A checksum of what a caller starts: variables, and a text or NULL. definition: of the tree; NULL: the text has
+ * errors. To be freed. */
+char *manager_inputs(const Definition *definition, json_object *variables, const char *text);
+/* inputs NULL: not known. -EINVAL with an error message: the token is known, but of a start with other inputs. */
 int manager_check_inputs(const Manager *manager, const char *tree, const char *instance, const char *token,
                          const char *inputs, char **ret_error);
 

@@ -402,10 +402,11 @@ def test_a_token_starts_a_tree_once(btd, tmp_path):
 
 
 def test_a_token_has_its_inputs(btd, tmp_path):
-    """The same token with other variables, or with another text, is no repeated call; the order of members is none, and
-    kept variables are not given."""
+    """The same token with other variables, or with another text, is no repeated call; the order of members is none,
+    kept variables are not given, and the values of secret ones do not count, so that nobody can guess them."""
     options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
-    btd.tree("nap", SLEEP, inputs={"a": {"type": "any", "default": 1, "kept": True}})
+    btd.tree("nap", SLEEP, inputs={"a": {"type": "any", "default": 1, "kept": True},
+                                   "s": {"type": "string", "default": None, "secret": True}})
     btd.start(*options)
 
     def refused(method, signature, *arguments):
@@ -416,6 +417,7 @@ def test_a_token_has_its_inputs(btd, tmp_path):
     variables = {"a": GLib.Variant("a{sv}", {"x": GLib.Variant("i", 1), "y": GLib.Variant("as", ["b", "c"])})}
     again = {"a": GLib.Variant("a{sv}", {"y": GLib.Variant("as", ["b", "c"]), "x": GLib.Variant("x", 1)})}
     for given in variables, again, variables:
+        given["s"] = GLib.Variant("s", "one of many" if given is again else "x")
         assert btd.client.manager("StartTree", "sa{sv}a{sv}", "nap", given, {"token": GLib.Variant("s", "mine")})[0] == "nap.1"
         btd.client.halt_tree("nap")
     btd.stop(signal.SIGKILL)
