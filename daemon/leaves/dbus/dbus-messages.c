@@ -206,9 +206,10 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
         if (!error) {
                 g_autoptr(json_object) values = NULL;
                 g_autofree char *problem = NULL;
+                int r = outputs_are_wanted(&params->outputs) ? read_values(leaf, reply, &values, &problem) : 0;
 
-                if (outputs_are_wanted(&params->outputs) && read_values(leaf, reply, &values, &problem) < 0 && !problem)
-                        problem = g_strdup("it cannot be read");
+                if (r < 0 && !problem)
+                        problem = g_strdup(g_strerror(-r));
                 leaf_end(leaf, outputs_take(leaf, &params->outputs, "reply", values, problem));
                 return;
         }
