@@ -353,17 +353,16 @@ static unsigned calls_left(const Calls *calls) {
         return calls->window - MIN(calls->in_flight.length, calls->window);
 }
 
-static bool receiver_has_room(const Receiver *receiver) {
-        unsigned left = calls_left(receiver->calls);
-
-        return receiver->silent ? receiver_load(receiver) < left / SILENT_PART : receiver->n_in_flight < left;
-}
-
 /* NULL: all receivers have their share in flight, or no call waits. */
 static Receiver *next_receiver(const Calls *calls) {
-        for (const GList *link = calls->waiting.head; link && calls_left(calls) > 0; link = link->next)
-                if (receiver_has_room(link->data))
-                        return link->data;
+        unsigned left = calls_left(calls);
+
+        for (const GList *link = calls->waiting.head; link && left > 0; link = link->next) {
+                Receiver *receiver = link->data;
+
+                if (receiver->silent ? receiver_load(receiver) < left / SILENT_PART : receiver->n_in_flight < left)
+                        return receiver;
+        }
 
         return NULL;
 }
@@ -423,14 +422,6 @@ static bool calls_are_crowded(const Calls *calls) {
         return calls->n_given_up > 0 && calls->n_given_up >= calls->window / 2;
 }
 
-/* Must its calls go aside? */
-static bool receiver_is_crowded_out(const Receiver *receiver) {
-        const Calls *calls = receiver->calls;
-
-        return !calls->main && calls_are_crowded(calls) && !g_str_equal(receiver->name, BUS_DRIVER) &&
-               (calls_left(calls) <= calls->window / RESERVED_PART || (receiver->n_given_up > 0 && !receiver->silent));
-}
-
 static Calls *connection_calls(Connection *connection);
 
 /* Closes the connections aside on which nobody waits for a reply, if they have no room or are not needed. */
@@ -471,6 +462,8 @@ static Calls *calls_get_aside(Calls *calls, const char *name) {
         return aside;
 }
 
+/* If half of the window is given up, calls go aside when little is left of it, and those to receivers that answer only
+ * some calls. */
 static void calls_send_aside(Calls *calls) {
         GList *next_receiver, *next;
 
@@ -478,7 +471,9 @@ static void calls_send_aside(Calls *calls) {
                 Receiver *receiver = link->data;
 
                 next_receiver = link->next;
-                if (!receiver_is_crowded_out(receiver))
+                if (calls->main || !calls_are_crowded(calls) || g_str_equal(receiver->name, BUS_DRIVER) ||
+                    (calls_left(calls) > calls->window / RESERVED_PART &&
+                     (receiver->n_given_up == 0 || receiver->silent)))
                         continue;
 
                 for (GList *i = receiver->waiting.head; i; i = next) {
@@ -570,16 +565,6 @@ static int on_reply(sd_bus_message *reply, void *userdata, sd_bus_error *ret_err
                 call_finish(call, reply, NULL);
         calls_send(calls);
         return 1;
-}
-
-static Calls *calls_new(Connection *connection) {
-        Calls *calls = g_new0(Calls, 1);
-
-        calls->connection = connection;
-        calls->bus_name = connection_name(connection);
-        calls->window = CONNECTION_WINDOW;
-        calls->receivers = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, receiver_free);
-        return calls;
 }
 
 /* The call now belongs to its owner alone; the callback is not called any more. */
@@ -930,10 +915,16 @@ Connection *connection_new(GMainContext *context, const char *name, const char *
         connection->name = g_strdup(name);
         connection->address = g_strdup(address);
         connection->retry_msec = RETRY_MSEC_MIN;
-        connection->calls = calls_new(connection);
         connection->rules = rules_new(connection->name);
         connection->names = names_new(connection->rules);
-        connection->calls->names = connection->names;
+        connection->calls = g_new(Calls, 1);
+        *connection->calls = (Calls){
+                .connection = connection,
+                .bus_name = connection->name,
+                .names = connection->names,
+                .receivers = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, receiver_free),
+                .window = CONNECTION_WINDOW,
+        };
         connection->matches = matches_new(connection->rules, connection->names);
         connection->properties = properties_new(connection);
 

@@ -215,20 +215,6 @@ static void family_confirmed(void *userdata) {
         }
 }
 
-static Family *family_get(Rules *rules, const SignalPattern *pattern) {
-        g_autofree char *text = signal_pattern_wide_rule(pattern);
-        Family *family = text ? g_hash_table_lookup(rules->families, text) : NULL;
-
-        if (!text || family)
-                return family;
-
-        family = g_new0(Family, 1);
-        family->wide = (Text){ .rules = rules, .on_confirmed = family_confirmed, .userdata = family };
-        family->wide.text = g_steal_pointer(&text);
-        g_hash_table_insert(rules->families, family->wide.text, family);
-        return family;
-}
-
 static void family_free(void *p) {
         Family *family = p;
 
@@ -238,7 +224,7 @@ static void family_free(void *p) {
 }
 
 static Rule *rule_get(Rules *rules, const SignalPattern *pattern) {
-        g_autofree char *text = signal_pattern_rule(pattern);
+        g_autofree char *text = signal_pattern_rule(pattern), *wide = NULL;
         Rule *rule = g_hash_table_lookup(rules->rules, text);
         Family *family;
 
@@ -250,7 +236,14 @@ static Rule *rule_get(Rules *rules, const SignalPattern *pattern) {
         rule->narrow.text = g_steal_pointer(&text);
         g_hash_table_insert(rules->rules, rule->narrow.text, rule);
 
-        family = family_get(rules, pattern);
+        wide = signal_pattern_wide_rule(pattern);
+        family = wide ? g_hash_table_lookup(rules->families, wide) : NULL;
+        if (wide && !family) {
+                family = g_new0(Family, 1);
+                family->wide = (Text){ .rules = rules, .on_confirmed = family_confirmed, .userdata = family };
+                family->wide.text = g_steal_pointer(&wide);
+                g_hash_table_insert(rules->families, family->wide.text, family);
+        }
         if (family) {
                 rule->family = family;
                 rule->link.data = rule;

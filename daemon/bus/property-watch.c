@@ -180,20 +180,6 @@ static PropertyProblem absence(const Property *property) {
         return (PropertyProblem){ .text = g_strdup_printf("%s is not on the bus", property->interface->destination) };
 }
 
-static void property_failed(Property *property, const sd_bus_error *error) {
-        PropertyProblem problem = { 0 };
-
-        if (sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER)) {
-                property_set_unknown(property, absence(property));
-                return;
-        }
-
-        problem.text = g_strdup_printf("%s cannot be read: %s: %s", property->name, error->name,
-                                       error->message ?: "no reason given");
-        sd_bus_error_copy(&problem.error, error);
-        property_set_unknown(property, problem);
-}
-
 /* Drops the query: it will get no reply. */
 static void property_forget(Property *property, PropertyProblem problem) {
         g_clear_pointer(&property->get, call_free);
@@ -221,10 +207,16 @@ static void property_lost(Property *property) {
 static void take_reply(Property *property, sd_bus_message *reply, const sd_bus_error *error) {
         g_autoptr(json_object) value = NULL;
         g_autofree char *problem = NULL;
+        PropertyProblem failure = { 0 };
 
-        if (error)
-                property_failed(property, error);
-        else if (!sd_bus_message_has_signature(reply, "v")) {
+        if (error && sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER)) {
+                property_set_unknown(property, absence(property));
+        } else if (error) {
+                failure.text = g_strdup_printf("%s cannot be read: %s: %s", property->name, error->name,
+                                               error->message ?: "no reason given");
+                sd_bus_error_copy(&failure.error, error);
+                property_set_unknown(property, failure);
+        } else if (!sd_bus_message_has_signature(reply, "v")) {
                 problem = g_strdup_printf("the reply is of type \"%s\", not \"v\"",
                                           sd_bus_message_get_signature(reply, true));
                 property_unreadable(property, problem);
@@ -520,77 +512,51 @@ static void on_changed(sd_bus_message *message, void *userdata) {
         interface_drop_unused(interface);
 }
 
-static bool interfaces_added_has(sd_bus_message *message, const char *interface) {
+/* Does the signal of an ObjectManager name the interface: as a string, or with its properties? */
+static bool names_interface(sd_bus_message *message, bool added, const char *interface) {
         const char *name;
 
-        if (sd_bus_message_skip(message, "o") < 0 || sd_bus_message_enter_container(message, 'a', "{sa{sv}}") < 0)
+        if (sd_bus_message_skip(message, "o") < 0 ||
+            sd_bus_message_enter_container(message, 'a', added ? "{sa{sv}}" : "s") < 0)
                 return false;
 
-        while (sd_bus_message_enter_container(message, 'e', "sa{sv}") > 0) {
-                if (sd_bus_message_read(message, "s", &name) < 0)
+        while (!added || sd_bus_message_enter_container(message, 'e', "sa{sv}") > 0) {
+                if (sd_bus_message_read(message, "s", &name) <= 0)
                         return false;
                 if (g_str_equal(name, interface))
                         return true;
-                if (sd_bus_message_skip(message, "a{sv}") < 0 || sd_bus_message_exit_container(message) < 0)
+                if (added && (sd_bus_message_skip(message, "a{sv}") < 0 || sd_bus_message_exit_container(message) < 0))
                         return false;
         }
-        return false;
-}
-
-static bool interfaces_removed_has(sd_bus_message *message, const char *interface) {
-        const char *name;
-
-        if (sd_bus_message_skip(message, "o") < 0 || sd_bus_message_enter_container(message, 'a', "s") < 0)
-                return false;
-
-        while (sd_bus_message_read(message, "s", &name) > 0)
-                if (g_str_equal(name, interface))
-                        return true;
         return false;
 }
 
 static void on_object(sd_bus_message *message, void *userdata) {
         Interface *interface = userdata;
+        bool added = sd_bus_message_is_signal(message, NULL, "InterfacesAdded") > 0,
+             removed = sd_bus_message_is_signal(message, NULL, "InterfacesRemoved") > 0;
 
-        if (!interface_is_ready(interface))
-                return;
-
-        if (sd_bus_message_is_signal(message, NULL, "InterfacesAdded") > 0) {
-                if (interfaces_added_has(message, interface->name))
-                        interface_foreach(interface, property_invalidate);
-        } else if (sd_bus_message_is_signal(message, NULL, "InterfacesRemoved") > 0) {
-                if (interfaces_removed_has(message, interface->name))
-                        interface_foreach(interface, property_gone);
-        }
-}
-
-static void interface_listen(Interface *interface) {
-        static const ListenerCallbacks callbacks = { .lost = on_lost };
-        Connection *connection = interface->all->connection;
-        SignalPattern changes = {
-                .sender = interface->destination,
-                .path = interface->path,
-                .interface = PROPERTIES_INTERFACE,
-                .member = "PropertiesChanged",
-                .arg = interface->name,
-        };
-        SignalPattern object = {
-                .sender = interface->destination,
-                .interface = OBJECT_MANAGER_INTERFACE,
-                .arg = interface->path,
-                .arg_is_path = true,
-        };
-
-        interface->listener = connection_listen(connection, &callbacks, interface);
-        interface->changes = connection_match(connection, &changes, on_changed, on_ready, interface);
-        interface->object = connection_match(connection, &object, on_object, on_ready, interface);
-        interface->owner.follower = (Follower){ .changed = on_owner, .userdata = interface };
-        name_use(connection_names(connection), &interface->owner, interface->destination);
+        if (interface_is_ready(interface) && (added || removed) && names_interface(message, added, interface->name))
+                interface_foreach(interface, added ? property_invalidate : property_gone);
 }
 
 static Interface *interface_get(Properties *all, const PropertyAddress *address) {
+        static const ListenerCallbacks callbacks = { .lost = on_lost };
         g_autofree char *key = g_strjoin(" ", address->destination, address->path, address->interface, NULL);
         Interface *interface = g_hash_table_lookup(all->interfaces, key);
+        SignalPattern changes = {
+                .sender = address->destination,
+                .path = address->path,
+                .interface = PROPERTIES_INTERFACE,
+                .member = "PropertiesChanged",
+                .arg = address->interface,
+        };
+        SignalPattern object = {
+                .sender = address->destination,
+                .interface = OBJECT_MANAGER_INTERFACE,
+                .arg = address->path,
+                .arg_is_path = true,
+        };
 
         if (interface)
                 return interface;
@@ -603,21 +569,12 @@ static Interface *interface_get(Properties *all, const PropertyAddress *address)
         interface->name = g_strdup(address->interface);
         interface->properties = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, property_free);
         g_hash_table_insert(all->interfaces, interface->key, interface);
-        interface_listen(interface);
+        interface->listener = connection_listen(all->connection, &callbacks, interface);
+        interface->changes = connection_match(all->connection, &changes, on_changed, on_ready, interface);
+        interface->object = connection_match(all->connection, &object, on_object, on_ready, interface);
+        interface->owner.follower = (Follower){ .changed = on_owner, .userdata = interface };
+        name_use(connection_names(all->connection), &interface->owner, interface->destination);
         return interface;
-}
-
-static Property *interface_property(Interface *interface, const char *name) {
-        Property *property = g_hash_table_lookup(interface->properties, name);
-
-        if (property)
-                return property;
-
-        property = g_new0(Property, 1);
-        property->interface = interface;
-        property->name = g_strdup(name);
-        g_hash_table_insert(interface->properties, property->name, property);
-        return property;
 }
 
 Properties *properties_new(Connection *connection) {
@@ -628,21 +585,17 @@ Properties *properties_new(Connection *connection) {
         return properties;
 }
 
-static void property_disown(void *name, void *p, void *userdata) {
-        Property *property = p;
-
-        for (GList *i = property->audience.followers.head; i; i = i->next)
-                watch_of(i->data)->property = NULL;
-}
-
 void properties_free(Properties *properties) {
         Interface *interface;
+        Property *property;
 
         if (!properties)
                 return;
 
         TABLE_FOREACH(interface, properties->interfaces)
-                g_hash_table_foreach(interface->properties, property_disown, NULL);
+                TABLE_FOREACH(property, interface->properties)
+                        for (GList *i = property->audience.followers.head; i; i = i->next)
+                                watch_of(i->data)->property = NULL;
 
         g_hash_table_unref(properties->interfaces);
         g_free(properties);
@@ -651,9 +604,15 @@ void properties_free(Properties *properties) {
 PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress *address,
                                   void (*changed)(void *userdata), void *userdata) {
         Interface *interface = interface_get(connection_properties(connection), address);
-        Property *property = interface_property(interface, address->property);
+        Property *property = g_hash_table_lookup(interface->properties, address->property);
         PropertyWatch *watch = g_new0(PropertyWatch, 1);
 
+        if (!property) {
+                property = g_new0(Property, 1);
+                property->interface = interface;
+                property->name = g_strdup(address->property);
+                g_hash_table_insert(interface->properties, property->name, property);
+        }
         watch->property = property;
         watch->follower = (Follower){ .changed = changed, .userdata = userdata };
         audience_join(&property->audience, &watch->follower);

@@ -227,14 +227,6 @@ static int compare_found(const void *a, const void *b) {
         return length != other ? (length > other) - (length < other) : strcmp(x->entry->run, y->entry->run);
 }
 
-/* Reads the user of a run record that has no line in the order. */
-static uint32_t read_uid(const char *path) {
-        g_auto(RecordSummary) summary = {};
-        g_autofree char *error = NULL;
-
-        return record_summary_read(path, &summary, &error) >= 0 ? summary.uid : 0;
-}
-
 /* Returns an array of Found in the order of compare_found(). */
 static GArray *find(const char *path, Where where) {
         g_autoptr(GHashTable) places = archive_order_read(path);
@@ -243,7 +235,8 @@ static GArray *find(const char *path, Where where) {
         const char *name;
 
         while (directory && (name = g_dir_read_name(directory))) {
-                g_autofree char *file = g_build_filename(path, name, NULL);
+                g_autofree char *file = g_build_filename(path, name, NULL), *error = NULL;
+                g_auto(RecordSummary) summary = {};
                 const ArchivePlace *place;
                 Found it = {};
 
@@ -257,7 +250,10 @@ static GArray *find(const char *path, Where where) {
                 it.entry->bytes = (uint64_t) it.st.st_size;
                 place = g_hash_table_lookup(places, it.entry->run);
                 it.numbered = place;
-                it.entry->place = place ? *place : (ArchivePlace){ .uid = read_uid(file) };
+                if (place)
+                        it.entry->place = *place;
+                else if (record_summary_read(file, &summary, &error) >= 0)
+                        it.entry->place.uid = summary.uid;
                 g_array_append_val(found, it);
         }
 
@@ -373,30 +369,22 @@ static Archived *choose_oldest(const Archive *archive) {
         return find_oldest(archive, users, false) ?: find_oldest(archive, users, true) ?: find_oldest(archive, !users, true);
 }
 
-static void enforce_shares(Archive *archive) {
-        const Owner *owner;
-
-        TABLE_FOREACH(owner, archive->by_uid) {
-                Archived *oldest;
-
-                while (owner->user &&
-                       (!user_has_room(owner->user, USE_HISTORY, 0) ||
-                        !user_has_room(owner->user, USE_HISTORY_BYTES, 0)) &&
-                       (oldest = oldest_of(archive, owner, false)))
-                        drop(archive, oldest);
-        }
-}
-
 /* Removes what is too old, or too much. */
 static void expire(Archive *archive) {
         const unsigned *max = archive->limits->max;
         uint64_t bytes_max = (uint64_t) max[LIMIT_HISTORY_SIZE] << 20;
+        const Owner *owner;
         Archived *oldest;
 
         while ((oldest = g_queue_peek_head(&archive->entries)) &&
                oldest->place.number < up_clock_days_ago(archive->clock, max[LIMIT_HISTORY_AGE]))
                 drop(archive, oldest);
-        enforce_shares(archive);
+        TABLE_FOREACH(owner, archive->by_uid)
+                while (owner->user &&
+                       (!user_has_room(owner->user, USE_HISTORY, 0) ||
+                        !user_has_room(owner->user, USE_HISTORY_BYTES, 0)) &&
+                       (oldest = oldest_of(archive, owner, false)))
+                        drop(archive, oldest);
         while (archive->entries.length > max[LIMIT_HISTORY] || archive->bytes > bytes_max)
                 drop(archive, choose_oldest(archive));
         schedule(archive);
@@ -559,10 +547,21 @@ static void on_group_moved(void *data) {
         schedule(archive);
 }
 
-/* The runs that are not on the disk yet are the newest. */
-static GPtrArray *take_pending(Archive *archive) {
-        GPtrArray *runs = g_ptr_array_new_with_free_func(g_free);
+static void write_group(Archive *archive) {
+        Group *group = g_new(Group, 1);
 
+        *group = (Group){
+                .archive = archive,
+                .directory = g_strdup(archive->directory),
+                .from = g_strdup(archive->from),
+                .runs = g_ptr_array_new_with_free_func(g_free),
+                .left = g_ptr_array_new(),
+                .gone = g_steal_pointer(&archive->gone),
+                .rewrite = archive->n_lines > archive->entries.length + STALE_MAX,
+                .order = g_string_new(NULL),
+        };
+        archive->gone = g_ptr_array_new_with_free_func(g_free);
+        /* The runs that are not on the disk yet are the newest. */
         for (GList *link = archive->entries.tail; link && archive->n_pending > 0; link = link->prev) {
                 Archived *entry = link->data;
 
@@ -571,38 +570,15 @@ static GPtrArray *take_pending(Archive *archive) {
 
                 entry->where = WHERE_MOVING;
                 archive->n_pending--;
-                g_ptr_array_add(runs, g_strdup(entry->run));
+                g_ptr_array_add(group->runs, g_strdup(entry->run));
         }
-
-        return runs;
-}
-
-/* The lines of the runs that are moved, or of all when the file has become long. */
-static GString *order_of(Archive *archive, bool all) {
-        GString *lines = g_string_new(NULL);
-
+        /* The lines of the runs that are moved, or of all when the file has become long. */
         for (const GList *link = archive->entries.head; link; link = link->next) {
                 const Archived *entry = link->data;
 
-                if (entry->where == WHERE_MOVING || (all && entry->where == WHERE_DISK))
-                        archive_order_append(lines, entry->run, entry->place);
+                if (entry->where == WHERE_MOVING || (group->rewrite && entry->where == WHERE_DISK))
+                        archive_order_append(group->order, entry->run, entry->place);
         }
-
-        return lines;
-}
-
-static void write_group(Archive *archive) {
-        Group *group = g_new0(Group, 1);
-
-        group->archive = archive;
-        group->directory = g_strdup(archive->directory);
-        group->from = g_strdup(archive->from);
-        group->runs = take_pending(archive);
-        group->left = g_ptr_array_new();
-        group->gone = g_steal_pointer(&archive->gone);
-        archive->gone = g_ptr_array_new_with_free_func(g_free);
-        group->rewrite = archive->n_lines > archive->entries.length + STALE_MAX;
-        group->order = order_of(archive, group->rewrite);
         archive->n_lines = group->rewrite ? archive->entries.length : archive->n_lines + group->runs->len;
         archive->writing = true;
         disk_queue_add(archive->disk,

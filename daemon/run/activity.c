@@ -213,16 +213,6 @@ static void on_reference_changed(void *userdata) {
         run_condition_changed(activity->run, activity->leaf.node);
 }
 
-static void watch_references(Activity *activity) {
-        g_auto(GStrv) names = NULL;
-
-        if (activity_is_condition(activity))
-                names = definition_references(activity->run->definition, activity->leaf.node);
-        if (names)
-                activity->references = blackboard_watch(activity->leaf.blackboard, (const char *const *) names,
-                                                        on_reference_changed, activity);
-}
-
 /* How long before its last start the leaf was started first: it keeps its deadline if it is executed again after a
  * restart of btd. */
 static uint64_t time_before(const Activity *activity) {
@@ -266,6 +256,7 @@ static Activity *activity_new(Run *run, const RunLeaf *of, uint64_t started, uin
         const NodeType *type = tree->nodes[node].type;
         const LeafKind *kind = run->services->leaves->kind_of(type);
         Activity *activity = g_malloc0(sizeof(Activity) + kind->op_size);
+        g_auto(GStrv) names = NULL;
 
         activity->run = run;
         activity->leaf = (Leaf){
@@ -286,7 +277,11 @@ static Activity *activity_new(Run *run, const RunLeaf *of, uint64_t started, uin
                 .listens = kind->listen && run_hears(run, node),
                 .durable = run->durable,
         };
-        watch_references(activity);
+        if (activity_is_condition(activity))
+                names = definition_references(run->definition, node);
+        if (names)
+                activity->references = blackboard_watch(activity->leaf.blackboard, (const char *const *) names,
+                                                        on_reference_changed, activity);
         return activity;
 }
 
@@ -415,22 +410,6 @@ Cause *activity_cause(const Activity *activity) {
         return activity->cause;
 }
 
-static void describe_timeout(const Activity *activity, GString *text) {
-        g_autofree char *span = NULL;
-        uint64_t now = timers_now(activity->leaf.services->timers, TIMER_MONOTONIC), deadline;
-
-        if (activity->stopping) {
-                g_string_append(text, text->len > 0 ? "; being stopped" : "being stopped");
-                return;
-        }
-        if (!activity->timeout)
-                return;
-
-        deadline = timer_deadline(activity->timeout);
-        span = span_format_rounded(deadline > now ? deadline - now : 0);
-        g_string_append_printf(text, "%stimes out in %s", text->len > 0 ? "; " : "", span);
-}
-
 char *activity_describe(Activity *activity) {
         GString *text = g_string_new(NULL);
         g_autofree char *hidden = NULL;
@@ -444,7 +423,15 @@ char *activity_describe(Activity *activity) {
                         kind_of(activity)->describe(&activity->leaf, text);
                 if (text->len > 0)
                         g_string_prepend(text, "waits for ");
-                describe_timeout(activity, text);
+                if (activity->stopping) {
+                        g_string_append(text, text->len > 0 ? "; being stopped" : "being stopped");
+                } else if (activity->timeout) {
+                        uint64_t now = timers_now(activity->leaf.services->timers, TIMER_MONOTONIC),
+                                 deadline = timer_deadline(activity->timeout);
+                        g_autofree char *span = span_format_rounded(deadline > now ? deadline - now : 0);
+
+                        g_string_append_printf(text, "%stimes out in %s", text->len > 0 ? "; " : "", span);
+                }
         }
 
         hidden = secrets_hide(&activity->secrets, text->str);
@@ -477,15 +464,6 @@ static bool is_over(const Activity *activity) {
         return deadline != UINT64_MAX && now >= deadline;
 }
 
-static void start_again(Activity *activity) {
-        input_rerun(activity->run, activity->leaf.node, live_run_clock(activity->run));
-        g_clear_pointer(&activity->timeout, timer_free);
-        activity->leaf.started = timers_now(activity->leaf.services->timers, TIMER_MONOTONIC);
-        activity->leaf.has_memo = false;
-        g_clear_pointer(&activity->leaf.memo, json_object_put);
-        call_start(activity);
-}
-
 /* Frees what the recovered leaf left, before it is rerun or fails. */
 static void give_up(Activity *activity) {
         release(activity);
@@ -498,7 +476,12 @@ static void give_up(Activity *activity) {
                 fail_for_timeout(activity);
                 activity->status = STATUS_FAILURE;
         } else {
-                start_again(activity);
+                input_rerun(activity->run, activity->leaf.node, live_run_clock(activity->run));
+                g_clear_pointer(&activity->timeout, timer_free);
+                activity->leaf.started = timers_now(activity->leaf.services->timers, TIMER_MONOTONIC);
+                activity->leaf.has_memo = false;
+                g_clear_pointer(&activity->leaf.memo, json_object_put);
+                call_start(activity);
         }
 }
 
@@ -522,28 +505,9 @@ static void recover_action(Activity *activity, const RunLeaf *past) {
         }
 }
 
-/* The secrets in its parameters are lost, so it cannot continue. Stop what it started. */
-static void recover_to_stop(Activity *activity, const RunLeaf *past) {
-        activity->failed = true;
-        if (fill_params_with(activity, past->noted, NULL) == STATUS_RUNNING)
-                recover_action(activity, past);
-        if (activity->status != STATUS_RUNNING)
-                activity->status = STATUS_FAILURE;
-}
-
-/* Keep the value that the previous btd knew until there is a new one. */
-static void recover_condition(Activity *activity, const RunLeaf *past) {
-        Status status;
-
-        activity->held = true;
-        status = past->has_memo && kind_of(activity)->recover ? kind_of(activity)->recover(&activity->leaf)
-                                                              : kind_of(activity)->start(&activity->leaf);
-        activity->old = status == STATUS_RUNNING && past->status != STATUS_RUNNING;
-        activity->status = activity->old ? past->status : status;
-}
-
 Activity *activity_recover(Run *run, const RunLeaf *past) {
         Activity *activity = activity_new(run, past, past->since, past->suspended);
+        const LeafKind *kind = kind_of(activity);
 
         activity->recovered = true;
         activity->leaf.has_memo = past->has_memo;
@@ -552,12 +516,25 @@ Activity *activity_recover(Run *run, const RunLeaf *past) {
         activity->status = fill_params(activity, past);
         if (activity->leaf.listens)
                 live_run_listen(run, past->node);
-        if (activity->status == STATUS_RUNNING && activity_is_condition(activity))
-                recover_condition(activity, past);
-        else if (activity->status == STATUS_RUNNING)
+        if (activity->status == STATUS_RUNNING && activity_is_condition(activity)) {
+                /* Keep the value that the previous btd knew until there is a new one. */
+                Status status;
+
+                activity->held = true;
+                status =
+                        past->has_memo && kind->recover ? kind->recover(&activity->leaf) : kind->start(&activity->leaf);
+                activity->old = status == STATUS_RUNNING && past->status != STATUS_RUNNING;
+                activity->status = activity->old ? past->status : status;
+        } else if (activity->status == STATUS_RUNNING) {
                 recover_action(activity, past);
-        else if (!activity_is_condition(activity))
-                recover_to_stop(activity, past);
+        } else if (!activity_is_condition(activity)) {
+                /* The secrets in its parameters are lost, so it cannot continue. Stop what it started. */
+                activity->failed = true;
+                if (fill_params_with(activity, past->noted, NULL) == STATUS_RUNNING)
+                        recover_action(activity, past);
+                if (activity->status != STATUS_RUNNING)
+                        activity->status = STATUS_FAILURE;
+        }
 
         return activity;
 }

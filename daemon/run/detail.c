@@ -10,34 +10,21 @@
 #include "basic/span.h"
 #include "run/run-state.h"
 
-/* The maximum number of rounds of a decorator, which is the only number among its parameters; -1: none. */
-static int64_t rounds_max(const Node *node) {
-        for (const Param *param = node->type->params; param && param->name; param++)
-                if (param->kind == PARAM_INT)
-                        return *(const int64_t *) ((const char *) node->params + param->offset);
-
-        return -1;
-}
-
-/* "3 of 6 done, 1 failed". */
-static void append_elements(GString *text, const NodeHistory *history, const Machine *machine, NodeId node) {
-        uint32_t elements, failed;
-
-        machine_elements(machine, node, &elements, &failed);
-        g_string_append_printf(text, "%" PRIu32 " of %" PRIu32 " done", node_history_rounds(history, node), elements);
-        if (failed > 0)
-                g_string_append_printf(text, ", %" PRIu32 " failed", failed);
-}
-
-/* "attempt 2 of 5; before: exited with status 3", "round 3". */
+/* "attempt 2 of 5; before: exited with status 3", "round 3". The maximum number of rounds of a decorator is the only
+ * number among its parameters. */
 static void append_round(GString *text, const Tree *tree, const NodeHistory *history, NodeId node) {
         uint32_t rounds = node_history_rounds(history, node);
         const Cause *before = node_history_last_cause(history, node + 1);
         g_autofree char *failure = before ? cause_describe(tree, before, node + 1) : NULL;
-        int64_t max = rounds_max(&tree->nodes[node]);
+        const Param *param = tree->nodes[node].type->params;
+        int64_t max = -1;
 
         if (rounds == 0)
                 return;
+        while (param && param->name && param->kind != PARAM_INT)
+                param++;
+        if (param && param->name)
+                max = *(const int64_t *) ((const char *) tree->nodes[node].params + param->offset);
         g_string_append_printf(text, "%s %" PRIu32, failure ? "attempt" : "round", rounds + 1);
         if (max > 0)
                 g_string_append_printf(text, " of %" PRIi64, max);
@@ -50,39 +37,38 @@ static bool waits_for_child(const Tree *tree, NodeId node) {
         return tree->nodes[node].type->flags & TYPE_REACTIVE;
 }
 
-static void append_obstacle(GString *text, const Tree *tree, const NodeHistory *history, NodeId node) {
-        const Cause *cause = node_history_cause(history, node + 1);
-        g_autofree char *obstacle = cause ? cause_describe(tree, cause, node + 1) : NULL;
-
-        if (obstacle)
-                g_string_append_printf(text, "not yet: %s", obstacle);
-}
-
-/* If the child is running, the timer is a time limit, otherwise a delay. */
-static void append_timer(GString *text, const Tree *tree, const NodeHistory *history, NodeId node, uint64_t left) {
-        g_autofree char *span = span_format_rounded(left);
-        const char *separator = text->len > 0 ? "; " : "";
-
-        if (node_history_status(history, node + 1) == STATUS_RUNNING || waits_for_child(tree, node))
-                g_string_append_printf(text, "%stimes out in %s", separator, span);
-        else
-                g_string_append_printf(text, "%scontinues in %s", separator, span);
-}
-
 static char *running_detail(const Tree *tree, const NodeHistory *history, const Machine *machine, NodeId node,
                             uint64_t timer_left) {
         GString *text = g_string_new(NULL);
+        const NodeType *type = tree->nodes[node].type;
+        bool waits = waits_for_child(tree, node);
+        uint32_t elements, failed;
 
-        if (tree->nodes[node].type->class == NODE_DECORATOR) {
-                if (waits_for_child(tree, node))
-                        append_obstacle(text, tree, history, node);
-                else if (machine && tree->nodes[node].type->flags & TYPE_FOR_EACH)
-                        append_elements(text, history, machine, node);
-                else
-                        append_round(text, tree, history, node);
+        if (type->class == NODE_DECORATOR && waits) {
+                const Cause *cause = node_history_cause(history, node + 1);
+                g_autofree char *obstacle = cause ? cause_describe(tree, cause, node + 1) : NULL;
+
+                if (obstacle)
+                        g_string_append_printf(text, "not yet: %s", obstacle);
+        } else if (type->class == NODE_DECORATOR && machine && type->flags & TYPE_FOR_EACH) {
+                /* "3 of 6 done, 1 failed". */
+                machine_elements(machine, node, &elements, &failed);
+                g_string_append_printf(text, "%" PRIu32 " of %" PRIu32 " done", node_history_rounds(history, node),
+                                       elements);
+                if (failed > 0)
+                        g_string_append_printf(text, ", %" PRIu32 " failed", failed);
+        } else if (type->class == NODE_DECORATOR) {
+                append_round(text, tree, history, node);
         }
-        if (timer_left != UINT64_MAX)
-                append_timer(text, tree, history, node, timer_left);
+
+        /* If the child is running, the timer is a time limit, otherwise a delay. */
+        if (timer_left != UINT64_MAX) {
+                g_autofree char *span = span_format_rounded(timer_left);
+                bool limit = waits || node_history_status(history, node + 1) == STATUS_RUNNING;
+
+                g_string_append_printf(text, "%s%s in %s", text->len > 0 ? "; " : "", limit ? "times out" : "continues",
+                                       span);
+        }
 
         return g_string_free(text, text->len == 0);
 }
@@ -102,20 +88,11 @@ static char *waiting_detail(const Run *run, NodeId node) {
         return NULL;
 }
 
-/* Is a child running that was not halted? */
-static bool has_running_child(const Tree *tree, const NodeHistory *history, NodeId node) {
-        for (NodeId child = node + 1; child < tree->nodes[node].end; child = tree->nodes[child].end)
-                if (node_history_status(history, child) == STATUS_RUNNING &&
-                    node_history_phase(history, child) != PHASE_HALTING)
-                        return true;
-
-        return false;
-}
-
 /* For a control or decorator that waits until something below it has ended that it has halted: to end itself, or to go
  * on with another child. NULL: it does not. */
 static char *stopping_detail(const Run *run, const Tree *tree, NodeId node) {
         const Machine *machine = run_machine(run);
+        const NodeHistory *history = run_node_history(run);
         NodeId last = machine ? machine_last_halting(machine, node) : NODE_NONE;
 
         if (last == NODE_NONE)
@@ -123,8 +100,11 @@ static char *stopping_detail(const Run *run, const Tree *tree, NodeId node) {
         if (machine_node_held(machine, node))
                 return g_strdup_printf("ends when %s has stopped", tree_node_name(tree, last));
 
-        if (has_running_child(tree, run_node_history(run), node))
-                return NULL;
+        /* Not if a child is running that was not halted. */
+        for (NodeId child = node + 1; child < tree->nodes[node].end; child = tree->nodes[child].end)
+                if (node_history_status(history, child) == STATUS_RUNNING &&
+                    node_history_phase(history, child) != PHASE_HALTING)
+                        return NULL;
 
         return g_strdup_printf("waits for %s to stop", tree_node_name(tree, last));
 }

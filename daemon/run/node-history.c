@@ -56,12 +56,6 @@ NodeHistory *node_history_new(const Tree *tree, uint64_t start) {
         return history;
 }
 
-static void block_free(Block *block) {
-        if (block)
-                g_free(block->counts);
-        g_free(block);
-}
-
 void node_history_free(NodeHistory *history) {
         if (!history)
                 return;
@@ -69,8 +63,11 @@ void node_history_free(NodeHistory *history) {
         if (history->changes)
                 g_array_unref(history->changes);
         causes_clear(&history->causes);
-        for (uint32_t i = 0; i < count_blocks(history->tree); i++)
-                block_free(history->blocks[i]);
+        for (uint32_t i = 0; i < count_blocks(history->tree); i++) {
+                if (history->blocks[i])
+                        g_free(history->blocks[i]->counts);
+                g_free(history->blocks[i]);
+        }
         g_free(history);
 }
 
@@ -172,14 +169,6 @@ static NodeId deciding_child(const NodeHistory *history, NodeId node, Status sta
         return last;
 }
 
-static Cause *attempts_cause(const NodeHistory *history, NodeId node, const Cause *below) {
-        uint32_t n = node_history_rounds(history, node);
-        g_autofree char *text = below ? g_strdup_printf("failed %" PRIu32 " time%s", n, n == 1 ? "" : "s")
-                                      : g_strdup("no attempts are left");
-
-        return cause_new(CAUSE_ATTEMPTS, facts_new("attempts", json_object_new_int64(n), NULL), text);
-}
-
 static uint32_t count_children(const NodeHistory *history, NodeId node, Status status) {
         const Node *nodes = history->tree->nodes;
         uint32_t n = 0;
@@ -224,25 +213,26 @@ static Cause *all_failed_cause(const NodeHistory *history, NodeId node) {
         return cause_new(CAUSE_ALL_FAILED, facts_new("children", json_object_new_int64(n), NULL), text->str);
 }
 
-/* For a node without a cause from a child. */
-static Cause *lone_cause(const NodeHistory *history, NodeId node, Status status) {
+/* The cause of the node itself, in addition to that of the deciding child, if there is one. */
+static Cause *inner_cause(const NodeHistory *history, NodeId node, Status status, Reason reason, const Cause *below) {
         g_autofree char *text = NULL;
+
+        if (reason == REASON_ATTEMPTS) {
+                uint32_t n = node_history_rounds(history, node);
+
+                text = below ? g_strdup_printf("failed %" PRIu32 " time%s", n, n == 1 ? "" : "s")
+                             : g_strdup("no attempts are left");
+                return cause_new(CAUSE_ATTEMPTS, facts_new("attempts", json_object_new_int64(n), NULL), text);
+        }
+        if (reason == REASON_THRESHOLD && status == STATUS_FAILURE)
+                return threshold_cause(history, node);
+        if (below)
+                return cause_new(CAUSE_CHILD, NULL, NULL);
 
         if (status == STATUS_FAILURE && history->tree->nodes[node].type->class == NODE_DECORATOR &&
             record_of(history, node + 1)->status == STATUS_SUCCESS)
                 text = g_strdup_printf("%s succeeded", tree_node_name(history->tree, node + 1));
-
         return cause_new(CAUSE_FAILED, NULL, text ?: status == STATUS_SKIPPED ? "skipped" : "failed");
-}
-
-/* The cause of the node itself, in addition to that of the deciding child, if there is one. */
-static Cause *inner_cause(const NodeHistory *history, NodeId node, Status status, Reason reason, const Cause *below) {
-        if (reason == REASON_ATTEMPTS)
-                return attempts_cause(history, node, below);
-        if (reason == REASON_THRESHOLD && status == STATUS_FAILURE)
-                return threshold_cause(history, node);
-
-        return below ? cause_new(CAUSE_CHILD, NULL, NULL) : lone_cause(history, node, status);
 }
 
 static void explain(NodeHistory *history, NodeId node, Status status, Reason reason) {
@@ -256,17 +246,6 @@ static void explain(NodeHistory *history, NodeId node, Status status, Reason rea
                 cause = inner_cause(history, node, status, reason, below);
         cause->because = below ? cause_ref(below) : NULL;
         causes_set(&history->causes, node, cause);
-}
-
-/* After a timeout, the cause includes the last failure of a child, such as the condition of a WaitFor, or the body
- * before a clean-up that was cut short. */
-static Cause *add_last_failure(const NodeHistory *history, NodeId node, Cause *cause) {
-        NodeId child = deciding_child(history, node, STATUS_FAILURE);
-
-        if (child != NODE_NONE)
-                cause->because = cause_ref(causes_get(&history->causes, child));
-
-        return cause;
 }
 
 void node_history_note_change(NodeHistory *history, NodeId node) {
@@ -291,12 +270,6 @@ static void count_round(NodeHistory *history, NodeId node) {
                 node_history_note_change(history, parent);
 }
 
-static void begin(NodeHistory *history, NodeId node, uint64_t time) {
-        record_to_change(history, node)->since = time;
-        if (!(history->tree->nodes[node].flags & NODE_LEAF))
-                set_count(history, node, 0);
-}
-
 static bool is_waiting(const Record *record) {
         return record->status == STATUS_RUNNING && record->duration == NODE_HISTORY_WAITING;
 }
@@ -314,8 +287,11 @@ static void set_status(NodeHistory *history, NodeId node, Status status, uint64_
 
         assert(status != STATUS_IDLE);
 
-        if (record->status != STATUS_RUNNING || is_waiting(record))
-                begin(history, node, time);
+        if (record->status != STATUS_RUNNING || is_waiting(record)) {
+                record->since = time;
+                if (!(history->tree->nodes[node].flags & NODE_LEAF))
+                        set_count(history, node, 0);
+        }
         record->duration = status == STATUS_RUNNING ? NODE_HISTORY_BEGUN : pack_duration(time - record->since);
         record->status = status;
         node_history_note_change(history, node);
@@ -323,6 +299,7 @@ static void set_status(NodeHistory *history, NodeId node, Status status, uint64_
 
 void node_history_record(NodeHistory *history, NodeId node, Status status, Reason reason, Cause *cause, uint64_t now) {
         Status before = record_of(history, node)->status;
+        NodeId failed = reason == REASON_TIMEOUT ? deciding_child(history, node, STATUS_FAILURE) : NODE_NONE;
 
         if (before == STATUS_ERROR ||
             (status == STATUS_RUNNING && before == STATUS_RUNNING && !is_waiting(record_of(history, node)))) {
@@ -330,10 +307,13 @@ void node_history_record(NodeHistory *history, NodeId node, Status status, Reaso
                 return;
         }
 
+        /* After a timeout, the cause includes the last failure of a child, such as the condition of a WaitFor, or the
+         * body before a clean-up that was cut short. */
+        if (cause && failed != NODE_NONE)
+                cause->because = cause_ref(causes_get(&history->causes, failed));
         set_status(history, node, status, now);
         if (cause)
-                causes_set(&history->causes, node,
-                           reason == REASON_TIMEOUT ? add_last_failure(history, node, cause) : cause);
+                causes_set(&history->causes, node, cause);
         else if (status == STATUS_FAILURE || status == STATUS_SKIPPED)
                 explain(history, node, status, reason);
         else if (status == STATUS_SUCCESS)

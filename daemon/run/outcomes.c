@@ -27,15 +27,6 @@ void run_note_broken(Run *run, NodeId node, Cause *why) {
 
 /* Reports of the machine: the history and the causes of nodes, and whether the run is ready. */
 
-/* The cause of a SubTree or ForEach that failed because of its variables. */
-static Cause *refusal_of(Run *run, NodeId node) {
-        if (run->refused != node)
-                return NULL;
-
-        run->refused = NODE_NONE;
-        return cause_ref(variables_error(run->variables));
-}
-
 /* How many elements of a ForEach that has just completed have failed. */
 static uint32_t failed_elements(const Run *run, NodeId node) {
         uint32_t elements, failed = 0;
@@ -78,7 +69,13 @@ static Cause *own_cause(Run *run, NodeId node, Status status, Reason reason, Cau
         case REASON_NONE:
                 if (status == STATUS_SUCCESS && !leaf_cause)
                         return reason_of_failed_elements(run->machine, node);
-                return leaf_cause ? cause_ref(leaf_cause) : refusal_of(run, node) ?: element_cause(run, node, status);
+                if (leaf_cause)
+                        return cause_ref(leaf_cause);
+                if (run->refused != node)
+                        return element_cause(run, node, status);
+                /* A SubTree or ForEach that failed because of its variables. */
+                run->refused = NODE_NONE;
+                return cause_ref(variables_error(run->variables));
         case REASON_THRESHOLD:
                 return element_cause(run, node, status);
         case REASON_TIMEOUT:
@@ -92,18 +89,17 @@ static Cause *own_cause(Run *run, NodeId node, Status status, Reason reason, Cau
         }
 }
 
-/* Has an action succeeded with a note? */
-static bool has_note(const Run *run, NodeId node, const Cause *leaf_cause) {
-        return leaf_cause && definition_tree(run->definition)->nodes[node].type->class == NODE_ACTION;
-}
-
 /* True for outcomes that need a cause. A success needs one if a guard or a user decided it, if it is that of a ForEach
  * of which elements failed, or if the action gave it a note. */
 static bool is_explained(const Run *run, NodeId node, Status status, Reason reason, const Cause *leaf_cause) {
-        return status == STATUS_FAILURE || status == STATUS_SKIPPED ||
-               (status == STATUS_SUCCESS &&
-                (reason_is_answer(reason) || reason == REASON_FORCED ||
-                 (reason == REASON_NONE && (failed_elements(run, node) > 0 || has_note(run, node, leaf_cause)))));
+        const NodeType *type = definition_tree(run->definition)->nodes[node].type;
+
+        if (status != STATUS_SUCCESS)
+                return status == STATUS_FAILURE || status == STATUS_SKIPPED;
+        if (reason != REASON_NONE)
+                return reason_is_answer(reason) || reason == REASON_FORCED;
+
+        return failed_elements(run, node) > 0 || (leaf_cause && type->class == NODE_ACTION);
 }
 
 void run_tell_node(Run *run, NodeId node, Status before, uint64_t waited) {
@@ -189,54 +185,6 @@ static bool is_error(const Run *run, Status status, Reason reason, Status of_lea
         return status == STATUS_FAILURE && reason == REASON_NONE && of_leaf == STATUS_ERROR && !run->cause;
 }
 
-/* An action that was halted and is still RUNNING is ending; its leaf is needed until then. */
-static void action_changed(Run *run, NodeId node, Status status, Reason reason) {
-        RunLeaf *leaf = machine_node_data(run->machine, node);
-
-        if (!leaf || !is_error(run, status, reason, leaf->status))
-                run_record_outcome(run, node, status, reason, leaf ? leaf->cause : NULL);
-        if (leaf && status != STATUS_RUNNING && leaf->status != STATUS_RUNNING)
-                run_remove_leaf(run, leaf);
-}
-
-static void condition_changed(Run *run, NodeId node, Status status, Reason reason) {
-        if (is_error(run, status, reason, run->evaluated))
-                return;
-        if (!run->first_evaluation && status == node_history_status(run->history, node))
-                node_history_repeat(run->history, node, reason == REASON_NONE ? run->last_evaluation : NULL, run->now);
-        else
-                run_record_outcome(run, node, status, reason, run->last_evaluation);
-}
-
-/* The timer of a RateController continues after its child has ended, until the child may start again. */
-static void inner_changed(Run *run, NodeId node, Status status, Reason reason) {
-        const NodeTimer *timer;
-
-        run_record_outcome(run, node, status, reason, NULL);
-        timer = status != STATUS_RUNNING ? run_timer(run, node) : NULL;
-        if (timer && !timer->armed)
-                g_hash_table_remove(run->timers, GUINT_TO_POINTER(node));
-}
-
-/* A success while the run is halting does not make it ready. */
-static void consider_ready(Run *run, NodeId node, Status status) {
-        if (status != STATUS_SUCCESS || run->ready != UINT64_MAX || run->halting ||
-            !definition_makes_ready(run->definition, node))
-                return;
-
-        run->ready = run->now;
-        run_tell(run, NODE_NONE, "ready");
-        if (run->observer && run->observer->ready)
-                run->observer->ready(run->observer_userdata);
-}
-
-/* A leaf that was halted and has not ended is halting, not halted. It can be halted again while its next execution
- * waits. */
-static bool is_not_halted_yet(const Run *run, NodeId node, Status status) {
-        return status == STATUS_HALTED && machine_node_ending(run->machine, node) &&
-               node_history_phase(run->history, node) != PHASE_WAITING;
-}
-
 /* The failure of an element is a part of the cause of its ForEach, but the child is about to run for others. */
 static void gather_failure(Run *run, NodeId node) {
         const Tree *tree = definition_tree(run->definition);
@@ -252,30 +200,58 @@ static void gather_failure(Run *run, NodeId node) {
 }
 
 void run_node_changed(Run *run, NodeId node, Status status, Reason reason) {
-        bool was_halting = node_history_phase(run->history, node) == PHASE_HALTING;
+        const Node *changed = &definition_tree(run->definition)->nodes[node];
+        Phase phase = node_history_phase(run->history, node);
+        const NodeTimer *timer;
+        RunLeaf *leaf;
 
         if (status != STATUS_RUNNING)
                 run->moved |= node_set_remove(&run->stops, node);
-        if (definition_tree(run->definition)->nodes[node].flags & NODE_LEAF &&
-            (is_not_halted_yet(run, node, status) ||
+        /* A leaf that was halted and has not ended is halting, not halted. It can be halted again while its next
+         * execution waits. */
+        if (changed->flags & NODE_LEAF &&
+            ((status == STATUS_HALTED && machine_node_ending(run->machine, node) && phase != PHASE_WAITING) ||
              (status == STATUS_RUNNING && machine_node_waits(run->machine, node))))
                 return;
 
-        switch (definition_tree(run->definition)->nodes[node].type->class) {
+        switch (changed->type->class) {
         case NODE_ACTION:
-                action_changed(run, node, status, reason);
+                leaf = machine_node_data(run->machine, node);
+                if (!leaf || !is_error(run, status, reason, leaf->status))
+                        run_record_outcome(run, node, status, reason, leaf ? leaf->cause : NULL);
+                /* An action that was halted and is still RUNNING is ending; its leaf is needed until then. */
+                if (leaf && status != STATUS_RUNNING && leaf->status != STATUS_RUNNING)
+                        run_remove_leaf(run, leaf);
                 break;
         case NODE_CONDITION:
-                condition_changed(run, node, status, reason);
+                if (is_error(run, status, reason, run->evaluated))
+                        break;
+                if (!run->first_evaluation && status == node_history_status(run->history, node))
+                        node_history_repeat(run->history, node, reason == REASON_NONE ? run->last_evaluation : NULL,
+                                            run->now);
+                else
+                        run_record_outcome(run, node, status, reason, run->last_evaluation);
                 break;
         default:
-                inner_changed(run, node, status, reason);
+                run_record_outcome(run, node, status, reason, NULL);
+                /* The timer of a RateController continues after its child has ended, until the child may start again.
+                 */
+                timer = status != STATUS_RUNNING ? run_timer(run, node) : NULL;
+                if (timer && !timer->armed)
+                        g_hash_table_remove(run->timers, GUINT_TO_POINTER(node));
         }
 
-        consider_ready(run, node, status);
+        /* A success while the run is halting does not make it ready. */
+        if (status == STATUS_SUCCESS && run->ready == UINT64_MAX && !run->halting &&
+            definition_makes_ready(run->definition, node)) {
+                run->ready = run->now;
+                run_tell(run, NODE_NONE, "ready");
+                if (run->observer && run->observer->ready)
+                        run->observer->ready(run->observer_userdata);
+        }
         if (status == STATUS_FAILURE)
                 gather_failure(run, node);
-        if (was_halting && status != STATUS_RUNNING)
+        if (phase == PHASE_HALTING && status != STATUS_RUNNING)
                 run_consider_waiting(run, node);
 }
 
@@ -303,32 +279,16 @@ static bool has_stopped_itself(const Run *run, NodeId node) {
         return run->machine && machine_node_held(run->machine, node) && is_halted(run, node);
 }
 
-static Cause *own_halt_cause(const Run *run, NodeId node) {
-        Reason reason = machine_held_reason(run->machine, node);
-        Cause *cause = reason == REASON_FORCED ? cause_ref(causes_get(&run->forced, node))
-                                               : reason_of_answer(run->definition, run->variables, node, reason);
-
-        cause->node = node;
-        return cause;
-}
-
-/* The nearest node above it that is neither halted nor halting, or has stopped itself. */
-static NodeId halted_by(const Run *run, NodeId node) {
-        const Node *nodes = definition_tree(run->definition)->nodes;
-        NodeId above = node_history_halted_by(run->history, node);
-
-        for (NodeId id = nodes[node].parent; id != above; id = nodes[id].parent)
-                if (has_stopped_itself(run, id))
-                        return id;
-
-        return above;
-}
-
 Cause *run_halted_cause(const Run *run, NodeId node) {
-        NodeId above = halted_by(run, node);
+        const Node *nodes = definition_tree(run->definition)->nodes;
+        NodeId last = node_history_halted_by(run->history, node), above = nodes[node].parent;
         const Cause *of_run = run_cause_chain(run);
         g_autofree char *text = NULL, *path = NULL;
         Cause *cause;
+
+        /* The nearest node above it that is neither halted nor halting, or has stopped itself. */
+        while (above != last && !has_stopped_itself(run, above))
+                above = nodes[above].parent;
 
         if (above == NODE_NONE) {
                 cause = cause_new(CAUSE_HALTED, of_run ? json_object_get(of_run->facts) : NULL,
@@ -347,30 +307,31 @@ Cause *run_halted_cause(const Run *run, NodeId node) {
 Cause *run_node_cause(const Run *run, NodeId node) {
         Cause *cause = node_history_cause(run->history, node);
 
-        if (has_stopped_itself(run, node))
-                return own_halt_cause(run, node);
+        if (has_stopped_itself(run, node)) {
+                Reason reason = machine_held_reason(run->machine, node);
+
+                cause = reason == REASON_FORCED ? cause_ref(causes_get(&run->forced, node))
+                                                : reason_of_answer(run->definition, run->variables, node, reason);
+                cause->node = node;
+                return cause;
+        }
         if (is_halted(run, node))
                 return run_halted_cause(run, node);
 
         return cause ? cause_ref(cause) : NULL;
 }
 
-static Cause *error_cause(const Run *run, NodeId node, const char *error) {
-        Cause *why;
-
-        if (!g_str_equal(error, MACHINE_EXPRESSION_FAILED))
-                return cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), machine_error_text(error));
-
-        /* A run record that btd did not write may lack it. */
-        why = run->broken ? g_hash_table_lookup(run->broken, GUINT_TO_POINTER(node)) : NULL;
-        return why ? cause_ref(why) : cause_new(CAUSE_EXPRESSION, NULL, "an expression could not be evaluated");
-}
-
 void run_record_error(Run *run) {
         NodeId node = NODE_NONE;
         const char *error = machine_error(run->machine, &node);
+        Cause *why = run->broken ? g_hash_table_lookup(run->broken, GUINT_TO_POINTER(node)) : NULL;
 
-        node_history_fail(run->history, node, error_cause(run, node, error), run->now);
+        /* A run record that btd did not write may lack the cause. */
+        if (!g_str_equal(error, MACHINE_EXPRESSION_FAILED))
+                why = cause_new(CAUSE_TREE, facts_new("error", fact_text(error), NULL), machine_error_text(error));
+        else
+                why = why ? cause_ref(why) : cause_new(CAUSE_EXPRESSION, NULL, "an expression could not be evaluated");
+        node_history_fail(run->history, node, why, run->now);
         for (; node != NODE_NONE; node = definition_tree(run->definition)->nodes[node].parent)
                 run_tell_node(run, node, STATUS_IDLE, 0);
         run->cause = run_root_cause(run);

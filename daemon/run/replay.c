@@ -28,12 +28,7 @@ struct Replay {
 
 /* A member of the details of an entry; NULL: none. */
 static json_object *detail_of(const Entry *entry, const char *name) {
-        json_object *value = NULL;
-
-        if (entry->details)
-                json_object_object_get_ex(entry->details, name, &value);
-
-        return value;
+        return json_object_object_get(entry->details, name);
 }
 
 static const Tree *tree_of(const Replay *replay) {
@@ -46,9 +41,9 @@ static const Entry *next_entry(const Replay *replay) {
                        : NULL;
 }
 
-/* The engine that recorded the next entry. It is in the last ENTRY_RECOVERED or snapshot that was read, or else in the
- * header. */
-static uint32_t engine_of_next(const Replay *replay) {
+/* A hint that a different engine may be the reason. The one that recorded the next entry is in the last ENTRY_RECOVERED
+ * or snapshot that was read, or else in the header. */
+static char *describe_engines(const Replay *replay) {
         uint32_t engine = replay->record->header.engine;
 
         for (unsigned i = 0; i < replay->position; i++) {
@@ -57,13 +52,6 @@ static uint32_t engine_of_next(const Replay *replay) {
                 if ((entry->kind == ENTRY_RECOVERED || entry->kind == ENTRY_SNAPSHOT) && detail_of(entry, "engine"))
                         engine = (uint32_t) json_object_get_int64(detail_of(entry, "engine"));
         }
-
-        return engine;
-}
-
-/* A hint that a different engine may be the reason. */
-static char *describe_engines(const Replay *replay) {
-        uint32_t engine = engine_of_next(replay);
 
         return engine == engine_version()
                        ? g_strdup("")
@@ -143,17 +131,14 @@ static json_object *results_of_block(const Replay *replay) {
         return json_object_is_type(results, json_type_array) ? results : NULL;
 }
 
-static void note_results(Replay *replay) {
-        if (check_results(replay) && results_are_left(variables_results(run_variables(replay->run))))
-                mismatch(replay, "after this line, the run evaluates fewer expressions than are recorded");
-        (void) take(replay, ENTRY_COMPUTED, NODE_NONE);
-}
-
 void replay_note(Replay *replay, EntryKind kind, NodeId node) {
-        if (kind == ENTRY_COMPUTED)
-                note_results(replay);
-        if (is_effect(kind))
+        if (kind == ENTRY_COMPUTED) {
+                if (check_results(replay) && results_are_left(variables_results(run_variables(replay->run))))
+                        mismatch(replay, "after this line, the run evaluates fewer expressions than are recorded");
+                (void) take(replay, ENTRY_COMPUTED, NODE_NONE);
+        } else if (is_effect(kind)) {
                 expect(replay, kind, node);
+        }
 }
 
 void replay_note_number(Replay *replay, EntryKind kind, NodeId node, const char *name, uint64_t number) {
@@ -420,24 +405,23 @@ static const char *user_of(const Entry *entry) {
         return json_object_is_type(by, json_type_string) ? json_object_get_string(by) : NULL;
 }
 
-static void set_variables(Replay *replay, const Entry *entry, uint64_t now) {
+static void apply_set(Replay *replay, const Entry *entry, uint64_t now) {
         g_autoptr(json_object) values = json_object_new_object();
+
+        if (!entry->details) {
+                mismatch(replay, "it has no variables");
+                return;
+        }
+        if (entry->node != NODE_NONE) {
+                set_outputs(replay, entry->node, entry->details, now);
+                return;
+        }
 
         json_object_object_foreach(entry->details, key, value) {
                 if (!g_str_equal(key, ENTRY_BY))
                         json_object_object_add(values, key, json_object_get(value));
         }
-
         input_variables(replay->run, values, user_of(entry), now);
-}
-
-static void apply_set(Replay *replay, const Entry *entry, uint64_t now) {
-        if (!entry->details)
-                mismatch(replay, "it has no variables");
-        else if (entry->node == NODE_NONE)
-                set_variables(replay, entry, now);
-        else
-                set_outputs(replay, entry->node, entry->details, now);
 }
 
 static void apply_memo(Replay *replay, const Entry *entry, uint64_t now) {
@@ -488,16 +472,14 @@ static void apply_halt(Replay *replay, const Entry *entry, uint64_t now) {
         input_halt(replay->run, why ?: cause_new(CAUSE_HALTED, NULL, "halted"), now);
 }
 
-static void apply_pause(Replay *replay, const Entry *entry, uint64_t now) {
-        input_pause(replay->run, user_of(entry), now);
-}
+static void apply_request(Replay *replay, const Entry *entry, uint64_t now) {
+        void (*const requests[])(Run * run, const char *by, uint64_t now) = {
+                [ENTRY_PAUSE] = input_pause,
+                [ENTRY_RESUME] = input_resume,
+                [ENTRY_STEP] = input_step,
+        };
 
-static void apply_resume(Replay *replay, const Entry *entry, uint64_t now) {
-        input_resume(replay->run, user_of(entry), now);
-}
-
-static void apply_step(Replay *replay, const Entry *entry, uint64_t now) {
-        input_step(replay->run, user_of(entry), now);
+        requests[entry->kind](replay->run, user_of(entry), now);
 }
 
 static void apply_break(Replay *replay, const Entry *entry, uint64_t now) {
@@ -579,9 +561,9 @@ static const Input inputs[ENTRY_KIND_MAX_] = {
         [ENTRY_LOCKED] = { apply_locked, OF_NODE },
         [ENTRY_REFUSED] = { apply_refused, OF_NODE },
         [ENTRY_HALT] = { apply_halt, .waiting = true },
-        [ENTRY_PAUSE] = { apply_pause, .waiting = true },
-        [ENTRY_RESUME] = { apply_resume, .waiting = true },
-        [ENTRY_STEP] = { apply_step, .waiting = true },
+        [ENTRY_PAUSE] = { apply_request, .waiting = true },
+        [ENTRY_RESUME] = { apply_request, .waiting = true },
+        [ENTRY_STEP] = { apply_request, .waiting = true },
         [ENTRY_BREAK] = { apply_break, OF_NODE, .waiting = true },
         [ENTRY_FORCE] = { apply_force, OF_NODE, .waiting = true },
         [ENTRY_RECOVERED] = { apply_recovered },
@@ -601,15 +583,6 @@ static const Input inputs[ENTRY_KIND_MAX_] = {
         [ENTRY_ARM] = { .scope = OF_EITHER },
         [ENTRY_DISARM] = { .scope = OF_EITHER },
 };
-
-static bool has_node(const Replay *replay, const Entry *entry) {
-        Scope scope = inputs[entry->kind].scope;
-
-        if (entry->node == NODE_NONE)
-                return scope != OF_NODE;
-
-        return scope != OF_RUN && entry->node < tree_of(replay)->n_nodes;
-}
 
 static void apply(Replay *replay, const Entry *entry) {
         const Input *input = &inputs[entry->kind];
@@ -660,11 +633,15 @@ int replay_until(Replay *replay, uint64_t time, char **ret_error) {
 
 /* Checks the nodes of all entries, so that no other code has to. */
 static void check_nodes(Replay *replay) {
-        for (const Entry *entry; (entry = next_entry(replay)) && !replay->error; replay->position++)
-                if (!has_node(replay, entry)) {
-                        replay->position++;
-                        mismatch(replay, "there is no such node for '%s'", entry_kind_to_string(entry->kind));
-                }
+        for (const Entry *entry; (entry = next_entry(replay)) && !replay->error; replay->position++) {
+                Scope scope = inputs[entry->kind].scope;
+
+                if (entry->node == NODE_NONE ? scope != OF_NODE
+                                             : scope != OF_RUN && entry->node < tree_of(replay)->n_nodes)
+                        continue;
+                replay->position++;
+                mismatch(replay, "there is no such node for '%s'", entry_kind_to_string(entry->kind));
+        }
 
         replay->position = 0;
 }
