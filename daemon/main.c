@@ -14,8 +14,6 @@
 #include "basic/log.h"
 #include "bus/buses.h"
 #include "leaf-types/leaf-types.h"
-#include "leaves/dbus/own-connection.h"
-#include "leaves/inhibitor.h"
 #include "leaves/kinds.h"
 #include "leaves/path/path-watch.h"
 #include "leaves/spawn/fd-watch.h"

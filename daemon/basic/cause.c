@@ -11,6 +11,7 @@
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
 #include "basic/excerpt.h"
+#include "basic/json-parse.h"
 #include "basic/nearest.h"
 
 /* Bytes of a value in a fact; each number of an array takes nine. */
@@ -332,16 +333,9 @@ json_object *cause_to_json(const Cause *cause) {
         return json;
 }
 
-/* Returns the member if it exists and has this type, else NULL. */
-static json_object *member(json_object *json, const char *name, json_type type) {
-        json_object *value;
-
-        return json_object_object_get_ex(json, name, &value) && json_object_is_type(value, type) ? value : NULL;
-}
-
 /* Accept unknown kinds: a later version of btd may have written them. */
 static const char *kind_of(json_object *json) {
-        json_object *kind = member(json, "kind", json_type_string);
+        json_object *kind = json_member(json, "kind", json_type_string);
 
         return kind ? g_intern_string(json_object_get_string(kind)) : NULL;
 }
@@ -354,9 +348,9 @@ static Cause *cause_link_from_json(json_object *json) {
         if (!kind)
                 return NULL;
 
-        text = member(json, "text", json_type_string);
-        facts = member(json, "facts", json_type_object);
-        node = member(json, "node", json_type_int);
+        text = json_member(json, "text", json_type_string);
+        facts = json_member(json, "facts", json_type_object);
+        node = json_member(json, "node", json_type_int);
         cause = cause_new(kind, json_object_get(facts), text ? json_object_get_string(text) : NULL);
         if (node)
                 cause->node = (uint32_t) json_object_get_int64(node);

@@ -120,3 +120,9 @@ int json_parse(const char *text, size_t length, int depth, json_object **ret_val
         *ret_value = g_steal_pointer(&value);
         return 0;
 }
+
+json_object *json_member(json_object *json, const char *name, json_type type) {
+        json_object *value = json_object_object_get(json, name);
+
+        return json_object_is_type(value, type) ? value : NULL;
+}

@@ -15,3 +15,6 @@
  * levels deep. -ERANGE: it has a number that a 64-bit integer or a double cannot hold, which json-c would replace by
  * another one; ret_number is an excerpt of it, which the caller frees. */
 int json_parse(const char *text, size_t length, int depth, json_object **ret_value, char **ret_number);
+
+/* The member if it has this type; or NULL. Borrowed. */
+json_object *json_member(json_object *json, const char *name, json_type type);

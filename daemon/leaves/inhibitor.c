@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Implements inhibitor.h. logind gives a file descriptor for a lock, and releases the lock when all copies of the
+ * Implements run/inhibitor.h. logind gives a file descriptor for a lock, and releases the lock when all copies of the
  * descriptor are closed; it also finds the lock again after its own restart. The service manager stores a copy, so that
  * the lock outlives btd. The next btd takes a lock of its own, and closes the stored copy then (previous-instance.c).
  */
@@ -13,7 +13,7 @@
 
 #include "basic/cleanup.h"
 #include "bus/buses.h"
-#include "leaves/inhibitor.h"
+#include "leaves/kinds.h"
 #include "run/leaf.h"
 
 /* logind replies at once, or waits for polkit. That asks nobody, but one of its own rules that never ends keeps it for

@@ -6,7 +6,14 @@
  * line here and one in kinds.c, besides its type (leaf-types/leaf-types.h).
  */
 
+#include "run/inhibitor.h"
 #include "run/leaf.h"
+#include "run/own-connection.h"
+
+/* For LeafServices: takes inhibitor locks from systemd-logind. */
+extern const InhibitorKind logind_inhibitors;
+/* The same: makes the connections of OwnConnection nodes. */
+extern const OwnConnectionKind own_connections;
 
 extern const LeafKind always_failure_kind;
 extern const LeafKind always_success_kind;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/json-parse.h"
 #include "record/record-header.h"
 
 #define MAGIC "btd-journal "
@@ -61,15 +62,8 @@ uint32_t record_header_append(GString *text, const RecordHeader *header) {
         return checksum;
 }
 
-/* The member if it has this type, or NULL. */
-static json_object *member(json_object *json, const char *name, json_type type) {
-        json_object *value;
-
-        return json_object_object_get_ex(json, name, &value) && json_object_is_type(value, type) ? value : NULL;
-}
-
 static bool names_are_valid(json_object *file) {
-        json_object *found = member(file, "found", json_type_array);
+        json_object *found = json_member(file, "found", json_type_array);
 
         if (!found)
                 return false;
@@ -88,8 +82,8 @@ static bool files_are_valid(json_object *files) {
         for (size_t i = 0; i < json_object_array_length(files); i++) {
                 json_object *file = json_object_array_get_idx(files, i);
 
-                if (!json_object_is_type(file, json_type_object) || !member(file, "path", json_type_string) ||
-                    !member(file, "text", json_type_string) || !names_are_valid(file))
+                if (!json_object_is_type(file, json_type_object) || !json_member(file, "path", json_type_string) ||
+                    !json_member(file, "text", json_type_string) || !names_are_valid(file))
                         return false;
         }
 
@@ -97,7 +91,7 @@ static bool files_are_valid(json_object *files) {
 }
 
 static bool get_text(json_object *json, const char *name, char **ret_text) {
-        json_object *text = member(json, name, json_type_string);
+        json_object *text = json_member(json, name, json_type_string);
 
         if (!text || !g_utf8_validate(json_object_get_string(text), -1, NULL))
                 return false;
@@ -107,7 +101,7 @@ static bool get_text(json_object *json, const char *name, char **ret_text) {
 }
 
 static bool get_number(json_object *json, const char *name, uint64_t max, uint64_t *ret_number) {
-        json_object *value = member(json, name, json_type_int);
+        json_object *value = json_member(json, name, json_type_int);
 
         if (!value || json_object_get_int64(value) < 0)
                 return false;
@@ -118,7 +112,7 @@ static bool get_number(json_object *json, const char *name, uint64_t max, uint64
 
 /* Reads all members whose length does not depend on the size of the tree. */
 static bool start_from_json(json_object *json, RecordHeader *header) {
-        json_object *seed = member(json, "seed", json_type_string);
+        json_object *seed = json_member(json, "seed", json_type_string);
         uint64_t number;
 
 #define READ_TEXT(member)                                                                                              \
@@ -134,8 +128,8 @@ static bool start_from_json(json_object *json, RecordHeader *header) {
 }
 
 static bool header_from_json(json_object *json, RecordHeader *header) {
-        json_object *files = member(json, "files", json_type_array),
-                    *variables = member(json, "variables", json_type_object);
+        json_object *files = json_member(json, "files", json_type_array),
+                    *variables = json_member(json, "variables", json_type_object);
 
         if (!start_from_json(json, header) || !variables || !files_are_valid(files))
                 return false;

@@ -272,10 +272,7 @@ void run_record_free(RunRecord *record) {
 }
 
 static const char *file_member(json_object *file, const char *name) {
-        json_object *value = NULL;
-
-        json_object_object_get_ex(file, name, &value);
-        return json_object_get_string(value);
+        return json_object_get_string(json_object_object_get(file, name));
 }
 
 /* The files in the header, by their owned keys: their paths, and the names by which the search path found them. */
@@ -299,15 +296,6 @@ static void add_file(GHashTable *table, char *key, json_object *file) {
                 g_hash_table_insert(table, key, file);
 }
 
-static void add_names(Recorded *recorded, json_object *file) {
-        json_object *found = NULL;
-
-        json_object_object_get_ex(file, "found", &found);
-        for (size_t i = 0; i < json_object_array_length(found); i++)
-                add_file(recorded->by_name, g_strdup(json_object_get_string(json_object_array_get_idx(found, i))),
-                         file);
-}
-
 static Recorded recorded_new(json_object *files) {
         Recorded recorded = {
                 .by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
@@ -315,10 +303,12 @@ static Recorded recorded_new(json_object *files) {
         };
 
         for (size_t i = 0; i < json_object_array_length(files); i++) {
-                json_object *file = json_object_array_get_idx(files, i);
+                json_object *file = json_object_array_get_idx(files, i), *found = json_object_object_get(file, "found");
 
                 add_file(recorded.by_id, source_id(file_member(file, "path")), file);
-                add_names(&recorded, file);
+                for (size_t k = 0; k < json_object_array_length(found); k++)
+                        add_file(recorded.by_name,
+                                 g_strdup(json_object_get_string(json_object_array_get_idx(found, k))), file);
         }
 
         return recorded;

@@ -207,43 +207,22 @@ void run_put_skip(Run *run, NodeId node) {
         set_skip(run, parent, skip_of(run, parent) | HAS_SKIPPED);
 }
 
-static void forget_skips(Run *run, NodeId parent) {
-        const Node *nodes = definition_tree(run->definition)->nodes;
-
-        if (!(skip_of(run, parent) & HAS_SKIPPED))
-                return;
-
-        set_skip(run, parent, skip_of(run, parent) & ~HAS_SKIPPED);
-        for (NodeId child = parent + 1; child < nodes[parent].end; child = nodes[child].end)
-                set_skip(run, child, skip_of(run, child) & ~SKIPPED_BEFORE);
-}
-
 /* A parent that ticks again skips its child again. That is an event only if the parent was started again. */
 static bool is_repeated(Run *run, NodeId node, Status before, Status status) {
+        const Node *nodes = definition_tree(run->definition)->nodes;
         bool again;
 
-        if (run->skips)
-                forget_skips(run, node);
-        if (status != STATUS_SKIPPED || definition_tree(run->definition)->nodes[node].parent == NODE_NONE)
+        if (run->skips && skip_of(run, node) & HAS_SKIPPED) {
+                set_skip(run, node, skip_of(run, node) & ~HAS_SKIPPED);
+                for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
+                        set_skip(run, child, skip_of(run, child) & ~SKIPPED_BEFORE);
+        }
+        if (status != STATUS_SKIPPED || nodes[node].parent == NODE_NONE)
                 return false;
 
         again = before == STATUS_SKIPPED && run_was_skipped_before(run, node);
         run_put_skip(run, node);
         return again;
-}
-
-/* Adds an event if the node waits. A node that the next tick starts does not wait; a breakpoint has an event of its
- * own. */
-static void tell_waiting(Run *run, NodeId node) {
-        g_autofree char *text = run_is_at_breakpoint(run, node) ? NULL : run_describe_waiting(run, node);
-        RunEvent *event;
-
-        if (!text || !count(run))
-                return;
-
-        event = add_counted(run, node, "waiting", g_steal_pointer(&text), NULL);
-        event->status = STATUS_RUNNING;
-        event->phase = PHASE_WAITING;
 }
 
 /* Why a node has ended. NULL: the cause says no more than the status. */
@@ -261,8 +240,15 @@ void run_tell_change(Run *run, NodeId node, Status before, uint64_t waited) {
         Status status = node_history_status(run->history, node);
         RunEvent *event;
 
+        /* A node that the next tick starts does not wait; a breakpoint has an event of its own. */
         if (node_history_phase(run->history, node) == PHASE_WAITING) {
-                tell_waiting(run, node);
+                g_autofree char *text = run_is_at_breakpoint(run, node) ? NULL : run_describe_waiting(run, node);
+
+                if (!text || !count(run))
+                        return;
+                event = add_counted(run, node, "waiting", g_steal_pointer(&text), NULL);
+                event->status = STATUS_RUNNING;
+                event->phase = PHASE_WAITING;
                 return;
         }
         if (is_repeated(run, node, before, status) || !count(run))
@@ -302,21 +288,19 @@ void run_tell_result(Run *run) {
         event->duration = event->time;
 }
 
-static void add_restored(Run *run, NodeId node) {
-        Phase phase = node_history_phase(run->history, node);
-        RunEvent *event = add(run, node, node_history_state(run->history, node),
-                              phase == PHASE_WAITING ? run_describe_waiting(run, node) : NULL, NULL);
-
-        event->status = STATUS_RUNNING;
-        event->phase = phase;
-}
-
 void run_tell_restored(Run *run) {
-        if (run->events) {
+        if (run->events)
                 add_counted(run, NODE_NONE, "cut", NULL, NULL);
-                for (NodeId node = 0; node < definition_tree(run->definition)->n_nodes; node++)
-                        if (node_history_status(run->history, node) == STATUS_RUNNING)
-                                add_restored(run, node);
+        for (NodeId node = 0; run->events && node < definition_tree(run->definition)->n_nodes; node++) {
+                Phase phase = node_history_phase(run->history, node);
+                RunEvent *event;
+
+                if (node_history_status(run->history, node) != STATUS_RUNNING)
+                        continue;
+                event = add(run, node, node_history_state(run->history, node),
+                            phase == PHASE_WAITING ? run_describe_waiting(run, node) : NULL, NULL);
+                event->status = STATUS_RUNNING;
+                event->phase = phase;
         }
 
         run_end_events(run);

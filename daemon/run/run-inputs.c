@@ -29,14 +29,6 @@ static void pass_breakpoints(Run *run) {
                 machine_pass_breakpoint(run->machine, g_array_index(stops, NodeId, i));
 }
 
-static void begin(Run *run, uint64_t now) {
-        assert(!run->computing);
-
-        run->computing = true;
-        run->now = now;
-        run->n_evaluations = 0;
-}
-
 /* Updates the time of suspension; true if it has increased. */
 static bool update_suspended(Run *run) {
         uint64_t suspended = 0;
@@ -55,6 +47,14 @@ static void tell_suspended(Run *run, uint64_t before) {
         g_autofree char *span = span_format_rounded(run->suspended - MIN(before, run->suspended));
 
         run_tell_text(run, NODE_NONE, "suspended", "%s", span);
+}
+
+static void begin(Run *run, uint64_t now) {
+        assert(!run->computing);
+
+        run->computing = true;
+        run->now = now;
+        run->n_evaluations = 0;
 }
 
 /* Written before the input, so that times of the input begin after the suspension. */
@@ -204,14 +204,6 @@ static bool host_leaf_halt(Machine *machine, NodeId node) {
         return over;
 }
 
-/* Before the first evaluation, the value is RUNNING. */
-static bool is_as_before(const Run *run, const RunLeaf *leaf, Status status, const Cause *cause) {
-        if (!leaf->known)
-                return run->first_evaluation && status == STATUS_RUNNING;
-
-        return leaf->status == status && cause_is_same(leaf->cause, cause);
-}
-
 static void host_timer_arm(Machine *machine, NodeId node, uint64_t usec) {
         Run *run = machine_userdata(machine);
         NodeTimer *timer = g_new(NodeTimer, 1);
@@ -318,7 +310,9 @@ static Status host_condition_evaluate(Machine *machine, NodeId node) {
                 status = replay_value(run->replay, leaf, run->n_evaluations, &cause);
         else
                 status = run->host->look(leaf, &cause, run->host_userdata);
-        if (!is_as_before(run, leaf, status, cause)) {
+        /* Before the first evaluation, the value is RUNNING. */
+        if (leaf->known ? leaf->status != status || !cause_is_same(leaf->cause, cause)
+                        : !run->first_evaluation || status != STATUS_RUNNING) {
                 run_leaf_set_value(leaf, status, cause);
                 run_note_evaluation(run, leaf);
         }

@@ -14,6 +14,7 @@
 #include "basic/cause.h"
 #include "basic/cleanup.h"
 #include "basic/foreach.h"
+#include "basic/json-parse.h"
 #include "engine/machine.h"
 #include "run/run-state.h"
 #include "run/snapshot.h"
@@ -51,23 +52,6 @@ static json_object *save_node_set(const Run *run, const void *member, CausePool 
 
 static json_object *save_cause(const Run *run, const void *member, CausePool *pool) {
         return cause_pool_add(pool, *(Cause *const *) member);
-}
-
-static json_object *machine_to_json(const Machine *machine) {
-        json_object *json = json_object_new_object();
-        MachineImage image = machine_image(machine);
-        char random[17];
-
-        g_snprintf(random, sizeof(random), "%016" G_GINT64_MODIFIER "x", image.random);
-        json_object_object_add(json, "random", json_object_new_string(random));
-        json_object_object_add(json, "attention", json_object_new_int64(image.attention));
-        json_object_object_add(json, "unprompted", json_object_new_int64(image.unprompted));
-        if (image.error) {
-                json_object_object_add(json, "error", json_object_new_string(image.error));
-                json_object_object_add(json, "error_node", json_object_new_int64(image.error_node));
-        }
-
-        return json;
 }
 
 static json_object *nodes_to_json(const Machine *machine) {
@@ -275,15 +259,6 @@ static json_object *leaf_to_json(const Run *run, const RunLeaf *leaf, CausePool 
         return json;
 }
 
-static json_object *leaves_to_json(const Run *run, CausePool *pool) {
-        json_object *leaves = json_object_new_array();
-
-        for (const RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
-                json_object_array_add(leaves, leaf_to_json(run, leaf, pool));
-
-        return leaves;
-}
-
 static json_object *save_forced(const Run *run, const void *member, CausePool *pool) {
         return causes_to_json(&run->forced, pool);
 }
@@ -305,10 +280,23 @@ static json_object *save_variables(const Run *run, const void *member, CausePool
 
 /* The machine has the leaves as the data of its nodes. */
 static json_object *save_machine(const Run *run, const void *member, CausePool *pool) {
-        json_object *json = machine_to_json(run->machine);
+        json_object *json = json_object_new_object(), *leaves = json_object_new_array();
+        MachineImage image = machine_image(run->machine);
+        char random[17];
+
+        g_snprintf(random, sizeof(random), "%016" G_GINT64_MODIFIER "x", image.random);
+        json_object_object_add(json, "random", json_object_new_string(random));
+        json_object_object_add(json, "attention", json_object_new_int64(image.attention));
+        json_object_object_add(json, "unprompted", json_object_new_int64(image.unprompted));
+        if (image.error) {
+                json_object_object_add(json, "error", json_object_new_string(image.error));
+                json_object_object_add(json, "error_node", json_object_new_int64(image.error_node));
+        }
 
         json_object_object_add(json, "nodes", nodes_to_json(run->machine));
-        json_object_object_add(json, "leaves", leaves_to_json(run, pool));
+        for (const RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
+                json_object_array_add(leaves, leaf_to_json(run, leaf, pool));
+        json_object_object_add(json, "leaves", leaves);
         return json;
 }
 
@@ -321,16 +309,8 @@ typedef struct Reading {
         CausePool *pool;
 } Reading;
 
-/* The member if it has this type, or NULL. */
-static json_object *member_of(json_object *json, const char *name, json_type type) {
-        json_object *value = NULL;
-
-        json_object_object_get_ex(json, name, &value);
-        return json_object_is_type(value, type) ? value : NULL;
-}
-
 static bool flag(json_object *json, const char *name) {
-        return json_object_get_boolean(member_of(json, name, json_type_boolean));
+        return json_object_get_boolean(json_member(json, name, json_type_boolean));
 }
 
 static bool get_number(json_object *value, uint64_t max, uint64_t *ret_number) {
@@ -398,8 +378,8 @@ static bool restore_cause(const Reading *reading, void *member, json_object *jso
 }
 
 /* Calls read for each row of an array of arrays of that length, or of up to so many elements more. */
-static bool each_row_of(const Reading *reading, json_object *rows, size_t length, size_t optional,
-                        bool (*read)(const Reading *reading, json_object *row)) {
+static bool each_row(const Reading *reading, json_object *rows, size_t length, size_t optional,
+                     bool (*read)(const Reading *reading, json_object *row)) {
         if (!json_object_is_type(rows, json_type_array))
                 return false;
 
@@ -412,11 +392,6 @@ static bool each_row_of(const Reading *reading, json_object *rows, size_t length
         }
 
         return true;
-}
-
-static bool each_row(const Reading *reading, json_object *rows, size_t length,
-                     bool (*read)(const Reading *reading, json_object *row)) {
-        return each_row_of(reading, rows, length, 0, read);
 }
 
 static json_object *cell(json_object *row, size_t i) {
@@ -440,7 +415,7 @@ static bool cause_fits(const Reading *reading, const Cause *cause) {
 static bool read_pool(Reading *reading, json_object *json) {
         const GPtrArray *causes;
 
-        reading->pool = cause_pool_from_json(member_of(json, "causes", json_type_array));
+        reading->pool = cause_pool_from_json(json_member(json, "causes", json_type_array));
         if (!reading->pool)
                 return false;
 
@@ -460,15 +435,15 @@ static bool get_cause(const Reading *reading, json_object *json, const char *nam
 }
 
 static bool read_machine(const Reading *reading, json_object *json) {
-        const char *random = json_object_get_string(member_of(json, "random", json_type_string)),
-                   *error = json_object_get_string(member_of(json, "error", json_type_string));
+        const char *random = json_object_get_string(json_member(json, "random", json_type_string)),
+                   *error = json_object_get_string(json_member(json, "error", json_type_string));
         uint64_t attention, unprompted, error_node = NODE_NONE;
         guint64 number;
 
         if (!random || !g_ascii_string_to_unsigned(random, 16, 0, UINT64_MAX, &number, NULL) ||
-            !get_number(member_of(json, "attention", json_type_int), UINT32_MAX, &attention) ||
-            !get_number(member_of(json, "unprompted", json_type_int), UINT32_MAX, &unprompted) ||
-            (error && !get_number(member_of(json, "error_node", json_type_int), UINT32_MAX, &error_node)))
+            !get_number(json_member(json, "attention", json_type_int), UINT32_MAX, &attention) ||
+            !get_number(json_member(json, "unprompted", json_type_int), UINT32_MAX, &unprompted) ||
+            (error && !get_number(json_member(json, "error_node", json_type_int), UINT32_MAX, &error_node)))
                 return false;
 
         return machine_restore(reading->run->machine, &(MachineImage){
@@ -535,7 +510,7 @@ static bool read_forced(const Reading *reading, json_object *row) {
 }
 
 static bool restore_forced(const Reading *reading, void *member, json_object *json) {
-        return each_row(reading, json, 2, read_forced);
+        return each_row(reading, json, 2, 0, read_forced);
 }
 
 static bool read_timer(const Reading *reading, json_object *row) {
@@ -561,7 +536,7 @@ static bool read_timer(const Reading *reading, json_object *row) {
 }
 
 static bool restore_timers(const Reading *reading, void *member, json_object *json) {
-        return each_row_of(reading, json, 5, 1, read_timer);
+        return each_row(reading, json, 5, 1, read_timer);
 }
 
 static bool read_lock(const Reading *reading, json_object *row) {
@@ -577,7 +552,7 @@ static bool read_lock(const Reading *reading, json_object *row) {
 }
 
 static bool restore_locks(const Reading *reading, void *member, json_object *json) {
-        return each_row(reading, json, 3, read_lock);
+        return each_row(reading, json, 3, 0, read_lock);
 }
 
 static bool read_queue(const Reading *reading, json_object *row) {
@@ -598,11 +573,11 @@ static bool read_queue(const Reading *reading, json_object *row) {
 }
 
 static bool restore_queues(const Reading *reading, void *member, json_object *json) {
-        return each_row(reading, json, 4, read_queue);
+        return each_row(reading, json, 4, 0, read_queue);
 }
 
 static Status get_status(json_object *json, const char *member) {
-        const char *text = json_object_get_string(member_of(json, member, json_type_string));
+        const char *text = json_object_get_string(json_member(json, member, json_type_string));
 
         for (Status status = STATUS_RUNNING; text && status < STATUS_NODE_MAX_; status++)
                 if (g_str_equal(status_to_string(status), text))
@@ -640,18 +615,18 @@ static bool read_leaf(const Reading *reading, json_object *json) {
         Cause *cause;
         NodeId node;
 
-        if (!get_node(reading, member_of(json, "node", json_type_int), &node) || status == STATUS_IDLE ||
+        if (!get_node(reading, json_member(json, "node", json_type_int), &node) || status == STATUS_IDLE ||
             !(reading->tree->nodes[node].flags & NODE_LEAF) || run_leaf(run, node) ||
-            !get_number(member_of(json, "attempt", json_type_int), UINT32_MAX, &attempt) ||
-            !get_number(member_of(json, "since", json_type_int), LEAF_SINCE_MAX, &since) ||
-            !get_number(member_of(json, "suspended", json_type_int), ENTRY_TIME_MAX, &suspended) ||
+            !get_number(json_member(json, "attempt", json_type_int), UINT32_MAX, &attempt) ||
+            !get_number(json_member(json, "since", json_type_int), LEAF_SINCE_MAX, &since) ||
+            !get_number(json_member(json, "suspended", json_type_int), ENTRY_TIME_MAX, &suspended) ||
             !get_cause(reading, json, "cause", &cause))
                 return false;
 
         if (status == STATUS_ERROR && cause)
                 run_note_broken(run, node, cause);
-        noted = noted_of(reading, node, member_of(json, "with", json_type_object),
-                         member_of(json, "without", json_type_array));
+        noted = noted_of(reading, node, json_member(json, "with", json_type_object),
+                         json_member(json, "without", json_type_array));
         leaf = run_add_leaf(run, node, (uint32_t) attempt, noted);
         run_leaf_set(leaf, status, cause);
         leaf->since = since + run->start;
@@ -660,20 +635,8 @@ static bool read_leaf(const Reading *reading, json_object *json) {
         leaf->counts = get_status(json, "counts");
         leaf->halted = flag(json, "halted");
         leaf->has_memo = flag(json, "remembers");
-        leaf->memo = json_object_get(member_of(json, "memory", json_type_object));
+        leaf->memo = json_object_get(json_member(json, "memory", json_type_object));
         return true;
-}
-
-static bool forced_fits(const Reading *reading, NodeId node) {
-        NodeImage image;
-
-        return !machine_node_image(reading->run->machine, node, &image) || image.forced == STATUS_IDLE ||
-               causes_get(&reading->run->forced, node);
-}
-
-/* A node releases only a lock that the run has. */
-static bool lock_fits(const Reading *reading, NodeId node) {
-        return machine_needs_lock(reading->run->machine, node) == (run_find_lock(reading->run, node) != NULL);
 }
 
 /* Checks that the machine and the run agree about the leaf. */
@@ -690,21 +653,19 @@ static bool leaf_fits(const Reading *reading, NodeId node) {
 }
 
 static bool nodes_fit(const Reading *reading) {
-        for (NodeId node = 0; node < reading->tree->n_nodes; node++)
-                if (!machine_node_fits(reading->run->machine, node) || !leaf_fits(reading, node) ||
-                    !forced_fits(reading, node) || !lock_fits(reading, node))
+        const Run *run = reading->run;
+        NodeImage image;
+
+        for (NodeId node = 0; node < reading->tree->n_nodes; node++) {
+                if (!machine_node_fits(run->machine, node) || !leaf_fits(reading, node))
                         return false;
-
-        return true;
-}
-
-static bool read_leaves(const Reading *reading, json_object *leaves) {
-        if (!leaves)
-                return false;
-
-        for (size_t i = 0; i < json_object_array_length(leaves); i++)
-                if (!read_leaf(reading, cell(leaves, i)))
+                if (machine_node_image(run->machine, node, &image) && image.forced != STATUS_IDLE &&
+                    !causes_get(&run->forced, node))
                         return false;
+                /* A node releases only a lock that the run has. */
+                if (machine_needs_lock(run->machine, node) != (run_find_lock(run, node) != NULL))
+                        return false;
+        }
 
         return true;
 }
@@ -738,8 +699,8 @@ static bool restore_counts(const Reading *reading, void *member, json_object *js
 }
 
 static bool restore_history(const Reading *reading, void *member, json_object *json) {
-        return each_row(reading, member_of(json, "nodes", json_type_array), 5, read_node_history) &&
-               each_row(reading, member_of(json, "failed", json_type_array), 2, read_failed);
+        return each_row(reading, json_member(json, "nodes", json_type_array), 5, 0, read_node_history) &&
+               each_row(reading, json_member(json, "failed", json_type_array), 2, 0, read_failed);
 }
 
 static bool restore_variables(const Reading *reading, void *member, json_object *json) {
@@ -750,9 +711,17 @@ static bool restore_variables(const Reading *reading, void *member, json_object 
 
 /* Comes after the variables, because leaves refer to them. */
 static bool restore_machine(const Reading *reading, void *member, json_object *json) {
-        return read_machine(reading, json) &&
-               each_row(reading, member_of(json, "nodes", json_type_array), NODE_IMAGE_NUMBERS + 1, read_node) &&
-               read_leaves(reading, member_of(json, "leaves", json_type_array));
+        json_object *leaves = json_member(json, "leaves", json_type_array);
+
+        if (!leaves || !read_machine(reading, json) ||
+            !each_row(reading, json_member(json, "nodes", json_type_array), NODE_IMAGE_NUMBERS + 1, 0, read_node))
+                return false;
+
+        for (size_t i = 0; i < json_object_array_length(leaves); i++)
+                if (!read_leaf(reading, cell(leaves, i)))
+                        return false;
+
+        return true;
 }
 
 /* All members of a run, so that none can be forgotten. SAVED: a snapshot has it, under its name and in this format;

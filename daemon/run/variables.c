@@ -741,13 +741,6 @@ void variables_restore_secrets(Variables *variables, const char *lines) {
         (void) blackboard_take_secrets_changed(variables_outermost(variables));
 }
 
-static json_object *member(json_object *json, const char *name) {
-        json_object *value = NULL;
-
-        json_object_object_get_ex(json, name, &value);
-        return json_object_is_type(value, json_type_object) ? value : NULL;
-}
-
 /* The value of a ForEach must be a list. */
 static bool may_keep(const Tree *tree, NodeId node, json_object *value) {
         return !(tree->nodes[node].type->flags & TYPE_FOR_EACH) || json_object_is_type(value, json_type_array);
@@ -772,7 +765,9 @@ static bool restore_tables(Variables *variables, json_object *kept, json_object 
 }
 
 bool variables_restore(Variables *variables, json_object *json, Cause *error) {
-        json_object *scopes = member(json, "scopes"), *kept = member(json, "kept"), *traced = member(json, "seen");
+        json_object *scopes = json_member(json, "scopes", json_type_object),
+                    *kept = json_member(json, "kept", json_type_object),
+                    *traced = json_member(json, "seen", json_type_object);
         unsigned index;
 
         if (!scopes || !kept || !traced)

@@ -242,22 +242,11 @@ static DefinitionSources sources_of(Reader *reader) {
         };
 }
 
-/* Would loading give the same result again? Unknown for a tree that uses other files, because those may be found
- * elsewhere now. */
-static bool is_unchanged(Reader *reader, const Found *found, const char *path) {
-        g_autofree char *text = NULL, *error = NULL;
-        size_t length;
-
-        if (!found->clean || !found->before || definition_n_files(found->before) != 1 ||
-            g_strcmp0(found->known_path, path) != 0 || on_read(path, &text, &length, &error, reader) < 0)
-                return false;
-
-        return g_strcmp0(file_contents_hash(reader->contents, path), definition_file_hash(found->before, 0)) == 0;
-}
-
 static void scan_file(Reader *reader, Found *found, const char *path) {
         DefinitionSources sources = sources_of(reader);
+        g_autofree char *text = NULL, *error = NULL;
         struct stat st;
+        size_t length;
 
         found->seen = true;
         found->path = g_strdup(path);
@@ -267,7 +256,12 @@ static void scan_file(Reader *reader, Found *found, const char *path) {
         if (found->masked)
                 return;
 
-        found->unchanged = is_unchanged(reader, found, path);
+        /* Would loading give the same result again? Unknown for a tree that uses other files, because those may be
+         * found elsewhere now. */
+        found->unchanged =
+                found->clean && found->before && definition_n_files(found->before) == 1 &&
+                g_strcmp0(found->known_path, path) == 0 && on_read(path, &text, &length, &error, reader) >= 0 &&
+                g_strcmp0(file_contents_hash(reader->contents, path), definition_file_hash(found->before, 0)) == 0;
         if (found->unchanged)
                 return;
 
@@ -288,18 +282,6 @@ static int compare_named(const void *a, const void *b) {
         return compare_names(*(const void *const *) a, *(const void *const *) b);
 }
 
-static GPtrArray *file_names(DIR *stream) {
-        GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
-        const struct dirent *file;
-
-        while ((file = readdir(stream)))
-                if (file->d_name[0] != '.' && g_str_has_suffix(file->d_name, TREE_SUFFIX))
-                        g_ptr_array_add(files, g_strdup(file->d_name));
-
-        g_ptr_array_sort(files, compare_names);
-        return files;
-}
-
 static void refuse_directory(const char *directory, const char *reason, GPtrArray *messages) {
         g_ptr_array_add(messages, g_strdup_printf("%s: error: %s", directory, reason));
 }
@@ -310,6 +292,7 @@ static void refuse_directory(const char *directory, const char *reason, GPtrArra
 static int list_directory(const char *directory, bool secure, GPtrArray **ret_files, GPtrArray *messages) {
         DIR *stream = opendir(directory);
         g_autofree char *refusal = NULL;
+        const struct dirent *file;
         struct stat st;
 
         if (!stream) {
@@ -322,10 +305,15 @@ static int list_directory(const char *directory, bool secure, GPtrArray **ret_fi
 
         if (secure && fstat(dirfd(stream), &st) >= 0)
                 refusal = trust_refusal_on_way(directory, &st);
-        if (refusal)
+        if (refusal) {
                 refuse_directory(directory, refusal, messages);
-        else
-                *ret_files = file_names(stream);
+        } else {
+                *ret_files = g_ptr_array_new_with_free_func(g_free);
+                while ((file = readdir(stream)))
+                        if (file->d_name[0] != '.' && g_str_has_suffix(file->d_name, TREE_SUFFIX))
+                                g_ptr_array_add(*ret_files, g_strdup(file->d_name));
+                g_ptr_array_sort(*ret_files, compare_names);
+        }
         closedir(stream);
 
         return refusal ? -EPERM : 0;
@@ -355,20 +343,9 @@ static void scan_trees(LibraryScan *scan, Reader *reader, const char *directory,
         }
 }
 
-/* If a directory cannot be read, keep its known trees. */
-static void keep_known(const LibraryScan *scan, const char *directory) {
-        Found *found;
-
-        TABLE_FOREACH(found, scan->found) {
-                g_autofree char *parent = found->seen ? NULL : g_path_get_dirname(found->known_path);
-
-                if (parent && g_str_equal(parent, directory))
-                        found->seen = true;
-        }
-}
-
 static void scan_directory(LibraryScan *scan, Reader *reader, const char *directory) {
         g_autoptr(GPtrArray) files = NULL;
+        Found *found;
         int r;
 
         reader_note(reader, directory);
@@ -377,8 +354,16 @@ static void scan_directory(LibraryScan *scan, Reader *reader, const char *direct
         reader_note(reader, NULL);
         if (files)
                 scan_trees(scan, reader, directory, files);
-        else if (r != -ENOENT)
-                keep_known(scan, directory);
+        if (files || r == -ENOENT)
+                return;
+
+        /* If a directory cannot be read, keep its known trees. */
+        TABLE_FOREACH(found, scan->found) {
+                g_autofree char *parent = found->seen ? NULL : g_path_get_dirname(found->known_path);
+
+                if (parent && g_str_equal(parent, directory))
+                        found->seen = true;
+        }
 }
 
 /* Decides which trees are replaced, see runtime/change.h. */

@@ -28,12 +28,6 @@ typedef struct Left {
         Run *run;
 } Left;
 
-/* A lock to request again, sorted across all runs. */
-typedef struct LeftLock {
-        Run *run;
-        RunLock lock;
-} LeftLock;
-
 static void left_clear(void *data) {
         Left *left = data;
 
@@ -118,21 +112,6 @@ static int find_definition(Manager *manager, Left *left, GHashTable *definitions
         return r;
 }
 
-static bool replay(Manager *manager, Left *left, GHashTable *definitions) {
-        g_autofree char *error = NULL;
-        int r = find_definition(manager, left, definitions, &error);
-
-        if (r >= 0)
-                r = replay_new_of_end(left->record, left->definition, &left->replay, &error);
-        if (r >= 0)
-                r = replay_until(left->replay, UINT64_MAX, &error);
-        if (r >= 0)
-                return true;
-
-        set_aside_bad(manager, left, error);
-        return false;
-}
-
 static void make_run(Manager *manager, Left *left) {
         const RecordHeader *header = &left->record->header;
         const LogSubject subject = { .tree = header->tree, .run = header->run };
@@ -169,6 +148,12 @@ static gint compare_starts(gconstpointer a, gconstpointer b) {
                (x->record->header.start < y->record->header.start);
 }
 
+/* A lock to request again, sorted across all runs. */
+typedef struct LeftLock {
+        Run *run;
+        RunLock lock;
+} LeftLock;
+
 /* Re-acquire the held locks before queueing the waiters. */
 static gint compare_locks(gconstpointer a, gconstpointer b) {
         const RunLock *x = &((const LeftLock *) a)->lock, *y = &((const LeftLock *) b)->lock;
@@ -197,10 +182,13 @@ static void recover_locks(const GArray *all) {
                 run_recover_lock(lock->run, &lock->lock);
 }
 
-/* Sorted by start. */
-static GArray *read_records(Manager *manager) {
+/* Reads and replays the runs, sorted by start. */
+static GArray *replay_all(Manager *manager) {
+        g_autoptr(GHashTable) definitions =
+                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) definition_unref);
         g_autoptr(GPtrArray) paths = record_store_list(manager->records);
         GArray *all = g_array_new(FALSE, FALSE, sizeof(Left));
+        unsigned n;
 
         g_array_set_clear_func(all, left_clear);
         for (unsigned i = 0; i < paths->len; i++) {
@@ -213,21 +201,27 @@ static GArray *read_records(Manager *manager) {
         }
 
         g_array_sort(all, compare_starts);
-        return all;
-}
-
-static void replay_all(Manager *manager, GArray *all) {
-        g_autoptr(GHashTable) definitions =
-                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) definition_unref);
-        unsigned n = all->len;
-
+        n = all->len;
         for (unsigned i = 0, n_done = 0; i < all->len; n_done++) {
+                Left *left = &g_array_index(all, Left, i);
+                g_autofree char *error = NULL;
+                int r;
+
                 TELL(manager, recovering, n_done, n);
-                if (replay(manager, &g_array_index(all, Left, i), definitions))
+                r = find_definition(manager, left, definitions, &error);
+                if (r >= 0)
+                        r = replay_new_of_end(left->record, left->definition, &left->replay, &error);
+                if (r >= 0)
+                        r = replay_until(left->replay, UINT64_MAX, &error);
+                if (r >= 0) {
                         i++;
-                else
-                        g_array_remove_index(all, i);
+                        continue;
+                }
+
+                set_aside_bad(manager, left, error);
+                g_array_remove_index(all, i);
         }
+        return all;
 }
 
 static bool is_listed(const char *run, void *userdata) {
@@ -244,8 +238,7 @@ int manager_recover(Manager *manager, char **ret_error) {
                 return r;
 
         kept_read(manager->kept);
-        all = read_records(manager);
-        replay_all(manager, all);
+        all = replay_all(manager);
         restarts_recover(manager->restarts);
         autostarts_recover(manager->autostarts);
         for (unsigned i = 0; i < all->len; i++)

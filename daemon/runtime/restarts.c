@@ -11,6 +11,7 @@
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "basic/foreach.h"
+#include "basic/json-parse.h"
 #include "basic/log.h"
 #include "basic/span.h"
 #include "runtime/restarts.h"
@@ -193,18 +194,16 @@ void restarts_retry(Restarts *restarts) {
         }
 }
 
-static json_object *member(json_object *json, const char *name, json_type type) {
-        json_object *value;
-
-        return json_object_object_get_ex(json, name, &value) && json_object_is_type(value, type) ? value : NULL;
-}
-
 static void recover(Restarts *restarts, json_object *json) {
-        json_object *tree = member(json, "tree", json_type_string), *run = member(json, "run", json_type_string),
-                    *instance = member(json, "instance", json_type_string),
-                    *burst = member(json, "burst", json_type_int), *times = member(json, "times", json_type_array),
-                    *due = member(json, "due", json_type_int), *given_up = member(json, "given_up", json_type_string),
-                    *token = member(json, "token", json_type_string), *uid = member(json, "uid", json_type_int);
+        json_object *tree = json_member(json, "tree", json_type_string),
+                    *run = json_member(json, "run", json_type_string),
+                    *instance = json_member(json, "instance", json_type_string),
+                    *burst = json_member(json, "burst", json_type_int),
+                    *times = json_member(json, "times", json_type_array),
+                    *due = json_member(json, "due", json_type_int),
+                    *given_up = json_member(json, "given_up", json_type_string),
+                    *token = json_member(json, "token", json_type_string),
+                    *uid = json_member(json, "uid", json_type_int);
         Restart *restart;
 
         if (!tree || !instance || !run || !burst || !times || !uid)
@@ -214,7 +213,7 @@ static void recover(Restarts *restarts, json_object *json) {
         restart->run = g_strdup(json_object_get_string(run));
         restart->token = token ? g_strdup(json_object_get_string(token)) : NULL;
         restart->uid = (uint32_t) json_object_get_int64(uid);
-        restart->variables = json_object_get(member(json, "variables", json_type_object));
+        restart->variables = json_object_get(json_member(json, "variables", json_type_object));
         restart->burst = json_object_get_int64(burst);
         restart->given_up = given_up ? g_strdup(json_object_get_string(given_up)) : NULL;
         for (size_t i = 0; i < json_object_array_length(times); i++) {

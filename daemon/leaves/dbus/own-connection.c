@@ -5,8 +5,8 @@
  * what they kept for it, and only the tree can begin that again.
  */
 
-#include "leaves/dbus/own-connection.h"
 #include "bus/buses.h"
+#include "leaves/kinds.h"
 #include "run/leaf.h"
 
 struct OwnConnection {
