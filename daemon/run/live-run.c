@@ -166,13 +166,6 @@ static void give_or_keep(Run *run, KeptKind kind, NodeId node) {
         live_run_settle(run);
 }
 
-/* Does the timer limit how long something else may take? */
-static bool is_limit(const Run *run, NodeId node) {
-        const NodeType *type = node == NODE_NONE ? NULL : definition_tree(run->definition)->nodes[node].type;
-
-        return type == &timeout_type || type == &wait_for_type;
-}
-
 /* For the cause of a time limit: what the first leaf below the node that waits for something waits for; or NULL. */
 static char *waited_below(const Run *run, NodeId node) {
         const Tree *tree = definition_tree(run->definition);
@@ -191,6 +184,7 @@ static char *waited_below(const Run *run, NodeId node) {
 }
 
 void live_run_timer_expired(Run *run, NodeId node) {
+        const NodeType *type = node == NODE_NONE ? NULL : definition_tree(run->definition)->nodes[node].type;
         g_autofree char *waited = NULL;
 
         if (run->past && node != NODE_NONE) {
@@ -199,7 +193,7 @@ void live_run_timer_expired(Run *run, NodeId node) {
         }
 
         /* The value of a condition may count now. An old one does not, until it is known again. */
-        if (node != NODE_NONE && definition_tree(run->definition)->nodes[node].type->class == NODE_CONDITION) {
+        if (type && type->class == NODE_CONDITION) {
                 const Activity *activity = live_run_activity(run, node);
 
                 if (activity && activity_is_known(activity))
@@ -207,9 +201,10 @@ void live_run_timer_expired(Run *run, NodeId node) {
                 return;
         }
 
-        if (node != NODE_NONE)
+        if (type)
                 run->unprompted = 0;
-        if (is_limit(run, node)) {
+        /* It limits how long something else may take. */
+        if (type == &timeout_type || type == &wait_for_type) {
                 waited = waited_below(run, node);
                 run->in_doubt |= !run->halting;
         }
@@ -321,19 +316,6 @@ static void on_timer(void *userdata) {
         live_run_timer_expired(timer->run, timer->node);
 }
 
-/* A timer that was disarmed meanwhile is no longer there. */
-static void arm(Run *run, NodeId node) {
-        bool boottime = node != NODE_NONE && definition_uses_boottime(run->definition, node);
-        NodeTimer *timer = run_timer(run, node);
-
-        if (!timer || !timer->armed)
-                return;
-
-        timer_free(timer->timer);
-        timer->timer = timer_new_on(run->services->leaves->timers, boottime ? TIMER_BOOTTIME : TIMER_MONOTONIC,
-                                    boottime ? run_boottime_deadline(run, node) : timer->deadline, on_timer, timer);
-}
-
 static uint64_t host_suspended(void *userdata) {
         const Run *run = userdata;
 
@@ -386,23 +368,10 @@ static bool host_lock_is_free(NodeId node, void *userdata) {
         return node_locks_is_free(locks_of(userdata), node);
 }
 
-/* A lock that was not free may be so by now, because this input has released it. */
-static void lock(Run *run, const Effect *effect) {
-        bool taken = live_run_take_lock(run, effect->node, false);
-
-        assert(taken || !effect->over);
-        if (taken && !effect->over)
-                give_or_keep(run, INPUT_LOCK, effect->node);
-}
-
-static void unlock(Run *run, NodeId node) {
-        if (run_is_connection(run, node))
-                live_run_end_listening(run, node);
-        node_locks_drop(run->node_locks, node);
-}
-
 static void host_act(const Effect *effect, void *userdata) {
         Run *run = userdata;
+        NodeTimer *timer;
+        bool boottime, taken;
 
         switch (effect->kind) {
         case EFFECT_START:
@@ -415,13 +384,27 @@ static void host_act(const Effect *effect, void *userdata) {
                 activity_free(effect->activity);
                 break;
         case EFFECT_TIMER:
-                arm(run, effect->node);
+                /* A timer that was disarmed meanwhile is no longer there. */
+                timer = run_timer(run, effect->node);
+                if (!timer || !timer->armed)
+                        break;
+                boottime = effect->node != NODE_NONE && definition_uses_boottime(run->definition, effect->node);
+                timer_free(timer->timer);
+                timer->timer = timer_new_on(run->services->leaves->timers, boottime ? TIMER_BOOTTIME : TIMER_MONOTONIC,
+                                            boottime ? run_boottime_deadline(run, effect->node) : timer->deadline,
+                                            on_timer, timer);
                 break;
         case EFFECT_LOCK:
-                lock(run, effect);
+                /* A lock that was not free may be so by now, because this input has released it. */
+                taken = live_run_take_lock(run, effect->node, false);
+                assert(taken || !effect->over);
+                if (taken && !effect->over)
+                        give_or_keep(run, INPUT_LOCK, effect->node);
                 break;
         case EFFECT_UNLOCK:
-                unlock(run, effect->node);
+                if (run_is_connection(run, effect->node))
+                        live_run_end_listening(run, effect->node);
+                node_locks_drop(run->node_locks, effect->node);
                 break;
         case EFFECT_LOG:
                 log_as(run, effect->node, effect->label, effect->level, effect->cause, effect->text);

@@ -248,17 +248,10 @@ static void host_condition_release(Machine *machine, NodeId node) {
         run_remove_leaf(run, leaf);
 }
 
-static bool is_over(const Run *run, NodeId node, const NodeTimer *timer) {
-        if (definition_uses_boottime(run->definition, node))
-                return run->now + run->suspended >= run_boottime_deadline(run, node);
-
-        return run->now >= timer->deadline;
-}
-
 /* Returns the value that counts. A new value that has to hold for some time counts only after that time; until then,
  * the condition keeps the value of its last evaluation, before. */
 static Status settle_value(Run *run, RunLeaf *leaf, Status before, Status value, Cause **cause) {
-        bool known = value == STATUS_SUCCESS || value == STATUS_FAILURE;
+        bool known = value == STATUS_SUCCESS || value == STATUS_FAILURE, over;
         uint64_t span = known ? definition_hold(run->definition, leaf->node, value == STATUS_SUCCESS) : 0;
         const NodeTimer *timer = run_timer(run, leaf->node);
 
@@ -271,7 +264,12 @@ static Status settle_value(Run *run, RunLeaf *leaf, Status before, Status value,
                 host_timer_arm(run->machine, leaf->node, span);
                 timer = run_timer(run, leaf->node);
         }
-        if (span == 0 || leaf->counts == value || is_over(run, leaf->node, timer)) {
+        over = span == 0 || leaf->counts == value;
+        if (!over && definition_uses_boottime(run->definition, leaf->node))
+                over = run->now + run->suspended >= run_boottime_deadline(run, leaf->node);
+        else if (!over)
+                over = run->now >= timer->deadline;
+        if (over) {
                 if (timer)
                         host_timer_disarm(run->machine, leaf->node);
                 leaf->counts = value;
@@ -501,18 +499,6 @@ void input_start(Run *run, uint64_t now) {
         finish_input(run);
 }
 
-/* Halts the run in the same input as the error. Further errors during the halt are recorded as failures. */
-static void halt_after_error(Run *run) {
-        run->computing = true;
-        pass_breakpoints(run);
-        if (!run->cause)
-                run_record_error(run);
-
-        run->halting = true;
-        machine_halt(run->machine);
-        end_input(run);
-}
-
 /* An output with another type than the declared one is an error of the tree, as in variables_leave(). */
 static void finish(Run *run, Status status) {
         g_autofree char *error = NULL;
@@ -541,8 +527,17 @@ Status input_tick(Run *run, uint64_t now) {
         status = machine_tick(run->machine);
         end_input(run);
 
-        if (status == STATUS_ERROR)
-                halt_after_error(run);
+        /* Halts the run in the same input as the error. Further errors during the halt are recorded as failures. */
+        if (status == STATUS_ERROR) {
+                run->computing = true;
+                pass_breakpoints(run);
+                if (!run->cause)
+                        run_record_error(run);
+
+                run->halting = true;
+                machine_halt(run->machine);
+                end_input(run);
+        }
         run_note_results(run);
         if (status != STATUS_ERROR && status != STATUS_RUNNING)
                 finish(run, status);
@@ -688,14 +683,6 @@ void input_variables(Run *run, json_object *given, const char *by, uint64_t now)
         finish_input(run);
 }
 
-/* Variables that an action sets while it computes belong to its outcome. */
-static void add_output(Run *run, const char *key, json_object *value) {
-        RunInput *input = run_get_input(run);
-
-        input->outputs = input->outputs ?: json_object_new_object();
-        json_object_object_add(input->outputs, key, json_object_get(value));
-}
-
 void input_output(Run *run, NodeId node, const char *key, json_object *value, uint64_t now) {
         Blackboard *blackboard = variables_scope(run->variables, node);
         uint64_t version = blackboard_version(blackboard);
@@ -705,8 +692,12 @@ void input_output(Run *run, NodeId node, const char *key, json_object *value, ui
         if (blackboard_version(blackboard) == version)
                 return;
 
+        /* Variables that an action sets while it computes belong to its outcome. */
         if (run->computing) {
-                add_output(run, key, output);
+                RunInput *input = run_get_input(run);
+
+                input->outputs = input->outputs ?: json_object_new_object();
+                json_object_object_add(input->outputs, key, g_steal_pointer(&output));
                 return;
         }
 

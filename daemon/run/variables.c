@@ -83,24 +83,8 @@ static json_object *instance_value(const char *instance) {
         return text ? json_object_new_string(text) : NULL;
 }
 
-static void add_own_variables(json_object *variables, unsigned own, const char *id, const char *tree,
-                              const char *instance) {
-        json_object *run;
-
-        if (own & OWN_INSTANCE)
-                json_object_object_add(variables, VARIABLE_INSTANCE, instance_value(instance));
-        if (!(own & OWN_RUN))
-                return;
-
-        run = json_object_new_object();
-        json_object_object_add(run, "id", json_object_new_string(id));
-        json_object_object_add(run, "tree", json_object_new_string(tree));
-        json_object_object_add(run, "instance", instance_value(instance));
-        json_object_object_add(variables, VARIABLE_RUN, run);
-}
-
 Variables *variables_new(const Definition *definition, const char *id, const char *tree, const char *instance) {
-        unsigned n_scopes = definition_n_scopes(definition);
+        unsigned n_scopes = definition_n_scopes(definition), own = definition_own_variables(definition);
         Variables *variables = g_malloc0(sizeof(Variables) + n_scopes * sizeof(Scope));
         g_autoptr(json_object) initial = variables_initial(definition);
         Scope *outermost = variables->scopes;
@@ -110,7 +94,16 @@ Variables *variables_new(const Definition *definition, const char *id, const cha
         outermost->blackboard = blackboard_new(definition_limits(definition));
         blackboard_set_secrets(outermost->blackboard, definition_scope_info(definition, 0)->secrets);
         outermost->active = true;
-        add_own_variables(initial, definition_own_variables(definition), id, tree, instance);
+        if (own & OWN_INSTANCE)
+                json_object_object_add(initial, VARIABLE_INSTANCE, instance_value(instance));
+        if (own & OWN_RUN) {
+                json_object *run = json_object_new_object();
+
+                json_object_object_add(run, "id", json_object_new_string(id));
+                json_object_object_add(run, "tree", json_object_new_string(tree));
+                json_object_object_add(run, "instance", instance_value(instance));
+                json_object_object_add(initial, VARIABLE_RUN, run);
+        }
         blackboard_reset(outermost->blackboard, initial);
         outermost->checked = blackboard_version(outermost->blackboard);
         return variables;
@@ -135,18 +128,15 @@ static uint32_t element_index(const Scope *scope) {
         return scope->element ? scope->element->index : 0;
 }
 
-static void scope_clear(Scope *scope) {
-        blackboard_free(scope->blackboard);
-        element_free(scope->element);
-}
-
 void variables_free(Variables *variables) {
         if (!variables)
                 return;
 
         /* A scope has a greater number than the scope around it, which it uses. */
-        for (unsigned i = variables->n_scopes; i > 0; i--)
-                scope_clear(&variables->scopes[i - 1]);
+        for (unsigned i = variables->n_scopes; i > 0; i--) {
+                blackboard_free(variables->scopes[i - 1].blackboard);
+                element_free(variables->scopes[i - 1].element);
+        }
 
         g_clear_pointer(&variables->kept, g_hash_table_unref);
         g_clear_pointer(&variables->whiles, g_hash_table_unref);
@@ -267,15 +257,6 @@ bool variables_enter(Variables *variables, NodeId subtree) {
         return true;
 }
 
-/* The value of "result" in "result=camera_result", and the name after the '='. False: the variable is not set. */
-static bool get_output(const Blackboard *inside, const char *output, const char **ret_key, json_object **ret_value) {
-        const char *separator = strchr(output, '=');
-        g_autofree char *own = g_strndup(output, separator - output);
-
-        *ret_key = separator + 1;
-        return blackboard_get(inside, own, ret_value);
-}
-
 /* Checks the types of the declared outputs that are set. */
 static int check_outputs(const Blackboard *inside, const Declaration *output, char **ret_error) {
         json_object *value;
@@ -323,7 +304,6 @@ bool variables_leave(Variables *variables, NodeId subtree, Status status) {
         unsigned index = definition_scope(variables->definition, subtree + 1);
         Scope *scope = get_scope(variables, index);
         json_object *value;
-        const char *key;
         char *error;
 
         scope->active = false;
@@ -337,7 +317,11 @@ bool variables_leave(Variables *variables, NodeId subtree, Status status) {
         }
 
         for (const char *const *output = params->outputs; output && *output; output++) {
-                if (!get_output(scope->blackboard, *output, &key, &value))
+                /* "result=camera_result" */
+                const char *separator = strchr(*output, '='), *key = separator + 1;
+                g_autofree char *own = g_strndup(*output, (size_t) (separator - *output));
+
+                if (!blackboard_get(scope->blackboard, own, &value))
                         continue;
                 if (secret_is_inside(value) && !blackboard_seals(variables_scope(variables, subtree), key)) {
                         set_error(variables, CAUSE_PARAMETER, NULL,

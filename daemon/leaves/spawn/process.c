@@ -62,16 +62,6 @@ typedef struct Start {
         Failure *failure;
 } Start;
 
-/* Memory that a child has in common with its parent, whether it is the parent's memory or a copy. */
-static Failure *failure_share(void) {
-        Failure *failure = mmap(NULL, sizeof(Failure), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-        if (failure == MAP_FAILED)
-                g_error("cannot get shared memory: %s", g_strerror(errno)); /* as with g_new() */
-
-        return failure;
-}
-
 /* execve() resets handlers, but ignored signals would stay ignored. */
 static void child_reset_signals(void) {
         const struct sigaction action = { .sa_handler = SIG_DFL };
@@ -189,9 +179,16 @@ static int start_with(const Start *start, pid_t *ret_pid, int *ret_pidfd, char *
 }
 
 int process_start(const ProcessSpec *spec, pid_t *ret_pid, int *ret_pidfd, char **ret_error) {
-        const Start start = { .spec = spec, .failure = failure_share() };
-        int r = start_with(&start, ret_pid, ret_pidfd, ret_error);
+        /* Memory that a child has in common with its parent, whether it is the parent's memory or a copy. */
+        const Start start = {
+                .spec = spec,
+                .failure = mmap(NULL, sizeof(Failure), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+        };
+        int r;
 
+        if (start.failure == MAP_FAILED)
+                g_error("cannot get shared memory: %s", g_strerror(errno)); /* as with g_new() */
+        r = start_with(&start, ret_pid, ret_pidfd, ret_error);
         (void) munmap(start.failure, sizeof(Failure));
         return r;
 }
@@ -248,18 +245,6 @@ static int group_find(const char *name, ProcessUser *user, char **ret_error) {
         return 0;
 }
 
-/* The groups of the user; without a user, only the given one. */
-static void groups_find(ProcessUser *user) {
-        user->n_groups = 1;
-        user->groups = g_new(gid_t, 1);
-        user->groups[0] = user->gid;
-        if (!user->name)
-                return;
-
-        while (getgrouplist(user->name, user->gid, user->groups, &user->n_groups) < 0)
-                user->groups = g_renew(gid_t, user->groups, user->n_groups);
-}
-
 int process_user_find(const char *user, const char *group, ProcessUser *ret_user, char **ret_error) {
         g_auto(ProcessUser) found = { .uid = geteuid(), .gid = getegid() };
         int r = 0;
@@ -271,7 +256,13 @@ int process_user_find(const char *user, const char *group, ProcessUser *ret_user
         if (r < 0)
                 return r;
 
-        groups_find(&found);
+        /* The groups of the user; without a user, only the given one. */
+        found.n_groups = 1;
+        found.groups = g_new(gid_t, 1);
+        found.groups[0] = found.gid;
+        while (found.name && getgrouplist(found.name, found.gid, found.groups, &found.n_groups) < 0)
+                found.groups = g_renew(gid_t, found.groups, found.n_groups);
+
         *ret_user = found;
         found = (ProcessUser){};
         return 0;

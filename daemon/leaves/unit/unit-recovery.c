@@ -14,7 +14,6 @@
 #include "leaves/unit/unit-recovery.h"
 #include "basic/cleanup.h"
 #include "bus/names.h"
-#include "leaves/unit/job-need.h"
 #include "leaves/unit/systemd-job.h"
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-check.h"
