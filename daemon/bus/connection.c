@@ -760,22 +760,6 @@ static void listeners_tell(Connection *connection) {
         }
 }
 
-/* Rules before calls, so that no signal is missed that a waiting call causes. */
-static void connection_came(Connection *connection) {
-        if (connection->warned)
-                log_notice("connected to bus '%s'", connection->name);
-        connection->warned = false;
-        connection->ready = true;
-        connection->error = 0;
-        connection->retry_msec = RETRY_MSEC_MIN;
-
-        matches_attach(connection->matches, connection->source);
-        rules_attach(connection->rules, connection->bus, connection->source);
-        names_attach(connection->names, connection->bus);
-        listeners_tell(connection);
-        calls_attach(connection->calls, connection->bus, connection->source);
-}
-
 static void connection_open(Connection *connection);
 
 static gboolean on_retry(void *userdata) {
@@ -854,8 +838,21 @@ static gboolean on_bus(void *userdata) {
                 return G_SOURCE_REMOVE;
         }
 
-        if (!connection->ready && sd_bus_is_ready(connection->bus) > 0)
-                connection_came(connection);
+        if (!connection->ready && sd_bus_is_ready(connection->bus) > 0) {
+                if (connection->warned)
+                        log_notice("connected to bus '%s'", connection->name);
+                connection->warned = false;
+                connection->ready = true;
+                connection->error = 0;
+                connection->retry_msec = RETRY_MSEC_MIN;
+
+                /* Rules before calls, so that no signal is missed that a waiting call causes. */
+                matches_attach(connection->matches, connection->source);
+                rules_attach(connection->rules, connection->bus, connection->source);
+                names_attach(connection->names, connection->bus);
+                listeners_tell(connection);
+                calls_attach(connection->calls, connection->bus, connection->source);
+        }
         if (connection->ready) {
                 if (connection->untold)
                         listeners_tell(connection);

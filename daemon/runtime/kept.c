@@ -162,22 +162,19 @@ static void write_free(void *data) {
         g_free(write);
 }
 
-static int remove_file(const char *directory, const char *name) {
-        g_autofree char *path = g_build_filename(directory, name, NULL);
-        g_auto(AutoFd) around = -1;
-
-        if (unlink(path) < 0)
-                return errno == ENOENT ? 0 : -errno;
-
-        around = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        return around < 0 || fsync(around) < 0 ? -errno : 0;
-}
-
 static void do_write(void *data) {
         Write *write = data;
+        g_autofree char *path = g_build_filename(write->directory, write->name, NULL);
+        g_auto(AutoFd) around = -1;
 
-        write->result = write->line ? line_file_write(write->directory, write->name, write->line, true)
-                                    : remove_file(write->directory, write->name);
+        if (write->line) {
+                write->result = line_file_write(write->directory, write->name, write->line, true);
+        } else if (unlink(path) < 0) {
+                write->result = errno == ENOENT ? 0 : -errno;
+        } else {
+                around = open(write->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+                write->result = around < 0 || fsync(around) < 0 ? -errno : 0;
+        }
 }
 
 static void on_pause_over(void *userdata) {

@@ -296,20 +296,6 @@ static int check_variables(const Definition *definition, const Order *order, uin
         return MANAGER_LIMIT;
 }
 
-static int find_definition(Manager *manager, const char *tree, const LibraryEntry **ret_entry, char **ret_error) {
-        g_autofree char *error = NULL;
-        int r;
-
-        r = manager_find_tree(manager, tree, ret_entry, ret_error);
-        if (r < 0 || (*ret_entry)->definition)
-                return r;
-
-        error = diagnostics_format_error((*ret_entry)->diagnostics);
-        *ret_error = g_strdup_printf("tree '%s' has errors; correct its file, then reload: %s", (*ret_entry)->name,
-                                     error ?: (*ret_entry)->path);
-        return MANAGER_TREE_BROKEN;
-}
-
 /* If the last run number was lost, runs with higher numbers, or files of them, may exist: skip those. NULL: no number
  * is reserved yet. */
 static char *next_id(Manager *manager, const char *tree) {
@@ -423,15 +409,21 @@ int manager_carry_out(Manager *manager, Definition *definition, const Order *ord
 }
 
 static int order_tree(Manager *manager, const Order *order, Run **ret_run, char **ret_error) {
+        g_autofree char *error = NULL;
         const LibraryEntry *entry;
         int r;
 
         r = manager_check_order(manager, order, ret_error);
+        if (r >= 0)
+                r = manager_find_tree(manager, order->tree, &entry, ret_error);
         if (r < 0)
                 return r;
-        r = find_definition(manager, order->tree, &entry, ret_error);
-        if (r < 0)
-                return r;
+        if (!entry->definition) {
+                error = diagnostics_format_error(entry->diagnostics);
+                *ret_error = g_strdup_printf("tree '%s' has errors; correct its file, then reload: %s", entry->name,
+                                             error ?: entry->path);
+                return MANAGER_TREE_BROKEN;
+        }
 
         return manager_carry_out(manager, entry->definition, order, ret_run, ret_error);
 }

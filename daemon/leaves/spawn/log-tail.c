@@ -86,13 +86,6 @@ static int has_value(sd_journal *journal, const char *field, const char *value) 
                                memcmp((const char *) data + prefix, value, strlen(value)) == 0;
 }
 
-/* When a process ends soon, the journal may no longer find its invocation ID. */
-static bool is_of_process(sd_journal *journal, const Reading *reading) {
-        return (has_value(journal, "_SYSTEMD_UNIT", reading->unit) > 0 ||
-                has_value(journal, "_SYSTEMD_USER_UNIT", reading->unit) > 0) &&
-               has_value(journal, "_SYSTEMD_INVOCATION_ID", reading->id) != 0;
-}
-
 /* Reads the last lines, backwards. ret_ended: the service manager has told the end of the process. */
 static void read_tail(sd_journal *journal, Reading *reading, bool *ret_ended) {
         g_autoptr(GString) text = g_string_new(NULL);
@@ -107,7 +100,10 @@ static void read_tail(sd_journal *journal, Reading *reading, bool *ret_ended) {
 
                 if (sd_journal_previous(journal) <= 0)
                         break;
-                if (!is_of_process(journal, reading)) {
+                /* When a process ends soon, the journal may no longer find its invocation ID. */
+                if ((has_value(journal, "_SYSTEMD_UNIT", reading->unit) <= 0 &&
+                     has_value(journal, "_SYSTEMD_USER_UNIT", reading->unit) <= 0) ||
+                    has_value(journal, "_SYSTEMD_INVOCATION_ID", reading->id) == 0) {
                         *ret_ended = *ret_ended || has_value(journal, "INVOCATION_ID", reading->id) > 0 ||
                                      has_value(journal, "USER_INVOCATION_ID", reading->id) > 0;
                         continue;

@@ -97,21 +97,6 @@ void spawn_child_stop(SpawnChild *child) {
                 child_ask_to_end(child);
 }
 
-/* A program without a path is searched for here, because the child could not report that it was not found. */
-static int find_program(const char *name, char **ret_program, char **ret_error) {
-        if (strchr(name, '/')) {
-                *ret_program = g_strdup(name);
-                return 0;
-        }
-
-        *ret_program = g_find_program_in_path(name);
-        if (*ret_program)
-                return 0;
-
-        *ret_error = g_strdup_printf("cannot execute %s: it is not in any directory of PATH", name);
-        return -ENOENT;
-}
-
 /* The environment of the daemon without the variables that the service manager set for the daemon alone. */
 static GStrv make_env(const Start *start, const ProcessUser *user) {
         static const char *const private[] = {
@@ -177,8 +162,14 @@ static void start_run(Work *work, Start *start) {
         bool changes_user = start->user || start->group;
         ProcessSpec spec = { .argv = (const char *const *) start->argv, .cwd = start->cwd };
 
-        if (find_program(start->argv[0], &start->program, &start->error) < 0 ||
-            (changes_user && process_user_find(start->user, start->group, &user, &start->error) < 0))
+        /* A program without a path is searched for here, because the child could not report that it was not found. */
+        start->program =
+                strchr(start->argv[0], '/') ? g_strdup(start->argv[0]) : g_find_program_in_path(start->argv[0]);
+        if (!start->program) {
+                start->error = g_strdup_printf("cannot execute %s: it is not in any directory of PATH", start->argv[0]);
+                return;
+        }
+        if (changes_user && process_user_find(start->user, start->group, &user, &start->error) < 0)
                 return;
         if (work && work_is_dropped(work))
                 return;

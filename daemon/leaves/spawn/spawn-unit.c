@@ -695,18 +695,6 @@ static bool is_left(const SpawnSweep *sweep, const char *text, const char *prefi
                (name.repetition > 0 || (!runs && !sweep->awaited(&name, sweep->userdata)));
 }
 
-static void sweep_outputs(const SpawnSweep *sweep, const char *outputs) {
-        g_autoptr(GDir) directory = g_dir_open(outputs, 0, NULL);
-        const char *file;
-
-        while (directory && (file = g_dir_read_name(directory)))
-                if (is_left(sweep, file, "", ".stdout", false) || is_left(sweep, file, "", ".stderr", false)) {
-                        g_autofree char *path = g_build_filename(outputs, file, NULL);
-
-                        g_unlink(path);
-                }
-}
-
 static void on_listed(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         const SpawnSweep *sweep = userdata;
         const char *unit, *active, *sub;
@@ -732,7 +720,9 @@ static void sweep_units(void *userdata) {
 }
 
 SpawnSweep *spawn_sweep_new(Connection *connection, const char *outputs, SpawnAwaited awaited, void *userdata) {
+        g_autoptr(GDir) directory = outputs ? g_dir_open(outputs, 0, NULL) : NULL;
         SpawnSweep *sweep = g_new(SpawnSweep, 1);
+        const char *file;
 
         *sweep = (SpawnSweep){
                 .connection = connection,
@@ -740,8 +730,12 @@ SpawnSweep *spawn_sweep_new(Connection *connection, const char *outputs, SpawnAw
                 .awaited = awaited,
                 .userdata = userdata,
         };
-        if (outputs)
-                sweep_outputs(sweep, outputs);
+        while (directory && (file = g_dir_read_name(directory)))
+                if (is_left(sweep, file, "", ".stdout", false) || is_left(sweep, file, "", ".stderr", false)) {
+                        g_autofree char *path = g_build_filename(outputs, file, NULL);
+
+                        g_unlink(path);
+                }
         systemd_follow(connection, &sweep->systemd);
         sweep_units(sweep);
         return sweep;

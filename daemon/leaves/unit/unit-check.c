@@ -284,21 +284,19 @@ bool unit_was_up_since(const UnitFacts *facts, uint64_t since) {
         return facts->became_active > since || worked;
 }
 
-/* Was a unit that is down now up for long enough? */
-static bool has_lasted(const UnitFacts *facts) {
-        return !facts->type || unit_fact_is(facts->type, "oneshot") || facts->became_inactive <= facts->became_active ||
-               facts->became_inactive - facts->became_active >= SETTLE_USEC;
-}
-
 /* Others may have begun to stop the unit or to start it again, but not systemd because it has failed. */
 static void judge_facts(UnitCheck *check) {
         const UnitFacts *facts = check->facts;
+        /* Was a unit that is down now up for long enough? */
+        bool lasted = !facts->type || unit_fact_is(facts->type, "oneshot") ||
+                      facts->became_inactive <= facts->became_active ||
+                      facts->became_inactive - facts->became_active >= SETTLE_USEC;
         bool met = facts->condition_result || facts->tested_conditions == 0,
              failed = unit_fact_is(facts->active_state, "failed") || unit_fact_is(facts->result, "exec-condition") ||
                       unit_sub_state_restarts(facts->sub_state);
 
         if (!unit_facts_are_up(facts))
-                check_tell(check, met && !failed && has_lasted(facts) && unit_was_up_since(facts, check->order.since));
+                check_tell(check, met && !failed && lasted && unit_was_up_since(facts, check->order.since));
         else if (facts->type && !unit_fact_is(facts->type, "oneshot"))
                 service_is_up(check);
         else

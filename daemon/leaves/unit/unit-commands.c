@@ -49,12 +49,6 @@ const char *unit_commands_setting(const char *property) {
         return NULL;
 }
 
-static void forget(UnitCommands *commands, const char *setting) {
-        for (unsigned i = commands->ended ? commands->ended->len : 0; i-- > 0;)
-                if (g_array_index(commands->ended, UnitCommand, i).setting == setting)
-                        g_array_remove_index(commands->ended, i);
-}
-
 /* Path, arguments, whether its failure is ignored, start and end by two clocks, PID, how it has ended. */
 static int read_command(UnitCommands *commands, const char *setting, sd_bus_message *message) {
         UnitCommand command = { .setting = setting };
@@ -82,7 +76,9 @@ static int read_command(UnitCommands *commands, const char *setting, sd_bus_mess
 int unit_commands_read(UnitCommands *commands, const char *setting, sd_bus_message *message) {
         int r = sd_bus_message_enter_container(message, 'v', "a" TYPE), n = 0;
 
-        forget(commands, setting);
+        for (unsigned i = commands->ended ? commands->ended->len : 0; i-- > 0;)
+                if (g_array_index(commands->ended, UnitCommand, i).setting == setting)
+                        g_array_remove_index(commands->ended, i);
         if (r >= 0)
                 r = sd_bus_message_enter_container(message, 'a', TYPE);
         while (r >= 0 && (r = sd_bus_message_enter_container(message, 'r', "sasbttttuii")) > 0) {

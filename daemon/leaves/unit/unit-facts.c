@@ -284,27 +284,28 @@ static void watch_match(UnitWatch *watch) {
         watch->match = connection_match(watch->connection, &pattern, on_properties_changed, on_matched, watch);
 }
 
-/* The object of an alias has the properties of the unit, but no signals. True: the other object is watched now, and the
- * watch will be ready again. */
-static bool watch_leave_alias(UnitWatch *watch) {
-        g_autofree char *path = watch->facts.id ? unit_name_path(watch->facts.id) : NULL;
+static void on_read(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        UnitWatch *watch = userdata;
+        g_autofree char *path = NULL;
 
-        if (!path || g_str_equal(path, watch->path))
-                return false;
+        if (error) {
+                watch->callbacks->failed(error, watch->userdata);
+                return;
+        }
+        if (unit_facts_read(&watch->facts, reply) < 0)
+                return;
 
+        path = watch->facts.id ? unit_name_path(watch->facts.id) : NULL;
+        if (!path || g_str_equal(path, watch->path)) {
+                watch->callbacks->changed(watch->userdata);
+                return;
+        }
+
+        /* The object of an alias has the properties of the unit, but no signals. The other object is watched now, and
+         * the watch will be ready again. */
         g_free(watch->path);
         watch->path = g_steal_pointer(&path);
         watch_match(watch);
-        return true;
-}
-
-static void on_read(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        UnitWatch *watch = userdata;
-
-        if (error)
-                watch->callbacks->failed(error, watch->userdata);
-        else if (unit_facts_read(&watch->facts, reply) >= 0 && !watch_leave_alias(watch))
-                watch->callbacks->changed(watch->userdata);
 }
 
 UnitWatch *unit_watch_new(Connection *connection, const char *path, const UnitWatchCallbacks *callbacks,
