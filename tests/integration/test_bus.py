@@ -129,7 +129,7 @@ INTERFACES = {
         "property NotDurableReason s true",
         "property TreeChanged b false",
         "property Ticks t false",
-        "property Inputs t false",
+        "property Changes t false",
         "property ActionStarts t false",
         "property ActionRestarts t false",
     },
