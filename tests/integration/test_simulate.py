@@ -66,11 +66,11 @@ def test_value_that_must_hold(files):
     lines = simulate("tree.json", "--script=script.json").stdout.splitlines()
     assert [line.strip() for line in lines if "Light/" in line and "halt" not in line] == [
         "0.000s ● Light/Key: running",
-        "0.200s ✗ Light/Key: failure after 200ms: pressed is false (pressed is false)",
+        "0.200s ✗ Light/Key: failure after 200ms: pressed is false",
         "0.200s ● Light/Off: running",
         "2.050s ✓ Light/Key: success",
         "2.050s ● Light/On: running",
-        "4.200s ✗ Light/Key: failure: pressed is false (pressed is false)",
+        "4.200s ✗ Light/Key: failure: pressed is false",
         "4.200s ● Light/Off: running"]
 
 
