@@ -283,7 +283,6 @@ char *record_store_set_aside(RecordStore *store, const char *path, const char *s
 void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes) {
         g_autofree char *path = record_path(store->directory, summary->run), *to = NULL;
 
-        secret_file_remove(path);
         if (!store->archive) {
                 g_unlink(path);
                 return;

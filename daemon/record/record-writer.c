@@ -51,6 +51,7 @@ struct RecordWriter {
         bool open;   /* the last entry has no end yet, because only the next one, or the flush, says which it has */
         size_t line; /* offset in pending of this entry */
         EntryKind kind;
+        bool has_secrets; /* a file of them may be there */
 };
 
 /* The run record is limited, because it is in a file system in memory, and the next daemon reads it as a whole. */
@@ -144,7 +145,7 @@ static int fail(RecordWriter *writer, int r, const char *why, char **ret_error) 
         writer->fd = -1;
         drop_pending(writer);
         unlink(writer->path);
-        secret_file_remove(writer->path);
+        record_writer_drop_secrets(writer);
         return r;
 }
 
@@ -293,8 +294,22 @@ bool record_writer_is_due(const RecordWriter *writer) {
         return writer->fd >= 0 && writer->size >= writer->next_part;
 }
 
-const char *record_writer_path(const RecordWriter *writer) {
-        return writer->path;
+int record_writer_store_secrets(RecordWriter *writer, const GString *lines) {
+        writer->has_secrets = true;
+        return secret_file_write(writer->path, lines);
+}
+
+char *record_writer_read_secrets(RecordWriter *writer, uint64_t max) {
+        char *lines = secret_file_read(writer->path, max);
+
+        writer->has_secrets = lines;
+        return lines;
+}
+
+void record_writer_drop_secrets(RecordWriter *writer) {
+        if (writer->has_secrets)
+                secret_file_remove(writer->path);
+        writer->has_secrets = false;
 }
 
 void record_writer_set_part(uint64_t bytes) {

@@ -47,7 +47,12 @@ int record_writer_close(RecordWriter *writer, const Entry *entry, char **ret_err
  * For tests. */
 void record_writer_set_part(uint64_t bytes);
 
-const char *record_writer_path(const RecordWriter *writer);
+/* Stores what the record leaves out, see secret-file.h; it is removed with the record, or by
+ * record_writer_drop_secrets() when the run has finished. */
+int record_writer_store_secrets(RecordWriter *writer, const GString *lines);
+char *record_writer_read_secrets(RecordWriter *writer, uint64_t max);
+void record_writer_drop_secrets(RecordWriter *writer);
+
 uint64_t record_writer_size(const RecordWriter *writer);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RecordWriter, record_writer_free)

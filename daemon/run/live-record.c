@@ -86,6 +86,8 @@ void run_end_record(Run *run, RecordStore *store) {
         uint64_t bytes = run_record_size(run);
         g_auto(RecordSummary) summary = {};
 
+        if (run->writer)
+                record_writer_drop_secrets(run->writer);
         run_close_record(run);
         if (bytes == 0)
                 return;

@@ -13,7 +13,6 @@
 #include "basic/cause.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
-#include "record/secret-file.h"
 #include "run/replay.h"
 #include "run/run-state.h"
 #include "run/snapshot.h"
@@ -279,7 +278,7 @@ static void store_secrets(Run *run) {
         if (!lines)
                 return;
 
-        r = secret_file_write(record_writer_path(run->writer), lines);
+        r = record_writer_store_secrets(run->writer, lines);
         if (r < 0)
                 log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run_id(run) },
                             "cannot store its secret variables, so they are lost if btd is restarted: %s",

@@ -10,7 +10,6 @@
 
 #include "basic/foreach.h"
 #include "engine/machine.h"
-#include "record/secret-file.h"
 #include "run/run-recovery.h"
 #include "run/run-state.h"
 
@@ -116,9 +115,9 @@ void run_keep_limit(Run *run, NodeId node) {
 }
 
 /* The record does not have them. */
-static void recover_secrets(Run *run, const char *record) {
+static void recover_secrets(Run *run, RecordWriter *writer) {
         uint64_t max = 2 * blackboard_bytes_max(definition_limits(run->definition)) + SECRETS_MORE_BYTES;
-        g_autofree char *lines = run->variables ? secret_file_read(record, max) : NULL;
+        g_autofree char *lines = run->variables ? record_writer_read_secrets(writer, max) : NULL;
 
         if (!lines)
                 return;
@@ -136,7 +135,7 @@ Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *write
         run_set_caller(run, header->uid);
         run_set_token(run, header->token);
         if (writer) {
-                recover_secrets(run, record_writer_path(writer));
+                recover_secrets(run, writer);
                 run_set_writer(run, writer);
         }
         if (begun)

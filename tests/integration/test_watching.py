@@ -19,7 +19,7 @@ XML = f"""<node><interface name="{CAMERA}">
   <property name="On" type="b" access="read"/>
   <property name="Level" type="u" access="read"/>
 </interface></node>"""
-PAGE = os.path.join(os.path.dirname(__file__), "../../daemon/definition/btd-tree.5")
+PAGE = os.path.join(os.path.dirname(__file__), "../../daemon/definition/btd-nodes.5.in")
 IDLE = {"type": "Sleep", "name": "Idle", "duration": "infinity"}
 UPLOAD = {"type": "Sleep", "name": "Upload", "duration": "infinity"}
 
@@ -275,7 +275,7 @@ def dirs(tmp_path):
 
 
 def call_and_signal():
-    """The example of btd-tree(5), for the camera."""
+    """The example of btd-nodes(5), for the camera."""
     with open(PAGE, encoding="utf-8") as file:
         [block] = [text for text in re.findall(r"\.Bd -literal[^\n]*\n(.*?)\.Ed", file.read(), re.S) if "Lamp1" in text]
     words = {"org.example.Lamp1": CAMERA, "/org/example/Lamp1": PATH, "Warm": "Started", "SwitchOn": "Start"}

@@ -213,7 +213,7 @@ def test_back_in_time_without_btd(page, daemon, tmp_path):
     """The page stays where it is."""
     open_run(page, begin(daemon, tmp_path))
     page.click("Show the run after event 2")
-    page.wait("document.querySelector('.node.is-success') === null")
+    page.wait("document.querySelector('.node.is-failure') === null")
     page.wait_text("event 2 of 7", ".event-shown")
     daemon.process.send_signal(signal.SIGKILL)
     daemon.process.wait()
