@@ -90,12 +90,26 @@ void text_ellipsize(GString *text, size_t columns, bool ascii) {
                 g_string_append(text, "\033[0m");
 }
 
-static void append_paragraph(GString *text, const char *paragraph, size_t indent, size_t columns) {
+/* The rest of a word after the characters that fit, at least one. */
+static const char *skip_columns(const char *word, size_t columns) {
+        size_t width = character_width(g_utf8_get_char(word));
+
+        do {
+                word = g_utf8_next_char(word);
+                width += character_width(g_utf8_get_char(word));
+        } while (*word && width <= columns);
+
+        return word;
+}
+
+/* breaks: words that are longer than a line. */
+static void append_paragraph(GString *text, const char *paragraph, size_t indent, size_t columns, bool breaks) {
         g_auto(GStrv) words = g_strsplit(paragraph, " ", -1);
         size_t column = 0;
 
-        for (char **word = words; *word; word++) {
-                size_t width = text_width(*word);
+        for (char **each = words; *each; each++) {
+                const char *word = *each, *rest;
+                size_t width = text_width(word);
 
                 if (column == 0 || column + 1 + width > columns) {
                         g_string_append_printf(text, "%s%*s", column == 0 ? "" : "\n", (int) indent, "");
@@ -104,7 +118,15 @@ static void append_paragraph(GString *text, const char *paragraph, size_t indent
                         g_string_append_c(text, ' ');
                         column++;
                 }
-                g_string_append(text, *word);
+                for (; breaks && column + width > columns; word = rest, width = text_width(word)) {
+                        rest = skip_columns(word, columns - column);
+                        if (!*rest)
+                                break;
+                        g_string_append_len(text, word, rest - word);
+                        g_string_append_printf(text, "\n%*s", (int) indent, "");
+                        column = indent;
+                }
+                g_string_append(text, word);
                 column += width;
         }
 }
@@ -114,7 +136,11 @@ void text_append_wrapped(GString *text, const char *paragraphs, size_t indent, s
 
         for (char **line = lines; *line; line++) {
                 if (**line)
-                        append_paragraph(text, *line, indent, columns);
+                        append_paragraph(text, *line, indent, columns, false);
                 g_string_append_c(text, '\n');
         }
+}
+
+void text_append_broken(GString *text, const char *line, size_t columns) {
+        append_paragraph(text, line, 0, columns, true);
 }

@@ -25,3 +25,5 @@ void text_ellipsize(GString *text, size_t columns, bool ascii);
 
 /* Appends paragraphs, wrapped at that many columns and indented. */
 void text_append_wrapped(GString *text, const char *paragraphs, size_t indent, size_t columns);
+/* Appends a line, wrapped at that many columns; words that are longer are broken. */
+void text_append_broken(GString *text, const char *line, size_t columns);

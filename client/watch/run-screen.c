@@ -306,18 +306,36 @@ void run_screen_take_nodes(RunScreen *screen, GPtrArray *nodes) {
         screen->stale_pane |= screen->pane == PANE_CAUSE;
 }
 
+/* The first line takes the place of the events that are not kept. */
+static void tell_beginning(RunScreen *screen) {
+        Shown *first = &g_array_index(screen->events, Shown, 0);
+        const RunEvent told = {
+                .number = first->event.number,
+                .time = first->event.time,
+                .node = NODE_NONE,
+                .what = "warning",
+                .text = g_strdup_printf("%" PRIu64 " earlier events are not shown here; 'btctl show %s' shows them",
+                                        first->event.number, screen->run->id),
+        };
+
+        clear_shown(first);
+        *first = (Shown){ .event = told };
+}
+
 static void add_event(RunScreen *screen, const char *path, const RunEvent *event) {
         const Shown shown = { .event = run_event_copy(event), .path = g_strdup(path) };
 
-        if (screen->events->len >= EVENTS_MAX)
+        if (screen->events->len >= EVENTS_MAX) {
                 g_array_remove_range(screen->events, 0, EVENTS_MAX / 2);
+                tell_beginning(screen);
+        }
         g_array_append_val(screen->events, shown);
         screen->scroll += screen->pane == PANE_EVENTS && screen->scroll > 0;
 }
 
 /* Events that happened while btctl did not read are not read later: the run record has them. */
 static void add_gap(RunScreen *screen, const RunEvent *next) {
-        uint64_t last = last_event(screen), n = last > 0 && next->number > last ? next->number - last - 1 : 0;
+        uint64_t last = last_event(screen), n = next->number > last ? next->number - last - 1 : 0;
         g_autofree char *text = g_strdup_printf("%" PRIu64 " events are not shown here; Left reads them", n);
         const RunEvent gap = {
                 .number = last,
@@ -408,6 +426,38 @@ static uint64_t past_time(const RunScreen *screen) {
         return run_now(replay_run(screen->replay)) - screen->recording->record->header.start;
 }
 
+typedef struct Nearby {
+        RunScreen *screen;
+        uint64_t until;
+} Nearby;
+
+static void on_event_nearby(const RunEvent *event, void *userdata) {
+        const Nearby *nearby = userdata;
+
+        if (event->number <= nearby->until)
+                on_past_event(event, nearby->screen);
+}
+
+/* Of a long run, the screen keeps a part of the events: reads another part, if it has none of the time that is shown.
+ */
+static int read_events_nearby(RunScreen *screen) {
+        const Shown *first = screen->events->len > 0 ? &g_array_index(screen->events, Shown, 0) : NULL;
+        const uint64_t at = screen->at;
+        Nearby nearby = { .screen = screen, .until = at + EVENTS_MAX / 4 };
+        g_autofree char *error = NULL;
+        guint scroll = screen->scroll;
+        int r;
+
+        if (!first || first->event.number == 1 || (at > first->event.number && at <= last_event(screen)))
+                return EXIT_SUCCESS;
+
+        g_array_set_size(screen->events, 0);
+        r = recording_report(screen->recording, UINT64_MAX, on_event_nearby, &nearby, &error);
+        screen->at = at;
+        screen->scroll = scroll;
+        return r < 0 ? report_error("%s: %s", screen->run->id, error) : EXIT_SUCCESS;
+}
+
 static int go_to(RunScreen *screen, uint64_t event) {
         int status = screen->replay && replayed(screen) <= event ? EXIT_SUCCESS : begin_replay(screen, event);
 
@@ -419,7 +469,7 @@ static int go_to(RunScreen *screen, uint64_t event) {
         screen->at = replayed(screen);
         screen->pane_read = 0; /* read it at once */
         set_nodes(screen, recording_nodes_at(screen->recording, screen->replay, past_time(screen)));
-        return EXIT_SUCCESS;
+        return read_events_nearby(screen);
 }
 
 /* Replays everything, once for each time that the past is looked at. */

@@ -299,10 +299,15 @@ static char *subject_text(const View *view, const Action *action) {
 }
 
 static void ask(View *view, const Action *action) {
+        const RunInfo *run = run_of(view);
+        bool needs_run = action->key != '/' && action->key != 'a';
+
         find_subject(view);
         view->subject.text = subject_text(view, action);
         if (!view->subject.text && action->key != '/')
                 (void) report_error("there is no run here");
+        else if (needs_run && run_info_has_finished(run) && !*run->restart)
+                (void) report_error("%s has finished: %s", run->id, run->status);
         else
                 view->asking = action;
 }
@@ -413,9 +418,9 @@ static void draw_wrapped(const View *view, Style style, const char *text, unsign
         g_auto(GStrv) lines = NULL;
         unsigned n;
 
-        text_append_wrapped(wrapped, clean, 0, screen_columns());
+        text_append_broken(wrapped, clean, screen_columns());
         lines = g_strsplit(wrapped->str, "\n", -1);
-        n = MAX(g_strv_length(lines), 2) - 1; /* an empty one follows the last newline */
+        n = g_strv_length(lines);
         for (unsigned i = 0; i < n; i++) {
                 g_autoptr(GString) line = g_string_new(NULL);
 

@@ -599,6 +599,45 @@ def test_start_again(btd, screens):
         "btctl: run 'boot.3' is not in the history any more; 'btctl history' shows the runs that are\n")
 
 
+def test_a_run_that_has_finished(btd, screens):
+    """Nothing is asked that would not help."""
+    btd.tree("boot", IDLE)
+    start_btd(btd)
+    run = start(btd, "boot")
+    assert btd.btctl("halt", run, "--wait").returncode == 0
+    screen = screens()
+    screen.wait("1 tree, 0 running", "■ boot")
+    for key in "x", "Enter", "x", "p", "F":
+        screen.keys(key)
+        screen.wait(f"{run}: halted" if key == "Enter" else f"{run} has finished: halted", without=["[y/n]"])
+
+
+def test_the_beginning_of_many_events(btd, screens):
+    """More than the screen keeps: it reads those of the time that it shows."""
+    btd.tree("boot", {"type": "Repeat", "num_cycles": 25000, "child": {
+        "type": "Sequence", "name": "Round", "children": [{"type": "AlwaysSuccess"}]}})
+    start_btd(btd)
+    run = start(btd, "boot")
+    assert btd.btctl("wait", run).returncode == 0
+    screen = screens(run)
+    screen.wait(f"✓ {run}: success", "Repeat: success")
+    screen.keys(*["<"] * 12)
+    screen.wait("this is the first event that is kept", f"» {run}: started by")
+
+
+def test_a_long_answer(btd, screens):
+    """A text without blanks that is wider than the terminal is seen to its end."""
+    btd.tree("boot", IDLE, blackboard={"n": 1})
+    start_btd(btd)
+    start(btd, "boot")
+    screen = screens("boot")
+    screen.wait("Idle (Sleep)")
+    screen.keys("v")
+    screen.wait("Set a variable")
+    screen.type('n="' + 30 * "abcdef" + 'end"')
+    screen.wait('end"_')
+
+
 def test_a_breakpoint(btd, screens):
     """The run is paused when it reaches the breakpoint, which did not exist at the first event."""
     btd.tree("stops", {"type": "Sequence", "name": "All", "children": [{**IDLE, "name": "First"}, IDLE]})
