@@ -85,6 +85,8 @@ const Hint hints[] = {
         { HINT_KEY, "ForEach", "list|in|of|values|elements|over|array", "items", NULL },
         { HINT_KEY, "ForEach", "var|variable|name|element", "as", NULL },
         { HINT_KEY, "ForEach", "parallel|max_parallel|jobs|workers", "concurrency", NULL },
+        { HINT_KEY, "ForEach", "all|keep_going|continue|continue_on_error|continue_on_failure", "run_all", NULL },
+        { HINT_KEY, "ForEach", "title|element_name|display", "label", NULL },
         { HINT_KEY, "Loop", "items|list|values|in", "queue", NULL },
         { HINT_KEY, "Loop", "as|var|item", "variable", NULL },
         { HINT_KEY, "IfThenElse|WhileDoElse", "if|while|condition|test|then|do|else", "children",
