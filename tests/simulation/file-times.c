@@ -8,7 +8,6 @@
 #include <glib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -79,7 +78,7 @@ static void find(const char *path, struct timespec *at) {
 }
 
 int stat(const char *path, struct stat *ret_stat) {
-        int r = (int) syscall(SYS_newfstatat, AT_FDCWD, path, ret_stat, 0);
+        int r = fstatat(AT_FDCWD, path, ret_stat, 0);
 
         if (r >= 0)
                 find(path, &ret_stat->st_mtim);
@@ -87,7 +86,7 @@ int stat(const char *path, struct stat *ret_stat) {
 }
 
 int stat64(const char *path, struct stat64 *ret_stat) {
-        int r = (int) syscall(SYS_newfstatat, AT_FDCWD, path, ret_stat, 0);
+        int r = fstatat64(AT_FDCWD, path, ret_stat, 0);
 
         if (r >= 0)
                 find(path, &ret_stat->st_mtim);

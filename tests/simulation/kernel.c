@@ -343,7 +343,7 @@ int rename(const char *from, const char *to) {
                         return fail(EXDEV);
                 note_renamed(from, to);
         }
-        return (int) syscall(SYS_rename, from, to);
+        return (int) syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 /* The files change places, so neither is removed. */
@@ -367,7 +367,7 @@ int unlink(const char *path) {
                 if (access(path, F_OK) >= 0)
                         kernel.hooks->removed(path);
         }
-        return (int) syscall(SYS_unlink, path);
+        return (int) syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
 int mkdir(const char *path, mode_t mode) {
@@ -377,7 +377,7 @@ int mkdir(const char *path, mode_t mode) {
                 if (disk_of(path) != DISK_FINE && access(path, F_OK) < 0)
                         return refuse(path);
         }
-        return (int) syscall(SYS_mkdir, path, mode);
+        return (int) syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
 /* There is no real disk to wait for. */
