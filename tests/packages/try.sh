@@ -97,7 +97,8 @@ end() {
         [ -z "$nspawn" ] || kill -KILL "${leader:-$nspawn}" "$nspawn" 2>/dev/null || true
         wait 2>/dev/null
         rm -rf "$machine"
-        rmdir "${cgroups[@]}" 2>/dev/null || true
+        # The machine has made others in them.
+        [ ${#cgroups[@]} -eq 0 ] || find "${cgroups[@]}" -depth -type d -exec rmdir {} + 2>/dev/null || true
 }
 
 inside() {
