@@ -31,6 +31,7 @@ const Hint hints[] = {
         { HINT_TYPE, NULL, "Try|Catch", "TryCatch", NULL },
         { HINT_TYPE, NULL, "Cleanup|CleanUp|Defer|Always", "Finally", NULL },
         { HINT_TYPE, NULL, "Print|Echo|Message", "Log", NULL },
+        { HINT_TYPE, NULL, "Write|FileWrite|SaveFile|Tee|AppendFile|WriteText", "WriteFile", NULL },
         { HINT_TYPE, NULL, "Set|SetBlackboard|SetVariable|Assign|Eval", "Script", NULL },
         { HINT_TYPE, NULL, "Check|Test|Assert|Expression|ScriptCondition", "Condition", NULL },
         { HINT_TYPE, NULL, "File|FileExists|DirectoryExists", "PathExists", NULL },

@@ -26,6 +26,7 @@ const NodeType *const leaf_types[] = {
         &restart_unit_type,
         &reload_unit_type,
         &spawn_type,
+        &write_file_type,
         &script_type,
         &sleep_type,
         &log_type,

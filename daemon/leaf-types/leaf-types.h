@@ -28,6 +28,7 @@ extern const NodeType spawn_type;
 extern const NodeType start_unit_type;
 extern const NodeType stop_unit_type;
 extern const NodeType unit_state_type;
+extern const NodeType write_file_type;
 
 /* All leaf types, NULL-terminated. */
 extern const NodeType *const leaf_types[];

@@ -17,6 +17,7 @@ static const struct {
         { &restart_unit_type, &unit_job_kind },
         { &reload_unit_type, &unit_job_kind },
         { &spawn_type, &spawn_kind },
+        { &write_file_type, &write_file_kind },
         { &script_type, &script_kind },
         { &sleep_type, &sleep_kind },
         { &log_type, &log_kind },

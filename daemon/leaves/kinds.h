@@ -31,6 +31,7 @@ extern const LeafKind sleep_kind;
 extern const LeafKind spawn_kind;
 extern const LeafKind unit_job_kind;
 extern const LeafKind unit_state_kind;
+extern const LeafKind write_file_kind;
 
 /* For LeafServices: what runs the type of leaf in the daemon. NULL: nothing does. */
 const LeafKind *leaf_kind_of(const NodeType *type);

@@ -216,6 +216,29 @@ def test_too_much_output(btd):
     assert "stdout is longer than" in btd.log()
 
 
+def test_a_file_is_written(btd, tmp_path):
+    """At once, so that others find the old or the new text; or at its end."""
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_text("before\n")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    before = file.open(encoding="utf-8")
+    btd.tree("write", {"type": "Sequence", "children": [
+        {"type": "WriteFile", "name": "New", "path": f"{tmp_path}/new", "text": "{n} of\n", "mode": "0600"},
+        {"type": "WriteFile", "name": "Again", "path": str(link), "text": "after\n"},
+        {"type": "WriteFile", "name": "More", "path": str(file), "text": "that\n", "append": True},
+        {"type": "WriteFile", "name": "Device", "path": "/dev/null", "text": "x"},
+        {"type": "WriteFile", "name": "Full", "path": "/dev/full", "text": "x"}]}, blackboard={"n": 3})
+    btd.start()
+    status, cause = btd.client.finish(btd.client.start("write")[1])
+    assert (status, cause) == (
+        "failure", "Sequence/Full: exited with status 1: /dev/full: No space left on device")
+    assert (tmp_path / "new").read_text() == "3 of\n" and (tmp_path / "new").stat().st_mode & 0o777 == 0o600
+    assert link.is_symlink() and file.read_text() == "after\nthat\n" and file.stat().st_mode & 0o777 == 0o640
+    assert before.read() == "before\n"
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+
+
 def test_output_that_is_no_text(btd):
     assert run_with_output(btd, "printf 'a\\377b'") == "a\ufffdb"
     assert "its stdout is not UTF-8, so some bytes are replaced; \"stdout_format\": \"bytes\" keeps them" in btd.log()

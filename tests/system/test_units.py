@@ -487,6 +487,16 @@ def test_the_streams_of_a_process_are_files(machine):
     assert machine.client.variables(path)["said"] == "one.two.two."
 
 
+def test_files_outside_of_the_sandbox(machine):
+    """Of the kernel, and where btd cannot write itself."""
+    machine.load("write", {"type": "Sequence", "children": [
+        {"type": "WriteFile", "path": "/proc/sys/net/ipv4/ip_default_ttl", "text": "61\n"},
+        {"type": "WriteFile", "path": "/usr/local/written", "text": "here"}]})
+    _, path = machine.client.start("write")
+    assert machine.client.finish(path) == ("success", "")
+    assert machine.check("cat", "/proc/sys/net/ipv4/ip_default_ttl", "/usr/local/written") == "61\nhere"
+
+
 def test_a_condition_follows_the_unit(machine):
     """A UnitState that is not met yet fails; the retry sees the change."""
     machine.unit("watched.service", oneshot("true"))

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Spawn runs a program; its exit status decides the outcome. Command is a condition on the exit status of a program
- * that runs again and again.
+ * Spawn runs a program; its exit status decides the outcome. WriteFile is a Spawn of btd-write, which gets the text on
+ * its standard input. Command is a condition on the exit status of a program that runs again and again.
  */
 
+#include <unistd.h>
+
+#include "basic/cleanup.h"
 #include "basic/span.h"
 #include "basic/timers.h"
 #include "leaf-types/leaf-types.h"
+#include "leaf-types/write-file.h"
 #include "leaves/kinds.h"
 #include "leaves/spawn/spawn-execution.h"
 
@@ -19,11 +23,14 @@ static void on_spawn_ended(Status status, Leaf *leaf) {
         leaf_end(leaf, status);
 }
 
-static Status spawn_start(Leaf *leaf) {
+static Status start(Leaf *leaf, const SpawnParams *params) {
         Spawn *op = leaf->op;
 
-        return execution_new(leaf, leaf->params, 0, on_spawn_ended, &op->execution) < 0 ? STATUS_FAILURE
-                                                                                        : STATUS_RUNNING;
+        return execution_new(leaf, params, 0, on_spawn_ended, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
+}
+
+static Status spawn_start(Leaf *leaf) {
+        return start(leaf, leaf->params);
 }
 
 static void on_left_ended(Status status, Leaf *leaf) {
@@ -32,15 +39,18 @@ static void on_left_ended(Status status, Leaf *leaf) {
 
 /* A unit outlives the daemon. A child ends with it; if it was left alone, only its parent could have learned its exit
  * status. */
-static Status spawn_recover(Leaf *leaf) {
+static Status recover(Leaf *leaf, const SpawnParams *params) {
         Spawn *op = leaf->op;
 
         if (!json_object_object_get(leaf->memo, "unit"))
-                return execution_end_left(leaf, leaf->params, on_left_ended, &op->execution) < 0 ? STATUS_IDLE
-                                                                                                 : STATUS_RUNNING;
+                return execution_end_left(leaf, params, on_left_ended, &op->execution) < 0 ? STATUS_IDLE
+                                                                                           : STATUS_RUNNING;
 
-        return execution_recover(leaf, leaf->params, on_spawn_ended, &op->execution) < 0 ? STATUS_FAILURE
-                                                                                         : STATUS_RUNNING;
+        return execution_recover(leaf, params, on_spawn_ended, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
+}
+
+static Status spawn_recover(Leaf *leaf) {
+        return recover(leaf, leaf->params);
 }
 
 static bool spawn_halt(Leaf *leaf) {
@@ -75,6 +85,79 @@ const LeafKind spawn_kind = {
         .release = spawn_release,
         .describe = spawn_describe,
         .recover = spawn_recover,
+        .reads = true,
+};
+
+#define WRITE_ARGUMENTS_MAX 5u
+#define WRITE_KILL_TIMEOUT_USEC (10 * UINT64_C(1000000))
+
+typedef struct WriteFile {
+        Spawn spawn; /* first: a WriteFile is a Spawn */
+        SpawnParams params;
+        const char *argv[WRITE_ARGUMENTS_MAX];
+        char *program, *mode;
+} WriteFile;
+
+/* Beside btd, if btd is not installed. */
+static char *find_btd_write(void) {
+        g_autofree char *btd = g_file_read_link("/proc/self/exe", NULL), *directory = g_path_get_dirname(btd ?: "/"),
+                        *program = g_build_filename(directory, "btd-write", NULL);
+
+        return access(BTD_WRITE, X_OK) < 0 && access(program, X_OK) >= 0 ? g_steal_pointer(&program)
+                                                                         : g_strdup(BTD_WRITE);
+}
+
+static const SpawnParams *write_file_params(Leaf *leaf) {
+        const WriteFileParams *params = leaf->params;
+        WriteFile *op = leaf->op;
+        size_t n = 0;
+
+        op->program = find_btd_write();
+        op->mode = params->mode ? g_strconcat("--mode=", params->mode, NULL) : NULL;
+        op->argv[n++] = op->program;
+        if (op->mode)
+                op->argv[n++] = op->mode;
+        if (params->append)
+                op->argv[n++] = "--append";
+        op->argv[n++] = params->path;
+        g_assert(n < WRITE_ARGUMENTS_MAX);
+        op->params = (SpawnParams){
+                .argv = op->argv,
+                .user = params->user,
+                .group = params->group,
+                .as = SPAWN_AS_AUTO,
+                .input = params->text,
+                .timeout = params->timeout,
+                .kill_timeout = WRITE_KILL_TIMEOUT_USEC,
+                .on_recover = params->on_recover,
+        };
+        return &op->params;
+}
+
+static Status write_file_start(Leaf *leaf) {
+        return start(leaf, write_file_params(leaf));
+}
+
+static Status write_file_recover(Leaf *leaf) {
+        return recover(leaf, write_file_params(leaf));
+}
+
+static void write_file_release(Leaf *leaf) {
+        WriteFile *op = leaf->op;
+
+        spawn_release(leaf);
+        g_free(op->program);
+        g_free(op->mode);
+}
+
+const LeafKind write_file_kind = {
+        .op_size = sizeof(WriteFile),
+        .start = write_file_start,
+        .halt = spawn_halt,
+        .halts_at_once = spawn_halts_at_once,
+        .release = write_file_release,
+        .describe = spawn_describe,
+        .recover = write_file_recover,
         .reads = true,
 };
 
