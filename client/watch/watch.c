@@ -300,13 +300,12 @@ static char *subject_text(const View *view, const Action *action) {
 
 static void ask(View *view, const Action *action) {
         const RunInfo *run = run_of(view);
-        bool needs_run = action->key != '/' && action->key != 'a';
 
         find_subject(view);
         view->subject.text = subject_text(view, action);
         if (!view->subject.text && action->key != '/')
                 (void) report_error("there is no run here");
-        else if (needs_run && run_info_has_finished(run) && !*run->restart)
+        else if (action->key == 'x' && run_info_has_finished(run) && !*run->restart)
                 (void) report_error("%s has finished: %s", run->id, run->status);
         else
                 view->asking = action;

@@ -600,14 +600,14 @@ def test_start_again(btd, screens):
 
 
 def test_a_run_that_has_finished(btd, screens):
-    """Nothing is asked that would not help."""
+    """Nobody is asked whether to halt it."""
     btd.tree("boot", IDLE)
     start_btd(btd)
     run = start(btd, "boot")
     assert btd.btctl("halt", run, "--wait").returncode == 0
     screen = screens()
     screen.wait("1 tree, 0 running", "■ boot")
-    for key in "x", "Enter", "x", "p", "F":
+    for key in "x", "Enter", "x":
         screen.keys(key)
         screen.wait(f"{run}: halted" if key == "Enter" else f"{run} has finished: halted", without=["[y/n]"])
 
@@ -617,7 +617,7 @@ def test_the_beginning_of_many_events(btd, screens):
     btd.tree("boot", {"type": "Repeat", "num_cycles": 25000, "child": {
         "type": "Sequence", "name": "Round", "children": [{"type": "AlwaysSuccess"}]}})
     start_btd(btd)
-    run = start(btd, "boot")
+    run = btd.client.start("boot")[0]
     assert btd.btctl("wait", run).returncode == 0
     screen = screens(run)
     screen.wait(f"✓ {run}: success", "Repeat: success")
