@@ -26,10 +26,12 @@ static inline void *foreach_next(GHashTableIter *iter) {
 #define TABLE_FOREACH(value, table)                                                                                    \
         for (GHashTableIter value##_iter = foreach_begin(table); (value = foreach_next(&value##_iter));)
 
-/* The elements of a GArray, by pointers to them; and of a GPtrArray. */
+/* The elements of a GArray, by pointers to them; and of a GPtrArray. An empty one can have no memory, and then there is
+ * no address behind it. */
 #define ARRAY_FOREACH(type, element, array)                                                                            \
-        for (type *element = (void *) (array)->data, *element##_end = element + (array)->len; element < element##_end; \
-             element++)
+        for (type *element = (void *) (array)->data, *element##_end = element ? element + (array)->len : NULL;         \
+             element < element##_end; element++)
 #define PTRS_FOREACH(type, element, array)                                                                             \
-        for (type * element, **element##_at = (type **) (array)->pdata, **element##_end = element##_at + (array)->len; \
+        for (type * element, **element##_at = (type **) (array)->pdata,                                                \
+                             **element##_end = element##_at ? element##_at + (array)->len : NULL;                      \
              element##_at < element##_end && (element = *element##_at, true); element##_at++)

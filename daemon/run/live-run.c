@@ -145,6 +145,8 @@ void live_run_settle(Run *run) {
                 run->later = timer_new(run->services->leaves->timers, tree->interval, on_later, run);
         }
 
+        /* Who stops what has started the run waits for its end, while btd waits for its own stop. */
+        run->turn.urgent = run->halting;
         if (run_wants_tick(run) && run->in_doubt)
                 ticker_queue_in_doubt(run->services->ticker, &run->turn);
         else if (run_wants_tick(run))

@@ -12,6 +12,7 @@
 struct Ticker {
         GSource source; /* must be the first member; GLib keeps it alive until the last dispatch has returned */
         GQueue queue;
+        GQueue urgent; /* what is ticked while the ticker is held; else empty */
         /* Of entries that are not ticked yet: before and after the question. [1]: those that came in doubt again while
          * the question before was asked. */
         GQueue in_doubt[2], asked[2];
@@ -20,8 +21,12 @@ struct Ticker {
         void *userdata;
 };
 
-static bool ticker_has_work(const Ticker *ticker) {
-        return ticker->queue.length > 0 && !ticker->held;
+static GQueue *ticked_queue(Ticker *ticker) {
+        return ticker->held ? &ticker->urgent : &ticker->queue;
+}
+
+static bool ticker_has_work(Ticker *ticker) {
+        return ticked_queue(ticker)->length > 0;
 }
 
 static gboolean ticker_prepare(GSource *source, int *ret_timeout) {
@@ -33,13 +38,17 @@ static gboolean ticker_check(GSource *source) {
         return ticker_has_work((Ticker *) source);
 }
 
+static TickerEntry *entry_of(GList *link) {
+        return (TickerEntry *) ((char *) link - offsetof(TickerEntry, link));
+}
+
 bool ticker_tick(Ticker *ticker) {
         TickerEntry *entry;
 
         if (!ticker_has_work(ticker))
                 return false;
 
-        entry = (TickerEntry *) ((char *) ticker->queue.head - offsetof(TickerEntry, link));
+        entry = entry_of(ticked_queue(ticker)->head);
         ticker_remove(ticker, entry);
         entry->tick(entry->userdata);
         return true;
@@ -50,7 +59,8 @@ static gboolean ticker_dispatch(GSource *source, GSourceFunc callback, void *use
         Ticker *ticker = (Ticker *) source;
         int64_t until = g_get_monotonic_time() + TURN_USEC_MAX;
 
-        for (unsigned left = MIN(ticker->queue.length, TURN_TICKS_MAX); left > 0 && ticker_has_work(ticker); left--) {
+        for (unsigned left = MIN(ticked_queue(ticker)->length, TURN_TICKS_MAX); left > 0 && ticker_has_work(ticker);
+             left--) {
                 ticker_tick(ticker);
                 if (g_source_is_destroyed(source))
                         return G_SOURCE_REMOVE;
@@ -71,6 +81,7 @@ Ticker *ticker_new(GMainContext *context) {
         Ticker *ticker = (Ticker *) g_source_new(&ticker_funcs, sizeof(Ticker));
 
         g_queue_init(&ticker->queue);
+        g_queue_init(&ticker->urgent);
         g_source_set_name(&ticker->source, "ticker");
         g_source_attach(&ticker->source, context);
         return ticker;
@@ -90,8 +101,10 @@ static void enter(TickerEntry *entry, GQueue *queue) {
 }
 
 void ticker_queue(Ticker *ticker, TickerEntry *entry) {
+        if (entry->urgent && ticker->held && entry->link.data != &ticker->urgent)
+                ticker_remove(ticker, entry);
         if (!entry->link.data)
-                enter(entry, &ticker->queue);
+                enter(entry, entry->urgent ? ticked_queue(ticker) : &ticker->queue);
 }
 
 void ticker_remove(Ticker *ticker, TickerEntry *entry) {
@@ -100,10 +113,6 @@ void ticker_remove(Ticker *ticker, TickerEntry *entry) {
 
         g_queue_unlink(entry->link.data, &entry->link);
         entry->link.data = NULL;
-}
-
-void ticker_hold(Ticker *ticker, bool held) {
-        ticker->held = held;
 }
 
 bool ticker_is_held(const Ticker *ticker) {
@@ -138,6 +147,21 @@ static void move_all(GQueue *from, GQueue *to) {
                 link->data = to;
                 g_queue_push_tail_link(to, link);
         }
+}
+
+void ticker_hold(Ticker *ticker, bool held) {
+        GList *link = held && !ticker->held ? ticker->queue.head : NULL;
+
+        ticker->held = held;
+        while (link) {
+                TickerEntry *entry = entry_of(link);
+
+                link = link->next;
+                if (entry->urgent)
+                        ticker_queue(ticker, entry);
+        }
+        if (!held)
+                move_all(&ticker->urgent, &ticker->queue);
 }
 
 void ticker_ask(Ticker *ticker) {

@@ -15,7 +15,8 @@ typedef struct Ticker Ticker;
 typedef struct TickerEntry {
         void (*tick)(void *userdata);
         void *userdata;
-        GList link; /* private; its data is the queue that it is in, or NULL */
+        bool urgent; /* it is ticked also while the ticker is held; queue it again after a change */
+        GList link;  /* private; its data is the queue that it is in, or NULL */
 } TickerEntry;
 
 Ticker *ticker_new(GMainContext *context);
@@ -25,7 +26,7 @@ void ticker_free(Ticker *ticker);
 void ticker_queue(Ticker *ticker, TickerEntry *entry);
 void ticker_remove(Ticker *ticker, TickerEntry *entry);
 
-/* Nothing is ticked while the ticker is held. */
+/* While the ticker is held, only urgent entries are ticked. */
 void ticker_hold(Ticker *ticker, bool held);
 bool ticker_is_held(const Ticker *ticker);
 

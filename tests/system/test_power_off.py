@@ -91,6 +91,9 @@ def prepare(machine):
     machine.unit("early.service", EARLY)
     machine.unit("slow@.service", SLOW)
     machine.unit("alarm.service", "[Service]\nExecStart=/bin/sh -c 'echo unit >>/kept/alarms'\n")
+    # It waits for the halt of its run, and btd's own stop for it.
+    machine.unit("btd-run@.service.d/patient.conf", "[Service]\nTimeoutStopSec=infinity\n")
+    machine.tree("as-unit", otherwise(shell("Unit", "exec sleep infinity")))
     for name, root in TREES.items():
         keys = {"restart": "always"} if name == "again" else {}
         for copy in range(COPIES):
@@ -106,7 +109,9 @@ def start(machine):
     for name in TREES:
         for copy in range(COPIES):
             machine.client.start(f"{name}-{copy}")
+    machine.check("systemctl", "start", "--no-block", "btd-run@as\\x2dunit.service")
     client.wait(lambda: machine.path("/kept/written").exists(), "the first process")
+    client.wait(lambda: "as-unit" in {run.tree for run in machine.client.runs()}, "the run of a unit")
     return {run.id for run in machine.client.runs()}
 
 

@@ -12,8 +12,10 @@
  * is left alone otherwise, as systemctl does at Ctrl-C.
  */
 
-#include "leaves/unit/systemd-job.h"
+#include <assert.h>
+
 #include "basic/cleanup.h"
+#include "leaves/unit/systemd-job.h"
 #include "leaves/unit/systemd.h"
 
 /* With two references for each permit while another daemon takes over, and the rules that systemd has for itself. */
@@ -191,6 +193,7 @@ static void jobs_plan_turn(Jobs *jobs) {
 static GQueue *queue_of(const Job *job) {
         Jobs *jobs = job->jobs;
 
+        assert(jobs);
         return job->phase == JOB_WAITING ? &jobs->waiting
                : job->phase == JOB_ASKED ? &jobs->asked
                                          : g_hash_table_lookup(jobs->queued, job->path);

@@ -147,6 +147,37 @@ static void on_doubted(void *userdata) {
         ++*(unsigned *) userdata;
 }
 
+/* It is ticked while the others are held, whether it was queued before, in doubt or afterwards. */
+static void test_urgent(void) {
+        g_autoptr(GMainContext) context = g_main_context_new();
+        g_autoptr(Ticker) ticker = ticker_new(context);
+        Ticked ticked[4] = { 0 };
+        unsigned n_doubts = 0;
+
+        ticker_set_doubted(ticker, on_doubted, &n_doubts);
+        queue_all(ticker, ticked, 4);
+        ticker_queue_in_doubt(ticker, &ticked[2].entry);
+        ticked[0].entry.urgent = true;
+        ticker_hold(ticker, true);
+        run_all(context);
+        g_assert_cmpuint(ticked[0].count, ==, 1);
+        g_assert_cmpuint(total(ticked, 4), ==, 1);
+
+        for (size_t i = 1; i <= 2; i++) {
+                ticked[i].entry.urgent = true;
+                ticker_queue(ticker, &ticked[i].entry);
+        }
+        run_all(context);
+        g_assert_cmpuint(total(ticked, 4), ==, 3);
+        g_assert_cmpuint(ticked[3].count, ==, 0);
+
+        ticker_queue(ticker, &ticked[0].entry);
+        ticker_hold(ticker, false);
+        run_all(context);
+        g_assert_cmpuint(ticked[0].count, ==, 2);
+        g_assert_cmpuint(total(ticked, 4), ==, 5);
+}
+
 /* An entry in doubt waits, also if it was queued before; the others do not. */
 static void test_doubt(void) {
         g_autoptr(GMainContext) context = g_main_context_new();
@@ -236,6 +267,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/ticker/budget-of-time", test_budget_of_time);
         g_test_add_func("/ticker/remove", test_remove);
         g_test_add_func("/ticker/hold", test_hold);
+        g_test_add_func("/ticker/urgent", test_urgent);
         g_test_add_func("/ticker/doubt", test_doubt);
         g_test_add_func("/ticker/doubt-after-the-question", test_doubt_after_the_question);
         g_test_add_func("/ticker/doubts-without-end", test_doubts_without_end);
