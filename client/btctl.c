@@ -19,8 +19,8 @@ const Verb verb_table[] = {
           verb_status, true },
         { "start", "TREE...", 1, UINT_MAX,
           OPTION_BIT(OPTION_INSTANCE) | OPTION_BIT(OPTION_UNESCAPE) | OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) |
-                  OPTION_BIT(OPTION_FOLLOW) | OPTION_BIT(OPTION_ATTACH) | OPTION_BIT(OPTION_ONCE) |
-                  OPTION_BIT(OPTION_TOKEN),
+                  OPTION_BIT(OPTION_FOLLOW) | OPTION_BIT(OPTION_ATTACH) | OPTION_BIT(OPTION_REPLACE) |
+                  OPTION_BIT(OPTION_ONCE) | OPTION_BIT(OPTION_TOKEN),
           "Start trees, and print the names of the runs", verb_start },
         { "run", "FILE", 1, 1, OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW),
           "Run a tree file that is not installed", verb_run },
@@ -88,7 +88,7 @@ const Verb verb_table[] = {
 /* The column where the explanations start. */
 #define HELP_COLUMN 28
 
-static void print_options(uint32_t ids, const char *verb) {
+static void print_options(uint64_t ids, const char *verb) {
         for (OptionId id = 0; id < OPTION_MAX_; id++) {
                 const Option *option = &option_table[id];
                 g_autofree char *letter = option->letter ? g_strdup_printf("-%c, ", option->letter) : g_strdup("    ");

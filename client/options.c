@@ -29,6 +29,8 @@ const Option option_table[OPTION_MAX_] = {
         [OPTION_SET] = { "set", 0, "KEY=JSON", "Set a variable of the run; may be given more than once" },
         [OPTION_WAIT] = { "wait", 0, NULL, "Wait until the run has finished" },
         [OPTION_ATTACH] = { "attach", 0, NULL, "Use the run that is running, if there is one" },
+        [OPTION_REPLACE] = { "replace", 0, NULL,
+                             "Halt the run that is running, if there is one, and start when it has ended" },
         [OPTION_ONCE] = { "once", 0, NULL, "Wait for this run only, not for its restarts" },
         [OPTION_TOKEN] = { "token", 0, "TOKEN", "Start only once with this token" },
         [OPTION_FOLLOW] = { "follow", 'f', NULL, "Print what happens, until the run has finished" },

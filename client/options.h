@@ -31,6 +31,7 @@ typedef enum OptionId {
         OPTION_SET,
         OPTION_WAIT,
         OPTION_ATTACH,
+        OPTION_REPLACE,
         OPTION_ONCE,
         OPTION_TOKEN,
         OPTION_FOLLOW,
@@ -49,7 +50,7 @@ typedef enum OptionId {
         OPTION_MAX_,
 } OptionId;
 
-#define OPTION_BIT(id) (UINT32_C(1) << (id))
+#define OPTION_BIT(id) (UINT64_C(1) << (id))
 #define OPTION_BITS_COMMON (OPTION_BIT(OPTION_COMMON_MAX_) - 1)
 
 typedef struct Option {
@@ -65,7 +66,7 @@ extern const Option option_table[OPTION_MAX_];
 const char *option_help(OptionId id, const char *verb);
 
 typedef struct Options {
-        uint32_t given;                  /* bits of OptionId */
+        uint64_t given;                  /* bits of OptionId */
         const char *values[OPTION_MAX_]; /* the last value given; borrowed from the command line */
         GPtrArray *sets;                 /* the values of all --set, in order */
 } Options;

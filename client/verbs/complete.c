@@ -21,7 +21,7 @@ static int complete_verbs(Client *client, const char *of) {
 
 /* Prints the options of the verb, if it is known, and those of all verbs; with '=' if a value follows. */
 static int complete_options(Client *client, const char *of) {
-        uint32_t ids = OPTION_BITS_COMMON;
+        uint64_t ids = OPTION_BITS_COMMON;
 
         for (const Verb *it = verb_table; it->name; it++)
                 if (of && strcmp(it->name, of) == 0)

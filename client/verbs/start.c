@@ -68,6 +68,8 @@ static int append_options(const Started *started, sd_bus_message *message) {
                 r = sd_bus_message_append(message, "{sv}", "instance", "s", started->instance);
         if (r >= 0 && has(started, OPTION_ATTACH))
                 r = sd_bus_message_append(message, "{sv}", "attach", "b", true);
+        if (r >= 0 && has(started, OPTION_REPLACE))
+                r = sd_bus_message_append(message, "{sv}", "replace", "b", true);
         if (r >= 0 && token)
                 r = sd_bus_message_append(message, "{sv}", "token", "s", token);
         if (r >= 0 && !started->text && tells_that_it_waits(started))
@@ -205,6 +207,8 @@ int start_check_options(const Client *client) {
         if (options_has(options, OPTION_ONCE) && !options_has(options, OPTION_WAIT) &&
             !options_has(options, OPTION_FOLLOW))
                 return report_usage("'--once' needs --wait or --follow");
+        if (options_has(options, OPTION_ATTACH) && options_has(options, OPTION_REPLACE))
+                return report_usage("--attach and --replace cannot be given together");
 
         return variables_check("--set ", options->sets);
 }

@@ -11,7 +11,7 @@ typedef struct Verb {
         const char *name;
         const char *operands; /* for the usage: "TREE|RUN"; NULL: none */
         unsigned min_operands, max_operands;
-        uint32_t options;                            /* bits of OptionId, besides the common ones */
+        uint64_t options;                            /* bits of OptionId, besides the common ones */
         const char *help;                            /* one line */
         int (*run)(Client *client, char **operands); /* returns an exit status; operands: NULL-terminated */
         bool pages;                                  /* its output can be long; not with --follow */

@@ -228,6 +228,17 @@ def test_bus_that_comes_back(btd_own_bus, tmp_path, quiet):
     assert status == 0 and "boot.1: success" in output.splitlines()[-1]
 
 
+def test_replace(btd):
+    """The run that is running is halted first; nothing is halted if the new one cannot be started."""
+    btd.tree("boot", LONG, inputs={"a": {"type": "int", "default": 1}})
+    btd.start()
+    for number in 1, 2:
+        assert btd.btctl("start", "boot", "--replace").stdout == f"boot.{number}\n"
+    assert [(run.id, run.status) for run in btd.client.runs()] == [("boot.2", "running")]
+    assert btd.btctl("start", "boot", "--replace", "--set", "a=true").returncode == 1
+    assert btd.client.runs()[-1].status == "running"
+
+
 def test_attach(btd):
     """--attach uses the running run, whoever started it, and its result; if none is running, it starts one."""
     btd.tree("boot", LONG)
