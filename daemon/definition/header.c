@@ -88,9 +88,21 @@ static char *who_problem(const char *text) {
                                          shown);
 }
 
+static char *who_trap(const char *text) {
+        const char *name = text + (*text == '@');
+
+        return name[strspn(name, G_CSET_DIGITS)]
+                       ? NULL
+                       : g_strdup_printf(
+                                 "'%s' is the name of an account here, and not a number; hardly any account has "
+                                 "such a name",
+                                 name);
+}
+
 static const TextFormat who_format = { .name = "a user, or a group behind an '@'",
                                        .pattern = "^@?[^/:@ \\t\\n]+$",
-                                       .problem = who_problem };
+                                       .problem = who_problem,
+                                       .trap = who_trap };
 
 #define ACCESS_MEMBER(verb, index, what)                                                                               \
         {                                                                                                              \
