@@ -73,11 +73,19 @@ static char *running_detail(const Tree *tree, const NodeHistory *history, const 
         return g_string_free(text, text->len == 0);
 }
 
+/* NULL: nobody has forced the node. */
+static char *forced_detail(const Run *run, NodeId node) {
+        const Cause *why = NULL;
+        Status forced = run_forced(run, node, &why);
+
+        return forced != STATUS_IDLE ? g_strdup_printf("will be %s, %s", status_to_string(forced), why->text) : NULL;
+}
+
 static char *waiting_detail(const Run *run, NodeId node) {
-        g_autofree char *reason = run_describe_waiting(run, node);
+        g_autofree char *reason = run_describe_waiting(run, node), *forced = forced_detail(run, node);
 
         if (run_is_at_breakpoint(run, node))
-                return g_strdup("paused at a breakpoint");
+                return g_strconcat("paused at a breakpoint", forced ? "; " : NULL, forced, NULL);
 
         if (reason)
                 return g_strconcat("waits ", reason, NULL);
@@ -110,12 +118,15 @@ static char *stopping_detail(const Run *run, const Tree *tree, NodeId node) {
 }
 
 static char *idle_detail(const Run *run, const Tree *tree, const NodeHistory *history, NodeId node) {
-        const Cause *cause = node_history_cause(history, node), *why = NULL;
+        const Cause *cause = node_history_cause(history, node);
         uint32_t rounds = tree->nodes[node].type->flags & TYPE_FOR_EACH ? node_history_rounds(history, node) : 0;
-        Status forced = run_forced(run, node, &why);
 
-        if (forced != STATUS_IDLE && run_status(run) == STATUS_RUNNING)
-                return g_strdup_printf("will be %s, %s", status_to_string(forced), why->text);
+        if (run_status(run) == STATUS_RUNNING) {
+                char *forced = forced_detail(run, node);
+
+                if (forced)
+                        return forced;
+        }
         if (cause)
                 return cause_describe(tree, cause, node);
 

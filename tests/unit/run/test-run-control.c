@@ -221,6 +221,7 @@ static void test_force_at_a_breakpoint(void) {
         run_force(stage->run, 1, STATUS_SUCCESS, by_hand());
         run_stage_turn(stage);
         g_assert_true(run_paused(stage->run));
+        run_stage_assert_node(stage, 1, STATUS_RUNNING, "paused at a breakpoint; will be success, forced by hand");
         run_resume(stage->run, NULL);
         run_stage_turn(stage);
         g_assert_cmpuint(fake_starts("A"), ==, 0);
