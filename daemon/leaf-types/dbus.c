@@ -281,9 +281,9 @@ const NodeType dbus_signal_type = {
         .summary = "Waits for a D-Bus signal",
         .doc = "Succeeds at the first signal that matches. When the node starts, it subscribes to the signal; btd "
                "sends the subscription before any later message. So, if a DBusCall causes the signal, put the "
-               "DBusSignal before it in a Parallel, and the signal is not missed. If a sender is given, only its "
-               "current owner counts, and if this owner leaves the bus, the node fails. If the bus is lost, the node "
-               "continues to wait, but misses signals that are sent meanwhile.",
+               "DBusSignal before it in a Parallel: then the signal is not missed.\n\nIf a sender is given, only the "
+               "current owner of this name counts. When this owner leaves the bus, on_owner_lost decides. If the bus "
+               "is lost, the node continues to wait, but misses signals that are sent meanwhile.",
         .halting = "Ends at once.",
         .recovery =
                 "Waits again. Signals that were sent while no btd was there are missed. FAILURE if the sender has left "
@@ -468,15 +468,12 @@ const NodeType dbus_property_type = {
         .params_size = sizeof(DBusPropertyParams),
         .rules = dbus_property_rules,
         .summary = "True while a property of a D-Bus object has a certain value",
-        .doc = "Reads the property at each start of the node, then follows it by the signals of its service. If the "
-               "service sends none, give an interval. The value is unknown while the service is not running, the "
-               "object, the property "
-               "or the field does not exist, the bus is lost, or the service does not answer the first question within "
-               "25s. "
-               "Reading the property at the start may start the service; later the node only waits for the service. "
-               "Numbers are compared by value, whatever their "
-               "types. A test is evaluated again when the value, or a variable in the test, changes. If the test "
-               "cannot be evaluated for a value, the value counts as unknown.",
+        .doc = "Reads the property at each start of the node, which may start the service. Then it follows the "
+               "signals of the service. If the service sends none, give an interval. Numbers are compared by value, "
+               "whatever their types. A test is evaluated again when the value, or a variable in the test, "
+               "changes.\n\nThe value is unknown while the service is not running, while the object, the property or "
+               "the field does not exist, while the bus is lost, if the service does not answer the first question "
+               "within 25s, and if the test cannot be evaluated.",
 };
 
 static const Param dbus_name_params[] = {

@@ -229,15 +229,11 @@ const NodeType spawn_type = {
         .rules = spawn_rules,
         .flags = TYPE_PROCESS,
         .summary = "Runs a program and waits for its end",
-        .doc = "Succeeds when it exits with a status in success_exit. If it fails, the last three lines of its "
-               "standard "
-               "error are part of the cause (without 'stderr', a unit writes both outputs to the journal, and these "
-               "are "
-               "its last lines there).\n\nA transient unit has its own control group and "
-               "its own lines in the journal, can have any property that systemd knows, and is not in btd's "
-               "sandbox. A child has its own process group.\n\nProcesses that the program leaves running are stopped "
-               "with it; to start something that stays, use StartUnit. If it runs as a child, its descendants can "
-               "escape by leaving the process group; if it runs as a unit, they cannot.",
+        .doc = "Succeeds when the program exits with a status in success_exit.\n\nA transient unit has its own "
+               "control group and its own lines in the journal, can have any property that systemd knows, and is not "
+               "in btd's sandbox. A child has its own process group.\n\nProcesses that the program leaves running "
+               "are stopped with it; to start something that stays, use StartUnit. The descendants of a child can "
+               "escape by leaving the process group; those of a unit cannot.",
         .halting = "The process and everything that it started get kill_signal, and after kill_timeout SIGKILL.",
         .recovery =
                 "The process of a unit has continued, and its end counts as usual. If btd cannot know how the process "

@@ -153,10 +153,9 @@ const NodeType if_then_else_type = {
         .min_children = 2,
         .max_children = 3,
         .summary = "Runs its second child if the first succeeds, else its third",
-        .doc = "The first child is executed once, and decides. The outcome is that of the chosen child. If the "
-               "first child fails and there is no third child, the outcome is FAILURE, or what 'else' says: "
-               "\"success\" for a step "
-               "that is only sometimes needed. If the first child is skipped, the run ends with an ERROR.",
+        .doc = "The first child is executed once, and decides. The outcome is that of the chosen child. If the first "
+               "child fails and there is no third child, 'else' is the outcome: \"success\" suits a step that is "
+               "only sometimes needed. If the first child is skipped, the run ends with an ERROR.",
         .params = branch_params,
         .params_size = sizeof(BranchParams),
         .tick = if_then_else_tick,
@@ -219,10 +218,11 @@ const NodeType while_do_else_type = {
         .min_children = 2,
         .max_children = 3,
         .summary = "Runs its second child while the first succeeds, and its third while it fails",
-        .doc = "The first child decides; it is evaluated as long as the second or third child runs. When its outcome "
-               "changes, the running child is halted; the other child starts when that has ended. If the first child "
-               "fails and there is no third child, the outcome is FAILURE, or what 'else' says. If the first child is "
-               "skipped, the run ends with an ERROR.",
+        .doc = "The first child decides. It is evaluated as long as the second or third child runs. When its outcome "
+               "changes, the running child is halted, and the other child starts when that has ended. When the "
+               "second or third child ends by itself, the node ends with its outcome.\n\nIf the first child fails "
+               "and there is no third child, 'else' is the outcome. If the first child is skipped, the run ends with "
+               "an ERROR.",
         .params = branch_params,
         .params_size = sizeof(BranchParams),
         .tick = while_do_else_tick,
@@ -321,7 +321,7 @@ static const Param switch_params[] = {
           .kind = PARAM_STRINGS,
           .offset = offsetof(SwitchParams, cases),
           .required = true,
-          .doc = "A value for each child but the last, which is the default" },
+          .doc = "A value for each child except the last" },
         {},
 };
 
@@ -338,9 +338,10 @@ const NodeType switch_type = {
         .params_size = sizeof(SwitchParams),
         .rules = switch_rules,
         .summary = "Runs the child whose case equals a value",
-        .doc = "The value is compared with the cases as text or as a number. The last child is the default, for every "
-               "other value and for a variable that is not set. When the value changes while a child runs, that child "
-               "is halted, and the right one starts when it has ended.",
+        .doc = "The value is compared with the cases as text or as a number. The last child is for every other "
+               "value, and for a variable that is not set. When the value changes while a child runs, this child is "
+               "halted; the child of the new value starts when it has ended. When a child ends by itself, the node "
+               "ends with its outcome.",
         .tick = switch_tick,
         .halt = switch_halt,
         .never = switch_never,

@@ -89,9 +89,8 @@ const NodeType inhibit_type = {
         .params = inhibit_params,
         .params_size = sizeof(InhibitParams),
         .summary = "Holds off a shutdown or suspend while its child runs or halts",
-        .doc = "Takes an inhibitor lock of systemd-logind, as systemd-inhibit(1) does. The child starts when the lock "
-               "is "
-               "held. If logind refuses it or is not there, the node fails.",
+        .doc = "Takes an inhibitor lock of systemd-logind, as systemd-inhibit(1) does. The child starts when the "
+               "node has the lock. If logind refuses the lock or is not there, the node fails.",
         .tick = inhibit_tick,
         .never = outcomes_of_child,
 };

@@ -78,9 +78,9 @@ const NodeType keep_running_until_failure_type = {
         .class = NODE_DECORATOR,
         .flags = TYPE_NEVER_SUCCEEDS | TYPE_REPEATS,
         .summary = "Runs its child again and again until it fails",
-        .doc = "RUNNING until the child fails, then FAILURE. The next round follows at once if the child took time, "
-               "else "
-               "with the next tick, after the tree's interval at the latest.",
+        .doc = "RUNNING until the child fails, then FAILURE. After a round that took time, the next one starts at "
+               "once. After a round that took no time, it starts at the next tick, after the interval of the tree at "
+               "the latest.",
         .tick = keep_running_tick,
         .never = keep_running_never,
 };
@@ -105,7 +105,7 @@ static const Param loop_params[] = {
           .offset = offsetof(LoopParams, if_empty),
           .fallback = "\"SUCCESS\"",
           .values = outcome_names,
-          .doc = "The outcome when there are no more elements" },
+          .doc = "The outcome after the last element; also if the list is empty, or is no list" },
         {},
 };
 
@@ -128,8 +128,8 @@ const NodeType loop_type = {
         .params = loop_params,
         .params_size = sizeof(LoopParams),
         .summary = "Runs its child once for each element of a list",
-        .doc = "FAILURE as soon as the child fails; if_empty when there are no more elements. The next element follows "
-               "at once, but btd can do other work in between.",
+        .doc = "FAILURE as soon as the child fails. The list is read when the node starts, and its variable does not "
+               "change. The next element follows at once, but btd can do other work in between.",
         .tick = loop_tick,
         .never = loop_never,
 };
@@ -291,8 +291,9 @@ const NodeType for_each_type = {
         .params = for_each_params,
         .params_size = sizeof(ForEachParams),
         .summary = "Runs its child once for each element of a list, for several at the same time",
-        .doc = "SUCCESS when it has run for all elements, or the list is empty; a skipped element counts as a success. "
-               "FAILURE as soon as more than max_failures elements have failed: running ones are halted, and no more "
-               "are started; with run_all, when it has run for all of them. Also FAILURE if items is not a list.",
+        .doc = "SUCCESS when the child has run for all elements, or if the list is empty. FAILURE as soon as more "
+               "than max_failures elements have failed: elements that run are halted, and no others start. With "
+               "run_all, the child runs for all elements first. A skipped element counts as a success. Also FAILURE "
+               "if items is not a list.",
         .tick = for_each_tick,
 };

@@ -152,10 +152,9 @@ const NodeType pipeline_sequence_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that keeps ticking the children that have succeeded",
-        .doc = "Like Sequence, but the children before the running one are ticked again at every tick. While one of "
-               "them "
-               "runs, the children after it continue. FAILURE as soon as any child fails; SUCCESS when the last one "
-               "succeeds.",
+        .doc = "Like Sequence, but the children before the running one run again at every tick. While one of them "
+               "runs again, the running child continues, and when it succeeds, the next child starts. FAILURE as "
+               "soon as any child fails. SUCCESS when the last child succeeds; what still runs is halted.",
         .tick = pipeline_tick,
         .never = pipeline_never,
         .check = pipeline_check,

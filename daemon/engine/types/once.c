@@ -110,8 +110,8 @@ const NodeType run_once_type = {
         .params = run_once_params,
         .params_size = sizeof(RunOnceParams),
         .summary = "Runs its child once in a run",
-        .doc = "A child that has completed is not started again. If the child was skipped or halted, it has not "
-               "completed. In a ForEach with a concurrency above 1, each copy of the child has its own RunOnce.",
+        .doc = "A child that has succeeded or failed does not start again in this run. A child that was skipped or "
+               "halted does. In a ForEach with a concurrency above 1, each copy of the child has its own RunOnce.",
         .tick = run_once_tick,
         .never = run_once_never,
 };
@@ -129,7 +129,7 @@ static const Param precondition_params[] = {
           .offset = offsetof(PreconditionParams, otherwise),
           .fallback = "\"FAILURE\"",
           .values = otherwise_names,
-          .doc = "The outcome if it is not true" },
+          .doc = "The outcome if it is not true; \"RUNNING\": wait until it is true" },
         {},
 };
 

@@ -157,8 +157,8 @@ const NodeType sequence_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "Runs its children one after the other until one fails",
-        .doc = "SUCCESS when all children have succeeded; FAILURE as soon as one fails, without starting the "
-               "others. A skipped child is passed over; SKIPPED when all children were skipped.",
+        .doc = "SUCCESS when all children have succeeded. FAILURE as soon as one fails; the children after it do not "
+               "start. A skipped child is passed over. SKIPPED when all children were skipped.",
         .course = &sequence_course,
         .tick = sequence_tick,
         .halt = ordered_halt,
@@ -173,8 +173,9 @@ const NodeType async_sequence_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that yields between two children",
-        .doc = "Like Sequence, but after a child that completed at once it returns control to btd, and to the "
-               "reactive nodes above it, before it starts the next one.",
+        .doc = "Like Sequence, but after a child that completed at once the tick ends, and the next child starts in "
+               "another tick. So the conditions of reactive nodes above it are evaluated again between two children, "
+               "and other runs have their turn.",
         .tick = async_sequence_tick,
         .halt = ordered_halt,
         .never = sequence_never,
@@ -191,8 +192,9 @@ const NodeType sequence_with_memory_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that starts again with the child that failed",
-        .doc = "Like AsyncSequence, but when it starts again after a FAILURE or a halt, it begins with the child that "
-               "failed or was halted. After a SUCCESS it begins with the first child.",
+        .doc = "Like Sequence, but when it starts again after a FAILURE or a halt, it begins with the child that "
+               "failed or was halted. After a SUCCESS it begins with the first child. Between two children it "
+               "yields, as an AsyncSequence does.",
         .tick = sequence_with_memory_tick,
         .halt = ordered_halt,
         .never = sequence_never,
@@ -218,8 +220,8 @@ const NodeType fallback_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "Tries its children one after the other until one succeeds",
-        .doc = "SUCCESS as soon as one child succeeds, without starting the others; FAILURE when all have failed. A "
-               "skipped child is passed over; SKIPPED when all children were skipped.",
+        .doc = "SUCCESS as soon as one child succeeds; the children after it do not start. FAILURE when all have "
+               "failed. A skipped child is passed over. SKIPPED when all children were skipped.",
         .params = fallback_params,
         .params_size = sizeof(FallbackParams),
         .tells_cause = true,
@@ -238,8 +240,8 @@ const NodeType async_fallback_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Fallback that yields between two children",
-        .doc = "Like Fallback, but after a child that failed at once it returns control to btd, and to the "
-               "reactive nodes above it, before it starts the next one.",
+        .doc = "Like Fallback, but after a child that failed at once the tick ends, and the next child starts in "
+               "another tick, as in an AsyncSequence.",
         .params = fallback_params,
         .params_size = sizeof(FallbackParams),
         .tells_cause = true,

@@ -237,14 +237,14 @@ static const Param parallel_params[] = {
           .fallback = "-1",
           .min = -1000000,
           .max = 1000000,
-          .doc = "How many children must succeed; negative: counted from the number of children, -1 is all" },
+          .doc = "How many children must succeed; -1: all, -2: all but one, and so on" },
         { .name = "failure_count",
           .kind = PARAM_INT,
           .offset = offsetof(ParallelParams, failure_count),
           .fallback = "1",
           .min = -1000000,
           .max = 1000000,
-          .doc = "How many failures make it fail; negative: counted from the number of children, -1 is all" },
+          .doc = "How many failures make it fail; -1: as many as there are children, -2: one less, and so on" },
         {},
 };
 
@@ -257,11 +257,11 @@ const NodeType parallel_type = {
         .params = parallel_params,
         .params_size = sizeof(ParallelParams),
         .summary = "Runs its children at the same time",
-        .doc = "SUCCESS when success_count children have succeeded, FAILURE when failure_count have failed or when "
-               "success_count cannot be reached any more. Then the children that still run are halted. A skipped child "
-               "is tried again when a condition or variable that it depends on may have changed; for a negative "
-               "success_count it counts as a success. SKIPPED when all children were skipped and success_count is "
-               "positive. A count must not be higher than the number of children.",
+        .doc = "SUCCESS when success_count children have succeeded. FAILURE when failure_count children have failed, "
+               "or when success_count cannot be reached any more. Then the children that still run are halted.\n\nA "
+               "skipped child is tried again at each tick. If success_count is negative, a skipped child counts as a "
+               "success. SKIPPED when all children were skipped and success_count is positive.\n\nA count must not "
+               "be higher than the number of children.",
         .tick = parallel_tick,
         .halt = node_reset_tried,
         .never = parallel_never,
@@ -384,7 +384,7 @@ static const Param parallel_all_params[] = {
           .fallback = "1",
           .min = -1000000,
           .max = 1000000,
-          .doc = "How many failures make it fail; negative: counted from the number of children, -1 is all" },
+          .doc = "How many failures make it fail; -1: as many as there are children, -2: one less, and so on" },
         {},
 };
 
@@ -397,10 +397,9 @@ const NodeType parallel_all_type = {
         .params = parallel_all_params,
         .params_size = sizeof(ParallelAllParams),
         .summary = "Runs its children at the same time and waits for all of them",
-        .doc = "Completes when all children have completed: FAILURE if at least max_failures of them have failed, "
-               "SKIPPED if all were skipped, otherwise SUCCESS. No child is halted because another one fails. While "
-               "others run, a skipped child is tried again when a condition or variable that it depends on may have "
-               "changed. max_failures must not be higher than the number of children.",
+        .doc = "Ends when all children have ended; a failure halts no other child. FAILURE if at least max_failures "
+               "children have failed. SKIPPED if all were skipped. Otherwise SUCCESS.\n\nWhile others run, a skipped "
+               "child is tried again at each tick. max_failures must not be higher than the number of children.",
         .tick = parallel_all_tick,
         .halt = node_reset_tried,
         .never = parallel_all_never,

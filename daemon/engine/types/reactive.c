@@ -208,9 +208,9 @@ const NodeType reactive_sequence_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that keeps evaluating the children that have succeeded",
-        .doc = "Runs its last child while the conditions before it are true. When one of them fails, the running child "
-               "is "
-               "halted, and the outcome is FAILURE. An action before the last child would be started again at every "
+        .doc = "Runs its last child while the conditions before it are true; the outcome of the last child is its "
+               "outcome. When one of the conditions fails, the last child is halted; when that has ended, the "
+               "outcome is FAILURE. Put only conditions before the last child: an action there starts again at every "
                "tick.",
         .tick = reactive_sequence_tick,
         .halt = node_reset_reactive,
@@ -225,9 +225,9 @@ const NodeType reactive_fallback_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Fallback that keeps evaluating the children that have failed",
-        .doc = "Runs the first child that does not fail. When an earlier one no longer fails, the running child is "
-               "halted "
-               "and the earlier one runs.",
+        .doc = "Runs the first child that does not fail. While this child runs, the children before it are evaluated "
+               "again. When one of them no longer fails, the running child is halted, and the earlier one takes its "
+               "place. SUCCESS when a child succeeds, FAILURE when all have failed.",
         .params = fallback_params,
         .params_size = sizeof(FallbackParams),
         .tells_cause = true,

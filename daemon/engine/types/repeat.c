@@ -176,9 +176,9 @@ const NodeType repeat_type = {
         .params = repeat_params,
         .params_size = sizeof(RepeatParams),
         .summary = "Runs its child again and again while it succeeds",
-        .doc = "SUCCESS when the child has succeeded num_cycles times, FAILURE as soon as it fails. If the child is "
-               "skipped, it is SKIPPED. An endless loop whose child never takes time is slowed down to the tree's "
-               "interval.",
+        .doc = "SUCCESS when the child has succeeded num_cycles times. FAILURE as soon as it fails. SKIPPED if it is "
+               "skipped. An endless loop is slowed down: after 1000 rounds in a row that took no time, it runs one "
+               "round per interval of the tree.",
         .tick = repeat_tick,
         .halt = rounds_halt,
         .never = repeat_never,
@@ -218,9 +218,9 @@ const NodeType retry_until_successful_type = {
         .params = retry_params,
         .params_size = sizeof(RetryParams),
         .summary = "Runs its child again and again until it succeeds",
-        .doc = "SUCCESS as soon as the child succeeds. FAILURE when it has failed num_attempts times, or with a cause "
-               "that retry_on does not name. If the child is skipped, it is SKIPPED. An endless loop without backoff "
-               "whose child never takes time is slowed down to the tree's interval.",
+        .doc = "SUCCESS as soon as the child succeeds. FAILURE when it has failed num_attempts times, or with a "
+               "cause that retry_on does not have. SKIPPED if it is skipped. An endless loop without backoff is "
+               "slowed down as that of Repeat.",
         .tick = retry_tick,
         .halt = rounds_halt,
         .never = retry_never,

@@ -185,8 +185,8 @@ const NodeType rate_controller_type = {
         .rules = rate_rules,
         .summary = "Limits how often its child starts",
         .doc = "Its outcome is the child's. If a loop or a reactive node above starts it again too early, it waits "
-               "first. "
-               "When a node above completes or is halted, the limit starts over.",
+               "first. Put it directly below that node: each time a node between them completes or is halted, the "
+               "limit starts over.",
         .tick = rate_controller_tick,
         .never = outcomes_of_child,
 };

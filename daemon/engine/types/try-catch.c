@@ -154,9 +154,9 @@ const NodeType try_catch_type = {
         .tells_cause = true,
         .cause_offset = offsetof(TryCatchParams, cause),
         .summary = "A Sequence whose last child runs if one of the others fails",
-        .doc = "SUCCESS when all children but the last have succeeded; the last does not run then. If one fails, the "
-               "last "
-               "runs, unless catch names other causes. The outcome is then FAILURE, whatever the last child returns.",
+        .doc = "Runs its children one after the other, except the last. SUCCESS when all of them have succeeded. "
+               "When one fails, the last child runs, if catch has this cause or is not given. Then the outcome is "
+               "FAILURE, whatever the outcome of the last child.",
         .tick = try_catch_tick,
         .halt = try_catch_halt,
         .finish = try_catch_finish,
@@ -350,12 +350,12 @@ const NodeType finally_type = {
         .tells_cause = true,
         .cause_offset = offsetof(FinallyParams, cause),
         .summary = "Runs its second child when the first has ended, in any way",
-        .doc = "The first child is the body, the second the clean-up. The clean-up runs once when the body has ended: "
-               "after SUCCESS and FAILURE, when the node is halted, and after an ERROR of the tree. It does not run if "
-               "the body did not begin. Only its timeout halts the clean-up; the nodes above wait until it has ended. "
-               "The outcome is that of the body, but if the clean-up fails, a SUCCESS becomes a FAILURE. With 'after', "
-               "it runs only after these ends; an ERROR of the tree counts as a halt, and so does a body that is "
-               "skipped after it has begun.",
+        .doc = "The first child is the body, the second the clean-up. The clean-up runs once when the body has "
+               "ended: after SUCCESS, FAILURE and a halt, and after an ERROR of the tree. It does not run if the "
+               "body did not begin, for example because it was skipped at once. The nodes above wait for the end of "
+               "the clean-up; only its timeout halts it.\n\nThe outcome is that of the body, but FAILURE if the "
+               "clean-up fails.\n\nWith 'after', the clean-up runs only after these ends. \"halted\" includes an "
+               "ERROR, and a body that is skipped after it has begun.",
         .tick = finally_tick,
         .halt = finally_halt,
         .finish = finally_finish,

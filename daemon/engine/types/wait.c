@@ -117,9 +117,10 @@ const NodeType wait_for_type = {
         .params = wait_for_params,
         .params_size = sizeof(WaitForParams),
         .summary = "Waits until a condition is true",
-        .doc = "RUNNING while its child fails or its value is not known yet; SUCCESS as soon as it succeeds. The child "
-               "must be a condition, or be made of conditions only (also in SubTrees), without guards, hooks or locks. "
-               "It is evaluated when a value changes, never polled. FAILURE if a parameter of the condition is wrong.",
+        .doc = "RUNNING while its child fails or its value is not known yet. SUCCESS as soon as the child succeeds. "
+               "The child must be a condition, or consist of conditions only (also in SubTrees), without guards, "
+               "hooks or locks. It is evaluated when a value changes. FAILURE if a parameter of the condition is "
+               "wrong.",
         .tick = wait_for_tick,
         .halt = node_reset_reactive,
         .never = wait_for_never,
@@ -184,8 +185,9 @@ const NodeType on_change_type = {
         .params = on_change_params,
         .params_size = sizeof(OnChangeParams),
         .summary = "Runs its child the first time, and then whenever a value has changed",
-        .doc = "Its outcome is the child's. The value is kept for the whole run. It is compared when the node starts, "
-               "not while the child runs.",
+        .doc = "When it starts, it compares the value with the value at the last start of the child in this run. If "
+               "the value has changed, and the first time, the child starts; its outcome is the outcome. Otherwise "
+               "'otherwise' decides. While the child runs, the value is not compared.",
         .tick = on_change_tick,
         .never = on_change_never,
 };
