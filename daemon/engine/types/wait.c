@@ -185,8 +185,8 @@ const NodeType on_change_type = {
         .params = on_change_params,
         .params_size = sizeof(OnChangeParams),
         .summary = "Runs its child the first time, and then whenever a value has changed",
-        .doc = "When it starts, it compares the value with the value at the last start of the child in this run. If "
-               "the value has changed, and the first time, the child starts; its outcome is the outcome. Otherwise "
+        .doc = "When it starts, it compares the value with the value at the last start of the child in this run. The "
+               "first time, and if the value has changed, the child starts, and the outcome is the child's. Else "
                "'otherwise' decides. While the child runs, the value is not compared.",
         .tick = on_change_tick,
         .never = on_change_never,
