@@ -279,7 +279,7 @@ class Machine(container.Container):
             bus = "org.freedesktop.DBus"
             self.client.call_any(bus, "/org/freedesktop/DBus", bus, "ReloadConfig")
         if any("polkit-1/" in path for path in paths):
-            self.check("systemctl", "reset-failed", "polkit.service")  # which would limit how often it starts
+            self.run("systemctl", "reset-failed", "polkit.service")  # if it is loaded, it limits how often it starts
             self.check("systemctl", "restart", "polkit.service")
         if restart and any(path.startswith("btd.service") for path in of_units):
             self.check("systemctl", "restart", "btd.service")
