@@ -97,7 +97,7 @@ static void write_in_place(const char *path, int flags, mode_t mode, const char 
         if (fd < 0)
                 fail(path);
 
-        /* What is no file on a disk says EINVAL. */
+        /* fsync() fails with EINVAL where no disk is behind the file. */
         if (write_text(fd, text, length) < 0 || (fsync(fd) < 0 && errno != EINVAL && errno != EROFS) || close(fd) < 0)
                 fail(path);
 }

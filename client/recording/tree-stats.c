@@ -202,7 +202,7 @@ static void add_cause(NodeStats *node, const char *cause) {
         g_hash_table_insert(node->causes, g_strdup(cause), GUINT_TO_POINTER(n + 1));
 }
 
-/* Of a node in this run so far. */
+/* What was last seen of a node in this run. */
 typedef struct Last {
         Status status;
         uint64_t halted; /* when it was halted; 0: it was not */

@@ -149,7 +149,7 @@ static int complete_variables(Client *client, const char *of) {
         return print_variables(client, of, "");
 }
 
-/* Of btctl set: a value follows. */
+/* The same for btctl set, where a value follows. */
 static int complete_settings(Client *client, const char *of) {
         return print_variables(client, of, "=");
 }
@@ -176,7 +176,8 @@ static const Completion *find_completion(const char *what) {
         return it->what ? it : NULL;
 }
 
-/* What the operands first to last of verbs can be, see print_what(); and files, if the word is a path. */
+/* The operands with these numbers, from 0, can be what print_what() prints for "what"; if the word is a path, they are
+ * files. */
 static const struct {
         const char *verbs;
         unsigned first, last;

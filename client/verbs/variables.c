@@ -188,7 +188,7 @@ int variables_print(Client *client, sd_bus_message *reply) {
         return EXIT_SUCCESS;
 }
 
-/* Of a run that is only in the history: the variables at its end. */
+/* Prints the variables that a run had at its end, if only the history has the run. */
 static int get_past(Client *client, const char *operand, const char *key) {
         g_autoptr(json_object) all = NULL;
         g_autoptr(Recording) recording = NULL;

@@ -438,8 +438,8 @@ static void on_event_nearby(const RunEvent *event, void *userdata) {
                 on_past_event(event, nearby->screen);
 }
 
-/* Of a long run, the screen keeps a part of the events: reads another part, if it has none of the time that is shown.
- */
+/* The screen keeps only a part of the events of a long run. This reads another part, if the time that is shown is in
+ * none of them. */
 static int read_events_nearby(RunScreen *screen) {
         const Shown *first = screen->events->len > 0 ? &g_array_index(screen->events, Shown, 0) : NULL;
         const uint64_t at = screen->at;

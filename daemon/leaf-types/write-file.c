@@ -26,7 +26,6 @@ static const Param params[] = {
                 .format = &path_format,
                 .required = true,
                 .title = true,
-                .seen = true,
                 .doc = "The file",
         },
         {

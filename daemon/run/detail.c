@@ -108,7 +108,7 @@ static char *stopping_detail(const Run *run, const Tree *tree, NodeId node) {
         if (machine_node_held(machine, node))
                 return g_strdup_printf("ends when %s has stopped", tree_node_name(tree, last));
 
-        /* Not if a child is running that was not halted. */
+        /* It waits for nothing to stop while another child of it runs on. */
         for (NodeId child = node + 1; child < tree->nodes[node].end; child = tree->nodes[child].end)
                 if (node_history_status(history, child) == STATUS_RUNNING &&
                     node_history_phase(history, child) != PHASE_HALTING)

@@ -145,7 +145,8 @@ void live_run_settle(Run *run) {
                 run->later = timer_new(run->services->leaves->timers, tree->interval, on_later, run);
         }
 
-        /* Who stops what has started the run waits for its end, while btd waits for its own stop. */
+        /* A unit such as btd-run@ that is stopped waits for the halt of its run, and the stop of btd waits for that
+         * unit. */
         run->turn.urgent = run->halting;
         if (run_wants_tick(run) && run->in_doubt)
                 ticker_queue_in_doubt(run->services->ticker, &run->turn);

@@ -13,7 +13,7 @@
 #include "run/run-recovery.h"
 #include "run/run-state.h"
 
-/* Of a file with secret variables, for their names. */
+/* The bytes that a file of secret variables can have besides their values: their names. */
 #define SECRETS_MORE_BYTES (UINT64_C(1) << 20)
 
 /* Limits count after this time, even if systemd has not answered. */

@@ -25,7 +25,7 @@
 #include "runtime/manager-state.h"
 #include "script/secrets.h"
 
-/* Of the checksum of inputs: enough that no two are the same by chance. */
+/* So many digits of a checksum of inputs are kept: no two are the same by chance. */
 #define INPUTS_DIGITS 32u
 
 static void log_finished(const Run *run) {
@@ -730,7 +730,7 @@ int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *w
         };
         Run *run = runs_last(manager->runs, start->tree, start->instance);
         const LibraryEntry *entry = library_get(manager->library, start->tree);
-        /* Of a tree that is not there, it is not known which inputs are secret. */
+        /* If the tree is not there, nobody knows which of its inputs are secret. */
         g_autofree char *inputs = start->token && entry && entry->definition
                                           ? manager_inputs(entry->definition, start->variables, NULL)
                                           : NULL;

@@ -11,11 +11,11 @@
 
 typedef struct PathWatches PathWatches;
 
-/* Calls back on this main loop. */
-/* What is mounted at the path, as a directory of its file system, by /proc/self/mountinfo; of several, the last one.
- * To be freed. NULL: it is no mount point. */
+/* The directory that is mounted at the path, as /proc/self/mountinfo names it in its file system; the last one, if
+ * several are mounted there. To be freed. NULL: it is no mount point. */
 char *mounted_at(const char *path);
 
+/* Calls back on this main loop. */
 PathWatches *path_watches_new(GMainContext *context);
 /* All watches have been freed. Waits only a short time for file systems that hang. */
 void path_watches_free(PathWatches *watches);
