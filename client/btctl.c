@@ -80,7 +80,8 @@ const Verb verb_table[] = {
         { "cat", "TREE", 1, 1, 0, "Print the text that a tree was loaded from", verb_cat, true },
         { "types", "[TYPE]", 0, 1, 0, "Explain the types of nodes, without btd", verb_types, true },
         { "schema", NULL, 0, 0, 0, "Print the JSON schema of tree files", verb_schema, true },
-        { "complete", "line|verbs|options|trees|runs|past|types|nodes|variables [WORD...]", 1, UINT_MAX,
+        { "help", "[TOPIC]", 0, 1, 0, "Open the manual page about a verb, a type, a key or a word", verb_help },
+        { "complete", "line|verbs|options|trees|runs|past|types|topics|nodes|variables [WORD...]", 1, UINT_MAX,
           OPTION_BIT(OPTION_DIRECTORY), NULL, verb_complete },
         {},
 };
@@ -116,7 +117,7 @@ static int help_print(void) {
 
         puts("\nOptions:");
         print_options(OPTION_BITS_COMMON, NULL);
-        puts("\n'btctl VERB --help' shows the options of a verb; btctl(1) explains everything.");
+        puts("\n'btctl VERB --help' shows the options of a verb; 'btctl help VERB' opens btctl(1) there.");
 
         return EXIT_SUCCESS;
 }
@@ -154,7 +155,6 @@ static const struct {
         { "daemon-reload", "'btctl reload' reads the tree files again" },
         { "disable", "a tree is started with btd if its file has \"autostart\": true" },
         { "enable", "a tree is started with btd if its file has \"autostart\": true" },
-        { "help", "'btctl --help' lists the verbs" },
         { "is-active", "'btctl status' shows whether a tree is running" },
         { "journal", "'btctl logs' shows what a run has logged" },
         { "kill", "'btctl halt' halts a run" },

@@ -79,6 +79,11 @@ static int complete_types(Client *client, const char *of) {
         return EXIT_SUCCESS;
 }
 
+static int complete_topics(Client *client, const char *of) {
+        help_print_topics();
+        return EXIT_SUCCESS;
+}
+
 /* Whether the operand names exactly this node, and has no blanks, which would split it in a shell. */
 static bool names_one(const GPtrArray *nodes, const char *operand, uint32_t index) {
         g_autofree char *error = NULL;
@@ -161,11 +166,17 @@ typedef struct Completion {
 } Completion;
 
 static const Completion completions[] = {
-        { "verbs", complete_verbs, false },      { "options", complete_options, false },
-        { "trees", complete_trees, false },      { "runs", complete_runs, false },
-        { "types", complete_types, false },      { "past", complete_past, false },
-        { "nodes", complete_nodes, true },       { "variables", complete_variables, true },
-        { "settings", complete_settings, true }, {},
+        { "verbs", complete_verbs, false },
+        { "options", complete_options, false },
+        { "trees", complete_trees, false },
+        { "runs", complete_runs, false },
+        { "types", complete_types, false },
+        { "past", complete_past, false },
+        { "topics", complete_topics, false },
+        { "nodes", complete_nodes, true },
+        { "variables", complete_variables, true },
+        { "settings", complete_settings, true },
+        {},
 };
 
 static const Completion *find_completion(const char *what) {
@@ -196,6 +207,7 @@ static const struct {
         { "get", 1, 1, "variables" },
         { "set", 1, UINT_MAX, "settings" },
         { "types", 0, 0, "types" },
+        { "help", 0, 0, "topics" },
         { "validate", 0, UINT_MAX, ".json" },
         { "run|simulate", 0, 0, ".json" },
 };

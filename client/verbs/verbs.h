@@ -28,6 +28,7 @@ int verb_forget(Client *client, char **operands);
 int verb_get(Client *client, char **operands);
 int verb_graph(Client *client, char **operands);
 int verb_halt(Client *client, char **operands);
+int verb_help(Client *client, char **operands);
 int verb_history(Client *client, char **operands);
 int verb_kept(Client *client, char **operands);
 int verb_list(Client *client, char **operands);
@@ -55,3 +56,6 @@ int verb_validate(Client *client, char **operands);
 int verb_watch(Client *client, char **operands);
 int verb_wait(Client *client, char **operands);
 int verb_follow(Client *client, char **operands);
+
+/* For completion. */
+void help_print_topics(void);

@@ -265,16 +265,22 @@ static pid_t start(char **argv, int input) {
         return r == 0 ? pid : 0;
 }
 
-/* own: what the user wants; NULL: any. */
-static pid_t start_any(char **own, int input) {
+bool pager_secure(void) {
         Secure wanted = read_secure();
         bool secure = wanted == SECURE_UNKNOWN ? has_gained_rights() : wanted == SECURE_YES;
-        pid_t pid = 0;
 
         if (secure)
                 setenv("LESSSECURE", "1", true);
         else
                 unsetenv("LESSSECURE");
+        return secure;
+}
+
+/* own: what the user wants; NULL: any. */
+static pid_t start_any(char **own, int input) {
+        Secure wanted = read_secure();
+        bool secure = pager_secure();
+        pid_t pid = 0;
 
         if (own && wanted != SECURE_UNKNOWN)
                 pid = start(own, input);

@@ -82,5 +82,7 @@ typedef struct Pager {
 void pager_open(Pager *pager, bool end);
 /* Waits until the user leaves the pager. Nothing can be printed on stdout after that. */
 void pager_close(Pager *pager);
+/* Tells less(1) whether it may start other programs. True: it must not, and only less may be used. */
+bool pager_secure(void);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Columns, columns_free)

@@ -22,7 +22,6 @@ from btctl_runs import GOOD, SOURCE, UTF8, btctl, without_times
     (["daemon-reload"], "unknown verb 'daemon-reload'; 'btctl reload' reads the tree files again"),
     (["disable", "boot"], "unknown verb 'disable'; a tree is started with btd if its file has \"autostart\": true"),
     (["enable", "boot"], "unknown verb 'enable'; a tree is started with btd if its file has \"autostart\": true"),
-    (["help"], "unknown verb 'help'; 'btctl --help' lists the verbs"),
     (["is-active", "boot"], "unknown verb 'is-active'; 'btctl status' shows whether a tree is running"),
     (["journal"], "unknown verb 'journal'; 'btctl logs' shows what a run has logged"),
     (["kill", "boot"], "unknown verb 'kill'; 'btctl halt' halts a run"),

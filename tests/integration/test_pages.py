@@ -105,7 +105,7 @@ def test_environment():
     read = {name for text in SOURCES.values() for name in re.findall(r'getenv\("(\w+)"\)', text)}
     named = {name for text in PAGES.values() for line in re.findall(r"^\.(?:It |Pq |Po )?Ev (.*)$", text, re.M)
              for name in re.findall(r"\b[A-Z][A-Z_]{3,}\b", line)}
-    assert read - named <= {"SUDO_UID", "INVOCATION_ID", "XDG_RUNTIME_DIR"}
+    assert read - named <= {"SUDO_UID", "INVOCATION_ID", "XDG_RUNTIME_DIR", "LESS"}
     words = {word for text in SOURCES.values() for word in re.findall(r'"([A-Z_]+)"', text)}
     assert named - words <= {"LANG", "LC_ALL", "LC_CTYPE", "SERVICE_RESULT", "WATCHDOG_USEC"}
 
@@ -123,6 +123,42 @@ def test_units():
     for path, text in PAGES.items():
         named = set(re.findall(r"\b(btd(?:-run|-job|-metrics)?@?\.(?:service|socket|timer))\b", text))
         assert named <= there, f"{path.name} names {named - there}"
+
+
+def test_help_topics(tmp_path):
+    """btctl help knows all pages, verbs, types, keys and words; and each place that it tells less(1) is their entry."""
+    (tmp_path / "man").write_text('#!/bin/sh\nprintf "%s\\n" "$1" "$2" "$LESS"\n', encoding="utf-8")
+    (tmp_path / "man").chmod(0o755)
+
+    def helped(topic):
+        told = subprocess.run([daemon.BTCTL, "help", topic], capture_output=True, text=True, check=True,
+                              env={"PATH": f"{tmp_path}:/bin:/usr/bin", "LESS": "-R"}).stdout.splitlines()
+        return f"{told[1]}.{told[0]}", told[2].partition("+/")[2]
+
+    topics = subprocess.run([daemon.BTCTL, "complete", "topics"], capture_output=True, text=True, check=True).stdout.splitlines()
+    names = {path.name.removesuffix(".in") for path in PAGES}
+    assert names == {helped(topic)[0] for topic in topics}
+    words = set(re.findall(r"^\.It Sy (.*)$", page("btd-glossary.7"), re.M))
+    assert words <= set(topics) and {helped("run record")[0], helped("Snapshot")[0]} == {"btd-glossary.7"}
+    assert helped("retry") == helped("RetryUntilSuccessful") and helped("btd-tree(5)") == ("btd-tree.5", "")
+
+    missing = subprocess.run([daemon.BTCTL, "help"], capture_output=True, text=True, check=False, env={"PATH": "/nowhere"})
+    assert missing.stderr == "btctl: cannot show btctl(1) with man(1): No such file or directory\n"
+
+    shown, wrong = {}, []
+    for topic in topics:
+        name, place = helped(topic)
+        if not place:
+            continue
+        if name not in shown:
+            path = PAGE if name == PAGE.name else next(path for path in PAGES if path.name == name)
+            printed = subprocess.run(["man", "-l", path], capture_output=True, text=True, check=False,
+                                     env={"PATH": "/bin:/usr/bin", "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
+            shown[name] = printed.stdout.splitlines()
+        line = next((line for line in shown[name] if re.search(place, line)), "")
+        if not re.fullmatch(rf"   (?:  (?:[a-z_]+, )*)?{re.sub(r'^. +([(].*[)][*])?', '', place)[:-2]}(?:[ ,].*)?", line):
+            wrong.append(f"{topic}: {name}, {place}: {line}")
+    assert not wrong, "\n".join(wrong)
 
 
 def commands():
