@@ -226,6 +226,10 @@ const Access *definition_access(const Definition *definition) {
         return definition->loaded.header.access ?: &nothing;
 }
 
+json_object *definition_on_finished(const Definition *definition) {
+        return definition->loaded.header.on_finished;
+}
+
 OnStop definition_on_stop(const Definition *definition) {
         return definition->loaded.header.on_stop;
 }

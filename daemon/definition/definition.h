@@ -36,6 +36,8 @@ bool definition_autostart(const Definition *definition);
 const RestartPolicy *definition_restart(const Definition *definition);
 OnStop definition_on_stop(const Definition *definition);
 const Access *definition_access(const Definition *definition);
+/* Its rules, see on-finished.h; borrowed. NULL: there are none. */
+json_object *definition_on_finished(const Definition *definition);
 /* SHA-256, in hex, of the text and of all files that it uses. The first call computes it, which takes milliseconds for
  * large files: a thread that loads a definition for the main loop calls this before it hands the definition over. */
 const char *definition_hash(const Definition *definition);

@@ -8,6 +8,7 @@
 #include "basic/excerpt.h"
 #include "definition/declarations.h"
 #include "definition/header.h"
+#include "definition/on-finished.h"
 
 #define TYPE_PARAM                                                                                                     \
         {                                                                                                              \
@@ -168,6 +169,11 @@ const Param header_params[] = {
           .members = limit_members,
           .members_size = sizeof(RestartLimit),
           .doc = "How often it is restarted" },
+        { .name = "on_finished",
+          .kind = PARAM_JSON,
+          .offset = offsetof(Header, on_finished),
+          .elements = &on_finished_rule,
+          .doc = "What is started when a run has finished and is not restarted: units, and other trees" },
         { .name = "access",
           .kind = PARAM_OBJECT,
           .offset = offsetof(Header, access),

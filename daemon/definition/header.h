@@ -6,6 +6,8 @@
  * finished by itself, and whether a running one is kept when the daemon stops. The runtime and the service use it.
  */
 
+#include <json-c/json_object.h>
+
 #include "engine/backoff.h"
 #include "engine/type.h"
 
@@ -73,8 +75,9 @@ typedef struct Header {
         bool autostart;
         uint64_t interval;
         RestartPolicy restart;
-        int on_stop;          /* OnStop */
-        const Access *access; /* NULL: not given */
+        int on_stop;              /* OnStop */
+        const Access *access;     /* NULL: not given */
+        json_object *on_finished; /* a list of rules, see on-finished.h; NULL: not given */
         const char *schema;
 } Header;
 

@@ -240,6 +240,7 @@ int manager_recover(Manager *manager, char **ret_error) {
         kept_read(manager->kept);
         all = replay_all(manager);
         restarts_recover(manager->restarts);
+        followers_recover(manager->followers);
         autostarts_recover(manager->autostarts);
         for (unsigned i = 0; i < all->len; i++)
                 make_run(manager, &g_array_index(all, Left, i));

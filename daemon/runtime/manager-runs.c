@@ -161,20 +161,22 @@ void manager_recover_token(const Manager *manager, const Run *run, bool restart)
  * between, the next btd recovers the run, and notes them again. */
 static void on_run_finished(Run *run, void *userdata) {
         Manager *manager = userdata;
-        bool again = is_for_next(run);
+        bool again = is_for_next(run), orders;
         g_autofree char *restart = NULL;
 
         log_finished(run);
         manager_keep(manager, run);
         kept_hurry(manager->kept);
         /* If a run ends by itself while btd stops and waits for others to halt, the next btd restarts it. */
-        if (!manager->stopping || (manager->leaving && run_status(run) != STATUS_HALTED)) {
+        orders = !manager->stopping || (manager->leaving && run_status(run) != STATUS_HALTED);
+        if (orders)
                 restarts_consider(manager->restarts, run);
-                restart = manager_describe_restart(manager, run);
-                if (restart)
-                        log_message(LOG_NOTICE, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) }, "%s",
-                                    restart);
-        }
+        /* As OnFailure= of systemd: only the last run of a series counts. */
+        if (!restarts_find_due(manager->restarts, run_tree(run), run_instance(run), NULL))
+                followers_finished(manager->followers, run, orders && !again);
+        restart = orders ? manager_describe_restart(manager, run) : NULL;
+        if (restart)
+                log_message(LOG_NOTICE, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) }, "%s", restart);
         autostarts_finished(manager->autostarts, run, again);
         if (has_token(manager, run))
                 note_token(manager, run, NULL);
@@ -408,14 +410,11 @@ int manager_carry_out(Manager *manager, Definition *definition, const Order *ord
         return carry_out(manager, definition, &whole, ret_run, ret_error);
 }
 
-static int order_tree(Manager *manager, const Order *order, Run **ret_run, char **ret_error) {
+static int find_definition(Manager *manager, const char *tree, Definition **ret_definition, char **ret_error) {
         g_autofree char *error = NULL;
         const LibraryEntry *entry;
-        int r;
+        int r = manager_find_tree(manager, tree, &entry, ret_error);
 
-        r = manager_check_order(manager, order, ret_error);
-        if (r >= 0)
-                r = manager_find_tree(manager, order->tree, &entry, ret_error);
         if (r < 0)
                 return r;
         if (!entry->definition) {
@@ -425,7 +424,17 @@ static int order_tree(Manager *manager, const Order *order, Run **ret_run, char 
                 return MANAGER_TREE_BROKEN;
         }
 
-        return manager_carry_out(manager, entry->definition, order, ret_run, ret_error);
+        *ret_definition = entry->definition;
+        return 0;
+}
+
+static int order_tree(Manager *manager, const Order *order, Run **ret_run, char **ret_error) {
+        Definition *definition;
+        int r = manager_check_order(manager, order, ret_error);
+
+        if (r >= 0)
+                r = find_definition(manager, order->tree, &definition, ret_error);
+        return r < 0 ? r : manager_carry_out(manager, definition, order, ret_run, ret_error);
 }
 
 int manager_start(Manager *manager, const char *tree, const char *instance, json_object *variables, const char *starter,
@@ -474,7 +483,12 @@ GArray *manager_pending_restarts(const Manager *manager, const char *tree) {
 }
 
 char *manager_describe_restart(Manager *manager, const Run *run) {
-        return restarts_describe(manager->restarts, run_tree(run), run_instance(run));
+        g_autofree char *restart = restarts_describe(manager->restarts, run_tree(run), run_instance(run)),
+                        *followers = followers_describe(manager->followers, run_id(run));
+
+        return restart && followers ? g_strdup_printf("%s; %s", restart, followers)
+               : restart            ? g_steal_pointer(&restart)
+                                    : g_steal_pointer(&followers);
 }
 
 void manager_halt(Manager *manager, Run *run, Cause *why) {
@@ -498,7 +512,9 @@ int manager_halt_run(Manager *manager, const char *id, const Caller *who, char *
         if (r < 0)
                 return r;
         /* The run that a restart follows may not be listed any more. */
-        if (restarts_cancel(manager->restarts, &(RestartChoice){ .run = id }, why->text) > 0)
+        if (restarts_cancel(manager->restarts, &(RestartChoice){ .run = id }, why->text) +
+                    followers_cancel(manager->followers, id, NULL, NULL) >
+            0)
                 return 0;
 
         r = manager_find_run(manager, id, &run, ret_error);
@@ -550,6 +566,8 @@ int manager_halt_tree(Manager *manager, const TreeHalt *halt, const Caller *who,
         cancelled = restarts_cancel(
                 manager->restarts,
                 &(RestartChoice){ .tree = halt->tree, .instance = halt->instance, .token = halt->token }, why->text);
+        if (!halt->token)
+                cancelled += followers_cancel(manager->followers, NULL, halt->tree, halt->instance);
         if (!halt->token && (!halt->instance || *halt->instance == '\0'))
                 cancelled += autostarts_drop(manager->autostarts, halt->tree);
 
@@ -770,3 +788,72 @@ int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *w
         *ret_outcome = manager_outcome_of(manager, run);
         return 0;
 }
+
+/* The tree that starts a unit for on_finished. A btd without StartUnit has none. */
+static int find_follower(Manager *manager, const char *tree, Definition **ret_definition, char **ret_error) {
+        static const char text[] = "{ \"btd\": 1, \"description\": \"Starts a unit after a run\", "
+                                   "\"inputs\": { \"" FOLLOWER_UNIT "\": \"string\" }, "
+                                   "\"root\": { \"type\": \"StartUnit\", \"unit\": \"{" FOLLOWER_UNIT "}\" } }";
+        const DefinitionSources sources = { .limits = &manager->limits };
+        g_autoptr(Diagnostics) diagnostics = NULL;
+
+        if (!g_str_equal(tree, FOLLOWER_TREE))
+                return find_definition(manager, tree, ret_definition, ret_error);
+
+        if (!manager->unit_starter) {
+                int r;
+
+                diagnostics = diagnostics_new(FOLLOWER_TREE);
+                r = definition_load_text(text, strlen(text), manager->tables, &sources, diagnostics,
+                                         &manager->unit_starter);
+                if (r < 0) {
+                        *ret_error = diagnostics_format_error(diagnostics);
+                        return r;
+                }
+        }
+        *ret_definition = manager->unit_starter;
+        return 0;
+}
+
+/* As for a restart, whatever stands in its way may pass. A tree that is running needs no second start. */
+static bool on_follower_start(const Order *order, char **ret_run, char **ret_why, void *userdata) {
+        g_autofree char *error = NULL;
+        g_auto(Outcome) outcome = {};
+        Definition *definition;
+        Manager *manager = userdata;
+        Run *run = NULL;
+        int r;
+
+        r = manager_check_order(manager, order, &error);
+        if (r >= 0) {
+                r = find_outcome(manager, order->tree, order->instance, order->token, &outcome, &error);
+                if (r >= 0) {
+                        *ret_run = g_strdup(outcome.run);
+                        return true;
+                }
+        }
+        if (r == -ENOENT)
+                r = find_follower(manager, order->tree, &definition, &error);
+        if (r >= 0)
+                r = manager_carry_out(manager, definition, order, &run, &error);
+        if (r >= 0)
+                *ret_run = g_strdup(run_id(run));
+        else if (r == MANAGER_ALREADY_RUNNING)
+                log_message(LOG_NOTICE, &(LogSubject){ .tree = order->tree }, "%s: %s", order->starter, error);
+        else if (r != MANAGER_NOT_YET && r != MANAGER_STOPPING)
+                *ret_why = g_steal_pointer(&error);
+        return r >= 0 || r == MANAGER_ALREADY_RUNNING;
+}
+
+static void on_follower_changed(const char *id, void *userdata) {
+        Manager *manager = userdata;
+        Run *run = runs_get(manager->runs, id);
+
+        if (run)
+                TELL(manager, restart_changed, run);
+}
+
+const FollowersCallbacks manager_followers_callbacks = {
+        .start = on_follower_start,
+        .changed = on_follower_changed,
+};

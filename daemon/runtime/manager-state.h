@@ -9,6 +9,7 @@
 
 #include "record/record-store.h"
 #include "runtime/autostarts.h"
+#include "runtime/followers.h"
 #include "runtime/kept.h"
 #include "runtime/manager.h"
 #include "runtime/restarts.h"
@@ -40,6 +41,8 @@ struct Manager {
         Autostarts *autostarts;
         Runs *runs;
         Restarts *restarts;
+        Followers *followers;
+        Definition *unit_starter; /* of FOLLOWER_TREE; NULL: not needed yet */
         Statistics *statistics;
         char *runtime_directory; /* may be NULL */
         Limits limits;
@@ -115,3 +118,4 @@ extern const RunCallbacks manager_run_callbacks;
 int manager_check_there(const Manager *manager, char **ret_error);
 void manager_halt(Manager *manager, Run *run, Cause *why);
 extern const RestartsCallbacks manager_restarts_callbacks;
+extern const FollowersCallbacks manager_followers_callbacks;

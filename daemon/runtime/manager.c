@@ -59,10 +59,11 @@ static void on_run_removed(Run *run, void *userdata) {
         TELL(manager, run_removed, run);
 }
 
-static void continue_autostart(Manager *manager) {
+static void continue_starts(Manager *manager) {
         if (manager->stopping || manager->abandoned || ticker_is_held(manager->ticker))
                 return;
 
+        followers_continue(manager->followers);
         autostarts_continue(manager->autostarts);
         if (!manager->autostarting || autostarts_are_due(manager->autostarts))
                 return;
@@ -74,7 +75,7 @@ static void continue_autostart(Manager *manager) {
 void manager_retry_starts(Manager *manager) {
         restarts_retry(manager->restarts);
         manager_retry_texts(manager);
-        continue_autostart(manager);
+        continue_starts(manager);
         TELL(manager, retry_starts);
 }
 
@@ -83,13 +84,14 @@ static gboolean on_retry(void *userdata) {
 
         manager->retry = NULL;
         restarts_retry(manager->restarts);
-        continue_autostart(manager);
+        continue_starts(manager);
         return G_SOURCE_REMOVE;
 }
 
 void manager_retry_soon(Manager *manager) {
         if (manager->retry || manager->stopping ||
-            (!restarts_wait(manager->restarts) && !autostarts_wait(manager->autostarts)))
+            (!restarts_wait(manager->restarts) && !followers_wait(manager->followers) &&
+             !autostarts_wait(manager->autostarts)))
                 return;
 
         manager->retry = g_idle_source_new();
@@ -173,6 +175,8 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
         manager->runs = runs_new(on_run_removed, manager);
         manager->restarts =
                 restarts_new(services->timers, options->runtime_directory, &manager_restarts_callbacks, manager);
+        manager->followers =
+                followers_new(services->timers, options->runtime_directory, &manager_followers_callbacks, manager);
         manager->observers = g_array_new(FALSE, FALSE, sizeof(Observer));
         return manager;
 }
@@ -258,6 +262,8 @@ void manager_free(Manager *manager) {
                 g_source_destroy(manager->retry);
         g_hash_table_unref(manager->unread);
         restarts_free(manager->restarts);
+        followers_free(manager->followers);
+        definition_unref(manager->unit_starter);
         runs_free(manager->runs);
         waiters_free(manager->waiters);
         locks_free(manager->locks);
@@ -328,7 +334,7 @@ void manager_autostart(Manager *manager) {
         }
 
         manager->autostarting = true;
-        continue_autostart(manager);
+        continue_starts(manager);
 }
 
 /* Trees that were broken when btd was started, in the middle of an upgrade perhaps, and are not now. */

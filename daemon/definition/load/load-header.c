@@ -12,6 +12,7 @@
 #include "basic/nearest.h"
 #include "definition/hints.h"
 #include "definition/load/loader.h"
+#include "definition/on-finished.h"
 
 /* A key that is not a parameter. */
 typedef struct Part {
@@ -96,6 +97,41 @@ static void check_backoff(Loader *loader, const Header *header, uint32_t item) {
                                         "'max'"));
 }
 
+/* Reads each rule as if a run of this tree had finished. */
+static void check_on_finished(Loader *loader, const Header *header, uint32_t item) {
+        const char *name = loader->file->name ?: "this";
+        g_autofree char *run = g_strconcat(name, ".1", NULL);
+        const FinishedRun sample = { .run = run, .tree = name, .instance = "", .result = "failure" };
+        uint32_t element = item + 1;
+
+        for (size_t i = 0; header->on_finished && i < json_object_array_length(header->on_finished);
+             i++, element = text_next(loader_text(loader), element)) {
+                g_auto(Follower) follower = {};
+                g_autofree char *error = NULL, *file = NULL, *path = NULL;
+
+                if (on_finished_expand(json_object_array_get_idx(header->on_finished, i), &sample, &follower, &error) <
+                    0) {
+                        loader_error(loader, element, g_strdup_printf("on_finished[%zu]: %s", i, error));
+                        continue;
+                }
+                if (g_strcmp0(follower.tree, loader->file->name) == 0 && follower.tree) {
+                        loader_error(
+                                loader, element,
+                                g_strdup_printf("on_finished[%zu]: a tree does not start itself; use 'restart'", i));
+                        continue;
+                }
+
+                file = follower.tree ? g_strconcat(follower.tree, TREE_SUFFIX, NULL) : NULL;
+                if (!file || !loader->sources || !loader->sources->find)
+                        continue;
+                path = loader->sources->find(file, loader->sources->userdata);
+                if (!path)
+                        loader_warning(
+                                loader, element,
+                                g_strdup_printf("on_finished[%zu]: there is no tree '%s' yet", i, follower.tree));
+        }
+}
+
 /* Returns the place that stores the item of the part, or NULL if the word names no part. */
 static uint32_t *find_part(Top *top, const char *word) {
         for (const Part *part = top->parts; part->key; part++)
@@ -138,6 +174,8 @@ static void read_member(Loader *loader, uint32_t object, uint32_t key, Top *top)
                         check_version(loader, top->target.values, key + 1);
                 else if (top->target.params == header_params && param->offset == offsetof(Header, restart.backoff))
                         check_backoff(loader, top->target.values, key + 1);
+                else if (top->target.params == header_params && param->offset == offsetof(Header, on_finished))
+                        check_on_finished(loader, top->target.values, key + 1);
         }
 }
 

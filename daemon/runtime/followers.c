@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * Makes the orders of on_finished when a run has finished, and carries them out from the main loop. A unit is started
+ * by a run, too: of a tree with one StartUnit. So it is recovered, its failure has a cause, and the history has both.
+ *
+ * An order is known until the run that it has started finishes, with the names of the trees that have led to it. No
+ * tree is started that is one of them, or its chain would have no end.
+ */
+
+#include <string.h>
+
+#include "basic/boot-file.h"
+#include "basic/cleanup.h"
+#include "basic/foreach.h"
+#include "basic/json-parse.h"
+#include "basic/log.h"
+#include "definition/on-finished.h"
+#include "run/instance.h"
+#include "runtime/followers.h"
+
+#define FILE_NAME "followers"
+#define FOLLOWERS_MAX 1000u
+/* So many digits of a checksum make a token. */
+#define TOKEN_DIGITS 32u
+/* As long as the name of an instance can be. */
+#define RUN_MAX 100u
+
+struct Followers {
+        BootFile *file;
+        const FollowersCallbacks *callbacks;
+        void *userdata;
+        GPtrArray *orders; /* FollowerOrder, the oldest first */
+};
+
+typedef struct FollowerOrder {
+        char *after;  /* the run that has finished */
+        char **chain; /* the trees that have led to it, the one of that run last */
+        char *tree, *instance, *token;
+        json_object *variables; /* or NULL */
+        uint32_t uid;
+        char *run;       /* it has started this one; NULL: pending */
+        char *waits_for; /* why it could not be started yet, or NULL */
+} FollowerOrder;
+
+static void order_free(void *data) {
+        FollowerOrder *order = data;
+
+        g_free(order->after);
+        g_strfreev(order->chain);
+        g_free(order->tree);
+        g_free(order->instance);
+        g_free(order->token);
+        json_object_put(order->variables);
+        g_free(order->run);
+        g_free(order->waits_for);
+        g_free(order);
+}
+
+Followers *followers_new(Timers *timers, const char *directory, const FollowersCallbacks *callbacks, void *userdata) {
+        Followers *followers = g_new(Followers, 1);
+
+        *followers = (Followers){
+                .file = boot_file_new(timers, directory, FILE_NAME),
+                .callbacks = callbacks,
+                .userdata = userdata,
+                .orders = g_ptr_array_new_with_free_func(order_free),
+        };
+        return followers;
+}
+
+void followers_free(Followers *followers) {
+        if (!followers)
+                return;
+
+        boot_file_free(followers->file);
+        g_ptr_array_unref(followers->orders);
+        g_free(followers);
+}
+
+static void save(const Followers *followers) {
+        json_object *all = json_object_new_array();
+
+        PTRS_FOREACH(const FollowerOrder, order, followers->orders) {
+                json_object *json = json_object_new_object(), *chain = json_object_new_array();
+
+                for (char **tree = order->chain; *tree; tree++)
+                        json_object_array_add(chain, json_object_new_string(*tree));
+                json_object_object_add(json, "after", json_object_new_string(order->after));
+                json_object_object_add(json, "chain", chain);
+                json_object_object_add(json, "tree", json_object_new_string(order->tree));
+                json_object_object_add(json, "instance", json_object_new_string(order->instance));
+                json_object_object_add(json, "token", json_object_new_string(order->token));
+                json_object_object_add(json, "uid", json_object_new_int64(order->uid));
+                if (order->variables)
+                        json_object_object_add(json, "variables", json_object_get(order->variables));
+                if (order->run)
+                        json_object_object_add(json, "run", json_object_new_string(order->run));
+                json_object_array_add(all, json);
+        }
+
+        boot_file_store(followers->file, all);
+}
+
+static void recover(Followers *followers, json_object *json) {
+        json_object *after = json_member(json, "after", json_type_string),
+                    *chain = json_member(json, "chain", json_type_array),
+                    *tree = json_member(json, "tree", json_type_string),
+                    *instance = json_member(json, "instance", json_type_string),
+                    *token = json_member(json, "token", json_type_string),
+                    *uid = json_member(json, "uid", json_type_int), *run = json_member(json, "run", json_type_string);
+        FollowerOrder *order;
+        size_t n;
+
+        if (!after || !chain || !tree || !instance || !token || !uid)
+                return;
+
+        n = json_object_array_length(chain);
+        order = g_new(FollowerOrder, 1);
+        *order = (FollowerOrder){
+                .after = g_strdup(json_object_get_string(after)),
+                .chain = g_new0(char *, n + 1),
+                .tree = g_strdup(json_object_get_string(tree)),
+                .instance = g_strdup(json_object_get_string(instance)),
+                .token = g_strdup(json_object_get_string(token)),
+                .variables = json_object_get(json_member(json, "variables", json_type_object)),
+                .uid = (uint32_t) json_object_get_int64(uid),
+                .run = run ? g_strdup(json_object_get_string(run)) : NULL,
+        };
+        for (size_t i = 0; i < n; i++)
+                order->chain[i] = g_strdup(json_object_get_string(json_object_array_get_idx(chain, i)));
+        g_ptr_array_add(followers->orders, order);
+}
+
+void followers_recover(Followers *followers) {
+        g_autoptr(json_object) all = boot_file_open(followers->file);
+
+        if (!json_object_is_type(all, json_type_array))
+                return;
+
+        for (size_t i = 0; i < json_object_array_length(all); i++)
+                recover(followers, json_object_array_get_idx(all, i));
+}
+
+static FollowerOrder *find(const Followers *followers, const char *token) {
+        PTRS_FOREACH(FollowerOrder, order, followers->orders)
+                if (g_str_equal(order->token, token))
+                        return order;
+
+        return NULL;
+}
+
+/* The rule's number is part of it, because a tree can be started twice. */
+static char *token_of(const Run *run, size_t rule) {
+        g_autofree char *text = g_strdup_printf("%s %" G_GUINT64_FORMAT " %zu", run_id(run), run_started(run), rule),
+                        *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+
+        return g_strndup(sum, TOKEN_DIGITS);
+}
+
+/* Takes the chain. */
+static void add(Followers *followers, const Run *run, size_t rule, Follower *follower, char **chain) {
+        FollowerOrder *order = g_new(FollowerOrder, 1);
+        const char *id = run_id(run);
+
+        *order = (FollowerOrder){
+                .after = g_strdup(id),
+                .chain = chain,
+                .token = token_of(run, rule),
+                .uid = run_caller(run),
+        };
+        if (follower->unit) {
+                /* Each has an instance of its own, or a second one would have to wait for the first. */
+                g_autofree char *text = g_strdup_printf("%s-%zu", id, rule + 1);
+
+                order->tree = g_strdup(FOLLOWER_TREE);
+                order->instance = g_strdup(text + (strlen(text) > RUN_MAX ? strlen(text) - RUN_MAX : 0));
+                order->variables = json_object_new_object();
+                json_object_object_add(order->variables, FOLLOWER_UNIT, json_object_new_string(follower->unit));
+        } else {
+                order->tree = g_steal_pointer(&follower->tree);
+                order->instance = instance_name(follower->instance, true);
+                order->variables = g_steal_pointer(&follower->inputs);
+        }
+        g_ptr_array_add(followers->orders, order);
+}
+
+static char **chain_of(const FollowerOrder *before, const char *tree) {
+        g_autoptr(GStrvBuilder) chain = g_strv_builder_new();
+
+        if (before)
+                g_strv_builder_addv(chain, (const char **) before->chain);
+        g_strv_builder_add(chain, tree);
+        return g_strv_builder_end(chain);
+}
+
+static void order_rule(Followers *followers, const Run *run, const FollowerOrder *before, size_t rule,
+                       json_object *json) {
+        const FinishedRun finished = { run_id(run), run_tree(run), run_instance(run), run_status_text(run),
+                                       run_cause(run) };
+        const LogSubject subject = { .tree = run_tree(run), .run = run_id(run) };
+        g_auto(GStrv) chain = chain_of(before, run_tree(run));
+        g_autofree char *error = NULL, *token = token_of(run, rule);
+        g_auto(Follower) follower = {};
+
+        /* btd was killed after this, but before it noted that the run has finished. */
+        if (find(followers, token))
+                return;
+
+        if (on_finished_expand(json, &finished, &follower, &error) < 0)
+                log_message(LOG_WARNING, &subject, "on_finished: nothing is started: %s", error);
+        else if (follower.tree && g_strv_contains((const char *const *) chain, follower.tree)) {
+                g_autofree char *way = g_strjoinv(" -> ", chain);
+
+                log_message(LOG_WARNING, &subject,
+                            "on_finished: tree '%s' is not started, because it has led to this: %s", follower.tree,
+                            way);
+        } else if (followers->orders->len >= FOLLOWERS_MAX)
+                log_message(LOG_WARNING, &subject, "on_finished: nothing is started, because %u starts are pending",
+                            FOLLOWERS_MAX);
+        else
+                add(followers, run, rule, &follower, g_steal_pointer(&chain));
+}
+
+void followers_finished(Followers *followers, const Run *run, bool orders) {
+        json_object *rules = definition_on_finished(run_definition(run));
+        FollowerOrder *before = find(followers, run_token(run));
+        unsigned n = followers->orders->len;
+
+        for (size_t i = 0; orders && rules && i < json_object_array_length(rules); i++)
+                if (on_finished_applies(json_object_array_get_idx(rules, i), run_status_text(run)))
+                        order_rule(followers, run, before, i, json_object_array_get_idx(rules, i));
+
+        if (before)
+                g_ptr_array_remove(followers->orders, before);
+        else if (followers->orders->len == n)
+                return;
+        save(followers);
+}
+
+static void carry_out(Followers *followers, FollowerOrder *pending) {
+        g_autofree char *starter = g_strconcat("on_finished of ", pending->after, NULL), *why = NULL,
+                        *after = g_strdup(pending->after);
+        const Order order = {
+                .tree = pending->tree,
+                .instance = pending->instance,
+                .variables = pending->variables,
+                .starter = starter,
+                .token = pending->token,
+                .uid = pending->uid,
+        };
+        char *run = NULL;
+
+        if (followers->callbacks->start(&order, &run, &why, followers->userdata)) {
+                g_clear_pointer(&pending->waits_for, g_free);
+                pending->run = run;
+                if (!run)
+                        g_ptr_array_remove(followers->orders, pending);
+                save(followers);
+        } else if (!why || g_strcmp0(why, pending->waits_for) == 0)
+                return;
+        else {
+                log_message(LOG_WARNING, &(LogSubject){ .tree = pending->tree, .run = after },
+                            "not started by on_finished yet: %s", why);
+                g_free(pending->waits_for);
+                pending->waits_for = g_steal_pointer(&why);
+        }
+        followers->callbacks->changed(after, followers->userdata);
+}
+
+void followers_continue(Followers *followers) {
+        g_autoptr(GPtrArray) pending = g_ptr_array_new();
+
+        PTRS_FOREACH(FollowerOrder, order, followers->orders)
+                if (!order->run)
+                        g_ptr_array_add(pending, order);
+        /* A start cannot remove others. */
+        PTRS_FOREACH(FollowerOrder, order, pending)
+                carry_out(followers, order);
+}
+
+bool followers_wait(const Followers *followers) {
+        PTRS_FOREACH(const FollowerOrder, order, followers->orders)
+                if (!order->run)
+                        return true;
+
+        return false;
+}
+
+unsigned followers_cancel(Followers *followers, const char *run, const char *tree, const char *instance) {
+        unsigned n = 0;
+
+        for (unsigned i = followers->orders->len; i-- > 0;) {
+                const FollowerOrder *order = followers->orders->pdata[i];
+                g_autofree char *after = g_strdup(order->after);
+
+                if (order->run || (run && !g_str_equal(order->after, run)) ||
+                    (tree && !g_str_equal(order->tree, tree)) || (instance && !g_str_equal(order->instance, instance)))
+                        continue;
+
+                g_ptr_array_remove_index(followers->orders, i);
+                save(followers);
+                followers->callbacks->changed(after, followers->userdata);
+                n++;
+        }
+
+        return n;
+}
+
+/* "pager", "pager@boot.3", or the unit. To be freed. */
+static char *describe(const FollowerOrder *order) {
+        json_object *unit = g_str_equal(order->tree, FOLLOWER_TREE)
+                                    ? json_member(order->variables, FOLLOWER_UNIT, json_type_string)
+                                    : NULL;
+
+        return unit ? g_strdup(json_object_get_string(unit))
+                    : g_strconcat(order->tree, *order->instance ? "@" : "", order->instance, NULL);
+}
+
+char *followers_describe(const Followers *followers, const char *run) {
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        PTRS_FOREACH(const FollowerOrder, order, followers->orders) {
+                g_autofree char *what = NULL;
+
+                if (!g_str_equal(order->after, run))
+                        continue;
+
+                what = describe(order);
+                g_string_append_printf(text, "%s%s %s", text->len > 0 ? ", " : "then ",
+                                       order->run ? "started" : "starts", what);
+                if (order->run)
+                        g_string_append_printf(text, " (%s)", order->run);
+                else if (order->waits_for)
+                        g_string_append_printf(text, " (not yet: %s)", order->waits_for);
+        }
+
+        return text->len > 0 ? g_string_free(g_steal_pointer(&text), FALSE) : NULL;
+}
