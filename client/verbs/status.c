@@ -240,7 +240,7 @@ static int show_target(Client *client, const char *operand) {
 
 typedef struct Overview {
         char *version, *mode, *status, *disk;
-        char **tree_path;
+        char **tree_directories;
         GPtrArray *trees, *runs;
         bool need_reload; /* tree files have changed on the disk */
 } Overview;
@@ -250,7 +250,7 @@ static void overview_clear(Overview *overview) {
         g_clear_pointer(&overview->mode, g_free);
         g_clear_pointer(&overview->status, g_free);
         g_clear_pointer(&overview->disk, g_free);
-        g_clear_pointer(&overview->tree_path, g_strfreev);
+        g_clear_pointer(&overview->tree_directories, g_strfreev);
         g_clear_pointer(&overview->trees, g_ptr_array_unref);
         g_clear_pointer(&overview->runs, g_ptr_array_unref);
 }
@@ -275,7 +275,7 @@ static int get_properties(Client *client, Overview *overview) {
                         return status;
         }
 
-        return client_get_strings(client, BTD_PATH, BTD_MANAGER, "TreePath", &overview->tree_path);
+        return client_get_strings(client, BTD_PATH, BTD_MANAGER, "TreeDirectories", &overview->tree_directories);
 }
 
 static int get_overview(Client *client, Overview *overview) {
@@ -315,7 +315,7 @@ static json_object *overview_to_json(const Overview *overview) {
         json_object_object_add(json, "status", json_object_new_string(overview->status));
         json_object_object_add(json, "need_reload", json_object_new_boolean(overview->need_reload));
         json_object_object_add(json, "disk", json_object_new_string(overview->disk));
-        json_object_object_add(json, "tree_path", output_strings_to_json(overview->tree_path));
+        json_object_object_add(json, "tree_directories", output_strings_to_json(overview->tree_directories));
         json_object_object_add(json, "trees", tree_info_list_to_json(overview->trees));
         json_object_object_add(json, "runs", run_info_list_to_json(overview->runs));
 
@@ -346,7 +346,7 @@ static char *count_runs(const GPtrArray *runs) {
 }
 
 static void append_overview(const Output *output, GString *text, const Overview *overview) {
-        g_autofree char *path = g_strjoinv(":", overview->tree_path), *trees = count_trees(overview->trees),
+        g_autofree char *path = g_strjoinv(":", overview->tree_directories), *trees = count_trees(overview->trees),
                         *runs = count_runs(overview->runs);
         g_autoptr(GString) line = g_string_new(NULL);
 

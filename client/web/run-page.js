@@ -149,18 +149,18 @@ export class RunPage {
     }
 
     show_head() {
-        const { Tree, Status, Started, Finished, Cause, Restart, Instance, Durable, NotDurableReason, TreeChanged } =
-            this.model.properties;
+        const { Tree, Status, StartedTimestamp: started, FinishedTimestamp: finished, Cause, Restart, Instance, Durable,
+                NotDurableReason, TreeChanged } = this.model.properties;
         const { buttons } = this;
 
         if (this.crumbs.childNodes.length === 0)
             this.crumbs.append(link("Behavior trees"), " / ", link(Tree, "tree", Tree), " / ", this.model.id);
         set_badge(this.state.firstChild, Status);
         set_text(this.facts, [
-            Instance ? `instance ${Instance}` : null, `started ${time(Started)}`,
-            Finished ? `took ${duration(Finished - Started)}` : null,
+            Instance ? `instance ${Instance}` : null, `started ${time(started)}`,
+            finished ? `took ${duration(finished - started)}` : null,
             TreeChanged ? "the tree was changed since" : null,
-            Durable === false && !Finished ? `does not continue after a restart of btd: ${NotDurableReason}` : null,
+            Durable === false && !finished ? `does not continue after a restart of btd: ${NotDurableReason}` : null,
             this.model.is_object ? null : "only the history has this run",
         ].filter(Boolean).join(" · "));
         set_text(this.cause, [Cause, Restart].filter(Boolean).join("; "));
@@ -168,7 +168,7 @@ export class RunPage {
         set_shown(buttons.pause, Status === "running");
         set_shown(buttons.resume, Status === "paused");
         set_shown(buttons.step, Status === "paused");
-        set_shown(buttons.halt, !Finished && Status !== "halting" || Boolean(Restart) && this.model.is_object);
-        set_shown(buttons.again, Boolean(Finished));
+        set_shown(buttons.halt, !finished && Status !== "halting" || Boolean(Restart) && this.model.is_object);
+        set_shown(buttons.again, Boolean(finished));
     }
 }

@@ -77,7 +77,7 @@ export class Timeline {
     }
 
     show() {
-        const { model } = this, { Started, Finished } = model.properties;
+        const { model } = this, { StartedTimestamp: started, FinishedTimestamp: finished } = model.properties;
 
         if (this.element.hidden = model.nodes.length === 0 || model.events.length === 0)
             return;
@@ -85,8 +85,8 @@ export class Timeline {
 
         const nodes = this.shown().filter(node => this.spans.has(node.index));
 
-        this.from = model.missing > 0 ? model.events[0].time : Started;
-        this.to = Math.max(this.from + 1, Finished || Date.now() * 1000 - model.skew);
+        this.from = model.missing > 0 ? model.events[0].time : started;
+        this.to = Math.max(this.from + 1, finished || Date.now() * 1000 - model.skew);
 
         const took = Math.round((this.to - this.from) / 1000) * 1000;
 

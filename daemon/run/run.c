@@ -323,6 +323,10 @@ uint64_t run_ready(const Run *run) {
         return ready != UINT64_MAX ? run->started + (ready - run->start) : 0;
 }
 
+uint64_t run_time_monotonic(const Run *run, uint64_t time) {
+        return time > 0 ? run->start + (time - run->started) : 0;
+}
+
 Definition *run_definition(const Run *run) {
         return run->definition;
 }

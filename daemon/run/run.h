@@ -187,6 +187,8 @@ uint64_t run_ready(const Run *run);
 uint64_t run_ready_at(const Run *run);
 /* True if a node has made the run ready. */
 bool run_was_made_ready(const Run *run);
+/* One of these times in CLOCK_MONOTONIC, microseconds; 0 stays 0. */
+uint64_t run_time_monotonic(const Run *run, uint64_t time);
 /* The time of the last input: CLOCK_MONOTONIC, microseconds. */
 uint64_t run_now(const Run *run);
 /* UINT64_MAX: the timer of the node is not armed. NODE_NONE: the timer of the run. */

@@ -632,7 +632,7 @@ MANAGER_PROPERTY(status, "s", status_of(published))
 MANAGER_PROPERTY(need_reload, "b", (int) manager_needs_reload(published->manager, NULL))
 MANAGER_PROPERTY(lost_log_messages, "t", log_n_dropped())
 
-PROPERTY_GETTER(tree_path) {
+PROPERTY_GETTER(tree_directories) {
         return sd_bus_message_append_strv(reply, (char **) ((const Published *) userdata)->info->tree_path);
 }
 
@@ -645,7 +645,7 @@ PROPERTY_GETTER(disk) {
 static const Property properties[] = {
         { "Version", "s", property_get_version, CHANGES_NEVER },
         { "Mode", "s", property_get_mode, CHANGES_NEVER },
-        { "TreePath", "as", property_get_tree_path, CHANGES_NEVER },
+        { "TreeDirectories", "as", property_get_tree_directories, CHANGES_NEVER },
         { "NTrees", "u", property_get_n_trees, ON_TREE_ADDED | ON_TREE_REMOVED },
         { "NRunning", "u", property_get_n_running, ON_RUN_ADDED | ON_RUN_FINISHED },
         { "Status", "s", property_get_status, ON_STATUS },

@@ -471,8 +471,11 @@ RUN_PROPERTY(started_by, "s", run_starter(run))
 RUN_PROPERTY(owner, "u", run_caller(run))
 RUN_PROPERTY(hash, "s", definition_hash(run_definition(run)))
 RUN_PROPERTY(started, "t", run_started(run))
+RUN_PROPERTY(started_monotonic, "t", run_time_monotonic(run, run_started(run)))
 RUN_PROPERTY(ready, "t", run_ready(run))
+RUN_PROPERTY(ready_monotonic, "t", run_time_monotonic(run, run_ready(run)))
 RUN_PROPERTY(finished, "t", run_finished(run))
+RUN_PROPERTY(finished_monotonic, "t", run_time_monotonic(run, run_finished(run)))
 RUN_PROPERTY(status, "s", run_status_text(run))
 RUN_PROPERTY(cause, "s", run_cause(run))
 RUN_PROPERTY(last_event, "t", run_n_events(run))
@@ -577,9 +580,12 @@ static const Property properties[] = {
         { "Owner", "u", property_get_owner, CHANGES_NEVER },
         { "Hash", "s", property_get_hash, CHANGES_NEVER },
         { "TreeChanged", "b", property_get_tree_changed, CHANGES_SILENTLY },
-        { "Started", "t", property_get_started, CHANGES_NEVER },
-        { "Ready", "t", property_get_ready, ON_RUN_READY | ON_RUN_FINISHED },
-        { "Finished", "t", property_get_finished, ON_RUN_FINISHED },
+        { "StartedTimestamp", "t", property_get_started, CHANGES_NEVER },
+        { "StartedTimestampMonotonic", "t", property_get_started_monotonic, CHANGES_NEVER },
+        { "ReadyTimestamp", "t", property_get_ready, ON_RUN_READY | ON_RUN_FINISHED },
+        { "ReadyTimestampMonotonic", "t", property_get_ready_monotonic, ON_RUN_READY | ON_RUN_FINISHED },
+        { "FinishedTimestamp", "t", property_get_finished, ON_RUN_FINISHED },
+        { "FinishedTimestampMonotonic", "t", property_get_finished_monotonic, ON_RUN_FINISHED },
         { "Status", "s", property_get_status, ON_RUN_STATE | ON_RUN_HALTING | ON_RUN_FINISHED },
         { "Cause", "s", property_get_cause, ON_RUN_HALTING | ON_RUN_FINISHED },
         /* The text contains the remaining time, so it changes all the time. */

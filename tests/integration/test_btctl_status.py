@@ -91,7 +91,7 @@ def test_status_of_everything(btd):
         assert f"{btd.trees}/net.json:" in result.stdout
 
     overview = json.loads(btd.btctl("status", "--json").stdout)
-    assert overview["tree_path"] == [btd.trees]
+    assert overview["tree_directories"] == [btd.trees]
     assert [tree["state"] for tree in overview["trees"]] == ["ok", "failed"]
     assert overview["runs"][0]["cause"] == "Boot/LoadConfig: exited with status 3"
 

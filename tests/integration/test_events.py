@@ -72,7 +72,7 @@ def test_signals_have_what_the_record_has(btd, tmp_path):
     assert events[3:] == read(btd, run, 3)
     assert events[0] == {"number": 1, "time": events[0]["time"], "offset": events[0]["offset"], "event": "started",
                          "text": events[0]["text"], "variables": {"n": 1}}
-    assert events[0]["time"] - events[0]["offset"] == btd.client.run_property(path, "Started")
+    assert events[0]["time"] - events[0]["offset"] == btd.client.run_property(path, "StartedTimestamp")
     of_say = [event for event in events if event.get("path") == "Top/Say"]
     assert [(event["event"], event.get("status"), event.get("text")) for event in of_say] == [
         ("log", None, "warning: now"), ("success", "success", None)]
@@ -227,7 +227,7 @@ def test_nodes_of_a_run_of_the_history(btd, tmp_path):
     last = read(btd, run)[-1]
     moment = {"number": last["number"], "time": last["time"], "offset": last["offset"], "status": "failure",
               "cause": btd.client.run_property(path, "Cause")}
-    assert last["time"] == btd.client.run_property(path, "Finished")
+    assert last["time"] == btd.client.run_property(path, "FinishedTimestamp")
     assert len([node for node in nodes if "element" in node[7]]) == 2
     for _ in range(2):
         for event in END, last["number"]:
