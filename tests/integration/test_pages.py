@@ -3,6 +3,7 @@
 options, variables of the environment, exit statuses, units and commands. Other tests compare the README (simulate), the
 cookbook (cookbook), the keys of a tree file (reference), org.btd1(5) (interface) and what the next btd does (durability)."""
 
+import html
 import json
 import pathlib
 import re
@@ -159,6 +160,39 @@ def test_help_topics(tmp_path):
         if not re.fullmatch(rf"   (?:  (?:[a-z_]+, )*)?{re.sub(r'^. +([(].*[)][*])?', '', place)[:-2]}(?:[ ,].*)?", line):
             wrong.append(f"{topic}: {name}, {place}: {line}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_html():
+    """No link is dead, nothing needs a network, and the index leads to each page, type and example."""
+    directory = pathlib.Path(daemon.BUILD, "trees", "html")
+    if not directory.exists():
+        pytest.skip("the pages are made with mandoc")
+    texts = {path: path.read_text(encoding="utf-8") for path in [*directory.rglob("*.html"), *directory.rglob("*.css")]}
+    anchors = {path: set(re.findall(r'\bid="([^"]*)"', text)) for path, text in texts.items()}
+
+    reached, wrong = [(directory / "index.html").resolve()], []
+    for path in reached:
+        for kind, target in re.findall(r'(href|src)="([^"]*)"', texts.get(path, "")):
+            file, _, anchor = html.unescape(target).partition("#")
+            linked = (path.parent / file).resolve() if file else path
+            if target.startswith("http") and kind == "href":
+                continue
+            if not linked.exists() or (linked in anchors and anchor and anchor not in anchors[linked]):
+                wrong.append(f"{path.name}: {target}")
+            if linked not in reached:
+                reached.append(linked)
+    assert not wrong, "\n".join(wrong)
+    assert set(map(pathlib.Path.resolve, texts)) <= set(reached)
+    assert {path.name.removesuffix(".in") + ".html" for path in PAGES} < {path.name for path in texts}
+
+    nodes = texts[directory / "btd-nodes.5.html"]
+    for node_type in TYPES:
+        assert f'href="btd-nodes.5.html#{node_type["name"]}"' in texts[directory / "index.html"]
+        shown = re.search(rf'id="{node_type["name"]}">(.*?)</section>', nodes, re.S)[1]
+        for path in (ROOT / "trees").rglob("*.json"):
+            used = re.search(rf'"type": "(?:{"|".join([node_type["name"], *node_type["aliases"]])})"', path.read_text("utf-8"))
+            assert bool(used) == (f'href="examples/{path.stem}.html"' in shown), (node_type["name"], path.name)
+    assert 'href="../btd-nodes.5.html#Spawn"' in texts[directory / "examples" / "card.html"]
 
 
 def commands():
