@@ -23,6 +23,7 @@
 #include "service/service.h"
 #include "service/subscribers.h"
 #include "service/tree-bus.h"
+#include "service/unknown-accounts.h"
 
 /* Results of RequestName, see the D-Bus specification. */
 #define NAME_PRIMARY_OWNER 1u
@@ -63,6 +64,7 @@ struct Service {
         void *userdata;
         Workers *workers, *replayers;
         FinishedRuns *finished;
+        UnknownAccounts *unknown;
         Publication *publication; /* NULL: not connected */
         bool open;
 };
@@ -513,6 +515,7 @@ Service *service_new(GMainContext *context, Timers *timers, Connection *connecti
         service->workers = workers_new(context, WORKERS_MAX);
         service->replayers = workers_new(context, REPLAYERS_MAX);
         service->finished = finished_runs_new(timers, manager);
+        service->unknown = unknown_accounts_new(manager, service->workers);
         service->listener = connection_listen(connection, &listener_callbacks, service);
         manager_observe(manager, &observer, service);
         return service;
@@ -526,6 +529,7 @@ void service_free(Service *service) {
         listener_free(service->listener);
         g_clear_pointer(&service->publication, publication_free);
         finished_runs_free(service->finished);
+        unknown_accounts_free(service->unknown);
         workers_free(service->workers);
         workers_free(service->replayers);
         g_free(service);

@@ -769,3 +769,20 @@ def test_times_through_a_suspend_of_a_running_daemon(btd, tmp_path):
         "+ Night/Nap through", "x Night/Limit through", "x Night/Signal through", "x Night/Retry through",
         ". Night/Limit through", ". Night/Retry through"}
     assert btd.btctl("halt", run, "--wait").returncode == 0
+
+
+def test_an_account_that_does_not_exist(btd):
+    """In the key 'access': a warning for each, when the tree is loaded and when it is loaded again."""
+    def expected(who):
+        return f"'access' names the {who}, but there is no such {who.split()[0]} now"
+
+    btd.tree("shut", {"type": "AlwaysSuccess"},
+             access={"start": ["root", "nobody-knows", "@root"], "halt": ["nobody-knows", "@no-group"]})
+    btd.start()
+    btd.wait_log(expected("user 'nobody-knows'"))
+    btd.wait_log(expected("group 'no-group'"))
+
+    btd.tree("shut", {"type": "AlwaysSuccess"}, access={"start": ["root", "somebody-else"]})
+    assert btd.client.reload() == []
+    btd.wait_log(expected("user 'somebody-else'"))
+    assert btd.log().count("'access' names") == 3
