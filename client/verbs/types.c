@@ -165,7 +165,7 @@ static void print_params(const Output *output, const Param *params, bool composi
                 if (param->kind == PARAM_OBJECT) {
                         g_autofree char *inner = g_strconcat(name, ".", NULL);
 
-                        print_params(output, param->members, composite, inner);
+                        print_params(output, param->members, composite && !param->late, inner);
                 }
         }
 }
@@ -320,7 +320,7 @@ static json_object *param_to_json(const Param *param, bool composite) {
         if (param->kind == PARAM_OBJECT) {
                 list = json_object_new_array();
                 for (const Param *member = param->members; member->name; member++)
-                        json_object_array_add(list, param_to_json(member, composite));
+                        json_object_array_add(list, param_to_json(member, composite && !param->late));
                 json_object_object_add(json, "members", list);
         }
         json_object_object_add(json, "doc", text_to_json(param->doc));

@@ -109,14 +109,23 @@ typedef struct Branches {
 static const Branches branches_unicode = { "├─ ", "└─ ", "│  ", "   " };
 static const Branches branches_ascii = { "|- ", "`- ", "|  ", "   " };
 
-/* The last child of each node, or 0. */
-static uint32_t *find_last_children(const GPtrArray *nodes) {
+/* Is it a copy of the child of a ForEach that has had no element yet? The first one shows what the child is. */
+static bool is_spare_copy(const GPtrArray *nodes, const NodeInfo *node) {
+        const NodeInfo *parent = node->parent < node->index ? g_ptr_array_index(nodes, node->parent) : NULL;
+
+        return parent && g_str_equal(parent->type, "ForEach") && node->index > parent->index + 1 && node->since == 0 &&
+               !node->element;
+}
+
+/* The last child of each node that is shown, or 0; and which nodes are not shown. */
+static uint32_t *find_last_children(const GPtrArray *nodes, bool *hidden) {
         uint32_t *last_children = g_new0(uint32_t, nodes->len);
 
         for (guint i = 0; i < nodes->len; i++) {
                 const NodeInfo *node = g_ptr_array_index(nodes, i);
 
-                if (node->parent < i)
+                hidden[i] = is_spare_copy(nodes, node) || (node->parent < i && hidden[node->parent]);
+                if (node->parent < i && !hidden[i])
                         last_children[node->parent] = i;
         }
 
@@ -154,12 +163,16 @@ void tree_view_append_node(const Output *output, GString *line, const GPtrArray 
 
 void tree_view_append(const Output *output, GString *text, const GPtrArray *nodes) {
         const Branches *branches = output->ascii ? &branches_ascii : &branches_unicode;
-        g_autofree uint32_t *last_children = find_last_children(nodes);
+        g_autofree bool *hidden = g_new0(bool, nodes->len);
+        g_autofree uint32_t *last_children = find_last_children(nodes, hidden);
         g_autofree gsize *indents = g_new(gsize, nodes->len); /* length of indent for the children of a node */
         g_autoptr(GString) indent = g_string_new(NULL), line = g_string_new(NULL);
 
         for (guint i = 0; i < nodes->len; i++) {
                 const NodeInfo *node = g_ptr_array_index(nodes, i);
+
+                if (hidden[i])
+                        continue;
 
                 g_string_truncate(indent, node->parent < i ? indents[node->parent] : 0);
                 g_string_append(line, indent->str);

@@ -205,7 +205,7 @@ static bool needs_reference(const Param *param, bool literal) {
 }
 
 static json_object *schema_of_param(const Param *param, bool literal) {
-        json_object *schema = schema_of_value(param, literal || param->literal);
+        json_object *schema = schema_of_value(param, (literal && !param->late) || param->literal);
 
         if (needs_reference(param, literal))
                 schema = schema_either(schema, schema_ref(becomes_text(param) ? "template" : "reference"));

@@ -33,7 +33,7 @@ Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, 
         machine->error_node = NODE_NONE;
         machine->states = (NodeState *) (void *) machine->memory;
 
-        if (tree->nodes[0].flags & (NODE_LEAF | NODE_GUARDED | NODE_ATTRIBUTED))
+        if (tree->nodes[0].flags & (NODE_LEAF | NODE_GUARDED | NODE_ATTRIBUTED | NODE_LATE))
                 machine->attention = ATTENTION_ROOT;
         if (tree->attributed)
                 attributes_make(machine);

@@ -143,6 +143,10 @@ typedef struct MachineHost {
         uint32_t (*elements)(Machine *machine, NodeId node);
         /* For ForEach: the child is about to start with this element. */
         void (*assign_element)(Machine *machine, NodeId for_each, NodeId child, uint32_t index);
+        /* For NODE_LATE: begins, so variables give it parameters. False: one of them is wrong, a FAILURE. */
+        bool (*fill_in)(Machine *machine, NodeId node);
+        /* The parameters that it got. */
+        const void *(*params)(Machine *machine, NodeId node);
         /* For SubTree: starts, with the initial values of its own variables. False: its inputs are wrong, a FAILURE. */
         bool (*enter)(Machine *machine, NodeId node);
         /* For SubTree: completes with the status of its child. False: its outputs are wrong, a FAILURE. */

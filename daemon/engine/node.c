@@ -498,6 +498,10 @@ Status node_tick(Machine *machine, NodeId node) {
         if (machine->host->changed && state->status == STATUS_IDLE)
                 node_notify(machine, node, STATUS_RUNNING);
 
+        if (G_UNLIKELY(definition->flags & NODE_LATE) && state->status == STATUS_IDLE &&
+            !machine->host->fill_in(machine, node))
+                return node_settle(machine, node, STATUS_FAILURE);
+
         return node_settle(machine, node, definition->type->tick(machine, node));
 }
 

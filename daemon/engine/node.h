@@ -298,6 +298,13 @@ static inline bool status_is_outcome(Status status) {
         return (unsigned) status - STATUS_SUCCESS <= STATUS_SKIPPED - STATUS_SUCCESS;
 }
 
+/* The parameters of a control or decorator. If variables have given some of them, the host keeps their values from the
+ * beginning of each activation on. */
+static inline const void *node_params(Machine *machine, NodeId node) {
+        return G_UNLIKELY(machine->nodes[node].flags & NODE_LATE) ? machine->host->params(machine, node)
+                                                                  : machine->nodes[node].params;
+}
+
 /* Ticks an untouched child while nothing needs attention, so that the machine's sets need no check. */
 static inline __attribute__((always_inline)) Status child_begin(Machine *machine, NodeId child) {
         const Node *node = &machine->nodes[child];
@@ -310,7 +317,7 @@ static inline __attribute__((always_inline)) Status child_begin(Machine *machine
                 return status;
         }
 
-        if (G_UNLIKELY(node->flags & (NODE_GUARDED | NODE_LEAF | NODE_ATTRIBUTED)))
+        if (G_UNLIKELY(node->flags & (NODE_GUARDED | NODE_LEAF | NODE_ATTRIBUTED | NODE_LATE)))
                 return node_tick(machine, child);
 
         status = node->type->tick(machine, child);

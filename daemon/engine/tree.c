@@ -79,7 +79,7 @@ NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char 
 }
 
 void tree_builder_set_flags(TreeBuilder *builder, NodeId node, unsigned flags) {
-        assert(!(flags & ~(unsigned) (NODE_GUARDED | NODE_ATTRIBUTED)));
+        assert(!(flags & ~(unsigned) (NODE_GUARDED | NODE_ATTRIBUTED | NODE_LATE)));
 
         builder_node(builder, node)->flags |= flags;
 }
@@ -92,6 +92,9 @@ static unsigned outcome_flags(const Node *nodes, NodeId id) {
 
         if (type->never)
                 flags |= type->never(nodes, id);
+        /* Its parameters are not known yet. */
+        if (nodes[id].flags & NODE_LATE)
+                flags &= ~(unsigned) (NODE_NEVER_FAILS | NODE_NEVER_SUCCEEDS);
         if (nodes[id].flags & NODE_GUARDED)
                 flags = NODE_MAY_SKIP;
         /* A node that never ends does not fail, either. */
@@ -110,7 +113,7 @@ static unsigned outcome_flags(const Node *nodes, NodeId id) {
 static unsigned conditional_flags(TreeBuilder *builder, const Node *node, NodeId id) {
         unsigned flags = NODE_LIVE | NODE_CONDITIONAL;
 
-        if (node->flags & (NODE_GUARDED | NODE_ATTRIBUTED))
+        if (node->flags & (NODE_GUARDED | NODE_ATTRIBUTED | NODE_LATE))
                 return 0;
         if (node->flags & NODE_LEAF)
                 return node->type->class == NODE_CONDITION ? flags : 0;

@@ -33,6 +33,7 @@ typedef enum NodeFlags {
         NODE_UNINTERRUPTIBLE = 1 << 13, /* continues to its end when it is halted; not for conditions */
         NODE_PASSIVE = 1 << 15,         /* made of conditions and guards only: evaluating it again has no effects */
         NODE_MAY_FAIL = 1 << 16,        /* for its parent, its FAILURE is a SUCCESS */
+        NODE_LATE = 1 << 17,            /* a control or decorator whose host fills in parameters: see node_params() */
         /* Handled in node-attributes.c. */
         NODE_ATTRIBUTED = NODE_HOOKED | NODE_LOCKED | NODE_UNINTERRUPTIBLE | NODE_MAY_FAIL,
 } NodeFlags;
@@ -80,8 +81,8 @@ void tree_builder_free(TreeBuilder *builder);
 
 /* Adds a node below the open one, and opens it. name and params are borrowed. */
 NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char *name, const void *params);
-/* flags: of NODE_GUARDED, NODE_HOOKED, NODE_LOCKED, NODE_UNINTERRUPTIBLE, NODE_MAY_FAIL. To be called before the node
- * is closed. */
+/* flags: of NODE_GUARDED, NODE_HOOKED, NODE_LOCKED, NODE_UNINTERRUPTIBLE, NODE_MAY_FAIL, NODE_LATE. To be called before
+ * the node is closed. */
 void tree_builder_set_flags(TreeBuilder *builder, NodeId node, unsigned flags);
 void tree_builder_close(TreeBuilder *builder);
 

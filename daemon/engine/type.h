@@ -100,7 +100,7 @@ struct Param {
         bool required;
         bool literal; /* takes no "{key}" reference, since it is needed before the run */
         bool plain;   /* besides literal: braces have no special meaning */
-        bool late;    /* of a control or decorator: takes references, which its host expands */
+        bool late;    /* of a control or decorator: takes references, whose values it gets when it begins */
         bool below;   /* of such a text: the references are to variables of each child, and stay in the value */
         bool single;  /* PARAM_STRINGS: a string alone is a list of one */
         /* The names of variables that the node reads or sets: a string, a list of strings, the values of a
@@ -225,6 +225,9 @@ typedef struct OwnConnectionParams {
 /* The names of the values of InhibitParams.mode, NULL-terminated. */
 extern const char *const inhibit_mode_names[];
 
+/* The copies of the child of a ForEach whose concurrency is a reference. */
+#define FOR_EACH_LATE_COPIES 64u
+
 typedef struct ForEachParams {
         struct json_object *items; /* may be a reference, see definition_params() */
         const char *as, *index;    /* the variables of each instance; index may be NULL */
@@ -288,6 +291,8 @@ typedef struct NodeType {
         unsigned (*never)(const Node *nodes, NodeId node);
         /* Finds errors and traps that the tables cannot express, mostly about the children; may be NULL. */
         void (*check)(const Tree *tree, NodeId node, Findings *findings);
+        /* For late parameters: an error message, to be freed, if their values do not fit the children; may be NULL. */
+        char *(*misfit)(const Node *nodes, NodeId node, const void *params);
 
         bool tells_cause;    /* the parameters have the name of a variable at cause_offset (NULL: none), */
         size_t cause_offset; /* which gets the cause when a child fails */

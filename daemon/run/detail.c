@@ -6,13 +6,16 @@
  */
 
 #include <inttypes.h>
+#include <json-c/linkhash.h>
 
+#include "basic/cleanup.h"
+#include "basic/dbus-value.h"
 #include "basic/span.h"
 #include "run/run-state.h"
 
 /* "attempt 2 of 5; before: exited with status 3", "round 3". The maximum number of rounds of a decorator is the only
  * number among its parameters. */
-static void append_round(GString *text, const Tree *tree, const NodeHistory *history, NodeId node) {
+static void append_round(GString *text, const Tree *tree, const void *params, const NodeHistory *history, NodeId node) {
         uint32_t rounds = node_history_rounds(history, node);
         const Cause *before = node_history_last_cause(history, node + 1);
         g_autofree char *failure = before ? cause_describe(tree, before, node + 1) : NULL;
@@ -24,7 +27,7 @@ static void append_round(GString *text, const Tree *tree, const NodeHistory *his
         while (param && param->name && param->kind != PARAM_INT)
                 param++;
         if (param && param->name)
-                max = *(const int64_t *) ((const char *) tree->nodes[node].params + param->offset);
+                max = *(const int64_t *) ((const char *) params + param->offset);
         g_string_append_printf(text, "%s %" PRIu32, failure ? "attempt" : "round", rounds + 1);
         if (max > 0)
                 g_string_append_printf(text, " of %" PRIi64, max);
@@ -37,8 +40,18 @@ static bool waits_for_child(const Tree *tree, NodeId node) {
         return tree->nodes[node].type->flags & TYPE_REACTIVE;
 }
 
-static char *running_detail(const Tree *tree, const NodeHistory *history, const Machine *machine, NodeId node,
-                            uint64_t timer_left) {
+/* "{tries} is 5": the variables that gave it parameters. */
+static void append_filled_in(GString *text, json_object *variables) {
+        json_object_object_foreach(variables, name, value) {
+                g_autofree char *shown = value_to_text(value);
+
+                g_string_append_printf(text, "%s{%s} is %s", text->len > 0 ? "; " : "", name, shown);
+        }
+}
+
+static char *running_detail(const Run *run, const Tree *tree, NodeId node, uint64_t timer_left) {
+        const NodeHistory *history = run_node_history(run);
+        const Machine *machine = run_machine(run);
         GString *text = g_string_new(NULL);
         const NodeType *type = tree->nodes[node].type;
         bool waits = waits_for_child(tree, node);
@@ -58,7 +71,7 @@ static char *running_detail(const Tree *tree, const NodeHistory *history, const 
                 if (failed > 0)
                         g_string_append_printf(text, ", %" PRIu32 " failed", failed);
         } else if (type->class == NODE_DECORATOR) {
-                append_round(text, tree, history, node);
+                append_round(text, tree, variables_params(run->variables, node), history, node);
         }
 
         /* If the child is running, the timer is a time limit, otherwise a delay. */
@@ -69,6 +82,9 @@ static char *running_detail(const Tree *tree, const NodeHistory *history, const 
                 g_string_append_printf(text, "%s%s in %s", text->len > 0 ? "; " : "", limit ? "times out" : "continues",
                                        span);
         }
+
+        if (variables_filled_in(run->variables, node))
+                append_filled_in(text, variables_filled_in(run->variables, node));
 
         return g_string_free(text, text->len == 0);
 }
@@ -153,7 +169,7 @@ static char *detail_of(const Run *run, NodeId node, uint64_t timer_left) {
 
         return tree->nodes[node].flags & NODE_LEAF ? NULL
                                                    : stopping_detail(run, tree, node)
-                                                             ?: running_detail(tree, history, run_machine(run), node, timer_left);
+                                                             ?: running_detail(run, tree, node, timer_left);
 }
 
 static char *node_detail(const Run *run, NodeId node, uint64_t now, uint64_t suspended) {

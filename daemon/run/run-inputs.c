@@ -421,6 +421,14 @@ static bool note_refusal(Machine *machine, NodeId node, bool fine) {
         return fine;
 }
 
+static bool host_fill_in(Machine *machine, NodeId node) {
+        return note_refusal(machine, node, variables_fill_in(variables_of(machine), node));
+}
+
+static const void *host_params(Machine *machine, NodeId node) {
+        return variables_params(variables_of(machine), node);
+}
+
 static uint32_t host_elements(Machine *machine, NodeId node) {
         uint32_t n = variables_elements(variables_of(machine), node);
 
@@ -479,6 +487,8 @@ const MachineHost run_machine_host = {
         .next_element = host_next_element,
         .elements = host_elements,
         .assign_element = host_assign_element,
+        .fill_in = host_fill_in,
+        .params = host_params,
         .enter = host_enter,
         .leave = host_leave,
         .changed = host_changed,

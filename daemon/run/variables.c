@@ -44,6 +44,12 @@ typedef struct While {
         Verdict verdict;
 } While;
 
+/* Parameters that variables gave to a node when it began. */
+typedef struct Filled {
+        json_object *noted; /* these variables */
+        Params params;
+} Filled;
+
 struct Variables {
         const Definition *definition;
         Results *results; /* NULL: no script was evaluated yet */
@@ -53,6 +59,7 @@ struct Variables {
         GHashTable *kept;
         GHashTable *whiles; /* NodeId -> While, the same */
         GHashTable *traced; /* NodeId -> json_object: values read by the last deciding expression, the same */
+        GHashTable *filled; /* NodeId -> Filled, the same */
         Cause *error;       /* the last one, or NULL */
         Scope scopes[];
 };
@@ -141,6 +148,7 @@ void variables_free(Variables *variables) {
         g_clear_pointer(&variables->kept, g_hash_table_unref);
         g_clear_pointer(&variables->whiles, g_hash_table_unref);
         g_clear_pointer(&variables->traced, g_hash_table_unref);
+        g_clear_pointer(&variables->filled, g_hash_table_unref);
         cause_unref(variables->error);
         results_free(variables->results);
         g_free(variables);
@@ -483,6 +491,63 @@ Verdict variables_has_changed(Variables *variables, NodeId node, const Script *o
         return VERDICT_YES;
 }
 
+static void on_filled_dropped(void *value) {
+        Filled *filled = value;
+
+        json_object_put(filled->noted);
+        params_clear(&filled->params);
+        g_free(filled);
+}
+
+/* False: a value is wrong. */
+static bool fill_in(Variables *variables, NodeId node, json_object *noted, char **ret_error) {
+        const Node *nodes = definition_tree(variables->definition)->nodes;
+        g_auto(Params) params = {};
+        Filled *filled;
+
+        if (definition_params_revealed(variables->definition, node, NULL, noted, NULL, &params, ret_error) < 0)
+                return false;
+
+        *ret_error = nodes[node].type->misfit ? nodes[node].type->misfit(nodes, node, params.values) : NULL;
+        if (*ret_error)
+                return false;
+
+        variables->filled = variables->filled ?: g_hash_table_new_full(NULL, NULL, NULL, on_filled_dropped);
+        filled = g_new(Filled, 1);
+        *filled = (Filled){ .noted = json_object_get(noted), .params = params };
+        params = (Params){};
+        g_hash_table_replace(variables->filled, GUINT_TO_POINTER(node), filled);
+        return true;
+}
+
+bool variables_fill_in(Variables *variables, NodeId node) {
+        g_autoptr(json_object) noted =
+                definition_note_variables(variables->definition, node, variables_scope(variables, node));
+        char *error;
+
+        if (fill_in(variables, node, noted, &error))
+                return true;
+
+        set_error(variables, CAUSE_PARAMETER, NULL, error);
+        return false;
+}
+
+static const Filled *find_filled(const Variables *variables, NodeId node) {
+        return variables->filled ? g_hash_table_lookup(variables->filled, GUINT_TO_POINTER(node)) : NULL;
+}
+
+const void *variables_params(const Variables *variables, NodeId node) {
+        const Filled *filled = find_filled(variables, node);
+
+        return filled ? filled->params.values : definition_tree(variables->definition)->nodes[node].params;
+}
+
+json_object *variables_filled_in(const Variables *variables, NodeId node) {
+        const Filled *filled = find_filled(variables, node);
+
+        return filled ? filled->noted : NULL;
+}
+
 /* The elements of lists, for Loop and ForEach. */
 
 bool variables_next_element(Variables *variables, NodeId node, const char *list, const char *variable, uint32_t index) {
@@ -644,6 +709,17 @@ static json_object *table_to_json(GHashTable *table) {
         return json;
 }
 
+static json_object *filled_to_json(GHashTable *filled) {
+        g_autoptr(GHashTable) noted = g_hash_table_new(NULL, NULL);
+        GHashTableIter iter;
+        void *node, *value;
+
+        for (g_hash_table_iter_init(&iter, filled); g_hash_table_iter_next(&iter, &node, &value);)
+                g_hash_table_insert(noted, node, ((Filled *) value)->noted);
+
+        return table_to_json(noted);
+}
+
 json_object *variables_image(const Variables *variables) {
         json_object *json = json_object_new_object(), *scopes = json_object_new_object();
 
@@ -654,6 +730,8 @@ json_object *variables_image(const Variables *variables) {
         json_object_object_add(json, "scopes", scopes);
         json_object_object_add(json, "kept", table_to_json(variables->kept));
         json_object_object_add(json, "seen", table_to_json(variables->traced));
+        if (variables->filled)
+                json_object_object_add(json, "filled", filled_to_json(variables->filled));
         return json;
 }
 
@@ -730,6 +808,21 @@ static bool may_keep(const Tree *tree, NodeId node, json_object *value) {
         return !(tree->nodes[node].type->flags & TYPE_FOR_EACH) || json_object_is_type(value, json_type_array);
 }
 
+static bool restore_filled(Variables *variables, json_object *filled) {
+        const Tree *tree = definition_tree(variables->definition);
+        NodeId node;
+
+        json_object_object_foreach(filled, name, noted) {
+                g_autofree char *error = NULL;
+
+                if (!parse_key(name, tree->n_nodes, &node) || !(tree->nodes[node].flags & NODE_LATE) ||
+                    !json_object_is_type(noted, json_type_object) || !fill_in(variables, node, noted, &error))
+                        return false;
+        }
+
+        return true;
+}
+
 static bool restore_tables(Variables *variables, json_object *kept, json_object *traced) {
         const Tree *tree = definition_tree(variables->definition);
         NodeId node;
@@ -751,7 +844,8 @@ static bool restore_tables(Variables *variables, json_object *kept, json_object 
 bool variables_restore(Variables *variables, json_object *json, Cause *error) {
         json_object *scopes = json_member(json, "scopes", json_type_object),
                     *kept = json_member(json, "kept", json_type_object),
-                    *traced = json_member(json, "seen", json_type_object);
+                    *traced = json_member(json, "seen", json_type_object),
+                    *filled = json_member(json, "filled", json_type_object);
         unsigned index;
 
         if (!scopes || !kept || !traced)
@@ -765,5 +859,5 @@ bool variables_restore(Variables *variables, json_object *json, Cause *error) {
 
         cause_unref(variables->error);
         variables->error = error ? cause_ref(error) : NULL;
-        return restore_tables(variables, kept, traced);
+        return restore_tables(variables, kept, traced) && (!filled || restore_filled(variables, filled));
 }

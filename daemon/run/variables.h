@@ -50,7 +50,12 @@ void variables_restore_secrets(Variables *variables, const char *lines);
 json_object *variables_image(const Variables *variables);
 bool variables_restore(Variables *variables, json_object *json, Cause *error);
 
+/* The variables from which the node, which is NODE_LATE, got parameters when it began; NULL: none. Borrowed. */
+json_object *variables_filled_in(const Variables *variables, NodeId node);
+
 /* As the callbacks of a MachineHost. */
+bool variables_fill_in(Variables *variables, NodeId node);
+const void *variables_params(const Variables *variables, NodeId node);
 Verdict variables_guard(Variables *variables, NodeId node, Guard guard);
 Verdict variables_hook(Variables *variables, NodeId node, Hook hook);
 Verdict variables_test(Variables *variables, NodeId node, const Script *condition);

@@ -243,7 +243,7 @@ def test_types_explains_parameters():
     text = btctl("types", "Retry").stdout
     assert text.startswith("RetryUntilSuccessful (decorator)\n")
     assert "\nAlso called: Retry\n" in text
-    assert "\n  num_attempts (integer, at least -1, required)\n" in text
+    assert "\n  num_attempts (integer, at least -1, required, {references} too)\n" in text
     assert "\n  backoff.initial (time span, required)\n" in text
     assert "\n  interval (time span, at least 10ms, default \"10s\")\n" in btctl("types", "Command").stdout
     assert "\n  state (string or array of strings, an active state such as \"active\",\n" in btctl("types", "UnitState").stdout

@@ -518,22 +518,6 @@ void loader_check_rules(Loader *loader, Reading *reading) {
                         check_choices(loader, reading, rule);
 }
 
-/* The template of the parameter for the node that is being read, or NULL. */
-static json_object *find_template(const Loader *loader, const Target *target, const Param *param) {
-        const GArray *templates = loader->plan->templates;
-
-        for (guint i = templates->len; i > 0; i--) {
-                const Template *template = &g_array_index(templates, Template, i - 1);
-
-                if (template->node != target->node)
-                        return NULL;
-                if (template->param == param)
-                        return template->value;
-        }
-
-        return NULL;
-}
-
 /* The values of the node for a check: a text with references is there as it is written, so that it counts as given. */
 static const void *written_values(Loader *loader, const Target *target) {
         const void *values = target->values ?: loader_defaults(loader, target->params, target->size);
@@ -557,7 +541,7 @@ static const void *written_values(Loader *loader, const Target *target) {
 static void check_fit(Loader *loader, Reading *reading, const Param *param) {
         const Target *target = &reading->target;
         const void *values = written_values(loader, target);
-        json_object *template = find_template(loader, target, param);
+        json_object *template = plan_template(loader->plan, target->node, param->name);
         uint32_t item = loader_find_member(loader, loader->file, reading->item, param->name);
         Report report = { .loader = loader, .item = item > 0 ? item : reading->item };
         ParamSetter setter = {

@@ -36,7 +36,8 @@ void loader_add_use(Loader *loader, uint32_t node) {
                 const ForEachParams *params = n->params;
 
                 use.names = local_names(loader, params);
-                use.copies = (uint32_t) MAX(params->concurrency, 1);
+                use.copies = plan_template(loader->plan, node, "concurrency") ? FOR_EACH_LATE_COPIES
+                                                                              : (uint32_t) MAX(params->concurrency, 1);
         }
 
         n->use = loader->plan->uses->len;
@@ -420,17 +421,7 @@ static void check_outputs(const Call *call, uint32_t item) {
 
 /* The inputs as they were read; if they contain references, they are in a template. */
 static json_object *given_inputs(const Plan *plan, uint32_t node) {
-        const SubTreeParams *params = plan_node(plan, node)->params;
-        uint32_t end = node + 1 < plan->nodes->len ? plan_node(plan, node + 1)->templates : plan->templates->len;
-
-        for (uint32_t i = plan_node(plan, node)->templates; i < end; i++) {
-                const Template *template = &g_array_index(plan->templates, Template, i);
-
-                if (template->param->offset == offsetof(SubTreeParams, inputs))
-                        return template->value;
-        }
-
-        return params->inputs;
+        return plan_template(plan, node, "inputs") ?: ((const SubTreeParams *) plan_node(plan, node)->params)->inputs;
 }
 
 static void check_call(const Call *call) {

@@ -175,6 +175,9 @@ static void add_templates(Expander *expander, const Plan *plan, uint32_t from, N
         for (uint32_t i = plan_node(plan, from)->templates; i < end; i++) {
                 Template template = g_array_index(plan->templates, Template, i);
 
+                /* The inputs of a SubTree and the list of a ForEach alone are taken by the functions for them. */
+                if (template.param->late && template.param->kind != PARAM_JSON)
+                        tree_builder_set_flags(expander->builder, node, NODE_LATE);
                 template.node = node;
                 g_array_append_val(expander->expansion->templates, template);
         }
@@ -406,6 +409,12 @@ static uint32_t find_item(const NodeCheck *check, Origin origin, const char *par
         return item;
 }
 
+/* Is it about a value that is known only when the node begins? */
+static bool is_late(const NodeCheck *check, Origin origin, const char *param) {
+        return check->expansion->tree->nodes[check->id].flags & NODE_LATE &&
+               (!param || plan_template(origin.plan, origin.node, param));
+}
+
 /* Warnings about other files are not reported. If the value itself is wrong, findings that follow from it are not
  * reported, and if the node has errors, only findings about its parameters are. */
 static void on_finding(Findings *findings, const char *param, int element, bool is_error, char *text) {
@@ -420,7 +429,7 @@ static void on_finding(Findings *findings, const char *param, int element, bool 
         check->passed_over |= !is_error;
         if (is_error == check->warnings ||
             (param ? element != FINDING_COUNT && is_wrong(node, param) : !node->correct) ||
-            (!is_error && origin.plan->unit->file->number > 0)) {
+            is_late(check, origin, param) || (!is_error && origin.plan->unit->file->number > 0)) {
                 g_free(text);
                 return;
         }

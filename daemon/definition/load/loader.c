@@ -101,6 +101,16 @@ void plan_free(Plan *plan) {
         g_free(plan);
 }
 
+json_object *plan_template(const Plan *plan, uint32_t node, const char *param) {
+        uint32_t end = node + 1 < plan->nodes->len ? plan_node(plan, node + 1)->templates : plan->templates->len;
+
+        for (uint32_t i = plan_node(plan, node)->templates; i < end; i++)
+                if (g_str_equal(g_array_index(plan->templates, Template, i).param->name, param))
+                        return g_array_index(plan->templates, Template, i).value;
+
+        return NULL;
+}
+
 char *plan_path(const Plan *plan, uint32_t node) {
         g_autoptr(GPtrArray) names = g_ptr_array_new();
         GString *path = g_string_new(NULL);

@@ -140,6 +140,9 @@ static inline PlanNode *plan_node(const Plan *plan, uint32_t node) {
         return &g_array_index(plan->nodes, PlanNode, node);
 }
 
+/* The value of the parameter of the node as it was written, if it has references; else NULL. */
+json_object *plan_template(const Plan *plan, uint32_t node, const char *param);
+
 static inline PlanUse *plan_use(const Plan *plan, uint32_t use) {
         return &g_array_index(plan->uses, PlanUse, use);
 }

@@ -144,7 +144,8 @@ bool param_has_max(const Param *param) {
         return param->max != 0 || param->min < 0;
 }
 
-static char *describe_range(const Param *param) {
+/* An upper limit that is only that of the field is told only to a value above it. */
+static char *describe_range(const Param *param, json_object *value) {
         g_autofree char *min = NULL, *max = NULL;
 
         if (param->positive && param->kind == PARAM_NUMBER && param_has_max(param))
@@ -156,7 +157,10 @@ static char *describe_range(const Param *param) {
         case PARAM_INT:
         case PARAM_NUMBER:
                 min = param_has_min(param) && param->min > INT64_MIN ? g_strdup_printf("%" PRId64, param->min) : NULL;
-                max = param_has_max(param) && param->max < UINT32_MAX ? g_strdup_printf("%" PRId64, param->max) : NULL;
+                max = param_has_max(param) &&
+                                      (param->max < UINT32_MAX || json_object_get_double(value) > (double) param->max)
+                              ? g_strdup_printf("%" PRId64, param->max)
+                              : NULL;
                 break;
         case PARAM_SPAN:
                 min = param->min > 0 ? span_format((uint64_t) param->min) : NULL;
@@ -170,7 +174,7 @@ static char *describe_range(const Param *param) {
 }
 
 int param_report_range(const ParamSetter *setter, const Place *place, const Param *param, json_object *value) {
-        g_autofree char *range = describe_range(param), *shown = value_excerpt(value);
+        g_autofree char *range = describe_range(param, value), *shown = value_excerpt(value);
 
         return param_report(setter, place, "%s is out of range; it must be %s", shown, range ?: "a 64-bit number");
 }

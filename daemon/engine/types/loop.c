@@ -8,6 +8,8 @@
  * element is at position.
  */
 
+#include <inttypes.h>
+
 #include "engine/node.h"
 #include "engine/types/types.h"
 
@@ -145,7 +147,7 @@ static bool too_many_failed(const ForEachParams *params, const NodeState *state)
 /* FAILURE: too many elements have failed, and the others need not run. */
 static Status count(Machine *machine, NodeId node, Status status) {
         NodeState *state = node_state(machine, node);
-        const ForEachParams *params = machine->nodes[node].params;
+        const ForEachParams *params = node_params(machine, node);
 
         state->failed += status == STATUS_FAILURE;
         return status == STATUS_FAILURE && !params->run_all && too_many_failed(params, state) ? STATUS_FAILURE
@@ -189,9 +191,20 @@ static bool is_any_running(Machine *machine, NodeId node) {
         return false;
 }
 
+/* If a variable has set the concurrency, there may be more copies than it permits. */
+static NodeId end_of_copies(Machine *machine, NodeId node) {
+        const Node *nodes = machine->nodes;
+        const ForEachParams *params = node_params(machine, node);
+
+        if (!(nodes[node].flags & NODE_LATE))
+                return nodes[node].end;
+
+        return (NodeId) MIN(nodes[node].end, node + 1 + params->concurrency * (nodes[node + 1].end - (node + 1)));
+}
+
 static Status visit_all(Machine *machine, NodeId node, bool all) {
         NodeState *state = node_state(machine, node);
-        NodeId end = machine->nodes[node].end;
+        NodeId end = end_of_copies(machine, node);
         bool yields = false;
 
         for (NodeId child = child_next(machine, node, node + 1, all); child < end;
@@ -210,7 +223,7 @@ static Status visit_all(Machine *machine, NodeId node, bool all) {
 
 static Status for_each_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
-        const ForEachParams *params = machine->nodes[node].params;
+        const ForEachParams *params = node_params(machine, node);
         bool fresh = state->status == STATUS_IDLE;
         Status status;
 
@@ -232,6 +245,15 @@ static Status for_each_tick(Machine *machine, NodeId node) {
         }
 
         return status;
+}
+
+static char *for_each_misfit(const Node *nodes, NodeId node, const void *params) {
+        int64_t concurrency = ((const ForEachParams *) params)->concurrency;
+
+        return concurrency > nodes[node].n_children
+                       ? g_strdup_printf("concurrency: %" PRIi64 " is too high; a variable can set at most %" PRIu32,
+                                         concurrency, nodes[node].n_children)
+                       : NULL;
 }
 
 static const Param any_item = { .name = "", .kind = PARAM_JSON };
@@ -266,13 +288,15 @@ static const Param for_each_params[] = {
         { .name = "concurrency",
           .kind = PARAM_INT,
           .offset = offsetof(ForEachParams, concurrency),
+          .late = true,
           .fallback = "1",
           .min = 1,
           .max = 1000,
-          .doc = "The maximum number of elements at the same time" },
+          .doc = "The maximum number of elements at the same time; if a variable sets it, at most 64" },
         { .name = "max_failures",
           .kind = PARAM_INT,
           .offset = offsetof(ForEachParams, max_failures),
+          .late = true,
           .fallback = "0",
           .min = -1,
           .max = UINT32_MAX,
@@ -296,4 +320,5 @@ const NodeType for_each_type = {
                "run_all, the child runs for all elements first. A skipped element counts as a success. Also FAILURE "
                "if items is not a list.",
         .tick = for_each_tick,
+        .misfit = for_each_misfit,
 };

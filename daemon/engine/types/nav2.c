@@ -18,7 +18,7 @@ enum {
 /* IDLE: continue with the other child. position counts the recoveries. */
 static Status recovery_work(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
-        const RecoveryParams *params = machine->nodes[node].params;
+        const RecoveryParams *params = node_params(machine, node);
         Status status = child_tick(machine, node + 1);
 
         if (status != STATUS_FAILURE)
@@ -78,6 +78,7 @@ static const Param recovery_params[] = {
         { .name = "number_of_retries",
           .kind = PARAM_INT,
           .offset = offsetof(RecoveryParams, number_of_retries),
+          .late = true,
           .fallback = "1",
           .min = 0,
           .max = UINT32_MAX,

@@ -26,9 +26,7 @@ static int64_t threshold(int64_t count, uint32_t n_children) {
         return count < 0 ? MAX(0, n_children + count + 1) : count;
 }
 
-static inline Thresholds thresholds_of(const Node *definition) {
-        const ParallelParams *params = definition->params;
-
+static inline Thresholds thresholds_of(const Node *definition, const ParallelParams *params) {
         return (Thresholds){
                 .success = threshold(params->success_count, definition->n_children),
                 .failure = threshold(params->failure_count, definition->n_children),
@@ -184,7 +182,7 @@ static __attribute__((noinline)) Status parallel_continue(Machine *machine, Node
 }
 
 static Status parallel_tick(Machine *machine, NodeId node) {
-        Thresholds thresholds = thresholds_of(&machine->nodes[node]);
+        Thresholds thresholds = thresholds_of(&machine->nodes[node], node_params(machine, node));
 
         if (node_state(machine, node)->status == STATUS_RUNNING)
                 return parallel_continue(machine, node, &thresholds);
@@ -197,7 +195,7 @@ static Status parallel_tick(Machine *machine, NodeId node) {
 
 /* The possible outcomes follow from the number of children that can succeed or fail. A threshold of 0 is always met. */
 static unsigned parallel_never(const Node *nodes, NodeId node) {
-        Thresholds thresholds = thresholds_of(&nodes[node]);
+        Thresholds thresholds = thresholds_of(&nodes[node], nodes[node].params);
         bool may_skip = thresholds.skipped_succeed && nodes[node].flags & NODE_MAY_SKIP;
         int64_t failures = MIN(thresholds.failure, thresholds.n - thresholds.success + 1);
         unsigned never = 0;
@@ -210,18 +208,32 @@ static unsigned parallel_never(const Node *nodes, NodeId node) {
         return never;
 }
 
+/* NULL: it can be reached. */
+static char *excess(const char *param, int64_t count, uint32_t n) {
+        return count > n ? g_strdup_printf("%s: %" PRId64 " is higher than the number of children, %u", param, count, n)
+                         : NULL;
+}
+
+static char *parallel_misfit(const Node *nodes, NodeId node, const void *params) {
+        Thresholds thresholds = thresholds_of(&nodes[node], params);
+
+        return excess("success_count", thresholds.success, thresholds.n)
+                       ?: excess("failure_count", thresholds.failure, thresholds.n);
+}
+
 /* outcome: the consequence of reaching the threshold, for the message. */
 static void check_threshold(Findings *findings, const char *param, int64_t count, uint32_t n, const char *outcome) {
-        if (count > n)
-                findings_error(findings, param, -1, "%s: %" PRId64 " is higher than the number of children, %u", param,
-                               count, n);
+        g_autofree char *error = excess(param, count, n);
+
+        if (error)
+                findings_error(findings, param, -1, "%s", error);
         else if (count == 0)
                 findings_trap(findings, param, "%s amounts to 0, so it %s as soon as its first child has started",
                               param, outcome);
 }
 
 static void parallel_check(const Tree *tree, NodeId node, Findings *findings) {
-        Thresholds thresholds = thresholds_of(&tree->nodes[node]);
+        Thresholds thresholds = thresholds_of(&tree->nodes[node], tree->nodes[node].params);
 
         check_threshold(findings, "success_count", thresholds.success, thresholds.n, "succeeds");
         check_threshold(findings, "failure_count", thresholds.failure, thresholds.n, "fails");
@@ -234,6 +246,7 @@ static const Param parallel_params[] = {
         { .name = "success_count",
           .kind = PARAM_INT,
           .offset = offsetof(ParallelParams, success_count),
+          .late = true,
           .fallback = "-1",
           .min = -1000000,
           .max = 1000000,
@@ -241,6 +254,7 @@ static const Param parallel_params[] = {
         { .name = "failure_count",
           .kind = PARAM_INT,
           .offset = offsetof(ParallelParams, failure_count),
+          .late = true,
           .fallback = "1",
           .min = -1000000,
           .max = 1000000,
@@ -266,14 +280,15 @@ const NodeType parallel_type = {
         .halt = node_reset_tried,
         .never = parallel_never,
         .check = parallel_check,
+        .misfit = parallel_misfit,
 };
 
 typedef struct ParallelAllParams {
         int64_t max_failures;
 } ParallelAllParams;
 
-static uint32_t max_failures(const Node *definition) {
-        const ParallelAllParams *params = definition->params;
+static uint32_t max_failures(const Node *definition, const void *values) {
+        const ParallelAllParams *params = values;
         int64_t n = definition->n_children, max = params->max_failures;
 
         return (uint32_t) (max < 0 ? MAX(0, n + max + 1) : max);
@@ -288,7 +303,7 @@ static Status verdict(Machine *machine, NodeId node, uint32_t skipped) {
                 return STATUS_SKIPPED;
         if (skipped + state->successes + state->failures < definition->n_children)
                 return STATUS_RUNNING;
-        if (state->failures < max_failures(definition))
+        if (state->failures < max_failures(definition, node_params(machine, node)))
                 return STATUS_SUCCESS;
 
         machine->reason = REASON_THRESHOLD;
@@ -324,7 +339,7 @@ static Status parallel_all_tick(Machine *machine, NodeId node) {
         Status status;
 
         if (state->status == STATUS_IDLE) {
-                if (max_failures(definition) > definition->n_children)
+                if (max_failures(definition, node_params(machine, node)) > definition->n_children)
                         return node_error(machine, node, "threshold-exceeds-children");
 
                 state->successes = state->failures = 0;
@@ -346,7 +361,7 @@ static Status parallel_all_tick(Machine *machine, NodeId node) {
 }
 
 static unsigned parallel_all_never(const Node *nodes, NodeId node) {
-        uint32_t n_sure_failures = 0;
+        uint32_t n_sure_failures = 0, max = max_failures(&nodes[node], nodes[node].params);
 
         for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end) {
                 if (node_runs_forever(&nodes[child]))
@@ -355,19 +370,22 @@ static unsigned parallel_all_never(const Node *nodes, NodeId node) {
                 n_sure_failures += outcome_is_impossible(&nodes[child], NODE_NEVER_SUCCEEDS);
         }
 
-        if (n_sure_failures >= max_failures(&nodes[node]))
+        if (n_sure_failures >= max)
                 return TYPE_NEVER_SUCCEEDS;
 
-        return outcomes_count(nodes, node, NODE_NEVER_FAILS) < max_failures(&nodes[node]) ? TYPE_NEVER_FAILS : 0;
+        return outcomes_count(nodes, node, NODE_NEVER_FAILS) < max ? TYPE_NEVER_FAILS : 0;
+}
+
+static char *parallel_all_misfit(const Node *nodes, NodeId node, const void *params) {
+        return excess("max_failures", max_failures(&nodes[node], params), nodes[node].n_children);
 }
 
 static void parallel_all_check(const Tree *tree, NodeId node, Findings *findings) {
         const Node *nodes = tree->nodes;
+        g_autofree char *error = parallel_all_misfit(nodes, node, nodes[node].params);
 
-        if (max_failures(&nodes[node]) > nodes[node].n_children)
-                findings_error(findings, "max_failures", -1,
-                               "max_failures: %u is higher than the number of children, %u", max_failures(&nodes[node]),
-                               nodes[node].n_children);
+        if (error)
+                findings_error(findings, "max_failures", -1, "%s", error);
 
         for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
                 if (node_runs_forever(&nodes[child])) {
@@ -381,6 +399,7 @@ static const Param parallel_all_params[] = {
         { .name = "max_failures",
           .kind = PARAM_INT,
           .offset = offsetof(ParallelAllParams, max_failures),
+          .late = true,
           .fallback = "1",
           .min = -1000000,
           .max = 1000000,
@@ -404,4 +423,5 @@ const NodeType parallel_all_type = {
         .halt = node_reset_tried,
         .never = parallel_all_never,
         .check = parallel_all_check,
+        .misfit = parallel_all_misfit,
 };

@@ -47,7 +47,7 @@ static void rounds_halt(Machine *machine, NodeId node) {
 
 static Status repeat_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
-        const RepeatParams *params = machine->nodes[node].params;
+        const RepeatParams *params = node_params(machine, node);
 
         while (rounds_left(state, params->num_cycles)) {
                 bool in_one_go = node_is_fresh(machine, node + 1);
@@ -66,7 +66,7 @@ static Status repeat_tick(Machine *machine, NodeId node) {
 
 static Status retry_delay(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
-        const RetryParams *params = machine->nodes[node].params;
+        const RetryParams *params = node_params(machine, node);
         double chance = (double) machine_random(machine, 1 << 20) / (1 << 20);
 
         state->phase = PHASE_PAUSE;
@@ -76,7 +76,7 @@ static Status retry_delay(Machine *machine, NodeId node) {
 
 static Status retry_attempts(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
-        const RetryParams *params = machine->nodes[node].params;
+        const RetryParams *params = node_params(machine, node);
 
         while (rounds_left(state, params->num_attempts)) {
                 bool in_one_go = node_is_fresh(machine, node + 1);
@@ -160,6 +160,7 @@ static const Param repeat_params[] = {
           .kind = PARAM_INT,
           .offset = offsetof(RepeatParams, num_cycles),
           .required = true,
+          .late = true,
           .min = -1,
           .max = UINT32_MAX,
           .doc = "How often the child must succeed; -1: forever" },
@@ -190,6 +191,7 @@ static const Param retry_params[] = {
           .kind = PARAM_INT,
           .offset = offsetof(RetryParams, num_attempts),
           .required = true,
+          .late = true,
           .min = -1,
           .max = UINT32_MAX,
           .doc = "How often to try the child; -1: forever" },
@@ -198,6 +200,7 @@ static const Param retry_params[] = {
           .offset = offsetof(RetryParams, backoff),
           .members = backoff_members,
           .members_size = sizeof(Backoff),
+          .late = true,
           .doc = "Delays between the attempts; default: the next attempt follows at once" },
         { .name = "retry_on",
           .kind = PARAM_STRINGS,

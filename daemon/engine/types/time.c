@@ -25,7 +25,7 @@ typedef struct RateParams {
 
 static Status delay_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
-        const DelayParams *params = machine->nodes[node].params;
+        const DelayParams *params = node_params(machine, node);
 
         if (state->status == STATUS_IDLE) {
                 state->phase = params->delay > 0 ? PHASE_WAITING : PHASE_CHILD;
@@ -45,22 +45,18 @@ static Status delay_tick(Machine *machine, NodeId node) {
         return child_tick(machine, node + 1);
 }
 
-static uint64_t timeout_of(const Node *definition) {
-        return ((const TimeoutParams *) definition->params)->timeout;
-}
-
-static bool timeout_is_limited(const Node *definition) {
-        return timeout_of(definition) > 0 && timeout_of(definition) != SPAN_INFINITY;
+static bool is_limited(const TimeoutParams *params) {
+        return params->timeout > 0 && params->timeout != SPAN_INFINITY;
 }
 
 /* The child is ticked first: if it completes in the tick in which the time expires, its outcome counts. */
 static Status timeout_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
-        const Node *definition = &machine->nodes[node];
+        const TimeoutParams *params = node_params(machine, node);
         Status status;
 
-        if (state->status == STATUS_IDLE && timeout_is_limited(definition))
-                node_arm_timer(machine, node, timeout_of(definition));
+        if (state->status == STATUS_IDLE && is_limited(params))
+                node_arm_timer(machine, node, params->timeout);
 
         status = child_tick(machine, node + 1);
         if (status != STATUS_RUNNING || !(state->flags & STATE_EXPIRED))
@@ -74,7 +70,7 @@ static Status timeout_tick(Machine *machine, NodeId node) {
 /* The timer runs from one start of the child to the next permitted one. */
 static Status rate_controller_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
-        const RateParams *params = machine->nodes[node].params;
+        const RateParams *params = node_params(machine, node);
         Status status;
 
         if (node_is_fresh(machine, node + 1)) {
@@ -96,24 +92,29 @@ static const ParamRule rate_rules[] = { { RULE_EXACTLY_ONE, { "hz", "period" } }
 static unsigned timeout_never(const Node *nodes, NodeId node) {
         unsigned never = outcomes_of_child(nodes, node);
 
-        return timeout_is_limited(&nodes[node]) ? never & TYPE_NEVER_SUCCEEDS : never;
+        return is_limited(nodes[node].params) ? never & TYPE_NEVER_SUCCEEDS : never;
 }
 
 /* A Timeout in another one that expires no later has no effect. */
 static void timeout_check(const Tree *tree, NodeId node, Findings *findings) {
         const Node *nodes = tree->nodes;
+        const TimeoutParams *params = nodes[node].params, *outer;
 
-        if (!timeout_is_limited(&nodes[node]))
+        if (!is_limited(params))
                 return;
 
-        for (NodeId above = nodes[node].parent; above != NODE_NONE; above = nodes[above].parent)
-                if (nodes[above].type == &timeout_type && timeout_is_limited(&nodes[above]) &&
-                    timeout_of(&nodes[above]) <= timeout_of(&nodes[node])) {
+        for (NodeId above = nodes[node].parent; above != NODE_NONE; above = nodes[above].parent) {
+                if (nodes[above].type != &timeout_type || nodes[above].flags & NODE_LATE)
+                        continue;
+
+                outer = nodes[above].params;
+                if (is_limited(outer) && outer->timeout <= params->timeout) {
                         findings_trap(findings, "timeout",
                                       "the Timeout '%s' above it expires no later, so this one has no effect",
                                       tree_node_name(tree, above));
                         return;
                 }
+        }
 }
 
 static const Param delay_params[] = {
@@ -121,6 +122,7 @@ static const Param delay_params[] = {
           .kind = PARAM_SPAN,
           .offset = offsetof(DelayParams, delay),
           .required = true,
+          .late = true,
           .title = true,
           .doc = "How long to wait before the child starts" },
         {},
@@ -142,6 +144,7 @@ static const Param timeout_params[] = {
           .kind = PARAM_SPAN,
           .offset = offsetof(TimeoutParams, timeout),
           .required = true,
+          .late = true,
           .title = true,
           .doc = "How long the child may run; \"0s\" or \"infinity\": no limit" },
         {},
@@ -164,6 +167,7 @@ static const Param rate_controller_params[] = {
         { .name = "hz",
           .kind = PARAM_NUMBER,
           .offset = offsetof(RateParams, hz),
+          .late = true,
           .positive = true,
           .min = 0,
           .max = 1000000,
@@ -171,6 +175,7 @@ static const Param rate_controller_params[] = {
         { .name = "period",
           .kind = PARAM_SPAN,
           .offset = offsetof(RateParams, period),
+          .late = true,
           .positive = true,
           .doc = "Instead of hz: the time from one start of the child to the next" },
         {},

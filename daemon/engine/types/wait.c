@@ -24,9 +24,7 @@ enum {
         OTHERWISE_SKIP,
 };
 
-static bool wait_is_limited(const Node *definition) {
-        const WaitForParams *params = definition->params;
-
+static bool wait_is_limited(const WaitForParams *params) {
         return params->timeout > 0 && params->timeout != SPAN_INFINITY;
 }
 
@@ -40,13 +38,13 @@ static bool is_wrong(Machine *machine, NodeId child) {
 /* If the conditions become true in the tick in which the time expires, the outcome is SUCCESS. */
 static Status wait_for_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
-        const WaitForParams *params = machine->nodes[node].params;
+        const WaitForParams *params = node_params(machine, node);
         Reason reason = REASON_NONE;
         Status status;
 
         if (state->status == STATUS_IDLE) {
                 state->phase = STATUS_IDLE;
-                if (wait_is_limited(&machine->nodes[node]))
+                if (wait_is_limited(params))
                         node_arm_timer(machine, node, params->timeout);
         }
 
@@ -68,7 +66,7 @@ static Status wait_for_tick(Machine *machine, NodeId node) {
 static unsigned wait_for_never(const Node *nodes, NodeId node) {
         unsigned never = outcomes_of_child(nodes, node) & TYPE_NEVER_SUCCEEDS;
 
-        return wait_is_limited(&nodes[node]) ? never : never | TYPE_NEVER_FAILS;
+        return wait_is_limited(nodes[node].params) ? never : never | TYPE_NEVER_FAILS;
 }
 
 /* Names the node below that is at fault. */
@@ -105,6 +103,7 @@ static const Param wait_for_params[] = {
         { .name = "timeout",
           .kind = PARAM_SPAN,
           .offset = offsetof(WaitForParams, timeout),
+          .late = true,
           .fallback = "\"infinity\"",
           .doc = "How long to wait before it fails" },
         {},

@@ -120,6 +120,13 @@ static void add_param(Growth *growth, const Param *param, unsigned n_children) {
         size_t n = 0;
 
         g_string_append_printf(text, ", \"%s\": ", param->name);
+        /* Many copies of the child of a ForEach make large trees. */
+        if (param->late && (param->kind == PARAM_INT || param->kind == PARAM_SPAN) &&
+            !g_str_equal(param->name, "concurrency") && chance(growth, 25)) {
+                g_string_append(text, param->kind == PARAM_INT ? "\"{a}\"" : "\"{a}ms\"");
+                return;
+        }
+
         switch (param->kind) {
         case PARAM_BOOL:
                 g_string_append(text, chance(growth, 50) ? "true" : "false");

@@ -345,8 +345,7 @@ static void test_refused_at_load(void) {
         assert_refused("{ 'type': 'ForEach', 'items': ['{secret:x}'], 'as': 'i', 'child': { 'type': 'FakeNow' } }",
                        "error: items[0]: a secret can be used only in the parameters of leaves (in ForEach)");
         assert_refused("{ 'type': 'Delay', 'delay': '{secret:x}', 'child': { 'type': 'FakeNow' } }",
-                       "error: delay: a variable cannot be used here, because this must be known before the run; write "
-                       "'{{' for a brace (in Delay)");
+                       "error: delay: a secret can be used only in the parameters of leaves (in Delay)");
 }
 
 int main(int argc, char **argv) {

@@ -364,12 +364,33 @@ static void test_retry_on(void) {
         g_assert_cmpuint(fake_starts("A"), ==, 2);
 }
 
+/* The number of attempts is that of the variable when the node began. */
+static void test_late_parameter(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'tries': 3",
+                     "{ 'type': 'Repeat', 'num_cycles': 2, 'child': { 'type': 'ForceSuccess', 'child': { "
+                     "'type': 'RetryUntilSuccessful', 'num_attempts': '{tries}', 'child': " ACTION("A") " } } }"));
+
+        run_stage_start(stage);
+        run_stage_assert_node(stage, 2, STATUS_RUNNING, "{tries} is 3");
+        run_stage_end(stage, "A", STATUS_FAILURE, "no");
+        set(stage, "{\"tries\": 1}");
+        run_stage_end(stage, "A", STATUS_FAILURE, "no");
+        run_stage_assert_node(stage, 2, STATUS_RUNNING, "attempt 3 of 3; before: no; {tries} is 3");
+        run_stage_end(stage, "A", STATUS_FAILURE, "no");
+        run_stage_assert_node(stage, 2, STATUS_RUNNING, "{tries} is 1");
+        run_stage_end(stage, "A", STATUS_FAILURE, "no");
+        g_assert_cmpuint(stage->finished, ==, 1);
+        g_assert_cmpuint(fake_starts("A"), ==, 4);
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run-variables/guard-while-another-ends", test_guard_while_another_ends);
         g_test_add_func("/run-variables/output-without-room", test_output_without_room);
         g_test_add_func("/run-variables/set-without-room", test_set_without_room);
         g_test_add_func("/run-variables/script-without-room", test_script_without_room);
+        g_test_add_func("/run-variables/late-parameter", test_late_parameter);
         g_test_add_func("/run-variables/while", test_while);
         g_test_add_func("/run-variables/seen-then", test_seen_then);
         g_test_add_func("/run-variables/waited-for", test_waited_for);
