@@ -81,6 +81,12 @@ static void search_topics(Search *search) {
                 offer(search, param->name, "btd-tree", param->name);
         for (const Param *param = common_attribute_params; param->name; param++)
                 offer(search, param->name, "btd-tree", param->name);
+        for (guint i = 0; i < types->len; i++) {
+                const NodeType *type = g_ptr_array_index(types, i);
+
+                for (const Param *param = type->params; param && param->name; param++)
+                        offer(search, param->name, "btd-nodes", type->name);
+        }
 }
 
 void help_print_topics(void) {
