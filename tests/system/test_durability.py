@@ -232,22 +232,22 @@ def leaves_while_away(machine):
     nothing = bool
     return {
         ("StartUnit", "the unit came up"): (mixed.unit("StartUnit", "away-up"), nothing),
-        ("StartUnit", "its program failed"): (mixed.unit("RestartUnit", "away-bad"), nothing),
-        ("StartUnit", "it failed, then was reset"): (
+        ("StartUnit", "the program of the unit failed"): (mixed.unit("RestartUnit", "away-bad"), nothing),
+        ("StartUnit", "the unit failed, then was reset"): (
             mixed.unit("StartUnit", "away-reset"), systemctl("reset-failed", "away-reset.service")),
         ("StartUnit", "the unit was stopped"): (
             mixed.unit("StartUnit", "away-stopped"), systemctl("stop", "away-stopped.service")),
         ("StopUnit", "the unit stopped"): (mixed.unit("StopUnit", "away-down"), nothing),
         ("Spawn", "the program succeeded"): (process(WAITS), nothing),
         ("Spawn", "the program failed"): (process(f"{WAITS}; exit 3"), nothing),
-        ("Spawn", "it failed, then was reset"): (
+        ("Spawn", "its unit failed, then was reset"): (
             process(f"{WAITS}; exit 3"), systemctl("reset-failed", "btd-away.1-8-1.service")),
         ("Spawn", "its unit was stopped"): (process("sleep inf"), systemctl("stop", "btd-away.1-9-1.service")),
-        ("Spawn", "anything, as a child"): (process("sleep inf", **{"as": "child"}), nothing),
-        ("DBusCall", "anything"): (mixed.call("unanswered"), nothing),
+        ("Spawn, a child", "the process ended with btd"): (process("sleep inf", **{"as": "child"}), nothing),
+        ("DBusCall", "the reply was lost"): (mixed.call("unanswered"), nothing),
         ("DBusSignal", "the sender left the bus"): (
             {"type": "DBusSignal", "sender": TIMEDATE, "member": "Never"}, systemctl("kill", "systemd-timedated.service")),
-        ("DBusSignal", "anything, with on_recover"): (
+        ("DBusSignal", "signals may have been missed"): (
             {"type": "DBusSignal", "sender": TIMEDATE, "member": "Never", "on_owner_lost": "wait", "on_recover": "fail"},
             nothing),
         ("Sleep", "the time passed"): ({"type": "Sleep", "duration": "2s"}, nothing),
@@ -258,7 +258,7 @@ def leaves_while_away(machine):
                                               lambda: machine.write("/run/away-path", "")),
         ("DBusName", "the value changed"): (wait_for({"type": "DBusName", "name": LOCALE}),
                                             lambda: machine.check("busctl", "call", LOCALE, "/", PEER, "Ping")),
-        ("Command", "it would succeed now"): (wait_for({**process(WAITS), "type": "Command"}), nothing),
+        ("Command", "the program would succeed now"): (wait_for({**process(WAITS), "type": "Command"}), nothing),
     }
 
 
