@@ -89,6 +89,12 @@ static char *on_nearest(const char *tree, void *userdata) {
         return overlay->sources->nearest(tree, overlay->sources->userdata);
 }
 
+static int on_dropins(const char *path, GPtrArray *paths, char **ret_error, void *userdata) {
+        const Overlay *overlay = userdata;
+
+        return overlay->sources->dropins(path, paths, ret_error, overlay->sources->userdata);
+}
+
 static int on_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata) {
         const Overlay *overlay = userdata;
 
@@ -110,6 +116,7 @@ int tree_load_text(const Client *client, const char *file, const char *text, Dia
         const DefinitionSources overlaid = {
                 .find = on_find,
                 .nearest = on_nearest,
+                .dropins = on_dropins,
                 .read = on_read,
                 .userdata = &overlay,
         };

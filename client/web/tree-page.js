@@ -99,6 +99,7 @@ export class TreePage {
             return;
         }
         set_text(this.facts, [tree.Description, tree.SourcePath, count(tree.NodeCount, "node"),
+                              tree.DropInPaths.length > 0 ? count(tree.DropInPaths.length, "drop-in") : null,
                               tree.Autostart ? "starts with btd" : null,
                               tree.NeedReload ? "the file has changed on the disk since it was read" : null]
             .filter(Boolean).join(" · "));

@@ -69,6 +69,9 @@ SummedText *definition_write_files(const Definition *definition) {
                 json_object_object_add(file, "path", json_object_new_string(definition_file(definition, i) ?: ""));
                 json_object_object_add(file, "text", json_object_new_string(definition_file_text(definition, i)));
                 json_object_object_add(file, "found", found_of(definition, i));
+                if (definition_file_extends(definition, i))
+                        json_object_object_add(file, "extends",
+                                               json_object_new_string(definition_file_extends(definition, i)));
                 json_object_array_add(files, file);
         }
 
@@ -246,6 +249,10 @@ const char *const *definition_file_found(const Definition *definition, size_t i)
         static const char *const none[] = { NULL };
 
         return i == 0 ? none : (const char *const *) g_array_index(definition->loaded.files, LoadedFile, i - 1).found;
+}
+
+const char *definition_file_extends(const Definition *definition, size_t i) {
+        return i == 0 ? NULL : g_array_index(definition->loaded.files, LoadedFile, i - 1).extends;
 }
 
 const char *definition_file_text(const Definition *definition, size_t i) {

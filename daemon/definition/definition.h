@@ -53,9 +53,11 @@ const char *definition_file(const Definition *definition, size_t i); /* path; 0 
 /* The names by which the file was found on the search path ("cam.json"), NULL-terminated. Empty if other files refer to
  * it by its path alone. */
 const char *const *definition_file_found(const Definition *definition, size_t i);
+/* A drop-in: the path of the file that it changes; NULL: it is none. */
+const char *definition_file_extends(const Definition *definition, size_t i);
 const char *definition_file_text(const Definition *definition, size_t i);
 const char *definition_file_hash(const Definition *definition, size_t i); /* SHA-256 of its text, in hex */
-/* All its files as JSON: [{path, text, found}, ...]; to be freed. */
+/* All its files as JSON: [{path, text, found}, ...], and "extends" of a drop-in; to be freed. */
 SummedText *definition_write_files(const Definition *definition);
 /* Writing this JSON takes milliseconds for large files. If it is not ready, a thread writes it, and
  * definition_give_files() stores it (takes json) until the next definition_take_files(). It is not kept otherwise,

@@ -3,6 +3,7 @@
 /* Implements sources.h. Only regular files of a limited size are read, so that no file can block or exhaust the daemon.
  * A system daemon has fixed directories; those of a user come from the XDG variables. */
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
@@ -140,6 +141,82 @@ char *search_path_find(const char *const *directories, const char *file) {
         return NULL;
 }
 
+char *search_path_dropin_directory(const char *directory, const char *path) {
+        g_autofree char *base = g_path_get_basename(path), *name = g_strconcat(base, ".d", NULL);
+
+        return g_build_filename(g_str_equal(directory, ".") ? "" : directory, name, NULL);
+}
+
+/* Adds the entries that no directory before has: name -> path. */
+static int list_dropins(const char *directory, SourceRefusal refusal, GTree *found, char **ret_error) {
+        DIR *stream = opendir(directory);
+        g_autofree char *refused = NULL;
+        const struct dirent *file;
+        struct stat st;
+        int r = -errno;
+
+        if (!stream)
+                return r == -ENOENT ? 0
+                                    : refuse(r, g_strdup_printf("'%s' cannot be read: %s", directory, g_strerror(-r)),
+                                             ret_error);
+
+        if (refusal && fstat(dirfd(stream), &st) >= 0)
+                refused = refusal(directory, &st);
+        while (!refused && (file = readdir(stream)))
+                if (file->d_name[0] != '.' && g_str_has_suffix(file->d_name, TREE_SUFFIX) &&
+                    !g_tree_lookup(found, file->d_name))
+                        g_tree_insert(found, g_strdup(file->d_name), g_build_filename(directory, file->d_name, NULL));
+        closedir(stream);
+
+        return refused ? refuse(-EPERM, g_strdup_printf("'%s' %s", directory, refused), ret_error) : 0;
+}
+
+static bool is_listed(const char *const *directories, const char *path) {
+        g_autofree char *id = source_id(path), *own = g_path_get_dirname(id);
+
+        for (; *directories; directories++) {
+                g_autofree char *directory = source_id(*directories);
+
+                if (g_str_equal(directory, own))
+                        return true;
+        }
+
+        return false;
+}
+
+static int compare_names(const void *a, const void *b, void *userdata) {
+        return strcmp(a, b);
+}
+
+static gboolean on_dropin(void *name, void *path, void *paths) {
+        struct stat st;
+
+        /* An empty file masks, too. */
+        if (stat(path, &st) < 0 || !(search_path_is_mask(&st) || (S_ISREG(st.st_mode) && st.st_size == 0)))
+                g_ptr_array_add(paths, g_strdup(path));
+
+        return false;
+}
+
+int search_path_dropins(const char *const *directories, const char *path, SourceRefusal refusal, GPtrArray *paths,
+                        char **ret_error) {
+        g_autoptr(GTree) found = g_tree_new_full(compare_names, NULL, g_free, g_free);
+
+        if (!g_str_has_suffix(path, TREE_SUFFIX) || !is_listed(directories, path))
+                return 0;
+
+        for (const char *const *directory = directories; *directory; directory++) {
+                g_autofree char *own = search_path_dropin_directory(*directory, path);
+                int r = list_dropins(own, refusal, found, ret_error);
+
+                if (r < 0)
+                        return r;
+        }
+
+        g_tree_foreach(found, on_dropin, paths);
+        return 0;
+}
+
 static void offer_directory(const char *directory, Nearest *nearest, GPtrArray *names) {
         g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
         const char *file;
@@ -174,6 +251,12 @@ static char *on_nearest(const char *tree, void *userdata) {
         return search_path_nearest(userdata, tree);
 }
 
+static int on_dropins(const char *path, GPtrArray *paths, char **ret_error, void *userdata) {
+        return search_path_dropins(userdata, path, NULL, paths, ret_error);
+}
+
 DefinitionSources search_path_sources(const char *const *directories) {
-        return (DefinitionSources){ .find = on_find, .nearest = on_nearest, .userdata = (void *) directories };
+        return (DefinitionSources){
+                .find = on_find, .nearest = on_nearest, .dropins = on_dropins, .userdata = (void *) directories
+        };
 }

@@ -16,6 +16,10 @@
 
 #define TREE_NAME_MAX 100u
 #define TREE_SUFFIX ".json"
+/* boot.json.d has the drop-ins of boot.json. */
+#define DROPINS_SUFFIX TREE_SUFFIX ".d"
+#define DROPINS_MAX 50u                      /* of one file */
+#define DROPIN_LENGTH_MAX (1u * 1024 * 1024) /* bytes */
 
 /* Letters, digits, '_' and '-'; at most TREE_NAME_MAX. */
 bool tree_name_valid(const char *name);
@@ -29,6 +33,9 @@ typedef struct DefinitionSources {
         bool (*exists)(const char *path, void *userdata);
         /* The name of a tree on the search path that was probably meant; to be freed; or NULL. */
         char *(*nearest)(const char *tree, void *userdata);
+        /* Adds the paths of the drop-ins of the tree file at the path, in the order in which they change it. A negative
+         * errno with an error message: it cannot be known which. Callback NULL: there are none. */
+        int (*dropins)(const char *path, GPtrArray *paths, char **ret_error, void *userdata);
         /* Reads the whole file, with a NUL byte that does not count in the length. Callback NULL: as source_read(). */
         int (*read)(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata);
         /* The files are those of a run that an older btd may have begun: checks that it did not make, and that only
@@ -59,6 +66,13 @@ bool search_path_is_mask(const struct stat *st);
 /* The path of the file in the first directory that has it. To be freed; NULL: not found, or masked there by a link to
  * /dev/null. */
 char *search_path_find(const char *const *directories, const char *file);
+/* The directory, below that of the search path, with the drop-ins of the tree file: "/etc/btd/trees/boot.json.d". To be
+ * freed. */
+char *search_path_dropin_directory(const char *directory, const char *path);
+/* The drop-ins of a tree file that is in one of the directories, sorted by file name: see systemd.unit(5). refusal: of
+ * a directory; may be NULL. */
+int search_path_dropins(const char *const *directories, const char *path, SourceRefusal refusal, GPtrArray *paths,
+                        char **ret_error);
 /* The tree in any of the directories that was probably meant. To be freed; NULL: none is similar. */
 char *search_path_nearest(const char *const *directories, const char *tree);
 

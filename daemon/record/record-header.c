@@ -83,7 +83,9 @@ static bool files_are_valid(json_object *files) {
                 json_object *file = json_object_array_get_idx(files, i);
 
                 if (!json_object_is_type(file, json_type_object) || !json_member(file, "path", json_type_string) ||
-                    !json_member(file, "text", json_type_string) || !names_are_valid(file))
+                    !json_member(file, "text", json_type_string) || !names_are_valid(file) ||
+                    (json_object_object_get_ex(file, "extends", NULL) &&
+                     !json_member(file, "extends", json_type_string)))
                         return false;
         }
 

@@ -275,8 +275,9 @@ static const char *file_member(json_object *file, const char *name) {
         return json_object_get_string(json_object_object_get(file, name));
 }
 
-/* The files in the header, by their owned keys: their paths, and the names by which the search path found them. */
+/* The files in the header, also by their owned keys: their paths, and the names by which the search path found them. */
 typedef struct Recorded {
+        json_object *files;
         GHashTable *by_id;   /* the same for all spellings of a path */
         GHashTable *by_name; /* on the search path */
 } Recorded;
@@ -298,6 +299,7 @@ static void add_file(GHashTable *table, char *key, json_object *file) {
 
 static Recorded recorded_new(json_object *files) {
         Recorded recorded = {
+                .files = files,
                 .by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                 .by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
         };
@@ -345,6 +347,19 @@ static int on_read(const char *path, char **ret_text, size_t *ret_length, char *
         return 0;
 }
 
+static int on_dropins(const char *path, GPtrArray *paths, char **ret_error, void *userdata) {
+        const Recorded *recorded = userdata;
+
+        for (size_t i = 0; i < json_object_array_length(recorded->files); i++) {
+                json_object *file = json_object_array_get_idx(recorded->files, i);
+
+                if (g_strcmp0(file_member(file, "extends"), path) == 0)
+                        g_ptr_array_add(paths, g_strdup(file_member(file, "path")));
+        }
+
+        return 0;
+}
+
 /* A text without a file cannot use files beside it. */
 static int load_files(json_object *files, const NodeType *const *const *tables, const Limits *limits,
                       Diagnostics *diagnostics, Definition **ret_definition) {
@@ -352,6 +367,7 @@ static int load_files(json_object *files, const NodeType *const *const *tables, 
         const DefinitionSources sources = {
                 .find = on_find,
                 .exists = on_exists,
+                .dropins = on_dropins,
                 .read = on_read,
                 .lenient = true,
                 .limits = limits,

@@ -221,6 +221,23 @@ static char *on_nearest(const char *tree, void *userdata) {
         return search_path_nearest((const char *const *) reader->search->directories, tree);
 }
 
+static int on_dropins(const char *path, GPtrArray *paths, char **ret_error, void *userdata) {
+        const Reader *reader = userdata;
+        const SearchPath *search = reader->search;
+        int r;
+
+        reader_note(reader, path);
+        for (char **directory = search->directories; *directory; directory++) {
+                g_autofree char *dropins = search_path_dropin_directory(*directory, path);
+
+                tree_watch_add_dropins(reader->watch, dropins);
+        }
+        r = search_path_dropins((const char *const *) search->directories, path,
+                                search->secure ? trust_refusal_on_way : NULL, paths, ret_error);
+        reader_note(reader, NULL);
+        return r;
+}
+
 static int on_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata) {
         const Reader *reader = userdata;
         int r;
@@ -236,6 +253,7 @@ static DefinitionSources sources_of(Reader *reader) {
         return (DefinitionSources){
                 .find = on_find,
                 .nearest = on_nearest,
+                .dropins = on_dropins,
                 .read = on_read,
                 .limits = &reader->search->limits,
                 .userdata = reader,
@@ -244,6 +262,7 @@ static DefinitionSources sources_of(Reader *reader) {
 
 static void scan_file(Reader *reader, Found *found, const char *path) {
         DefinitionSources sources = sources_of(reader);
+        g_autoptr(GPtrArray) dropins = g_ptr_array_new_with_free_func(g_free);
         g_autofree char *text = NULL, *error = NULL;
         struct stat st;
         size_t length;
@@ -260,7 +279,8 @@ static void scan_file(Reader *reader, Found *found, const char *path) {
          * found elsewhere now. */
         found->unchanged =
                 found->clean && found->before && definition_n_files(found->before) == 1 &&
-                g_strcmp0(found->known_path, path) == 0 && on_read(path, &text, &length, &error, reader) >= 0 &&
+                g_strcmp0(found->known_path, path) == 0 && on_dropins(path, dropins, &error, reader) >= 0 &&
+                dropins->len == 0 && on_read(path, &text, &length, &error, reader) >= 0 &&
                 g_strcmp0(file_contents_hash(reader->contents, path), definition_file_hash(found->before, 0)) == 0;
         if (found->unchanged)
                 return;
@@ -349,7 +369,6 @@ static void scan_directory(LibraryScan *scan, Reader *reader, const char *direct
         int r;
 
         reader_note(reader, directory);
-        tree_watch_add_directory(reader->watch, directory);
         r = list_directory(directory, reader->search->secure, &files, scan->messages);
         reader_note(reader, NULL);
         if (files)
@@ -425,6 +444,11 @@ void library_scan_run(LibraryScan *scan, Work *work) {
         Reader reader = { .search = scan->search, .contents = contents, .watch = scan->search->watch, .work = work };
         void *value;
 
+        /* All before the first tree, since each directory can have drop-ins for trees of another one. */
+        for (char **directory = scan->search->directories; *directory; directory++) {
+                reader_note(&reader, *directory);
+                tree_watch_add_directory(reader.watch, *directory);
+        }
         for (char **directory = scan->search->directories; *directory; directory++)
                 scan_directory(scan, &reader, *directory);
 
@@ -568,19 +592,31 @@ const LibraryEntry *library_get(const Library *library, const char *name) {
         return entry && !entry->rootless ? &entry->public : NULL;
 }
 
+/* The file itself, or one of its drop-ins. */
+static bool file_has_changed(const Library *library, const char *file) {
+        g_autofree char *path = g_canonicalize_filename(file, NULL);
+        bool changed = tree_watch_has_changed(library->search->watch, path);
+
+        for (char **directory = library->search->directories; *directory && !changed; directory++) {
+                g_autofree char *dropins = search_path_dropin_directory(*directory, path);
+
+                changed = tree_watch_has_changed(library->search->watch, dropins);
+        }
+
+        return changed;
+}
+
 bool library_needs_reload(const Library *library, const LibraryEntry *entry) {
-        TreeWatch *watch = library->search->watch;
         const Definition *definition = entry ? entry->definition : NULL;
 
-        if (tree_watch_has_changed(watch, entry ? entry->path : NULL))
+        if (!entry)
+                return tree_watch_has_changed(library->search->watch, NULL);
+        if (file_has_changed(library, entry->path))
                 return true;
 
-        for (size_t i = 0; definition && i < definition_n_files(definition); i++) {
-                g_autofree char *path = g_canonicalize_filename(definition_file(definition, i), NULL);
-
-                if (tree_watch_has_changed(watch, path))
+        for (size_t i = 0; definition && i < definition_n_files(definition); i++)
+                if (file_has_changed(library, definition_file(definition, i)))
                         return true;
-        }
 
         return false;
 }

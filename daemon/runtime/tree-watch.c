@@ -118,7 +118,7 @@ static void add_entry(TreeWatch *watch, const char *entry, const char *path) {
 
 /* Only btd ignores hidden files; other tools write them first, and rename them. */
 static bool is_tree_file(const char *name) {
-        return *name != '.' && g_str_has_suffix(name, TREE_SUFFIX);
+        return *name != '.' && (g_str_has_suffix(name, TREE_SUFFIX) || g_str_has_suffix(name, DROPINS_SUFFIX));
 }
 
 void tree_watch_add_file(TreeWatch *watch, const char *path) {
@@ -155,6 +155,11 @@ void tree_watch_add_directory(TreeWatch *watch, const char *path) {
                 add_entry(watch, path, path);
 }
 
+void tree_watch_add_dropins(TreeWatch *watch, const char *path) {
+        if (watch)
+                add(watch, path, NULL, path);
+}
+
 static void mark_all(TreeWatch *watch, const GPtrArray *paths) {
         for (guint i = 0; i < paths->len; i++)
                 g_hash_table_add(watch->changed, g_strdup(paths->pdata[i]));
@@ -170,9 +175,14 @@ static void take_event(TreeWatch *watch, const struct inotify_event *event) {
 
                 if (paths)
                         mark_all(watch, paths);
-                for (guint i = 0; is_tree_file(event->name) && i < place->listed_as->len; i++)
-                        g_hash_table_add(watch->changed,
-                                         g_build_filename(place->listed_as->pdata[i], event->name, NULL));
+                for (guint i = 0; is_tree_file(event->name) && i < place->listed_as->len; i++) {
+                        const char *listed = place->listed_as->pdata[i];
+
+                        /* A drop-in changes its tree, whatever it is called. */
+                        g_hash_table_add(watch->changed, g_str_has_suffix(listed, DROPINS_SUFFIX)
+                                                                 ? g_strdup(listed)
+                                                                 : g_build_filename(listed, event->name, NULL));
+                }
         } else if (place && event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) {
                 void *paths;
 

@@ -19,6 +19,9 @@ void tree_watch_free(TreeWatch *watch);
  * is watched also at the end of its symbolic link; of a directory, all tree files are watched, and that it appears. */
 void tree_watch_add_file(TreeWatch *watch, const char *path);
 void tree_watch_add_directory(TreeWatch *watch, const char *path);
+/* A directory of drop-ins, of which each change is one of the directory. It can be missing if the directory around it
+ * is watched. */
+void tree_watch_add_dropins(TreeWatch *watch, const char *path);
 
 /* On the main loop. All files are about to be read again. */
 void tree_watch_begin(TreeWatch *watch);

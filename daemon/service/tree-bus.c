@@ -240,6 +240,12 @@ static int begin(Answer *answer, sd_bus_error *ret_error) {
         return 0;
 }
 
+/* A tree that this one uses has its own. */
+static bool is_own_dropin(const Definition *definition, size_t i) {
+        return definition_file(definition, 0) &&
+               g_strcmp0(definition_file_extends(definition, i), definition_file(definition, 0)) == 0;
+}
+
 static int append_text(Answer *answer, sd_bus_error *ret_error) {
         const char *text = definition_text(answer->definition);
         size_t length = strlen(text);
@@ -283,6 +289,30 @@ static int append_text_from(Answer *answer, sd_bus_error *ret_error) {
 
 static int method_get_text_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = { .begin = begin, .append = append_text_from };
+
+        return published_answer(userdata, message, &kind, ret_error);
+}
+
+/* A drop-in is too small for parts. */
+static int append_dropin(Answer *answer, sd_bus_error *ret_error) {
+        const Definition *definition = answer->definition;
+        const char *path;
+        int r = sd_bus_message_read(answer->question, "s", &path);
+
+        if (r < 0)
+                return r;
+
+        for (size_t i = 1; i < definition_n_files(definition); i++)
+                if (is_own_dropin(definition, i) && g_str_equal(definition_file(definition, i), path))
+                        return answer_append_text(answer, definition_file_text(definition, i),
+                                                  strlen(definition_file_text(definition, i)));
+
+        return sd_bus_error_set(ret_error, ERROR_INVALID_ARGUMENT,
+                                "the tree has no such drop-in; its property DropInPaths lists them");
+}
+
+static int method_get_dropin(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const AnswerKind kind = { .begin = begin, .append = append_dropin };
 
         return published_answer(userdata, message, &kind, ret_error);
 }
@@ -344,6 +374,17 @@ TREE_PROPERTY(need_reload, "b", (int) manager_needs_reload(published_manager(use
 DEFINITION_PROPERTY(hash, "s", definition_hash(definition), NULL)
 DEFINITION_PROPERTY(autostart, "b", (int) definition_autostart(definition), 0)
 DEFINITION_PROPERTY(node_count, "u", definition_tree(definition)->n_nodes, 0)
+
+PROPERTY_GETTER(dropin_paths) {
+        const Definition *definition = tree_at(userdata, path)->definition;
+        int r = sd_bus_message_open_container(reply, 'a', "s");
+
+        for (size_t i = 1; r >= 0 && definition && i < definition_n_files(definition); i++)
+                if (is_own_dropin(definition, i))
+                        r = sd_bus_message_append(reply, "s", definition_file(definition, i));
+
+        return r < 0 ? r : sd_bus_message_close_container(reply);
+}
 
 PROPERTY_GETTER(description) {
         const Definition *definition = tree_at(userdata, path)->definition;
@@ -487,6 +528,7 @@ static const Property properties[] = {
         { "Name", "s", property_get_name, CHANGES_NEVER },
         { "Description", "s", property_get_description, ON_TREE_CHANGED },
         { "SourcePath", "s", property_get_source_path, ON_TREE_CHANGED },
+        { "DropInPaths", "as", property_get_dropin_paths, ON_TREE_CHANGED },
         { "Hash", "s", property_get_hash, ON_TREE_CHANGED },
         { "Autostart", "b", property_get_autostart, ON_TREE_CHANGED },
         { "NodeCount", "u", property_get_node_count, ON_TREE_CHANGED },
@@ -513,6 +555,8 @@ static const sd_bus_vtable methods[] = {
         SD_BUS_METHOD_WITH_ARGS("GetText", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", text), method_get_text,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetTextFrom", SD_BUS_ARGS("t", offset), SD_BUS_RESULT("s", part), method_get_text_from,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("GetDropIn", SD_BUS_ARGS("s", path), SD_BUS_RESULT("s", text), method_get_dropin,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" TREE_NODE_SIGNATURE, nodes),
                                 method_get_nodes, SD_BUS_VTABLE_UNPRIVILEGED),

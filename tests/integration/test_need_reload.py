@@ -58,6 +58,11 @@ def replace(path, text):
     new.rename(path)
 
 
+def write(path, text):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+
+
 OTHER = tree_text({"type": "AlwaysFailure"})
 
 
@@ -73,6 +78,9 @@ OTHER = tree_text({"type": "AlwaysFailure"})
     ("low", lambda shelf: (shelf.second / "low.json").write_text(OTHER), {"low"}),
     ("new", lambda shelf: (shelf.second / "new.json").write_text(OTHER), set()),
     ("directory made", lambda shelf: shelf.third.mkdir(parents=True), set()),
+    ("drop-in", lambda shelf: write(shelf.first / "plain.json.d/a.json", "{}"), {"plain"}),
+    ("drop-in of another directory", lambda shelf: write(shelf.second / "plain.json.d/a.json", "{}"), {"plain"}),
+    ("drop-in of an included file", lambda shelf: write(shelf.second / "shared.json.d/a.json", "{}"), {"user"}),
     ("directory removed", lambda shelf: shutil.rmtree(shelf.second), {"low"}),
 ])
 def test_changes_are_noticed(shelf, name, change, trees):

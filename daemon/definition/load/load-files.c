@@ -40,7 +40,7 @@ static void read_items(Loader *loader, TreeFile *file) {
         }
 }
 
-TreeFile *loader_add_text(Loader *loader, const char *path, char *contents, size_t length) {
+static TreeFile *add_text(Loader *loader, const char *path, char *contents, size_t length) {
         TreeFile *file = add_file(loader, tree_file_new(path, contents, length));
 
         if (loader->files->len > 1)
@@ -50,7 +50,14 @@ TreeFile *loader_add_text(Loader *loader, const char *path, char *contents, size
         return file;
 }
 
-static TreeFile *read_file(Loader *loader, const char *path, char **ret_error) {
+TreeFile *loader_add_text(Loader *loader, const char *path, char *contents, size_t length) {
+        TreeFile *file = add_text(loader, path, contents, length);
+
+        loader_merge_dropins(loader, file);
+        return file;
+}
+
+TreeFile *loader_read_file(Loader *loader, const char *path, char **ret_error) {
         const DefinitionSources *sources = loader->sources;
         char *contents;
         size_t length;
@@ -59,7 +66,7 @@ static TreeFile *read_file(Loader *loader, const char *path, char **ret_error) {
         r = sources->read ? sources->read(path, &contents, &length, ret_error, sources->userdata)
                           : source_read(path, &contents, &length, ret_error);
 
-        return r < 0 ? NULL : loader_add_text(loader, path, contents, length);
+        return r < 0 ? NULL : add_text(loader, path, contents, length);
 }
 
 /* The file at the path, read only once; NULL with an error message if it cannot be read. */
@@ -73,8 +80,10 @@ static TreeFile *open_file(Loader *loader, const char *path, char **ret_error) {
                 return NULL;
         }
 
-        if (!file)
-                file = read_file(loader, path, &error) ?: add_file(loader, tree_file_new_unreadable(path, error));
+        if (!file && (file = loader_read_file(loader, path, &error)))
+                loader_merge_dropins(loader, file);
+        else if (!file)
+                file = add_file(loader, tree_file_new_unreadable(path, error));
         if (file->contents)
                 return file;
 

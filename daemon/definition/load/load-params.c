@@ -118,8 +118,9 @@ static const uint32_t *lines_of(Loader *loader, uint32_t array) {
         uint32_t item = array + 1;
 
         for (uint32_t i = 0; i < text_item(text, array)->count; i++, item = text_next(text, item)) {
-                uint32_t line = line_of(loader->file, text_offset(text, item));
-                size_t length;
+                size_t offset = text_offset(text, item), length;
+                TreeFile *file = tree_file_at(loader->file, &offset);
+                uint32_t line = line_of(file, offset);
 
                 for (const char *p = loader_string(loader, item, &length); p;
                      p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
@@ -154,7 +155,9 @@ static int on_compile(const Param *param, bool is_code, const char *code, const 
                         return r;
 
                 if (is_array) {
-                        g_autofree char *name = loader->file->path ? g_path_get_basename(loader->file->path) : NULL;
+                        size_t offset = text_offset(loader_text(loader), item);
+                        const char *path = tree_file_at(loader->file, &offset)->path;
+                        g_autofree char *name = path ? g_path_get_basename(path) : NULL;
 
                         script_set_lines(script, loader_intern_text(loader, name ?: "the file"),
                                          lines_of(loader, item));

@@ -423,7 +423,6 @@ static void on_finding(Findings *findings, const char *param, int element, bool 
                place = expansion_origin(check->expansion, findings->node);
         PlanNode *node = plan_node(origin.plan, origin.node);
         const TreeFile *file = place.plan->file;
-        Diagnostics *diagnostics = check->loader->diagnostics;
         size_t offset;
 
         check->passed_over |= !is_error;
@@ -436,9 +435,11 @@ static void on_finding(Findings *findings, const char *param, int element, bool 
 
         check->found = true;
         offset = text_offset(&file->text, find_item(check, place, param, element));
-        diagnostics_add(
-                diagnostics, file->number, offset, !is_error,
-                diagnostics_is_full(diagnostics) ? NULL : tree_node_path(check->expansion->tree, findings->node), text);
+        loader_report(check->loader, file, offset, !is_error,
+                      diagnostics_is_full(check->loader->diagnostics)
+                              ? NULL
+                              : tree_node_path(check->expansion->tree, findings->node),
+                      text);
 }
 
 static void check_ready(const Tree *tree, NodeId id, const CommonAttributes *attributes, Findings *findings) {
@@ -550,8 +551,8 @@ static void check_autostart(Loader *loader, const TreeFile *file, const Unit *un
                 return;
 
         item = loader_find_member(loader, file, 0, "autostart");
-        diagnostics_add(
-                loader->diagnostics, file->number, text_offset(&file->text, item), true, NULL,
+        loader_report(
+                loader, file, text_offset(&file->text, item), true, NULL,
                 g_strdup_printf("autostart: btd cannot start it, because the input '%s' has no default", input->name));
 }
 
@@ -591,6 +592,7 @@ static void on_loaded_file_dropped(void *file) {
         g_free(((LoadedFile *) file)->path);
         g_free(((LoadedFile *) file)->hash);
         g_free(((LoadedFile *) file)->text);
+        g_free(((LoadedFile *) file)->extends);
         g_strfreev(((LoadedFile *) file)->found);
 }
 
@@ -617,6 +619,7 @@ static GArray *list_files(const Loader *loader) {
                         .hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) file->contents,
                                                             file->length),
                         .found = names_of(file->found),
+                        .extends = file->extends ? g_strdup(file->extends->path) : NULL,
                 };
 
                 g_array_append_val(files, loaded);

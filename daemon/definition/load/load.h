@@ -34,7 +34,8 @@ typedef struct ScopeStart {
 
 typedef struct LoadedFile {
         char *path, *hash, *text;
-        char **found; /* as definition_file_found() */
+        char **found;  /* as definition_file_found() */
+        char *extends; /* as definition_file_extends() */
 } LoadedFile;
 
 typedef struct Loaded {

@@ -54,8 +54,23 @@ void tree_file_free(TreeFile *file) {
         g_clear_pointer(&file->found, g_ptr_array_unref);
         g_free(file->name);
         g_free(file->contents);
+        g_clear_pointer(&file->dropins, g_ptr_array_unref);
+        g_free(file->merged);
         g_free(file->error);
         g_free(file);
+}
+
+TreeFile *tree_file_at(const TreeFile *file, size_t *offset) {
+        for (unsigned i = file->dropins ? file->dropins->len : 0; i-- > 0;) {
+                TreeFile *dropin = file->dropins->pdata[i];
+
+                if (*offset < dropin->start)
+                        continue;
+                *offset = MIN(*offset - dropin->start, dropin->length);
+                return dropin;
+        }
+
+        return (TreeFile *) file;
 }
 
 static void on_use_dropped(void *use) {
@@ -166,6 +181,12 @@ static char *current_path(const Loader *loader) {
         return node == PLAN_NONE && loader->plan->is_root ? NULL : plan_path(loader->plan, node);
 }
 
+void loader_report(Loader *loader, const TreeFile *file, size_t offset, bool warning, char *where, char *text) {
+        const TreeFile *at = tree_file_at(file, &offset);
+
+        diagnostics_add(loader->diagnostics, at->number, offset, warning, where, text);
+}
+
 /* Reports an error at a byte of the file. */
 static void loader_error_at(Loader *loader, size_t offset, char *text) {
         bool full = diagnostics_is_full(loader->diagnostics);
@@ -174,8 +195,7 @@ static void loader_error_at(Loader *loader, size_t offset, char *text) {
         if (loader->plan)
                 loader->plan->wrong = true;
 
-        diagnostics_add(loader->diagnostics, loader->file->number, offset, false, full ? NULL : current_path(loader),
-                        text);
+        loader_report(loader, loader->file, offset, false, full ? NULL : current_path(loader), text);
 }
 
 void loader_error(Loader *loader, uint32_t item, char *text) {
@@ -196,16 +216,16 @@ void loader_warning(Loader *loader, uint32_t item, char *text) {
                 return;
         }
 
-        diagnostics_add(loader->diagnostics, loader->file->number, text_offset(loader_text(loader), item), true,
-                        full ? NULL : current_path(loader), text);
+        loader_report(loader, loader->file, text_offset(loader_text(loader), item), true,
+                      full ? NULL : current_path(loader), text);
 }
 
 void loader_error_in(Loader *loader, Plan *plan, uint32_t node, size_t offset, char *text) {
         bool full = diagnostics_is_full(loader->diagnostics);
 
         plan->file->wrong = plan->wrong = true;
-        diagnostics_add(loader->diagnostics, plan->file->number, offset, false,
-                        full || (node == PLAN_NONE && plan->is_root) ? NULL : plan_path(plan, node), text);
+        loader_report(loader, plan->file, offset, false,
+                      full || (node == PLAN_NONE && plan->is_root) ? NULL : plan_path(plan, node), text);
 }
 
 void loader_warning_in(Loader *loader, const Plan *plan, uint32_t node, size_t offset, char *text) {
@@ -214,8 +234,8 @@ void loader_warning_in(Loader *loader, const Plan *plan, uint32_t node, size_t o
                 return;
         }
 
-        diagnostics_add(loader->diagnostics, plan->file->number, offset, true,
-                        diagnostics_is_full(loader->diagnostics) ? NULL : plan_path(plan, node), text);
+        loader_report(loader, plan->file, offset, true,
+                      diagnostics_is_full(loader->diagnostics) ? NULL : plan_path(plan, node), text);
 }
 
 void reading_error(Loader *loader, Reading *reading, uint32_t item, char *text) {

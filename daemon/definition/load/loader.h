@@ -23,12 +23,16 @@ typedef struct TreeFile {
         unsigned number;  /* in the diagnostics */
         char *contents;   /* NULL: it could not be read, see error */
         size_t length;
-        size_t counted;    /* at this byte is the line */
-        uint32_t line;     /* 0: none was counted yet */
-        GHashTable *meant; /* item of a misspelt key -> the name that was probably meant; NULL: none */
-        Text text;         /* no items: it is not valid JSON, which was reported */
-        char *error;       /* why it could not be read */
-        bool wrong;        /* it has an error */
+        size_t counted;                 /* at this byte is the line */
+        uint32_t line;                  /* 0: none was counted yet */
+        GHashTable *meant;              /* item of a misspelt key -> the name that was probably meant; NULL: none */
+        Text text;                      /* no items: it is not valid JSON, which was reported */
+        char *error;                    /* why it could not be read */
+        bool wrong;                     /* it has an error */
+        GPtrArray *dropins;             /* of TreeFile: those that change it, in their order; NULL: none */
+        char *merged;                   /* its text and theirs, if there are any; the items are places in it */
+        const struct TreeFile *extends; /* a drop-in: the file that it changes; else NULL */
+        size_t start;                   /* a drop-in: its place in the merged text */
 } TreeFile;
 
 /* Takes the contents, which must have a NUL byte at length; path may be NULL. */
@@ -36,6 +40,9 @@ TreeFile *tree_file_new(const char *path, char *contents, size_t length);
 /* A file that cannot be read; takes the error. */
 TreeFile *tree_file_new_unreadable(const char *path, char *error);
 void tree_file_free(TreeFile *file);
+
+/* The file in which the byte of the merged text was written, and its place there: it, or one of its drop-ins. */
+TreeFile *tree_file_at(const TreeFile *file, size_t *offset);
 
 /* Adds a name by which the file was found on the search path. */
 void tree_file_note_name(TreeFile *file, const char *name);
@@ -244,6 +251,9 @@ typedef struct Reading {
 
 /* loader.c: functions for all parts. */
 
+/* Adds an error or a warning at a byte of the file. Takes where (may be NULL) and text. */
+void loader_report(Loader *loader, const TreeFile *file, size_t offset, bool warning, char *where, char *text);
+
 /* Reports an error at the item. Takes the text. */
 void loader_error(Loader *loader, uint32_t item, char *text);
 /* The same for a warning, which is dropped if it is about another file. */
@@ -331,8 +341,10 @@ void loader_read_declarations(Loader *loader, Plan *plan, const Heading *heading
 
 /* load-files.c: units, and the search for files and trees. */
 
-/* Takes the contents; path may be NULL. */
+/* Reads the text, and the drop-ins of the file. Takes the contents; path may be NULL. */
 TreeFile *loader_add_text(Loader *loader, const char *path, char *contents, size_t length);
+/* The same without drop-ins; NULL with an error message if the file cannot be read. */
+TreeFile *loader_read_file(Loader *loader, const char *path, char **ret_error);
 /* Opens each unit only once. */
 Unit *loader_open_unit(Loader *loader, TreeFile *file);
 void loader_queue(Loader *loader, Plan *plan);
@@ -340,6 +352,11 @@ void loader_queue(Loader *loader, Plan *plan);
  * message unless that follows from another error, and with a suggested name or NULL. */
 Plan *loader_find_tree(Loader *loader, Plan *user, const char *name, char **ret_error, char **ret_instead);
 void unit_free(Unit *unit);
+
+/* load-dropins.c: what changes a file. */
+
+/* Reads the drop-ins of the file, and merges them into its items. */
+void loader_merge_dropins(Loader *loader, TreeFile *file);
 
 /* load-nodes.c: all nodes of a tree. */
 void loader_read_plan(Loader *loader, Plan *plan);

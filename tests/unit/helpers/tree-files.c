@@ -91,6 +91,25 @@ static char *on_nearest(const char *tree, void *userdata) {
         return nearest.best ? g_strndup(nearest.best + 5, strlen(nearest.best) - 10) : NULL;
 }
 
+static int compare_paths(const void *a, const void *b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static int on_dropins(const char *path, GPtrArray *paths, char **ret_error, void *userdata) {
+        const TreeFiles *files = userdata;
+        g_autofree char *directory = g_strconcat(path, ".d/", NULL);
+        GHashTableIter iter;
+        void *other;
+
+        g_hash_table_iter_init(&iter, files->texts);
+        while (g_hash_table_iter_next(&iter, &other, NULL))
+                if (g_str_has_prefix(other, directory))
+                        g_ptr_array_add(paths, g_strdup(other));
+
+        g_ptr_array_sort(paths, compare_paths);
+        return 0;
+}
+
 static int on_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata) {
         const TreeFiles *files = userdata;
         const char *text = g_hash_table_lookup(files->texts, path);
@@ -106,7 +125,9 @@ static int on_read(const char *path, char **ret_text, size_t *ret_length, char *
 }
 
 char *tree_files_load(TreeFiles *files, const char *path, Definition **ret_definition) {
-        DefinitionSources sources = { .find = on_find, .nearest = on_nearest, .read = on_read, .userdata = files };
+        DefinitionSources sources = {
+                .find = on_find, .nearest = on_nearest, .dropins = on_dropins, .read = on_read, .userdata = files
+        };
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(path);
         g_autoptr(Definition) definition = NULL;
         GString *messages = g_string_new(NULL);

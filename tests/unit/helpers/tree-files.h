@@ -26,7 +26,8 @@ extern const NodeType *const *const *const tree_file_tables;
 
 typedef struct TreeFiles TreeFiles;
 
-/* Pairs of a path and a text; NULL-terminated. The files of "path/" are the search path. */
+/* Pairs of a path and a text; NULL-terminated. The files of "path/" are the search path, and those
+ * of "x.json.d/" the drop-ins of x.json. */
 TreeFiles *tree_files_new(const char *const *files);
 void tree_files_free(TreeFiles *files);
 void tree_files_put(TreeFiles *files, const char *path, const char *text);
