@@ -461,6 +461,18 @@ static const Param dbus_property_params[] = {
 
 static const ParamRule dbus_property_rules[] = { { RULE_AT_MOST_ONE, { "equals", "one_of", "test" } }, {} };
 
+/* logind and systemd know the caller's own objects by such names, too, but send signals from the objects' own paths. */
+static void check_property(const Tree *tree, NodeId node, Findings *findings) {
+        const DBusPropertyParams *params = tree->nodes[node].params;
+        const char *path = params->address.path;
+
+        if (params->interval == UINT64_MAX && path && g_str_has_prefix(path, "/org/freedesktop/") &&
+            (g_str_has_suffix(path, "/self") || g_str_has_suffix(path, "/auto")))
+                findings_trap(findings, "path",
+                              "no signal comes from this path, because the object has another one, so changes are not "
+                              "noticed; name the object's own path, or give an interval");
+}
+
 const NodeType dbus_property_type = {
         .name = "DBusProperty",
         .class = NODE_CONDITION,
@@ -474,6 +486,7 @@ const NodeType dbus_property_type = {
                "changes.\n\nThe value is unknown while the service is not running, while the object, the property or "
                "the field does not exist, while the bus is lost, if the service does not answer the first question "
                "within 25s, and if the test cannot be evaluated.",
+        .check = check_property,
 };
 
 static const Param dbus_name_params[] = {
