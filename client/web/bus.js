@@ -33,6 +33,26 @@ export function plain_dictionary(dictionary) {
     return Object.fromEntries(Object.entries(dictionary).map(([key, value]) => [key, plain(value)]));
 }
 
+/* A variant as JSON text. A number that is no integer keeps its point: to btd, 1.0 is not 1. */
+export function json_text({ t, v }) {
+    const number = value => /^-?[0-9]+$/.test(value) ? `${value}.0` : String(value);
+
+    switch (t) {
+    case "(s)":
+        return v[0];
+    case "a{sv}":
+        return `{${Object.entries(v).map(([key, member]) => `${JSON.stringify(key)}:${json_text(member)}`).join()}}`;
+    case "av":
+        return `[${v.map(json_text).join()}]`;
+    case "d":
+        return number(v);
+    case "ad":
+        return `[${v.map(number).join()}]`;
+    default:
+        return JSON.stringify(v);
+    }
+}
+
 /* JSON text as a variant that btd accepts; a large number in it stays exact. */
 export const variant = text => cockpit.variant("(s)", [text]);
 
@@ -147,6 +167,13 @@ export async function nodes_after(id, event) {
     });
 
     return [nodes, moment];
+}
+
+/* The JSON texts of these variables of a run as they were after an event, by their names. */
+export async function texts_after(id, event, names) {
+    const [variables] = await manager("GetVariables", "sta{sv}", id, event, {});
+
+    return Object.fromEntries(names.filter(name => name in variables).map(name => [name, json_text(variables[name])]));
 }
 
 async function properties(path, interface_name) {

@@ -66,12 +66,14 @@ export class RunPage {
         };
     }
 
-    /* With the same inputs, if the first event is kept: it has them. */
+    /* With the same inputs, if the first event is kept: it names them. */
     start_again() {
-        const { properties, events } = this.model;
-        const given = events[0]?.event === "started" ? events[0].variables : {};
+        const { id, properties, events: [first] } = this.model;
+        const names = first?.event === "started" ? Object.keys({ ...first.variables, ...first.long_variables }) : [];
 
-        open_start_form(properties.Tree, properties.Instance, given);
+        return attempt(`Cannot read the inputs of '${id}'`, async () =>
+            open_start_form(properties.Tree, properties.Instance,
+                            names.length > 0 ? await bus.texts_after(id, first.number, names) : {}));
     }
 
     /* A run has started or finished. */

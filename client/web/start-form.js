@@ -17,8 +17,9 @@ const TYPES = {
 /* Each field has the element to show, and text(): the JSON text of its value, or null if it is to be left out. */
 function make_field({ name, type, required, default: first, long_default, description }, given) {
     const id = "input-" + name;
-    const write = value => value === undefined ? "" : type === "string" ? value : JSON.stringify(value);
-    const without = write(first), text = given === undefined ? without : write(given);
+    const write = json => type === "string" ? JSON.parse(json) : json;
+    const without = first === undefined ? "" : write(JSON.stringify(first));
+    const text = given === undefined ? without : write(given);
     const common = { id, name, required, "aria-describedby": id + "-help" };
     let input;
 
@@ -44,7 +45,7 @@ function make_field({ name, type, required, default: first, long_default, descri
         element: html("div", { class: "field" }, html("label", { for: id }, name), input,
                       html("small", { id: id + "-help" }, help)),
         text() {
-            if (!required && input.value === without)
+            if (!required && (input.value === without || type !== "string" && input.value.trim() === ""))
                 return null;
             return type === "string" ? JSON.stringify(input.value) : input.value;
         },
@@ -66,7 +67,7 @@ function json_error(text) {
 const read_fields = fields =>
     Object.fromEntries(fields.map(field => [field.name, field.text()]).filter(([, text]) => text !== null));
 
-/* given: values of inputs, instead of the defaults. */
+/* given: the JSON texts of inputs, instead of the defaults; kept ones get their last value anyway. */
 export async function open_start_form(tree, instance = "", given = {}) {
     let properties;
 
@@ -80,7 +81,7 @@ export async function open_start_form(tree, instance = "", given = {}) {
     /* A tree without inputs takes any variable. */
     const others = Object.keys(given).filter(name => !properties.Inputs.some(input => input.name === name));
     const inputs = [...properties.Inputs, ...others.map(name => ({ name, type: "any", required: false }))];
-    const fields = inputs.map(input => make_field(input, given[input.name]));
+    const fields = inputs.map(input => make_field(input, input.kept ? undefined : given[input.name]));
     const problem = html("div", { class: "alert danger", role: "alert", hidden: true });
     const name = html("input", { id: "instance", type: "text", pattern: "[A-Za-z0-9_.\\-]*", maxlength: 100,
                                  value: instance, "aria-describedby": "instance-help" });

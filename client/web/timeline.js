@@ -33,7 +33,10 @@ export class Timeline {
                             this.rest);
     }
 
+    /* At once when it appears, so that it does not move what is below when that is there already. */
     show_soon() {
+        if (this.element.hidden)
+            this.show();
         this.timer ??= window.setTimeout(() => {
             this.timer = undefined;
             this.show();

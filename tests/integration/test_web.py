@@ -265,6 +265,22 @@ def test_the_event_log_stays_below_the_mouse(page, daemon, tmp_path):
     page.wait_value("document.querySelector('.log').scrollTop", 0)
 
 
+def test_the_timeline_is_there_before_the_event_log(page, daemon, tmp_path):
+    """Otherwise it would move the log when somebody is about to click there."""
+    page.open()
+    page.wait_text("boot", "#trees")
+    page.js("""
+        new MutationObserver((_changes, observer) => {
+            if (document.querySelector("#events tbody tr")) {
+                window.rows_before = document.querySelectorAll("#timeline tbody tr").length;
+                observer.disconnect();
+            }
+        }).observe(document.body, { childList: true, subtree: true });
+    """)
+    page.js("cockpit.location.go(['run', arguments[0]])", begin(daemon, tmp_path))
+    page.wait_value("window.rows_before", 4)
+
+
 def test_lose_btd_and_find_it_again(page, daemon, tmp_path):
     page.open("run", begin(daemon, tmp_path))
     page.wait(STATE, "running")
@@ -368,15 +384,25 @@ def test_elements_causes_timeline_and_runs(page, daemon):
     page.wait("document.querySelector('#runs tr[data-key=\"check.2\"]')?.innerText.includes('failure')")
 
 
-def test_start_again_with_a_variable_that_is_no_input(page, daemon):
-    daemon.tree("plain", {"type": "Script", "code": "n = n + 1"}, blackboard={"n": 1})
+def test_start_again_with_all_that_was_given(page, daemon):
+    """Also a variable that is no input; values of any length, and numbers as they were. What the user clears gets its
+    default."""
+    daemon.tree("plain", {"type": "Script", "code": "n = n + 1"}, blackboard={"n": 1}, inputs={
+        "long": {"type": "string", "default": ""}, "any": {"type": "any", "default": None},
+        "count": {"type": "int", "default": 3}, "list": {"type": "list", "default": []}})
     daemon.client.reload()
-    page.open("run", daemon.client.start("plain", variables={"n": 41})[0])
+    given = {"n": 41, "long": "x" * 9000, "any": [1.0, {"t": 2.5, "v": 1.0}], "count": 4, "list": [7]}
+    page.open("run", daemon.client.start("plain", variables=given)[0])
     page.click("Start again")
     page.wait_value("document.querySelector('#input-n')?.value", "41")
+    page.type("#input-count", "")
+    page.type("#input-list", "")
     page.click("Start", "dialog")
     page.wait_text("plain.2", "h1")
     page.wait_text("42", "#variables")
+    assert daemon.btctl("get", "plain.2", "any", "--json").stdout.strip() == '[1.0,{"t":2.5,"v":1.0}]'
+    values = [json.loads(daemon.btctl("get", "plain.2", name, "--json").stdout) for name in ("long", "count", "list")]
+    assert values == ["x" * 9000, 3, []]
 
 
 def test_drag_zoom_and_fold(page, daemon, tmp_path):
