@@ -9,8 +9,8 @@
 
 #include "basic/excerpt.h"
 #include "definition/declarations.h"
-#include "script/analysis.h"
 #include "script/blackboard.h"
+#include "script/keyword.h"
 #include "script/secrets.h"
 
 const char *const variable_type_names[] = {
@@ -56,7 +56,7 @@ char *variable_name_problem(const char *name, bool at) {
                 return g_strdup_printf("'%s' cannot be the name of a variable (a letter or '_', then letters, digits, "
                                        "'_' and '-')%s",
                                        shown, strchr(plain, '.') ? "; a '.' leads to a member of its value" : "");
-        if (token_is_keyword(plain))
+        if (keyword_is(plain, strlen(plain)))
                 return g_strdup_printf("'%s' cannot be the name of a variable, because it is a word of Lua and no "
                                        "expression could read it",
                                        shown);

@@ -13,24 +13,12 @@
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
 #include "script/analysis.h"
+#include "script/keyword.h"
 #include "script/sandbox.h"
-
-static const char *const keywords[] = {
-        "and", "break", "do",  "else", "elseif", "end",    "false",  "for",  "function", "goto",  "if",
-        "in",  "local", "nil", "not",  "or",     "repeat", "return", "then", "true",     "until", "while",
-};
 
 static bool token_is(const Token *token, const char *text) {
         return token->kind != TOKEN_STRING && token->length == strlen(text) &&
                memcmp(token->start, text, token->length) == 0;
-}
-
-bool token_is_keyword(const char *word) {
-        for (size_t i = 0; i < G_N_ELEMENTS(keywords); i++)
-                if (g_str_equal(word, keywords[i]))
-                        return true;
-
-        return false;
 }
 
 static bool is_name_start(char c) {
@@ -125,11 +113,7 @@ static const char *skip_symbol(const char *p, const char *end) {
 }
 
 static bool is_keyword(const Token *token) {
-        for (size_t i = 0; i < G_N_ELEMENTS(keywords); i++)
-                if (token_is(token, keywords[i]))
-                        return true;
-
-        return false;
+        return token->kind != TOKEN_STRING && keyword_is(token->start, token->length);
 }
 
 static Token name(const char *p, const char *end) {

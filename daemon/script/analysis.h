@@ -44,7 +44,4 @@ typedef struct Token {
 /* The first token at or after p, in a text that ends at end. */
 Token token_next(const char *p, const char *end);
 
-/* Is it a keyword of Lua, which cannot be the name of a variable in an expression? */
-bool token_is_keyword(const char *word);
-
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Analysis, analysis_clear)

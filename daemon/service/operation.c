@@ -440,6 +440,11 @@ static void take_answer(Operation *operation, PolkitAnswer answer) {
                 refuse(operation, ERROR_ACCESS_DENIED,
                        "only root may %s: polkit, which could permit %s to others, is not running", request, action);
                 break;
+        case POLKIT_LEFT_OUT:
+                refuse(operation, ERROR_ACCESS_DENIED,
+                       "only root may %s: this btd was built without polkit, which could permit %s to others", request,
+                       action);
+                break;
         }
 }
 
@@ -450,7 +455,9 @@ static void ask_polkit(Operation *operation) {
         int r = polkit_ask(operation->operations->bus, operation->sender, &operation->request, interactive,
                            on_polkit_answered, operation, &operation->question);
 
-        if (r < 0)
+        if (r == -EOPNOTSUPP)
+                take_answer(operation, POLKIT_LEFT_OUT);
+        else if (r < 0)
                 finish_with(operation, r, NULL);
 }
 

@@ -18,12 +18,14 @@ typedef enum PolkitAnswer {
         POLKIT_CHALLENGE, /* authentication is required, but the call is not interactive */
         POLKIT_FAILED,    /* it could not decide, as when the caller has left the bus */
         POLKIT_ABSENT,    /* polkit is not running, or its reply is invalid */
+        POLKIT_LEFT_OUT,  /* this btd was built without it */
 } PolkitAnswer;
 
 /* The callback may free the question. */
 typedef void (*PolkitAnswered)(PolkitAnswer answer, void *userdata);
 
-/* sender: the caller's unique name. interactive: polkit may ask the user for a password, which can take minutes. */
+/* sender: the caller's unique name. interactive: polkit may ask the user for a password, which can take minutes.
+ * -EOPNOTSUPP: this btd was built without polkit. */
 int polkit_ask(sd_bus *bus, const char *sender, const Request *request, bool interactive, PolkitAnswered answered,
                void *userdata, PolkitQuestion **ret_question);
 /* Cancels the question. Its callback is not called. */
