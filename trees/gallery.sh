@@ -58,8 +58,8 @@ for file; do
                 ;;
         esac
 
-        "$btctl" "$verb" "$file" >"$directory/$name.svg"
-        "$btctl" "$verb" "$file" --format=html >"$directory/$name.html"
+        ${BTD_WRAPPER:-} "$btctl" "$verb" "$file" >"$directory/$name.svg"
+        ${BTD_WRAPPER:-} "$btctl" "$verb" "$file" --format=html >"$directory/$name.html"
         cat >>"$index" <<EOF
 <h2 id="$name"><a href="$name.html">$name</a></h2>
 <a href="$name.html"><img src="$name.svg" alt="btctl $verb $name"/></a>

@@ -6,6 +6,7 @@ usage: nodes-page.py BTCTL TEXT
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -79,7 +80,8 @@ SHARED = "StartUnit", "Spawn"
 
 def main():
     btctl, path = sys.argv[1:]
-    listed = subprocess.run([btctl, "types", "--json"], capture_output=True, text=True, check=True).stdout
+    command = [*os.environ.get("BTD_WRAPPER", "").split(), btctl, "types", "--json"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     types = {node_type["name"]: node_type for node_type in json.loads(listed)}
 
     with open(path, encoding="utf-8") as text:

@@ -371,7 +371,7 @@ int record_read_run(RecordRead *it, Work *work, GByteArray **ret_bytes, char **r
                 return read_failed(it->run, r, ret_error);
 
         g_byte_array_set_size(bytes, (guint) it->size);
-        n = it->offset <= INT64_MAX - it->size ? pread(fd, bytes->data, it->size, (off_t) it->offset) : 0;
+        n = it->offset <= (uint64_t) INT64_MAX - it->size ? pread(fd, bytes->data, it->size, (off_t) it->offset) : 0;
         if (n < 0)
                 return read_failed(it->run, -errno, ret_error);
 

@@ -118,7 +118,8 @@ def check_engine(program):
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(vectors, file)
         file.flush()
-        result = subprocess.run([program, file.name], stdout=subprocess.PIPE, text=True, check=False)
+        command = [*os.environ.get("BTD_WRAPPER", "").split(), program, file.name]
+        result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     for line in result.stdout.splitlines()[:60]:
         print("#", line)
     print(f"{'not ' if result.returncode else ''}ok 2 the engine gives what the model does, on {TREES} random trees")

@@ -11,30 +11,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 suite=$1 kept=$(realpath -m "$2") made=${3:-}
 packages=$kept/$suite-packages machine=$kept/$suite-machine cgroups=() nspawn=''
-
-say() {
-        printf '%s: %s\n' "$suite" "$*"
-}
-
-die() {
-        printf 'FAILED: %s: %s\n' "$suite" "$*" >&2
-        exit 1
-}
-
-# $1: a directory with a system; the rest: options of systemd-nspawn, and a command in it, without boot.
-enter() {
-        systemd-nspawn --quiet --directory="$1" --register=no --keep-unit --pipe --setenv=DEBIAN_FRONTEND=noninteractive \
-                "${@:2}" </dev/null
-}
-
-# The small system that machines are copies of.
-make_system() {
-        [ ! -e "$kept/$suite/done" ] || return 0
-        rm -rf "${kept:?}/$suite"
-        debootstrap --variant=minbase --include=init,dbus "$suite" "$kept/$suite" >"$kept/$suite-log" 2>&1 ||
-                die "debootstrap: $(tail -n 1 "$kept/$suite-log")"
-        touch "$kept/$suite/done"
-}
+# shellcheck source=tests/support/systems.sh
+. tests/support/systems.sh
 
 # The build dependencies come over the network, the build itself has none.
 make_packages() {

@@ -24,6 +24,12 @@
 #include "trace.h"
 
 #define FDS_MAX 1024
+/* A size for a system call that takes 64 bits: on 32 bits, its halves. Simulated files are small. */
+#if __SIZEOF_LONG__ == 8
+#define WIDE(n) (n)
+#else
+#define WIDE(n) (long) (n), 0l
+#endif
 
 static struct {
         const char *root;
@@ -287,7 +293,7 @@ static int allocate_in_file(int fd, int mode, off64_t offset, off64_t n) {
                         return fail(kernel.disk == DISK_FULL ? ENOSPC : EROFS);
         }
 
-        return (int) syscall(SYS_fallocate, fd, mode, offset, n);
+        return (int) syscall(SYS_fallocate, fd, mode, WIDE(offset), WIDE(n));
 }
 
 int fallocate(int fd, int mode, off_t offset, off_t n) {
@@ -298,20 +304,20 @@ int fallocate64(int fd, int mode, off64_t offset, off64_t n) {
         return allocate_in_file(fd, mode, offset, n);
 }
 
-static int truncate_file(int fd, off_t size) {
+static int truncate_file(int fd, off64_t size) {
         const char *path = path_of(fd) ? *path_of(fd) : NULL;
 
         if (kernel.in_daemon && path && fate_of("ftruncate", path) == FATE_NOT_DONE)
                 return 0;
 
-        return (int) syscall(SYS_ftruncate, fd, size);
+        return (int) syscall(SYS_ftruncate, fd, (long) size);
 }
 
 int ftruncate(int fd, off_t size) {
         return truncate_file(fd, size);
 }
 
-int ftruncate64(int fd, off_t size) {
+int ftruncate64(int fd, off64_t size) {
         return truncate_file(fd, size);
 }
 

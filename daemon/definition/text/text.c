@@ -492,7 +492,7 @@ static bool read_all(TextReader *reader) {
 static bool check_bytes(TextReader *reader) {
         const char *bad;
 
-        if (reader->end - reader->text > TEXT_LENGTH_MAX)
+        if ((size_t) (reader->end - reader->text) > TEXT_LENGTH_MAX)
                 return fail(reader, reader->text, "the file is too large: more than %u MiB", TEXT_LENGTH_MAX >> 20);
         if (g_utf8_validate_len(reader->text, (size_t) (reader->end - reader->text), &bad))
                 return true;

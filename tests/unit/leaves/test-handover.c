@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests that btd-exec passes arguments, variables and directories unchanged. argv[1]: the path of btd-exec. */
+/*
+ * Tests that btd-exec passes arguments, variables and directories unchanged. argv[1]: the path of btd-exec; BTD_WRAPPER
+ * executes it, if it is for another architecture.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +32,8 @@ static Result run(const SpawnParams *params, const char *notify_socket) {
         g_auto(GStrv) variables = spawn_handover_variables(params);
         g_autoptr(GPtrArray) env = g_ptr_array_new();
         g_autoptr(GByteArray) output = g_byte_array_new();
-        const char *argv[] = { btd_exec, NULL };
+        const char *wrapper = g_getenv("BTD_WRAPPER");
+        const char *argv[] = { wrapper ?: btd_exec, wrapper ? btd_exec : NULL, NULL };
         g_autofree char *notify = g_strconcat("NOTIFY_SOCKET=", notify_socket, NULL);
         Result result = {};
         uint8_t buffer[4096];
@@ -51,7 +55,7 @@ static Result run(const SpawnParams *params, const char *notify_socket) {
         pid = fork();
         if (pid == 0) {
                 dup2(fds[1], STDOUT_FILENO);
-                execve(btd_exec, (char **) argv, (char **) env->pdata);
+                execve(argv[0], (char **) argv, (char **) env->pdata);
                 _exit(1);
         }
         close(fds[1]);

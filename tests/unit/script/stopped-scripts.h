@@ -56,7 +56,7 @@ static const StoppedScript stopped_scripts[] = {
         { "local s = 'x' while true do s = s .. s end", STOPPED_BY_MEMORY },
         { "local t = {} for i = 1, math.huge do t[i] = i end", STOPPED_BY_MEMORY },
         { "local t = {} while true do t = { t } end", STOPPED_BY_MEMORY },
-        { "local t = {} while true do t[#t + 1] = function() return t end end", STOPPED_BY_MEMORY },
+        { "local t = {} while true do t[#t + 1] = { function() return t end, {}, {} } end", STOPPED_BY_MEMORY },
         { "local t = {} for i = 1, 1e9 do t[i .. ''] = {} end", STOPPED_BY_MEMORY },
         { "('x'):rep(1e9)", STOPPED_BY_MEMORY },
         { "('x'):rep(1e9, 'y')", STOPPED_BY_MEMORY },
