@@ -207,7 +207,7 @@ AWAY = "/run/btd/runs/away.1.journal"
 def rows_of_page():
     """What btd(8) says of leaves while there is no btd: (leaf, what happened): (outcome, kind of cause)."""
     page = (pathlib.Path(__file__).parents[2] / "daemon" / "btd.8").read_text(encoding="utf-8")
-    table = page.split(".Ss Leaves while btd is away")[1].split(".El")[0]
+    table = page.split(".Ss Leaves while btd is away")[1].split(".Bl -column")[1].split(".El")[0]
     rows = re.findall(r"^\.It (?!Sy)(.*?) Ta (.*?) Ta (.*?) Ta (.*)$", table, re.M)
     return {(leaf, happened): (outcome, kind.removeprefix("Li ").strip('"')) for leaf, happened, outcome, kind in rows}
 
