@@ -79,7 +79,7 @@ const Verb verb_table[] = {
         { "users", NULL, 0, 0, 0, "Show what each user uses, and how much of the share that is", verb_users },
         { "cat", "TREE", 1, 1, 0, "Print the text that a tree was loaded from", verb_cat, true },
         { "types", "[TYPE]", 0, 1, 0, "Explain the types of nodes, without btd", verb_types, true },
-        { "schema", NULL, 0, 0, 0, "Print the JSON schema of tree files", verb_schema, true },
+        { "schema", "[outputs]", 0, 1, 0, "Print the JSON schema of tree files, or that of --json", verb_schema, true },
         { "help", "[TOPIC]", 0, 1, 0, "Open the manual page about a verb, a type, a key or a word", verb_help },
         { "complete", "line|verbs|options|trees|runs|past|types|topics|nodes|variables [WORD...]", 1, UINT_MAX,
           OPTION_BIT(OPTION_DIRECTORY), NULL, verb_complete },

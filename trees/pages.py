@@ -18,7 +18,7 @@ import sys
 ORDER = {
     "For everybody": ["btd-glossary.7"],
     "To write trees": ["btd-tree.5", "btd-nodes.5", "btd-cookbook.7", "btd-expressions.7", "btd-secrets.7"],
-    "To run them": ["btctl.1", "btd.8", "btd-run@.service.8", "btd-shutdown.7", "btd-metrics.8"],
+    "To run them": ["btctl.1", "btd.8", "btd-run@.service.8", "btd-shutdown.7", "btd-metrics.8", "btd-outputs.5"],
     "To know exactly": ["btd-semantics.7", "org.btd1.5"],
 }
 CLASSES = {"control": "Controls", "decorator": "Decorators", "action": "Actions", "condition": "Conditions"}

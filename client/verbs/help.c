@@ -18,10 +18,11 @@
 static const struct {
         const char *name, *section;
 } pages[] = {
-        { "btctl", "1" },        { "btd", "8" },           { "btd-cookbook", "7" }, { "btd-expressions", "7" },
-        { "btd-glossary", "7" }, { "btd-metrics", "8" },   { "btd-nodes", "5" },    { "btd-run@.service", "8" },
-        { "btd-secrets", "7" },  { "btd-semantics", "7" }, { "btd-shutdown", "7" }, { "btd-tree", "5" },
-        { "org.btd1", "5" },
+        { "btctl", "1" },           { "btd", "8" },           { "btd-cookbook", "7" },
+        { "btd-expressions", "7" }, { "btd-glossary", "7" },  { "btd-metrics", "8" },
+        { "btd-nodes", "5" },       { "btd-outputs", "5" },   { "btd-run@.service", "8" },
+        { "btd-secrets", "7" },     { "btd-semantics", "7" }, { "btd-shutdown", "7" },
+        { "btd-tree", "5" },        { "org.btd1", "5" },
 };
 
 static const char *const words[] = {

@@ -394,8 +394,15 @@ int verb_types(Client *client, char **operands) {
         return EXIT_SUCCESS;
 }
 
-/* btctl schema: the JSON schema of tree files, from the same tables. */
+/* btctl schema: the JSON schema of tree files, from the same tables, or that of outputs. */
 int verb_schema(Client *client, char **operands) {
+        if (operands[0] && !g_str_equal(operands[0], "outputs"))
+                return report_usage("there is no schema '%s': btctl schema [outputs]", operands[0]);
+
+        if (operands[0]) {
+                fputs(outputs_schema, stdout);
+                return EXIT_SUCCESS;
+        }
         output_print_json(schema_new(node_type_tables));
         return EXIT_SUCCESS;
 }

@@ -57,5 +57,8 @@ int verb_watch(Client *client, char **operands);
 int verb_wait(Client *client, char **operands);
 int verb_follow(Client *client, char **operands);
 
+/* The JSON schema of what the verbs print with --json. */
+extern const char outputs_schema[];
+
 /* For completion. */
 void help_print_topics(void);

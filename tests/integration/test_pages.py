@@ -13,6 +13,7 @@ import pytest
 
 import client
 import daemon
+import outputs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = (ROOT / "daemon/definition/btd-nodes.5.in").read_text(encoding="utf-8")
@@ -64,9 +65,10 @@ def test_example(name, result, text, tmp_path):
     assert re.search(rf"\b{result}\b", trace.stdout.splitlines()[-1], re.I), trace.stdout
 
 
-def test_page_is_clean():
+@pytest.mark.parametrize("page", ["btd-nodes.5", "btd-outputs.5"])
+def test_page_is_clean(page):
     try:
-        lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", PAGE], capture_output=True, text=True, check=False)
+        lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", PAGE.with_name(page)], capture_output=True, text=True, check=False)
     except FileNotFoundError:
         pytest.skip("mandoc is not installed")
     assert lint.returncode == 0, lint.stdout
@@ -91,6 +93,27 @@ def test_limits():
     defaults = {names[key]: eval(value) for key, value in re.findall(r"\[(LIMIT_\w+)\] = ([\d *]+),", code)}
     shown = re.findall(r"^\.It .* Ta Li ([\w-]+) Ta (\d+)$", page("btd.8"), re.M)
     assert len(defaults) > 15 and {name: int(number) for name, number in shown} == defaults
+
+
+def properties(schema):
+    """The names of all keys that a JSON schema has."""
+    for below in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else []:
+        yield from properties(below)
+    if isinstance(schema, dict) and isinstance(schema.get("properties"), dict):
+        yield from schema["properties"]
+
+
+def test_outputs():
+    """The schema of what btctl prints with --json: each verb, and no key that the program does not have. outputs.py compares
+    what it prints with the schema."""
+    told = subprocess.run([daemon.BTCTL, "schema", "outputs"], capture_output=True, text=True, check=True).stdout
+    assert json.loads(told) == outputs.SCHEMA
+    words = {word for text in SOURCES.values() for word in re.findall(r'"(\w+)"', text)}
+    keys = set(properties(outputs.SCHEMA))
+    assert len(keys) > 100 and keys <= words, keys - words
+    silent = {"set", "forget", "pause", "resume", "step", "force", "plot", "graph", "watch", "metrics", "schema", "help"}
+    verbs = subprocess.run([daemon.BTCTL, "complete", "verbs"], capture_output=True, text=True, check=True).stdout.split()
+    assert outputs.VERBS == set(verbs) - silent
 
 
 def test_options_of_btd():

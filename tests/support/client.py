@@ -11,6 +11,8 @@ import gi
 gi.require_version("Gio", "2.0")
 from gi.repository import Gio, GLib  # noqa: E402
 
+import outputs  # noqa: E402
+
 # Seconds to wait for an event: only a hang takes longer, also on a busy machine that is paused now and then.
 PATIENCE = 120
 BUS_NAME = "org.btd1"
@@ -89,6 +91,8 @@ def run(argv, env=None, stdin=None, timeout=2 * PATIENCE):
         raise
     _, stdout, stderr = process.communicate_utf8_finish(results[0])
     code = process.get_exit_status() if process.get_if_exited() else -process.get_term_sig()
+    if os.path.basename(argv[0]) == "btctl" and code >= 0:
+        outputs.check(argv[1:], stdout)
     return Result(code, stdout, stderr)
 
 

@@ -29,6 +29,7 @@ import buses
 import client
 import container
 import daemon
+import outputs
 import trace_loop
 
 TREES = "/etc/btd/trees/"
@@ -107,6 +108,8 @@ class Machine(container.Container):
     def btctl(self, *arguments, **options):
         result = self.run("btctl", *arguments, **options)
         daemon.check_report(result.stderr, "btctl")
+        if result.returncode >= 0:
+            outputs.check(arguments, result.stdout)
         return result
 
     def log(self):
