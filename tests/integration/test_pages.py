@@ -86,6 +86,18 @@ def page(name):
     return next(text for path, text in PAGES.items() if path.name == name)
 
 
+def test_numbers(tmp_path):
+    """The table of exact numbers in btd-expressions(7)."""
+    rows = re.findall(r"^\.It Li (b = .*) Ta ([^ \n]+)", page("btd-expressions.7"), re.M)
+    for code, value in rows:
+        path = tmp_path / "numbers.json"
+        path.write_text('{ "btd": 1, "blackboard": { "a": 18446744073709551615, "b": 0 },'
+                        f' "root": {{ "type": "Script", "code": "{code}" }} }}', encoding="utf-8")
+        said = subprocess.run([daemon.BTCTL, "simulate", path], capture_output=True, text=True, check=True).stdout
+        assert f" b={value.replace(chr(92), '')}\n" in said, (code, said)
+    assert len(rows) == 6
+
+
 def test_limits():
     """The table in btd(8), and the defaults of the program."""
     code = SOURCES[ROOT / "daemon/basic/limit.c"]
