@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "basic/audience.h"
 #include "basic/cleanup.h"
 #include "basic/foreach.h"
 #include "basic/log.h"
@@ -30,7 +31,6 @@
 #include "bus/connection.h"
 #include "bus/matches.h"
 #include "bus/names.h"
-#include "bus/property-watch.h"
 
 /* When the bus has refused a call, the next reply makes room; the call is also tried again at this interval. */
 #define CALL_RETRY_USEC (UINT64_C(100) * 1000)
@@ -335,17 +335,13 @@ static bool call_send(Call *call) {
 static unsigned receiver_load(const Receiver *receiver) {
         const char *owner = receiver->owner.name ? name_owner(&receiver->owner) : receiver->name;
         unsigned n = receiver->n_in_flight;
-        GHashTableIter iterator;
-        void *p;
+        const Receiver *other;
 
-        g_hash_table_iter_init(&iterator, receiver->calls->receivers);
-        while (owner && g_hash_table_iter_next(&iterator, NULL, &p)) {
-                const Receiver *other = p;
-
-                if (other != receiver && (g_str_equal(other->name, owner) ||
-                                          (other->owner.name && g_strcmp0(name_owner(&other->owner), owner) == 0)))
+        TABLE_FOREACH(other, receiver->calls->receivers)
+                if (owner && other != receiver &&
+                    (g_str_equal(other->name, owner) ||
+                     (other->owner.name && g_strcmp0(name_owner(&other->owner), owner) == 0)))
                         n += other->n_in_flight;
-        }
         return n;
 }
 
@@ -367,36 +363,13 @@ static Receiver *next_receiver(const Calls *calls) {
         return NULL;
 }
 
-/* Nobody waits for the answer: that there is one is enough. */
-static void receiver_ping(Receiver *receiver) {
-        Calls *calls = receiver->calls;
-        g_autoptr(sd_bus_message) message = NULL;
-        Call *ping;
-
-        if (sd_bus_message_new_method_call(calls->bus, &message, receiver->name, "/", "org.freedesktop.DBus.Peer",
-                                           "Ping") < 0 ||
-            sd_bus_message_set_auto_start(message, false) < 0)
-                return;
-
-        ping = g_new0(Call, 1);
-        *ping = (Call){ .calls = calls, .receiver = receiver };
-        ping->link.data = ping;
-        ping->message = g_steal_pointer(&message);
-        if (sd_bus_call_async(calls->bus, &ping->slot, ping->message, on_reply, ping, UINT64_MAX) < 0) {
-                sd_bus_message_unref(ping->message);
-                g_free(ping);
-                return;
-        }
-
-        call_move(ping, &calls->in_flight);
-        receiver->pinged = true;
-        call_give_up(ping);
-}
-
-/* Calls wait for receivers that do not answer. */
+/* Calls wait for receivers that do not answer. Each is sent a Ping: nobody waits for its answer, that there is one is
+ * enough. */
 static void calls_find_silent(Calls *calls) {
         for (const GList *link = calls->waiting.head; link && calls_left(calls) > 0; link = link->next) {
                 Receiver *receiver = link->data;
+                g_autoptr(sd_bus_message) message = NULL;
+                Call *ping;
 
                 if (!receiver->silent || receiver->pinged)
                         continue;
@@ -406,7 +379,23 @@ static void calls_find_silent(Calls *calls) {
                                     "it wait until it does",
                                     receiver->name, calls->bus_name, receiver->n_given_up);
                 receiver->warned = true;
-                receiver_ping(receiver);
+                if (sd_bus_message_new_method_call(calls->bus, &message, receiver->name, "/",
+                                                   "org.freedesktop.DBus.Peer", "Ping") < 0 ||
+                    sd_bus_message_set_auto_start(message, false) < 0)
+                        continue;
+
+                ping = g_new0(Call, 1);
+                *ping = (Call){ .calls = calls, .receiver = receiver, .link.data = ping };
+                ping->message = g_steal_pointer(&message);
+                if (sd_bus_call_async(calls->bus, &ping->slot, ping->message, on_reply, ping, UINT64_MAX) < 0) {
+                        sd_bus_message_unref(ping->message);
+                        g_free(ping);
+                        continue;
+                }
+
+                call_move(ping, &calls->in_flight);
+                receiver->pinged = true;
+                call_give_up(ping);
         }
 }
 
@@ -714,11 +703,9 @@ struct Connection {
         Rules *rules;
         Names *names;
         Matches *matches;
-        Properties *properties;
         GData *kept;
-        GQueue listeners;
-        GList *next_listener; /* the one to be called next; if it is freed, this moves to the one after it */
-        bool untold;          /* some listener must still be called */
+        Audience listeners;
+        bool untold; /* some listener must still be called */
 };
 
 static Calls *connection_calls(Connection *connection) {
@@ -732,32 +719,32 @@ typedef enum Told {
 } Told;
 
 struct Listener {
+        Follower follower; /* first: a Follower is its Listener */
         Connection *connection;
-        GList link;
         const ListenerCallbacks *callbacks;
         void *userdata;
         Told told; /* by the last callback */
 };
 
-/* Calls the listeners that do not know the present state yet. */
-static void listeners_tell(Connection *connection) {
+/* Calls the listener, unless it knows the present state. */
+static void on_listener_told(void *userdata) {
+        Listener *listener = userdata;
+        Connection *connection = listener->connection;
         Told state = connection->ready ? TOLD_CONNECTED : connection->error ? TOLD_LOST : TOLD_NOTHING;
+        void (*tell)(Connection *, void *) =
+                state == TOLD_CONNECTED ? listener->callbacks->connected : listener->callbacks->lost;
 
+        if (listener->told == state || state == TOLD_NOTHING)
+                return;
+
+        listener->told = state;
+        if (tell)
+                tell(connection, listener->userdata);
+}
+
+static void listeners_tell(Connection *connection) {
         connection->untold = false;
-        connection->next_listener = connection->listeners.head;
-        while (connection->next_listener) {
-                Listener *listener = connection->next_listener->data;
-                void (*tell)(Connection *, void *);
-
-                connection->next_listener = connection->next_listener->next;
-                if (listener->told == state || state == TOLD_NOTHING)
-                        continue;
-
-                listener->told = state;
-                tell = state == TOLD_CONNECTED ? listener->callbacks->connected : listener->callbacks->lost;
-                if (tell)
-                        tell(connection, listener->userdata);
-        }
+        audience_tell(&connection->listeners);
 }
 
 static void connection_open(Connection *connection);
@@ -847,7 +834,6 @@ static gboolean on_bus(void *userdata) {
                 connection->retry_msec = RETRY_MSEC_MIN;
 
                 /* Rules before calls, so that no signal is missed that a waiting call causes. */
-                matches_attach(connection->matches, connection->source);
                 rules_attach(connection->rules, connection->bus, connection->source);
                 names_attach(connection->names, connection->bus);
                 listeners_tell(connection);
@@ -923,7 +909,6 @@ Connection *connection_new(GMainContext *context, const char *name, const char *
                 .window = CONNECTION_WINDOW,
         };
         connection->matches = matches_new(connection->rules, connection->names);
-        connection->properties = properties_new(connection);
 
         connection_open(connection);
         return connection;
@@ -951,10 +936,9 @@ void connection_free(Connection *connection) {
         if (!connection)
                 return;
 
-        for (GList *i = connection->listeners.head; i; i = i->next)
+        for (GList *i = connection->listeners.followers.head; i; i = i->next)
                 ((Listener *) i->data)->connection = NULL;
         g_datalist_clear(&connection->kept);
-        properties_free(connection->properties);
         rules_detach(connection->rules);
         matches_free(connection->matches);
         names_free(connection->names);
@@ -1082,19 +1066,16 @@ Names *connection_names(Connection *connection) {
         return connection->names;
 }
 
-Properties *connection_properties(Connection *connection) {
-        return connection->properties;
-}
-
 Listener *connection_listen(Connection *connection, const ListenerCallbacks *callbacks, void *userdata) {
         Listener *listener = g_new0(Listener, 1);
 
-        listener->connection = connection;
-        listener->link.data = listener;
-        listener->callbacks = callbacks;
-        listener->userdata = userdata;
-
-        g_queue_push_tail_link(&connection->listeners, &listener->link);
+        *listener = (Listener){
+                .follower = { .changed = on_listener_told, .userdata = listener },
+                .connection = connection,
+                .callbacks = callbacks,
+                .userdata = userdata,
+        };
+        audience_join(&connection->listeners, &listener->follower);
         connection->untold = true;
         if (connection->ready)
                 bus_source_wake(connection->source, 0);
@@ -1104,16 +1085,7 @@ Listener *connection_listen(Connection *connection, const ListenerCallbacks *cal
 }
 
 void listener_free(Listener *listener) {
-        Connection *connection;
-
-        if (!listener)
-                return;
-
-        connection = listener->connection;
-        if (connection) {
-                if (connection->next_listener == &listener->link)
-                        connection->next_listener = listener->link.next;
-                g_queue_unlink(&connection->listeners, &listener->link);
-        }
+        if (listener && listener->connection)
+                audience_leave(&listener->connection->listeners, &listener->follower);
         g_free(listener);
 }

@@ -18,7 +18,6 @@
 
 typedef struct Connection Connection;
 typedef struct Call Call;
-typedef struct Properties Properties;
 
 /* The maximum number of calls in flight; a dbus-daemon refuses the 129th of a connection. */
 #define CONNECTION_WINDOW 100u
@@ -111,10 +110,8 @@ GMainContext *connection_context(const Connection *connection);
 Match *connection_match(Connection *connection, const SignalPattern *pattern, MatchSignal signal, MatchReady ready,
                         void *userdata);
 
-/* State that all users of the connection share: the owners of names, see bus/names.h, and the values of properties, see
- * bus/property-watch.h. */
+/* The owners of names, which all users of the connection share. */
 Names *connection_names(Connection *connection);
-Properties *connection_properties(Connection *connection);
 
 /* Called each time that the connection is established (to publish objects, request names, read values again), and when
  * it is lost, or an attempt to establish it has failed for the first time. If that is already so, called from the main

@@ -223,37 +223,6 @@ static void family_free(void *p) {
         g_free(family);
 }
 
-static Rule *rule_get(Rules *rules, const SignalPattern *pattern) {
-        g_autofree char *text = signal_pattern_rule(pattern), *wide = NULL;
-        Rule *rule = g_hash_table_lookup(rules->rules, text);
-        Family *family;
-
-        if (rule)
-                return rule;
-
-        rule = g_new0(Rule, 1);
-        rule->narrow = (Text){ .rules = rules, .on_confirmed = rule_confirmed, .userdata = rule };
-        rule->narrow.text = g_steal_pointer(&text);
-        g_hash_table_insert(rules->rules, rule->narrow.text, rule);
-
-        wide = signal_pattern_wide_rule(pattern);
-        family = wide ? g_hash_table_lookup(rules->families, wide) : NULL;
-        if (wide && !family) {
-                family = g_new0(Family, 1);
-                family->wide = (Text){ .rules = rules, .on_confirmed = family_confirmed, .userdata = family };
-                family->wide.text = g_steal_pointer(&wide);
-                g_hash_table_insert(rules->families, family->wide.text, family);
-        }
-        if (family) {
-                rule->family = family;
-                rule->link.data = rule;
-                g_queue_push_tail_link(&family->members, &rule->link);
-                family->is_wide |= family->members.length > RULES_NARROW_MAX;
-        }
-        text_add(rule_text(rule));
-        return rule;
-}
-
 static void rule_free(void *p) {
         Rule *rule = p;
 
@@ -301,15 +270,13 @@ void rules_attach(Rules *rules, sd_bus *bus, GSource *source) {
 }
 
 void rules_detach(Rules *rules) {
-        GHashTableIter iterator;
-        void *p;
+        Family *family;
+        Rule *rule;
 
-        g_hash_table_iter_init(&iterator, rules->rules);
-        while (g_hash_table_iter_next(&iterator, NULL, &p))
-                text_forget(&((Rule *) p)->narrow);
-        g_hash_table_iter_init(&iterator, rules->families);
-        while (g_hash_table_iter_next(&iterator, NULL, &p))
-                text_forget(&((Family *) p)->wide);
+        TABLE_FOREACH(rule, rules->rules)
+                text_forget(&rule->narrow);
+        TABLE_FOREACH(family, rules->families)
+                text_forget(&family->wide);
 
         rules->bus = NULL;
         rules->source = NULL;
@@ -328,9 +295,39 @@ void rules_settle(Rules *rules) {
 }
 
 void rule_use(Rules *rules, RuleUse *use, const SignalPattern *pattern) {
-        use->rule = rule_get(rules, pattern);
+        g_autofree char *text = signal_pattern_rule(pattern), *wide = NULL;
+        Rule *rule = g_hash_table_lookup(rules->rules, text);
+        Family *family;
+
         use->link = (GList){ .data = use };
-        g_queue_push_tail_link(&use->rule->uses, &use->link);
+        if (rule) {
+                use->rule = rule;
+                g_queue_push_tail_link(&rule->uses, &use->link);
+                return;
+        }
+
+        rule = g_new0(Rule, 1);
+        rule->narrow = (Text){ .rules = rules, .on_confirmed = rule_confirmed, .userdata = rule };
+        rule->narrow.text = g_steal_pointer(&text);
+        g_hash_table_insert(rules->rules, rule->narrow.text, rule);
+
+        wide = signal_pattern_wide_rule(pattern);
+        family = wide ? g_hash_table_lookup(rules->families, wide) : NULL;
+        if (wide && !family) {
+                family = g_new0(Family, 1);
+                family->wide = (Text){ .rules = rules, .on_confirmed = family_confirmed, .userdata = family };
+                family->wide.text = g_steal_pointer(&wide);
+                g_hash_table_insert(rules->families, family->wide.text, family);
+        }
+        if (family) {
+                rule->family = family;
+                rule->link.data = rule;
+                g_queue_push_tail_link(&family->members, &rule->link);
+                family->is_wide |= family->members.length > RULES_NARROW_MAX;
+        }
+        text_add(rule_text(rule));
+        use->rule = rule;
+        g_queue_push_tail_link(&rule->uses, &use->link);
 }
 
 void rule_leave(RuleUse *use) {
@@ -393,7 +390,6 @@ typedef struct Topic {
 struct Matches {
         Rules *rules;
         Names *names;
-        GSource *source;   /* of the bus; NULL: not connected */
         GPtrArray *shapes; /* never freed before the end */
         GPtrArray *found;  /* the topics of a signal */
         GQueue all;
@@ -599,7 +595,7 @@ static void on_confirmed(void *userdata) {
 
         match->ready_link.data = match;
         g_queue_push_tail_link(&matches->unready, &match->ready_link);
-        bus_source_wake(matches->source, 0);
+        bus_source_wake(matches->rules->source, 0);
 }
 
 static void match_unwant_ready(Match *match) {
@@ -642,12 +638,7 @@ void matches_free(Matches *matches) {
         g_free(matches);
 }
 
-void matches_attach(Matches *matches, GSource *source) {
-        matches->source = source;
-}
-
 void matches_detach(Matches *matches) {
-        matches->source = NULL;
         for (GList *i = matches->all.head; i; i = i->next) {
                 Match *match = i->data;
 

@@ -91,8 +91,6 @@ typedef void (*MatchReady)(void *userdata);
 Matches *matches_new(Rules *rules, Names *names);
 void matches_free(Matches *matches);
 
-/* The bus is connected. source: see bus/bus-source.h. */
-void matches_attach(Matches *matches, GSource *source);
 void matches_detach(Matches *matches);
 /* Does deferred work, from the main loop. */
 void matches_settle(Matches *matches);

@@ -28,10 +28,14 @@
 #define PROPERTIES_INTERFACE "org.freedesktop.DBus.Properties"
 #define OBJECT_MANAGER_INTERFACE "org.freedesktop.DBus.ObjectManager"
 
-struct Properties {
+/* The name under which a connection keeps its Properties. */
+#define KEPT "properties"
+
+/* The state that all watches of a connection share. */
+typedef struct Properties {
         Connection *connection;
         GHashTable *interfaces; /* by their keys */
-};
+} Properties;
 
 #define N_MATCHES 2u
 
@@ -204,10 +208,21 @@ static void property_lost(Property *property) {
         property_forget(property, problem);
 }
 
-static void take_reply(Property *property, sd_bus_message *reply, const sd_bus_error *error) {
+static void property_get(Property *property);
+
+static void on_value(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Property *property = userdata;
+        bool stale = property->stale, taken = !property->moot && (!stale || property->passed);
         g_autoptr(json_object) value = NULL;
         g_autofree char *problem = NULL;
         PropertyProblem failure = { 0 };
+
+        g_clear_pointer(&property->get, call_free);
+        property->passed = stale && !taken;
+        if (stale)
+                property_get(property);
+        if (!taken)
+                return;
 
         if (error && sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER)) {
                 property_set_unknown(property, absence(property));
@@ -220,24 +235,11 @@ static void take_reply(Property *property, sd_bus_message *reply, const sd_bus_e
                 problem = g_strdup_printf("the reply is of type \"%s\", not \"v\"",
                                           sd_bus_message_get_signature(reply, true));
                 property_unreadable(property, problem);
-        } else if (value_read_one(reply, VALUE_ROOM_MAX, &value, &problem) < 0)
+        } else if (value_read_one(reply, VALUE_ROOM_MAX, &value, &problem) < 0) {
                 property_unreadable(property, problem);
-        else
+        } else {
                 property_set(property, g_steal_pointer(&value));
-}
-
-static void property_get(Property *property);
-
-static void on_value(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Property *property = userdata;
-        bool stale = property->stale, taken = !property->moot && (!stale || property->passed);
-
-        g_clear_pointer(&property->get, call_free);
-        property->passed = stale && !taken;
-        if (stale)
-                property_get(property);
-        if (taken)
-                take_reply(property, reply, error);
+        }
 }
 
 static int make_get(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
@@ -275,22 +277,6 @@ static void property_invalidate(Property *property) {
                 property->stale = true;
         else
                 property_get(property);
-}
-
-static int property_read(Property *property, sd_bus_message *message) {
-        g_autoptr(json_object) value = NULL;
-        g_autofree char *problem = NULL;
-        int r = value_read_one(message, VALUE_ROOM_MAX, &value, &problem);
-
-        if (r < 0) {
-                property_unreadable(property, problem);
-                return r;
-        }
-
-        property->stale = false;
-        property->moot = true;
-        property_set(property, g_steal_pointer(&value));
-        return 0;
 }
 
 static bool interface_is_ready(const Interface *interface) {
@@ -374,35 +360,31 @@ static void on_element_end(GMarkupParseContext *context, const char *element, vo
                 reader->inside = false;
 }
 
+static void property_tell_signals(Property *property) {
+        if (property->signals == SIGNALS_NEVER || property->signals == SIGNALS_CONST)
+                property_notify(property);
+}
+
 /* A property that the data does not have is taken for one that changes. */
-static void interface_read_xml(Interface *interface, const char *xml) {
+static void on_introspection(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         static const GMarkupParser parser = { .start_element = on_element, .end_element = on_element_end };
+        Interface *interface = userdata;
         Reader reader = { .interface = interface, .by_default = SIGNALS_CHANGES };
         g_autoptr(GMarkupParseContext) context = g_markup_parse_context_new(&parser, 0, &reader, NULL);
-        size_t length = strnlen(xml, XML_MAX + 1);
+        const char *xml = "";
         Property *property;
+        size_t length;
 
+        if (!error)
+                (void) sd_bus_message_read(reply, "s", &xml);
+        g_clear_pointer(&interface->introspect, call_free);
+        length = strnlen(xml, XML_MAX + 1);
         if (length <= XML_MAX)
                 (void) g_markup_parse_context_parse(context, xml, (gssize) length, NULL);
 
         TABLE_FOREACH(property, interface->properties)
                 if (property->signals == SIGNALS_UNKNOWN)
                         property->signals = reader.by_default;
-}
-
-static void property_tell_signals(Property *property) {
-        if (property->signals == SIGNALS_NEVER || property->signals == SIGNALS_CONST)
-                property_notify(property);
-}
-
-static void on_introspection(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Interface *interface = userdata;
-        const char *xml = "";
-
-        if (!error)
-                (void) sd_bus_message_read(reply, "s", &xml);
-        g_clear_pointer(&interface->introspect, call_free);
-        interface_read_xml(interface, xml);
         interface_foreach(interface, property_tell_signals);
 }
 
@@ -477,12 +459,23 @@ static int properties_changed_read(sd_bus_message *message, Interface *interface
         if (r >= 0)
                 r = sd_bus_message_enter_container(message, 'a', "{sv}");
         while (r >= 0 && (r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
+                g_autoptr(json_object) value = NULL;
+                g_autofree char *problem = NULL;
+
                 r = sd_bus_message_read(message, "s", &name);
                 if (r < 0)
                         return r;
 
                 property = g_hash_table_lookup(interface->properties, name);
-                r = property ? property_read(property, message) : sd_bus_message_skip(message, "v");
+                r = property ? value_read_one(message, VALUE_ROOM_MAX, &value, &problem)
+                             : sd_bus_message_skip(message, "v");
+                if (property && r >= 0) {
+                        property->stale = false;
+                        property->moot = true;
+                        property_set(property, g_steal_pointer(&value));
+                } else if (property) {
+                        property_unreadable(property, problem);
+                }
                 if (r >= 0)
                         r = sd_bus_message_exit_container(message);
         }
@@ -577,20 +570,11 @@ static Interface *interface_get(Properties *all, const PropertyAddress *address)
         return interface;
 }
 
-Properties *properties_new(Connection *connection) {
-        Properties *properties = g_new0(Properties, 1);
-
-        properties->connection = connection;
-        properties->interfaces = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, interface_free);
-        return properties;
-}
-
-void properties_free(Properties *properties) {
+/* The watches belong to their owners. */
+static void properties_free(void *data) {
+        Properties *properties = data;
         Interface *interface;
         Property *property;
-
-        if (!properties)
-                return;
 
         TABLE_FOREACH(interface, properties->interfaces)
                 TABLE_FOREACH(property, interface->properties)
@@ -601,9 +585,21 @@ void properties_free(Properties *properties) {
         g_free(properties);
 }
 
+static Properties *properties_of(Connection *connection) {
+        Properties *properties = connection_data(connection, KEPT);
+
+        if (!properties) {
+                properties = g_new(Properties, 1);
+                properties->connection = connection;
+                properties->interfaces = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, interface_free);
+                connection_set_data(connection, KEPT, properties, properties_free);
+        }
+        return properties;
+}
+
 PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress *address,
                                   void (*changed)(void *userdata), void *userdata) {
-        Interface *interface = interface_get(connection_properties(connection), address);
+        Interface *interface = interface_get(properties_of(connection), address);
         Property *property = g_hash_table_lookup(interface->properties, address->property);
         PropertyWatch *watch = g_new0(PropertyWatch, 1);
 

@@ -62,8 +62,4 @@ json_object *property_watch_value(const PropertyWatch *watch);
 /* Borrowed; only if PROPERTY_UNKNOWN. */
 const PropertyProblem *property_watch_problem(const PropertyWatch *watch);
 
-/* The state that all watches of a connection share. The connection owns it. Remaining watches can still be freed. */
-Properties *properties_new(Connection *connection);
-void properties_free(Properties *properties);
-
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PropertyWatch, property_watch_free)
