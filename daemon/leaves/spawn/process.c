@@ -27,7 +27,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basic/cleanup.h"
 #include "leaves/spawn/process.h"
 
 #define STACK_SIZE (64 * 1024u)
@@ -157,38 +156,30 @@ static pid_t clone_blocked(const Start *start, int *ret_pidfd) {
         return pid < 0 ? -error : pid;
 }
 
-static int start_with(const Start *start, pid_t *ret_pid, int *ret_pidfd, char **ret_error) {
-        g_auto(AutoFd) pidfd = -1;
-        pid_t pid = clone_blocked(start, &pidfd);
-
-        if (pid < 0) {
-                *ret_error = g_strdup_printf("cannot create a process: %s", g_strerror(-pid));
-                return pid;
-        }
-
-        if (start->failure->error != 0) {
-                (void) waitpid(pid, NULL, 0);
-                *ret_error = failure_describe(start->spec, start->failure);
-                return -start->failure->error;
-        }
-
-        *ret_pid = pid;
-        *ret_pidfd = pidfd;
-        pidfd = -1;
-        return 0;
-}
-
 int process_start(const ProcessSpec *spec, pid_t *ret_pid, int *ret_pidfd, char **ret_error) {
         /* Memory that a child has in common with its parent, whether it is the parent's memory or a copy. */
         const Start start = {
                 .spec = spec,
                 .failure = mmap(NULL, sizeof(Failure), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
         };
-        int r;
+        int pidfd = -1, r = 0;
+        pid_t pid;
 
         if (start.failure == MAP_FAILED)
                 g_error("cannot get shared memory: %s", g_strerror(errno)); /* as with g_new() */
-        r = start_with(&start, ret_pid, ret_pidfd, ret_error);
+        pid = clone_blocked(&start, &pidfd);
+        if (pid < 0) {
+                r = pid;
+                *ret_error = g_strdup_printf("cannot create a process: %s", g_strerror(-pid));
+        } else if (start.failure->error != 0) {
+                r = -start.failure->error;
+                (void) waitpid(pid, NULL, 0);
+                close(pidfd);
+                *ret_error = failure_describe(spec, start.failure);
+        } else {
+                *ret_pid = pid;
+                *ret_pidfd = pidfd;
+        }
         (void) munmap(start.failure, sizeof(Failure));
         return r;
 }

@@ -401,29 +401,15 @@ struct Execution {
         SpawnEnd end; /* its texts belong to the execution */
 };
 
-static json_object *list_of_bytes(const GString *text) {
-        json_object *list = json_object_new_array_ext((int) text->len);
-
-        for (size_t i = 0; i < text->len; i++)
-                json_object_array_add(list, json_object_new_int((uint8_t) text->str[i]));
-
-        return list;
-}
-
-static void tell_of_bytes(const Execution *execution, const Output *output) {
-        const LogSubject subject = leaf_log_subject(execution->leaf);
-
-        log_message(LOG_NOTICE, &subject, "its %s is not UTF-8, so some bytes are replaced%s", output->what,
-                    output == execution->output ? "; \"stdout_format\": \"bytes\" keeps them" : "");
-}
-
 /* The output without a newline at the end; invalid UTF-8 is replaced, except in JSON. secret: do not quote it. */
 static int output_to_json(const Execution *execution, const Output *output, OutputFormat format, bool secret,
                           json_object **ret_value, char **ret_problem) {
+        const LogSubject subject = leaf_log_subject(execution->leaf);
+        const GString *text = output->text;
         size_t length = length_without_newline(output);
         g_autofree char *valid = NULL;
 
-        if (format != OUTPUT_TEXT && output->text->len > FORMATTED_OUTPUT_MAX) {
+        if (format != OUTPUT_TEXT && text->len > FORMATTED_OUTPUT_MAX) {
                 *ret_problem = g_strdup_printf("its %s is longer than %u bytes, so it can only be kept as text",
                                                output->what, FORMATTED_OUTPUT_MAX);
                 return -E2BIG;
@@ -431,13 +417,16 @@ static int output_to_json(const Execution *execution, const Output *output, Outp
         if (format == OUTPUT_JSON)
                 return parse(output, secret, ret_value, ret_problem);
         if (format == OUTPUT_BYTES) {
-                *ret_value = list_of_bytes(output->text);
+                *ret_value = json_object_new_array_ext((int) text->len);
+                for (size_t i = 0; i < text->len; i++)
+                        json_object_array_add(*ret_value, json_object_new_int((uint8_t) text->str[i]));
                 return 0;
         }
 
-        if (!g_utf8_validate_len(output->text->str, length, NULL))
-                tell_of_bytes(execution, output);
-        valid = g_utf8_make_valid(output->text->str, (gssize) length);
+        if (!g_utf8_validate_len(text->str, length, NULL))
+                log_message(LOG_NOTICE, &subject, "its %s is not UTF-8, so some bytes are replaced%s", output->what,
+                            output == execution->output ? "; \"stdout_format\": \"bytes\" keeps them" : "");
+        valid = g_utf8_make_valid(text->str, (gssize) length);
         *ret_value = format == OUTPUT_LINES   ? list_of(valid, "\n", true)
                      : format == OUTPUT_WORDS ? list_of(valid, " \t\n\v\f\r", false)
                                               : json_object_new_string(valid);
@@ -472,35 +461,24 @@ static char *describe_lack_of_room(const Execution *execution) {
 }
 
 /* words: the last lines of its standard error, or NULL. */
-static char *end_describe(const SpawnEnd *end, const char *words) {
-        g_autofree char *how = NULL, *result = NULL;
-
-        if (end->error)
-                return g_strdup(end->error);
-
-        how = exit_status_describe(end->code, end->status);
-        result = end->result ? g_strdup_printf(" (result '%s')", end->result) : NULL;
-        return g_strconcat(how, result ?: "", words ? ": " : "", words, NULL);
-}
-
-static const char *end_kind(const SpawnEnd *end) {
-        if (end->result)
-                return CAUSE_UNIT_RESULT;
-        if (end->code == 0)
-                return CAUSE_FAILED;
-
-        return end->code == CLD_EXITED ? CAUSE_EXIT_STATUS : CAUSE_SIGNAL;
-}
-
 static void set_cause(const Execution *execution, const SpawnEnd *end, const char *words) {
-        g_autofree char *how = end_describe(end, words), *room = end->error ? NULL : describe_lack_of_room(execution),
-                        *text = room ? g_strconcat(how, "; ", room, NULL) : g_strdup(how);
+        const char *kind = end->result               ? CAUSE_UNIT_RESULT
+                           : end->code == 0          ? CAUSE_FAILED
+                           : end->code == CLD_EXITED ? CAUSE_EXIT_STATUS
+                                                     : CAUSE_SIGNAL;
+        g_autofree char *how = NULL, *result = NULL, *room = NULL, *text = NULL;
         json_object *facts =
                 facts_new("program", fact_text(execution->params->argv[0]), "result", fact_text(end->result), "unit",
                           fact_text(end->unit), "invocation_id", fact_text(end->invocation_id), NULL);
 
         exit_status_add_facts(end->code, end->status, facts);
-        leaf_set_cause_of(execution->leaf, end_kind(end), facts, "%s", text);
+        if (!end->error) {
+                how = exit_status_describe(end->code, end->status);
+                result = end->result ? g_strdup_printf(" (result '%s')", end->result) : NULL;
+                room = describe_lack_of_room(execution);
+                text = g_strconcat(how, result ?: "", words ? ": " : "", words ?: "", room ? "; " : "", room, NULL);
+        }
+        leaf_set_cause_of(execution->leaf, kind, facts, "%s", text ?: end->error);
 }
 
 /* NULL: there is no problem. Of a program that has failed, it is not told. */
@@ -528,7 +506,7 @@ static void on_tail_read(const char *text, bool cut, void *userdata) {
         g_autofree char *words = text ? quote_last_lines(execution->leaf, text, strlen(text), cut) : NULL;
 
         set_cause(execution, &execution->end, words);
-        execution->ended(STATUS_FAILURE, execution->leaf);
+        execution->ended(execution->leaf, STATUS_FAILURE);
 }
 
 static void fail(Execution *execution, const SpawnEnd *end) {
@@ -549,7 +527,7 @@ static void fail(Execution *execution, const SpawnEnd *end) {
         if (error)
                 words = quote_last_lines(execution->leaf, error->tail->str, error->tail->len, error->tail_cut);
         set_cause(execution, end, words);
-        execution->ended(STATUS_FAILURE, execution->leaf);
+        execution->ended(execution->leaf, STATUS_FAILURE);
 }
 
 static void on_ended(const SpawnEnd *end, void *userdata) {
@@ -565,7 +543,7 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
 
         /* Ignore the exit status of a halted node. */
         if (execution->stopping) {
-                execution->ended(STATUS_FAILURE, execution->leaf);
+                execution->ended(execution->leaf, STATUS_FAILURE);
                 return;
         }
         if (end->gone) {
@@ -594,18 +572,18 @@ static void on_ended(const SpawnEnd *end, void *userdata) {
                 leaf_set_cause_of(execution->leaf, CAUSE_LOST, NULL,
                                   "it succeeded, but btd was restarted meanwhile, and its %s was not kept",
                                   execution->lost);
-                execution->ended(STATUS_FAILURE, execution->leaf);
+                execution->ended(execution->leaf, STATUS_FAILURE);
         } else if (problem) {
                 leaf_set_cause_of(execution->leaf, CAUSE_FAILED, facts_new("program", fact_text(params->argv[0]), NULL),
                                   "it succeeded, but %s", problem);
-                execution->ended(STATUS_FAILURE, execution->leaf);
+                execution->ended(execution->leaf, STATUS_FAILURE);
         } else {
                 const LogSubject subject = leaf_log_subject(execution->leaf);
                 g_autofree char *room = describe_lack_of_room(execution);
 
                 if (room)
                         log_message(LOG_WARNING, &subject, "succeeded, but %s", room);
-                execution->ended(STATUS_SUCCESS, execution->leaf);
+                execution->ended(execution->leaf, STATUS_SUCCESS);
         }
 }
 
@@ -791,13 +769,13 @@ static void on_systemd_known(sd_bus_message *reply, const sd_bus_error *error, v
                 leaf_set_cause_of(execution->leaf, error ? dbus_error_kind(error) : CAUSE_FAILED,
                                   error ? dbus_error_facts(error) : NULL, "cannot create a unit: %s",
                                   error ? error->message : "there is no systemd on this bus");
-                execution->ended(STATUS_FAILURE, execution->leaf);
+                execution->ended(execution->leaf, STATUS_FAILURE);
                 return;
         }
 
         g_clear_pointer(&execution->query, call_free);
         if (begin(execution, connection) < 0)
-                execution->ended(STATUS_FAILURE, execution->leaf);
+                execution->ended(execution->leaf, STATUS_FAILURE);
 }
 
 /* The limits of execve(2): of one text, and of all together with a stack of the usual size. */

@@ -13,7 +13,7 @@ typedef struct Execution Execution;
 /* Called once, from the main loop, when no process of it is running any more: SUCCESS, or FAILURE and the leaf has its
  * cause; after execution_stop() FAILURE without a cause. The output is on the blackboard. The callback may free the
  * execution. */
-typedef void (*ExecutionEnded)(Status status, Leaf *leaf);
+typedef void (*ExecutionEnded)(Leaf *leaf, Status status);
 
 /* Borrows the leaf and the params. repetition: 0 for the only one of a start of the leaf, else its number, so that it
  * has a name of its own. -EINVAL: it cannot be started, and the leaf has its cause. */

@@ -104,20 +104,9 @@ static int append_fds(sd_bus_message *message, const SpawnRequest *request) {
         return r;
 }
 
-/* When systemd is reloaded, it reads the text after a blank as another field, even in quotes, because it has escaped
- * the quotes. An escaped blank is read back unchanged. */
-static char *log_field(const char *name, const char *value) {
-        GString *field = g_string_new(name);
-
-        for (const char *p = value; *p; p++)
-                if (*p == ' ')
-                        g_string_append(field, "\\x20");
-                else
-                        g_string_append_c(field, *p);
-        return g_string_free(field, FALSE);
-}
-
-/* Messages of the process in the journal get the same fields as messages of btd. */
+/* Messages of the process in the journal get the same fields as messages of btd. When systemd is reloaded, it reads the
+ * text after a blank as another field, even in quotes, because it has escaped the quotes. An escaped blank is read back
+ * unchanged. */
 static int append_log_fields(sd_bus_message *message, const Leaf *leaf) {
         const char *const fields[][2] = {
                 { "BTD_TREE=", leaf->tree },
@@ -129,7 +118,8 @@ static int append_log_fields(sd_bus_message *message, const Leaf *leaf) {
         if (r >= 0)
                 r = sd_bus_message_open_container(message, 'a', "ay");
         for (size_t i = 0; i < G_N_ELEMENTS(fields) && r >= 0; i++) {
-                g_autofree char *field = log_field(fields[i][0], fields[i][1]);
+                g_auto(GStrv) words = g_strsplit(fields[i][1], " ", -1);
+                g_autofree char *value = g_strjoinv("\\x20", words), *field = g_strconcat(fields[i][0], value, NULL);
 
                 r = sd_bus_message_append_array(message, 'y', field, strlen(field));
         }
@@ -197,51 +187,27 @@ static int append_nature(sd_bus_message *message, const SpawnRequest *request) {
         return r < 0 ? r : append_log_fields(message, leaf);
 }
 
-static int append_plain_command(sd_bus_message *message, const SpawnParams *params) {
-        int r = append_command(message, params->argv);
-
-        for (size_t i = 0; params->env && params->env[i] && r >= 0; i++)
-                r = append_variable(message, params->env[i]);
-
-        return r < 0 ? r : append_string(message, "WorkingDirectory", params->cwd);
-}
-
 /* btd-exec tells the service manager whether it could execute the program, see unit_failed_to_start(). */
-static int append_handed_command(sd_bus_message *message, const SpawnParams *params) {
-        static const char *const argv[] = { BTD_EXEC, NULL };
-        g_auto(GStrv) variables = spawn_handover_variables(params);
-        g_autofree char *identifier = spawn_handover_identifier(params);
-        int r;
+static int append_execution(sd_bus_message *message, const SpawnParams *params) {
+        static const char *const exec[] = { BTD_EXEC, NULL };
+        bool handed = spawn_handover_reason(params);
+        g_auto(GStrv) variables = handed ? spawn_handover_variables(params) : NULL;
+        g_autofree char *identifier = handed ? spawn_handover_identifier(params) : NULL;
+        int r = append_command(message, handed ? exec : params->argv);
 
-        r = append_command(message, argv);
-        if (r >= 0)
+        if (r >= 0 && handed)
                 r = append_string(message, "NotifyAccess", "main");
         if (r >= 0)
                 r = append_string(message, "SyslogIdentifier", identifier);
-        for (size_t i = 0; variables[i] && r >= 0; i++)
+        for (size_t i = 0; variables && variables[i] && r >= 0; i++)
                 r = append_variable(message, variables[i]);
         for (size_t i = 0; params->env && params->env[i] && r >= 0; i++)
-                if (!spawn_handover_has_variable(params->env[i]))
+                if (!handed || !spawn_handover_has_variable(params->env[i]))
                         r = append_variable(message, params->env[i]);
-        if (r >= 0 && !spawn_handover_has_directory(params))
+        if (r >= 0 && !(handed && spawn_handover_has_directory(params)))
                 r = append_string(message, "WorkingDirectory", params->cwd);
 
         return r;
-}
-
-/* The properties from the parameters of the user. */
-static int append_process(sd_bus_message *message, const SpawnRequest *request) {
-        const SpawnParams *params = request->params;
-        int r;
-
-        r = spawn_handover_reason(params) ? append_handed_command(message, params)
-                                          : append_plain_command(message, params);
-        if (r >= 0)
-                r = append_string(message, "User", params->user);
-        if (r >= 0)
-                r = append_string(message, "Group", params->group);
-
-        return r < 0 ? r : append_fds(message, request);
 }
 
 /* StartTransientUnit(name, mode, a(sv) properties, a(sa(sv)) other units). A negative errno with an error message. */
@@ -249,15 +215,22 @@ static int make_start_message(Connection *connection, const SpawnRequest *reques
                               sd_bus_message **ret_message, char **ret_error) {
         g_autoptr(sd_bus_message) message = systemd_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
                                                             "StartTransientUnit", "ss", unit, "fail");
+        const SpawnParams *params = request->params;
         int r;
 
         r = sd_bus_message_open_container(message, 'a', "(sv)");
         if (r >= 0)
                 r = append_nature(message, request);
         if (r >= 0)
-                r = append_process(message, request);
-        if (r >= 0 && request->params->properties) {
-                r = spawn_properties_append(message, request->params->properties, ret_error);
+                r = append_execution(message, params);
+        if (r >= 0)
+                r = append_string(message, "User", params->user);
+        if (r >= 0)
+                r = append_string(message, "Group", params->group);
+        if (r >= 0)
+                r = append_fds(message, request);
+        if (r >= 0 && params->properties) {
+                r = spawn_properties_append(message, params->properties, ret_error);
                 if (r < 0)
                         return r;
         }
@@ -337,13 +310,6 @@ static char *describe_failed_start(const SpawnUnit *unit, const UnitFacts *facts
         }
 }
 
-/* Results that explain more than the exit status. */
-static const char *telling_result(const char *result) {
-        static const char *const plain[] = { "success", "exit-code", "signal", "core-dump", NULL };
-
-        return result && !g_strv_contains(plain, result) ? result : NULL;
-}
-
 /* The job also fails if a program that was executed ends before systemd notices the execution, or if systemd is
  * reloaded meanwhile; but btd-exec reports when it executes the program. */
 static bool unit_failed_to_start(const SpawnUnit *unit, const UnitFacts *facts) {
@@ -356,12 +322,14 @@ static bool unit_failed_to_start(const SpawnUnit *unit, const UnitFacts *facts) 
 }
 
 static void unit_check_end(SpawnUnit *unit) {
+        /* These results explain no more than the exit status. */
+        static const char *const plain[] = { "success", "exit-code", "signal", "core-dump", NULL };
         const UnitFacts *facts = unit_watch_facts(unit->watch);
         SpawnEnd end = {
                 .code = facts->exec_main_code,
                 .status = facts->exec_main_status,
                 .time = facts->exec_main_exited,
-                .result = telling_result(facts->result),
+                .result = facts->result && !g_strv_contains(plain, facts->result) ? facts->result : NULL,
                 .unit = unit->name,
                 .invocation_id = facts->invocation_id,
         };

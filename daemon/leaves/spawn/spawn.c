@@ -19,21 +19,17 @@ typedef struct Spawn {
         Execution *execution;
 } Spawn;
 
-static void on_spawn_ended(Status status, Leaf *leaf) {
-        leaf_end(leaf, status);
-}
-
 static Status start(Leaf *leaf, const SpawnParams *params) {
         Spawn *op = leaf->op;
 
-        return execution_new(leaf, params, 0, on_spawn_ended, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
+        return execution_new(leaf, params, 0, leaf_end, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
 }
 
 static Status spawn_start(Leaf *leaf) {
         return start(leaf, leaf->params);
 }
 
-static void on_left_ended(Status status, Leaf *leaf) {
+static void on_left_ended(Leaf *leaf, Status status) {
         leaf_lost(leaf);
 }
 
@@ -46,7 +42,7 @@ static Status recover(Leaf *leaf, const SpawnParams *params) {
                 return execution_end_left(leaf, params, on_left_ended, &op->execution) < 0 ? STATUS_IDLE
                                                                                            : STATUS_RUNNING;
 
-        return execution_recover(leaf, params, on_spawn_ended, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
+        return execution_recover(leaf, params, leaf_end, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
 }
 
 static Status spawn_recover(Leaf *leaf) {
@@ -180,7 +176,7 @@ static void set_timer(Leaf *leaf, uint64_t usec, TimerCallback callback) {
 }
 
 /* May free the leaf. */
-static void on_command_ended(Status status, Leaf *leaf) {
+static void on_command_ended(Leaf *leaf, Status status) {
         const SpawnParams *params = leaf->params;
         Command *op = leaf->op;
 
@@ -202,7 +198,7 @@ static void on_timeout(void *userdata) {
 
         op->timed_out = true;
         if (execution_stop(op->execution))
-                on_command_ended(STATUS_FAILURE, leaf);
+                on_command_ended(leaf, STATUS_FAILURE);
 
         leaf_set_cause_of(leaf, CAUSE_TIMEOUT,
                           facts_new("limit", fact_text(span), "limit_usec", json_object_new_uint64(params->timeout),
@@ -233,7 +229,7 @@ static void on_due(void *userdata) {
                 leaf_set_value(leaf, status);
 }
 
-static void on_left_command_ended(Status status, Leaf *leaf) {
+static void on_left_command_ended(Leaf *leaf, Status status) {
         Command *op = leaf->op;
 
         g_clear_pointer(&op->execution, execution_free);

@@ -301,11 +301,6 @@ static void on_before(sd_bus_message *reply, const sd_bus_error *error, void *us
                       sd_bus_message_read(reply, "(uo)", &job->had, NULL) < 0;
 }
 
-static void job_step(const Job *job, JobStep step) {
-        if (job->stepped)
-                job->stepped(step, job->userdata);
-}
-
 static void on_asked(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         g_autofree char *early = NULL;
         Job *job = userdata;
@@ -334,7 +329,8 @@ static void on_asked(sd_bus_message *reply, const sd_bus_error *error, void *use
         job->joined |= job->had > 0 && job->had == job_id(path);
         job_leave(job);
         job_enter(job, JOB_QUEUED);
-        job_step(job, JOB_CONFIRMED);
+        if (job->stepped)
+                job->stepped(JOB_CONFIRMED, job->userdata);
         if (!job->cancelled)
                 return;
 
@@ -348,7 +344,8 @@ static void on_sending(void *userdata) {
         Job *job = userdata;
 
         job->sent = true;
-        job_step(job, JOB_SENDING);
+        if (job->stepped)
+                job->stepped(JOB_SENDING, job->userdata);
 }
 
 static void job_ask(Job *job) {
@@ -478,10 +475,6 @@ static void on_systemd_back(void *userdata) {
         }
 }
 
-static void queue_free(void *queue) {
-        g_queue_free(queue);
-}
-
 static Jobs *jobs_ref(Connection *connection) {
         static const ListenerCallbacks callbacks = { .lost = on_lost };
         Jobs *jobs = connection_data(connection, KEPT);
@@ -492,7 +485,7 @@ static Jobs *jobs_ref(Connection *connection) {
                 jobs->early = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
                 jobs->slots = g_hash_table_new(g_str_hash, g_str_equal);
                 jobs->shares = g_hash_table_new(NULL, NULL);
-                jobs->queued = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, queue_free);
+                jobs->queued = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_queue_free);
                 jobs->others = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
                 jobs->checks = g_ptr_array_new_with_free_func(check_free);
                 jobs->removed = connection_match(connection, &removed_pattern, on_removed, on_match_ready, jobs);
@@ -569,10 +562,6 @@ void job_permit_release(JobPermit *permit) {
         g_clear_pointer(&permit->unit, g_free);
         jobs_plan_turn(jobs);
         jobs_unref(jobs);
-}
-
-bool job_was_queued(const Job *job) {
-        return job->path;
 }
 
 const char *job_path(const Job *job) {
@@ -717,33 +706,26 @@ static void tell(JobOrder *order, unsigned last) {
 
 static void ask_next(JobOrder *order);
 
-/* The step of a job that waits for the run, or NOBODY. */
-static unsigned read_jobs(JobOrder *order, sd_bus_message *reply, unsigned waiting) {
+/* No job waits for a job that has ended meanwhile. */
+static void on_answered(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        JobOrder *order = userdata;
+        unsigned found = NOBODY;
         const char *unit, *type;
         uint32_t id;
+        bool any = reply && sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(usssoo)") >= 0;
 
-        if (sd_bus_message_enter_container(reply, SD_BUS_TYPE_ARRAY, "(usssoo)") < 0)
-                return NOBODY;
-
-        while (sd_bus_message_read(reply, "(usssoo)", &id, &unit, &type, NULL, NULL, NULL) > 0) {
+        while (any && found == NOBODY &&
+               sd_bus_message_read(reply, "(usssoo)", &id, &unit, &type, NULL, NULL, NULL) > 0) {
                 bool known = false;
 
                 for (unsigned i = 0; i < order->steps->len; i++)
                         known |= g_array_index(order->steps, Step, i).id == id;
                 if (known)
                         continue;
-                add(order, id, unit, waiting);
+                add(order, id, unit, order->next);
                 if (is_awaited(order, unit, type))
-                        return order->steps->len - 1;
+                        found = order->steps->len - 1;
         }
-
-        return NOBODY;
-}
-
-/* No job waits for a job that has ended meanwhile. */
-static void on_answered(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        JobOrder *order = userdata;
-        unsigned found = reply ? read_jobs(order, reply, order->next) : NOBODY;
 
         g_clear_pointer(&order->call, call_free);
         if (found == NOBODY && order->next == 0 &&

@@ -53,10 +53,7 @@ typedef void (*JobStepped)(JobStep step, void *userdata);
 Job *job_new(Connection *connection, sd_bus_message *request, const char *unit, JobStepped stepped, JobDone done,
              void *userdata);
 
-/* Has the service manager confirmed the job? Then it has processed the request, whatever its result. */
-bool job_was_queued(const Job *job);
-
-/* NULL: it has not been queued. */
+/* NULL: the service manager has not confirmed that it has queued the job, so it may not have processed the request. */
 const char *job_path(const Job *job);
 
 /* Takes it out of the queue. True: that is all, done will not be called. False: done will follow.

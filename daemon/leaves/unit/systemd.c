@@ -50,17 +50,16 @@ typedef struct Systemd {
         bool expected, given_up;
         Trust trust;
         GSource *trust_timer;
-        Call *call;       /* of Subscribe */
-        char *subscribed; /* the owner that has answered it; NULL: none */
-        bool active;      /* and its answers are trusted */
-        GQueue subscriptions;
-        GList *next; /* the next one to be called; if it is freed, this moves to the one after it */
-        Audience audience;
+        Call *call;                /* of Subscribe */
+        char *subscribed;          /* the owner that has answered it; NULL: none */
+        bool active;               /* and its answers are trusted */
+        const sd_bus_error *error; /* while the subscriptions are told: why there is none; NULL: there is one */
+        Audience subscriptions, audience;
 } Systemd;
 
 struct Subscription {
-        Systemd *systemd;
-        GList link;
+        Follower follower; /* first: a Follower is its Subscription */
+        Systemd *systemd;  /* NULL: the connection was freed */
         const SubscriptionCallbacks *callbacks;
         void *userdata;
 };
@@ -153,19 +152,23 @@ bool systemd_is_away(const sd_bus_error *error) {
                sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER);
 }
 
-/* error NULL: subscribed. A callback may be missing. */
+/* A callback may be missing. */
+static void on_subscription_told(void *userdata) {
+        const Subscription *subscription = userdata;
+        const sd_bus_error *error = subscription->systemd->error;
+
+        if (error && subscription->callbacks->lost)
+                subscription->callbacks->lost(error, subscription->userdata);
+        else if (!error && subscription->callbacks->subscribed)
+                subscription->callbacks->subscribed(subscription->userdata);
+}
+
+/* error NULL: subscribed. */
 static void tell_subscribers(Systemd *systemd, const sd_bus_error *error) {
         systemd->active = !error;
-        systemd->next = systemd->subscriptions.head;
-        while (systemd->next) {
-                Subscription *subscription = systemd->next->data;
-
-                systemd->next = systemd->next->next;
-                if (error && subscription->callbacks->lost)
-                        subscription->callbacks->lost(error, subscription->userdata);
-                else if (!error && subscription->callbacks->subscribed)
-                        subscription->callbacks->subscribed(subscription->userdata);
-        }
+        systemd->error = error;
+        audience_tell(&systemd->subscriptions);
+        systemd->error = NULL;
 }
 
 static void systemd_subscribe(Systemd *systemd);
@@ -236,7 +239,7 @@ static void on_subscribed(sd_bus_message *reply, const sd_bus_error *error, void
 static void systemd_subscribe(Systemd *systemd) {
         g_autoptr(sd_bus_message) message = NULL;
 
-        if (systemd->subscriptions.length == 0)
+        if (systemd->subscriptions.followers.length == 0)
                 return;
 
         message = systemd_message(systemd->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "Subscribe", NULL);
@@ -266,7 +269,7 @@ static void on_name_changed(void *userdata) {
         case NAME_ABSENT:
                 if (systemd->trust != TRUST_FULL) {
                         systemd_set_trust(systemd, systemd->trust);
-                } else if (before && systemd->subscriptions.length > 0) {
+                } else if (before && systemd->subscriptions.followers.length > 0) {
                         systemd_set_trust(systemd, TRUST_RETURNING);
                 } else {
                         systemd_set_trust(systemd, TRUST_FULL);
@@ -306,7 +309,7 @@ static void on_reloading(sd_bus_message *message, void *userdata) {
 static void systemd_free(void *data) {
         Systemd *systemd = data;
 
-        for (GList *i = systemd->subscriptions.head; i; i = i->next)
+        for (GList *i = systemd->subscriptions.followers.head; i; i = i->next)
                 ((Subscription *) i->data)->systemd = NULL;
         if (systemd->trust_timer) {
                 g_source_destroy(systemd->trust_timer);
@@ -368,11 +371,13 @@ Subscription *subscription_new(Connection *connection, const SubscriptionCallbac
         Subscription *subscription = g_new0(Subscription, 1);
         Systemd *systemd = systemd_of(connection);
 
-        subscription->systemd = systemd;
-        subscription->link.data = subscription;
-        subscription->callbacks = callbacks;
-        subscription->userdata = userdata;
-        g_queue_push_tail_link(&systemd->subscriptions, &subscription->link);
+        *subscription = (Subscription){
+                .follower = { .changed = on_subscription_told, .userdata = subscription },
+                .systemd = systemd,
+                .callbacks = callbacks,
+                .userdata = userdata,
+        };
+        audience_join(&systemd->subscriptions, &subscription->follower);
 
         /* If there is no service manager, this subscription must be told so, too. */
         if (!systemd->active && !systemd->call && systemd->trust == TRUST_FULL &&
@@ -388,12 +393,9 @@ void subscription_free(Subscription *subscription) {
                 return;
 
         systemd = subscription->systemd;
-        if (systemd) {
-                if (systemd->next == &subscription->link)
-                        systemd->next = subscription->link.next;
-                g_queue_unlink(&systemd->subscriptions, &subscription->link);
-        }
-        if (systemd && systemd->subscriptions.length == 0) {
+        if (systemd)
+                audience_leave(&systemd->subscriptions, &subscription->follower);
+        if (systemd && systemd->subscriptions.followers.length == 0) {
                 systemd->active = false;
                 g_clear_pointer(&systemd->call, call_free);
                 if (systemd->subscribed)

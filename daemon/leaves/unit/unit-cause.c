@@ -84,9 +84,28 @@ static const struct {
         [UNIT_RELOAD] = { "reload", "reloaded" },
 };
 
-/* Finds the command that has led to the result of the unit or, for reload, of its last reload. The program in the
- * command is borrowed. */
+static bool led_to(const UnitCommand *command, const char *result) {
+        bool exited = command->code == CLD_EXITED;
+
+        if (strcmp(result, "exit-code") == 0)
+                return exited && command->status != 0;
+        if (strcmp(result, "signal") == 0)
+                return command->code == CLD_KILLED;
+        if (strcmp(result, "core-dump") == 0)
+                return command->code == CLD_DUMPED;
+        if (strcmp(result, "exec-condition") == 0)
+                return exited && command->status != 0 && command->setting &&
+                       strcmp(command->setting, "ExecCondition") == 0;
+
+        return strcmp(result, "timeout") == 0 && !exited && command->code != 0;
+}
+
+/* Finds the command that has led to the result of the unit or, for reload, of its last reload: of the first result that
+ * counts, because when one command of a service fails, systemd stops the others. After a failed ExecStartPost= the main
+ * process is killed, too. The main process stands for the command of ExecStart=, unless the service has several, or
+ * forks. The program in the command is borrowed. */
 static bool command_behind(const UnitFacts *facts, bool reload, UnitCommand *ret_command) {
+        const UnitCommands *commands = &facts->commands;
         const char *result = reload ? facts->reload_result : facts->result;
         const UnitCommand main = {
                 .code = facts->exec_main_code,
@@ -94,19 +113,66 @@ static bool command_behind(const UnitFacts *facts, bool reload, UnitCommand *ret
                 .started = facts->exec_main_started,
                 .ended = facts->exec_main_exited,
         };
-        const UnitCommand *found =
-                result ? unit_commands_find(&facts->commands, result, &main, g_strcmp0(facts->type, "forking") == 0,
-                                            reload ? "ExecReload" : NULL)
-                       : NULL;
+        bool forks = g_strcmp0(facts->type, "forking") == 0, by_name = forks || commands->n_start > 1;
+        const UnitCommand *best = NULL;
 
-        if (found)
-                *ret_command = *found;
-        return found;
+        if (result && !reload && (forks || !by_name) && led_to(&main, result))
+                best = &main;
+        for (unsigned i = 0; result && commands->ended && i < commands->ended->len; i++) {
+                const UnitCommand *command = &g_array_index(commands->ended, UnitCommand, i);
+                bool wanted = reload ? strcmp(command->setting, "ExecReload") == 0
+                                     : !g_str_has_prefix(command->setting, "ExecReload") &&
+                                               (by_name || strcmp(command->setting, "ExecStart") != 0);
+
+                if (!wanted || !led_to(command, result))
+                        continue;
+                /* systemd kills a command that takes too long together with the main process, which was started before
+                 * it. */
+                if (!best ||
+                    (strcmp(result, "timeout") == 0 ? command->started > best->started : command->ended < best->ended))
+                        best = command;
+        }
+
+        if (best)
+                *ret_command = *best;
+        return best;
+}
+
+/* What is said of a command, by its setting. words: other than "NAME= command", if there is no such setting. */
+static const struct {
+        const char *property, *words, *limit;
+} settings[] = {
+        { "ExecCondition", NULL, "TimeoutStartSec=" },
+        { "ExecStartPre", NULL, "TimeoutStartSec=" },
+        { "ExecStart", NULL, "TimeoutStartSec=" },
+        { "ExecStartPost", NULL, "TimeoutStartSec=" },
+        { "ExecReload", NULL, "TimeoutStartSec=" },
+        { "ExecReloadPost", NULL, "TimeoutStartSec=" },
+        { "ExecStop", NULL, "TimeoutStopSec=" },
+        { "ExecStopPre", NULL, "TimeoutSec=" }, /* of sockets */
+        { "ExecStopPost", NULL, "TimeoutStopSec=" },
+        { "ExecMount", "mount command", "TimeoutSec=" },
+        { "ExecRemount", "remount command", "TimeoutSec=" },
+        { "ExecUnmount", "unmount command", "TimeoutSec=" },
+        { "ExecActivate", "swapon command", "TimeoutSec=" },
+        { "ExecDeactivate", "swapoff command", "TimeoutSec=" },
+};
+
+/* "its main process", "its ExecStartPost= command /bin/false". To be freed. */
+static char *command_describe(const UnitCommand *command) {
+        if (!command->setting)
+                return g_strdup("its main process");
+
+        for (size_t i = 0; i < G_N_ELEMENTS(settings); i++)
+                if (settings[i].words && strcmp(settings[i].property, command->setting) == 0)
+                        return g_strdup_printf("its %s %s", settings[i].words, command->program);
+
+        return g_strdup_printf("its %s= command %s", command->setting, command->program);
 }
 
 static char *command_end_describe(const UnitCommand *command) {
         const char *exec = command->code == CLD_EXITED ? exit_status_of_exec(command->status) : NULL;
-        g_autofree char *who = unit_command_describe(command), *end = NULL;
+        g_autofree char *who = command_describe(command), *end = NULL;
 
         if (exec)
                 return command->setting ? g_strdup_printf("%s failed: %s", who, exec) : g_strdup(exec);
@@ -119,9 +185,12 @@ static char *command_end_describe(const UnitCommand *command) {
  * known. */
 static char *timeout_describe(const UnitFacts *facts, const UnitCommand *command) {
         bool started = facts->became_active > 0 && facts->became_active >= facts->left_inactive;
-        const char *limit = command ? unit_command_limit(command) : NULL;
-        g_autofree char *who = command ? unit_command_describe(command) : g_strdup("it");
+        const char *limit = NULL;
+        g_autofree char *who = command ? command_describe(command) : g_strdup("it");
 
+        for (size_t i = 0; command && i < G_N_ELEMENTS(settings); i++)
+                if (g_strcmp0(settings[i].property, command->setting) == 0)
+                        limit = settings[i].limit;
         if (command && !command->setting && !started && facts->left_inactive > 0)
                 limit = "TimeoutStartSec=";
         return limit ? g_strdup_printf("%s took longer than %s allows", who, limit)

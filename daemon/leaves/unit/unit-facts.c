@@ -132,8 +132,64 @@ static const struct {
         { "StatusText", offsetof(UnitFacts, status_text), .read = read_string },
 };
 
+#define COMMAND_TYPE "(sasbttttuii)"
+
+static void command_clear(void *data) {
+        g_free(((UnitCommand *) data)->program);
+}
+
+/* Path, arguments, whether its failure is ignored, start and end by two clocks, PID, how it has ended. */
+static int read_command(UnitCommands *commands, const char *setting, sd_bus_message *message) {
+        UnitCommand command = { .setting = setting };
+        const char *program;
+        int ignored, r;
+
+        r = sd_bus_message_read(message, "s", &program);
+        if (r >= 0)
+                r = sd_bus_message_skip(message, "as");
+        if (r >= 0)
+                r = sd_bus_message_read(message, "bttttuii", &ignored, NULL, &command.started, NULL, &command.ended,
+                                        NULL, &command.code, &command.status);
+        if (r < 0 || ignored || command.code == 0)
+                return r;
+
+        if (!commands->ended) {
+                commands->ended = g_array_new(FALSE, FALSE, sizeof(UnitCommand));
+                g_array_set_clear_func(commands->ended, command_clear);
+        }
+        command.program = g_strdup(program);
+        g_array_append_val(commands->ended, command);
+        return 0;
+}
+
+/* Returns how many commands the setting has. */
+static int read_commands(UnitCommands *commands, const char *setting, sd_bus_message *message) {
+        int r = sd_bus_message_enter_container(message, 'v', "a" COMMAND_TYPE), n = 0;
+
+        for (unsigned i = commands->ended ? commands->ended->len : 0; i-- > 0;)
+                if (g_array_index(commands->ended, UnitCommand, i).setting == setting)
+                        g_array_remove_index(commands->ended, i);
+        if (r >= 0)
+                r = sd_bus_message_enter_container(message, 'a', COMMAND_TYPE);
+        while (r >= 0 && (r = sd_bus_message_enter_container(message, 'r', "sasbttttuii")) > 0) {
+                r = read_command(commands, setting, message);
+                if (r >= 0)
+                        r = sd_bus_message_exit_container(message);
+                n++;
+        }
+        if (r >= 0)
+                r = sd_bus_message_exit_container(message);
+        if (r >= 0)
+                r = sd_bus_message_exit_container(message);
+
+        if (strcmp(setting, "ExecStart") == 0)
+                commands->n_start = (unsigned) n;
+        return r < 0 ? r : n;
+}
+
 int unit_facts_read_one(UnitFacts *facts, const char *name, sd_bus_message *message) {
-        const char *setting = unit_commands_setting(name);
+        const char *contents;
+        char type;
         int r;
 
         for (size_t i = 0; i < G_N_ELEMENTS(facts_table); i++) {
@@ -144,11 +200,11 @@ int unit_facts_read_one(UnitFacts *facts, const char *name, sd_bus_message *mess
                                                    : sd_bus_message_read(message, "v", facts_table[i].type, fact);
         }
 
-        if (!setting)
+        if (sd_bus_message_peek_type(message, &type, &contents) <= 0 || g_strcmp0(contents, "a" COMMAND_TYPE) != 0)
                 return sd_bus_message_skip(message, "v");
 
-        r = unit_commands_read(&facts->commands, setting, message);
-        facts->conditional |= r > 0 && strcmp(setting, "ExecCondition") == 0;
+        r = read_commands(&facts->commands, g_intern_string(name), message);
+        facts->conditional |= r > 0 && strcmp(name, "ExecCondition") == 0;
         return r;
 }
 
@@ -216,7 +272,7 @@ void unit_facts_clear(UnitFacts *facts) {
         g_free(facts->required_reason);
         g_free(facts->conflicting);
         g_strfreev(facts->starters);
-        unit_commands_clear(&facts->commands);
+        g_clear_pointer(&facts->commands.ended, g_array_unref);
         *facts = (UnitFacts){};
 }
 
@@ -241,8 +297,13 @@ struct UnitWatch {
 static void on_subscribed(void *userdata) {
         UnitWatch *watch = userdata;
 
-        if (unit_watch_is_ready(watch))
+        if (!unit_watch_is_ready(watch))
+                return;
+
+        if (watch->callbacks->ready)
                 watch->callbacks->ready(watch->userdata);
+        else
+                unit_watch_read(watch);
 }
 
 static void on_matched(void *userdata) {

@@ -10,7 +10,19 @@
 #include <systemd/sd-bus.h>
 
 #include "bus/connection.h"
-#include "leaves/unit/unit-commands.h"
+
+/* A command of a unit that has ended in its last start, from the property of its setting. */
+typedef struct UnitCommand {
+        const char *setting; /* the property: "ExecStartPre"; NULL: the main process, as systemd follows it */
+        char *program;
+        int code, status;        /* as in siginfo_t */
+        uint64_t started, ended; /* CLOCK_MONOTONIC µs */
+} UnitCommand;
+
+typedef struct UnitCommands {
+        GArray *ended;    /* of UnitCommand; NULL: none */
+        unsigned n_start; /* commands of ExecStart=, whether they have ended or not */
+} UnitCommands;
 
 /* Properties that were not read are NULL or 0. */
 typedef struct UnitFacts {
@@ -89,7 +101,7 @@ typedef struct UnitWatch UnitWatch;
 /* Each may free the watch. */
 typedef struct UnitWatchCallbacks {
         /* From now on, no change is missed: read the current state now. Called again after a reload of the service
-         * manager, and after it or the bus was lost. */
+         * manager, and after it or the bus was lost. NULL: it is read. */
         void (*ready)(void *userdata);
         /* The facts have changed, or have been read. */
         void (*changed)(void *userdata);

@@ -132,24 +132,6 @@ static void unit_job_begin_again(Leaf *leaf) {
         unit_job_hold(leaf);
 }
 
-static void unit_job_record(Leaf *leaf, bool heard) {
-        UnitJob *op = leaf->op;
-        g_autofree char *bus = connection_bus_id(op->connection);
-        const char *asker = "";
-
-        (void) sd_bus_get_unique_name(connection_bus(op->connection), &asker);
-        json_object_put(op->memo);
-        op->memo = unit_recovery_memo(&(UnitRequest){
-                .bus = bus,
-                .asker = asker,
-                .holder = op->holder,
-                .heard = heard,
-                .job = heard ? job_id(job_path(op->job)) : 0,
-                .own = heard && !job_was_joined(op->job),
-        });
-        leaf_set_memo(leaf, json_object_get(op->memo));
-}
-
 /* Takes the text. */
 static void unit_job_lose(Leaf *leaf, char *how) {
         const UnitJob *op = leaf->op;
@@ -160,32 +142,6 @@ static void unit_job_lose(Leaf *leaf, char *how) {
         leaf_end(leaf, STATUS_FAILURE);
 }
 
-static void unit_job_succeed(Leaf *leaf) {
-        const UnitJobParams *params = leaf->params;
-        const UnitJob *op = leaf->op;
-        const UnitFacts *facts = &op->facts;
-        const LogSubject subject = leaf_log_subject(leaf);
-        bool restarted = op->restarts && facts->n_restarts > 0;
-        g_autofree char *note = facts->starters ? unit_note_of_starters(op->unit, facts)
-                                : restarted     ? unit_note_of_restarts(op->unit, facts)
-                                                : NULL;
-
-        /* If systemd has forgotten whether the conditions were met, the unit may not have been started. */
-        if (is_to_be_held(op) && !op->holder && facts->conditional && facts->tested_conditions == 0) {
-                unit_job_lose(leaf,
-                              g_strdup_printf("systemd refused btd a reference to %s and has forgotten it", op->unit));
-                return;
-        }
-
-        /* systemd has restarted the unit, or can do so. */
-        if (note) {
-                leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
-                                  unit_cause_facts(op->unit, op->verb, params->bus, op->result, facts), "%s", note);
-                log_message(LOG_NOTICE, &subject, "%s", note);
-        }
-        leaf_end(leaf, STATUS_SUCCESS);
-}
-
 static void unit_job_check(Leaf *leaf, bool complete);
 
 /* Is systemd about to start the unit again, and does the leaf wait for that? */
@@ -194,12 +150,6 @@ static bool unit_job_awaits_restart(const Leaf *leaf, const UnitFacts *facts) {
         const UnitJob *op = leaf->op;
 
         return is_to_be_held(op) && params->wait_for_restarts && !op->dropped && unit_facts_are_restarting(facts);
-}
-
-static void on_restarts_ready(void *userdata) {
-        UnitJob *op = ((Leaf *) userdata)->op;
-
-        unit_watch_read(op->restarts);
 }
 
 /* When the unit is up, or down for good, the state is checked as after any job. */
@@ -222,7 +172,6 @@ static void on_restarts_failed(const sd_bus_error *error, void *userdata) {
 
 static void unit_job_fail_by_facts(Leaf *leaf) {
         static const UnitWatchCallbacks callbacks = {
-                .ready = on_restarts_ready,
                 .changed = on_restarts_changed,
                 .failed = on_restarts_failed,
         };
@@ -281,10 +230,35 @@ static void unit_job_explain(Leaf *leaf) {
 }
 
 static void on_check_known(bool good, void *userdata) {
-        if (good)
-                unit_job_succeed(userdata);
-        else
-                unit_job_explain(userdata);
+        Leaf *leaf = userdata;
+        const UnitJobParams *params = leaf->params;
+        const UnitJob *op = leaf->op;
+        const UnitFacts *facts = &op->facts;
+        const LogSubject subject = leaf_log_subject(leaf);
+        bool restarted = op->restarts && facts->n_restarts > 0;
+        g_autofree char *note = facts->starters ? unit_note_of_starters(op->unit, facts)
+                                : restarted     ? unit_note_of_restarts(op->unit, facts)
+                                                : NULL;
+
+        if (!good) {
+                unit_job_explain(leaf);
+                return;
+        }
+
+        /* If systemd has forgotten whether the conditions were met, the unit may not have been started. */
+        if (is_to_be_held(op) && !op->holder && facts->conditional && facts->tested_conditions == 0) {
+                unit_job_lose(leaf,
+                              g_strdup_printf("systemd refused btd a reference to %s and has forgotten it", op->unit));
+                return;
+        }
+
+        /* systemd has restarted the unit, or can do so. */
+        if (note) {
+                leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
+                                  unit_cause_facts(op->unit, op->verb, params->bus, op->result, facts), "%s", note);
+                log_message(LOG_NOTICE, &subject, "%s", note);
+        }
+        leaf_end(leaf, STATUS_SUCCESS);
 }
 
 /* If the query got no answer, the leaf begins again. */
@@ -354,14 +328,6 @@ static void on_deadlock(Cause *cause, Leaf *leaf) {
                 unit_job_fail_for_deadlock(leaf);
 }
 
-/* The path of the job in the queue; NULL: none is known. */
-static const char *unit_job_queued(const UnitJob *op) {
-        if (op->result || op->deadlock)
-                return NULL;
-
-        return op->job ? job_path(op->job) : op->recovery ? unit_recovery_job(op->recovery) : NULL;
-}
-
 /* Searches a deadlock. If no unit waits for the run, there is none. A unit can begin to wait when the job is already
  * in the queue, for example for a tree with "autostart": see unit_job_awaited(). */
 static void unit_job_search_order(void *userdata) {
@@ -375,9 +341,9 @@ static void unit_job_search_order(void *userdata) {
         Leaf *leaf = userdata;
         const UnitJobParams *params = leaf->params;
         UnitJob *op = leaf->op;
-        const char *job = unit_job_queued(op);
+        const char *job = op->job ? job_path(op->job) : op->recovery ? unit_recovery_job(op->recovery) : NULL;
 
-        if (!job || op->halted || params->bus)
+        if (!job || op->result || op->deadlock || op->halted || params->bus)
                 return;
         /* A stop never waits for a start. */
         if (!leaf_is_awaited_by(leaf, NULL, true) && (op->verb == UNIT_STOP || !leaf_is_awaited_by(leaf, NULL, false)))
@@ -412,7 +378,7 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
         if (error && reply_is_lost(leaf, error)) {
                 /* systemd replies as soon as it has read a request. So if it has left the bus without a reply, it has
                  * not read the request. */
-                if (!job_was_queued(op->job) && !sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED))
+                if (!job_path(op->job) && !sd_bus_error_has_name(error, SD_BUS_ERROR_DISCONNECTED))
                         g_clear_pointer(&op->memo, json_object_put);
                 unit_job_begin_again(leaf);
                 return;
@@ -440,32 +406,25 @@ static void unit_job_leave_inheritance(UnitJob *op) {
 /* Records facts that the unit does not show later: that systemd is about to be asked, and that it has replied. */
 static void on_stepped(JobStep step, void *userdata) {
         Leaf *leaf = userdata;
-
-        unit_job_record(leaf, step == JOB_CONFIRMED);
-        unit_job_leave_inheritance(leaf->op);
-        if (step == JOB_CONFIRMED)
-                unit_job_search_order(leaf);
-}
-
-static void unit_job_recover_request(Leaf *leaf);
-
-static void unit_job_request(Leaf *leaf) {
-        const UnitJobParams *params = leaf->params;
         UnitJob *op = leaf->op;
-        g_autoptr(sd_bus_message) request = NULL;
+        g_autofree char *bus = connection_bus_id(op->connection);
+        bool heard = step == JOB_CONFIRMED;
+        const char *asker = "";
 
-        if (op->memo || op->away) {
-                unit_job_recover_request(leaf);
-                return;
-        }
-
-        /* systemd answers in this order. A unit that is not loaded has nothing to reset. */
-        if (params->reset_failed)
-                systemd_tell(op->connection, "ResetFailedUnit", "s", op->unit);
-        request = systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
-                                  params->if_active ? "TryRestartUnit" : unit_verb_method(op->verb), "ss", op->unit,
-                                  unit_job_modes[params->mode]);
-        op->job = job_new(op->connection, request, op->path, on_stepped, on_job_done, leaf);
+        (void) sd_bus_get_unique_name(connection_bus(op->connection), &asker);
+        json_object_put(op->memo);
+        op->memo = unit_recovery_memo(&(UnitRequest){
+                .bus = bus,
+                .asker = asker,
+                .holder = op->holder,
+                .heard = heard,
+                .job = heard ? job_id(job_path(op->job)) : 0,
+                .own = heard && !job_was_joined(op->job),
+        });
+        leaf_set_memo(leaf, json_object_get(op->memo));
+        unit_job_leave_inheritance(op);
+        if (heard)
+                unit_job_search_order(leaf);
 }
 
 static bool is_held(const UnitJob *op) {
@@ -473,113 +432,6 @@ static bool is_held(const UnitJob *op) {
 
         return op->holder && connection_is_ready(op->keeper) &&
                sd_bus_get_unique_name(connection_bus(op->keeper), &name) >= 0 && unit_fact_is(op->holder, name);
-}
-
-static void on_referencing(void *userdata) {
-        UnitJob *op = ((Leaf *) userdata)->op;
-        const char *name;
-
-        g_clear_pointer(&op->holder, g_free);
-        if (sd_bus_get_unique_name(connection_bus(op->keeper), &name) >= 0)
-                op->holder = g_strdup(name);
-}
-
-/* The bus may permit to start units, but not to hold references; then the leaf continues without a reference. */
-static void on_referenced(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Leaf *leaf = userdata;
-        UnitJob *op = leaf->op;
-        bool lost = error && reply_is_lost(leaf, error);
-
-        g_clear_pointer(&op->reference, call_free);
-        if (error)
-                g_clear_pointer(&op->holder, g_free);
-        op->away |= lost;
-        if (op->keeper != op->connection)
-                unit_job_request(leaf);
-}
-
-/* Over one connection, systemd gets the reference before the request. Over two connections, the leaf has to wait for
- * the reference. */
-static void unit_job_hold(Leaf *leaf) {
-        UnitJob *op = leaf->op;
-
-        g_clear_pointer(&op->reference, call_free);
-        if (is_to_be_held(op) && !is_held(op)) {
-                g_autoptr(sd_bus_message) message = systemd_message(op->keeper, op->path, SYSTEMD_UNIT, "Ref", NULL);
-
-                op->reference = connection_call_told(op->keeper, message, on_referencing, on_referenced, leaf);
-                if (op->keeper != op->connection)
-                        return;
-        }
-
-        unit_job_request(leaf);
-}
-
-static Status unit_job_prepare(Leaf *leaf) {
-        const UnitJobParams *params = leaf->params;
-        UnitJob *op = leaf->op;
-        g_autofree char *error = NULL;
-
-        op->verb = leaf->type == &start_unit_type     ? UNIT_START
-                   : leaf->type == &stop_unit_type    ? UNIT_STOP
-                   : leaf->type == &restart_unit_type ? UNIT_RESTART
-                                                      : UNIT_RELOAD;
-        if (unit_name_complete(params->unit, &op->unit, &error) < 0 ||
-            dbus_bus_get(leaf, params->bus, &op->connection, &error) < 0) {
-                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
-                return STATUS_FAILURE;
-        }
-
-        op->path = unit_name_path(op->unit);
-        op->keeper = leaf->durable && !params->bus && leaf->services->stored ? leaf->services->stored : op->connection;
-        return STATUS_RUNNING;
-}
-
-/* systemd would do nothing for a unit that is down or stops. If its state cannot be read, the request says why. */
-static void on_activity(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        Leaf *leaf = userdata;
-        const UnitJobParams *params = leaf->params;
-        UnitJob *op = leaf->op;
-
-        g_clear_pointer(&op->details, call_free);
-        if (reply && unit_facts_read(&op->facts, reply) >= 0 && unit_fact_is(op->facts.load_state, "loaded") &&
-            (unit_facts_are_down(&op->facts) || unit_fact_is(op->facts.active_state, "deactivating"))) {
-                leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
-                                  facts_new("unit", fact_text(op->unit), "bus", fact_text(params->bus), "active_state",
-                                            fact_text(op->facts.active_state), NULL),
-                                  "%s was not restarted, because it is %s", op->unit, op->facts.active_state);
-                leaf_end(leaf, STATUS_SUCCESS);
-                return;
-        }
-
-        unit_facts_clear(&op->facts);
-        op->facts = (UnitFacts){};
-        unit_job_hold(leaf);
-}
-
-static void unit_job_begin(Leaf *leaf) {
-        const UnitJobParams *params = leaf->params;
-        UnitJob *op = leaf->op;
-
-        if (params->if_active)
-                op->details = systemd_get_all(op->connection, op->path, SYSTEMD_UNIT, on_activity, leaf);
-        else
-                unit_job_hold(leaf);
-}
-
-static void on_permit_granted(void *userdata) {
-        unit_job_begin(userdata);
-}
-
-static Status unit_job_start(Leaf *leaf) {
-        UnitJob *op = leaf->op;
-        Status status = unit_job_prepare(leaf);
-
-        if (status == STATUS_RUNNING &&
-            job_permit_acquire(&op->permit, op->connection, op->unit, leaf_user(leaf), on_permit_granted, leaf))
-                unit_job_begin(leaf);
-
-        return status;
 }
 
 static void unit_job_take_facts(Leaf *leaf, const char *result, UnitFacts *facts) {
@@ -702,19 +554,137 @@ static void on_recovery_failed(const sd_bus_error *error, void *userdata) {
         unit_job_fail_with(userdata, error);
 }
 
-static void unit_job_recover_request(Leaf *leaf) {
+static void unit_job_request(Leaf *leaf) {
         static const UnitRecoveryCallbacks callbacks = {
                 .kept = on_recovery_kept,
                 .queued = on_recovery_queued,
                 .known = on_recovery_known,
                 .failed = on_recovery_failed,
         };
+        const UnitJobParams *params = leaf->params;
+        UnitJob *op = leaf->op;
+        g_autoptr(sd_bus_message) request = NULL;
+
+        if (op->memo || op->away) {
+                op->recovery = unit_recovery_new(op->connection, op->path, op->verb, leaf->started, op->memo,
+                                                 &callbacks, leaf);
+                job_interest_drop(&op->interest);
+                if (op->halted)
+                        (void) unit_recovery_cancel(op->recovery, false);
+                return;
+        }
+
+        /* systemd answers in this order. A unit that is not loaded has nothing to reset. */
+        if (params->reset_failed)
+                systemd_tell(op->connection, "ResetFailedUnit", "s", op->unit);
+        request = systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
+                                  params->if_active ? "TryRestartUnit" : unit_verb_method(op->verb), "ss", op->unit,
+                                  unit_job_modes[params->mode]);
+        op->job = job_new(op->connection, request, op->path, on_stepped, on_job_done, leaf);
+}
+
+static void on_referencing(void *userdata) {
+        UnitJob *op = ((Leaf *) userdata)->op;
+        const char *name;
+
+        g_clear_pointer(&op->holder, g_free);
+        if (sd_bus_get_unique_name(connection_bus(op->keeper), &name) >= 0)
+                op->holder = g_strdup(name);
+}
+
+/* The bus may permit to start units, but not to hold references; then the leaf continues without a reference. */
+static void on_referenced(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
+        UnitJob *op = leaf->op;
+        bool lost = error && reply_is_lost(leaf, error);
+
+        g_clear_pointer(&op->reference, call_free);
+        if (error)
+                g_clear_pointer(&op->holder, g_free);
+        op->away |= lost;
+        if (op->keeper != op->connection)
+                unit_job_request(leaf);
+}
+
+/* Over one connection, systemd gets the reference before the request. Over two connections, the leaf has to wait for
+ * the reference. */
+static void unit_job_hold(Leaf *leaf) {
         UnitJob *op = leaf->op;
 
-        op->recovery = unit_recovery_new(op->connection, op->path, op->verb, leaf->started, op->memo, &callbacks, leaf);
-        job_interest_drop(&op->interest);
-        if (op->halted)
-                (void) unit_recovery_cancel(op->recovery, false);
+        g_clear_pointer(&op->reference, call_free);
+        if (is_to_be_held(op) && !is_held(op)) {
+                g_autoptr(sd_bus_message) message = systemd_message(op->keeper, op->path, SYSTEMD_UNIT, "Ref", NULL);
+
+                op->reference = connection_call_told(op->keeper, message, on_referencing, on_referenced, leaf);
+                if (op->keeper != op->connection)
+                        return;
+        }
+
+        unit_job_request(leaf);
+}
+
+static Status unit_job_prepare(Leaf *leaf) {
+        const UnitJobParams *params = leaf->params;
+        UnitJob *op = leaf->op;
+        g_autofree char *error = NULL;
+
+        op->verb = leaf->type == &start_unit_type     ? UNIT_START
+                   : leaf->type == &stop_unit_type    ? UNIT_STOP
+                   : leaf->type == &restart_unit_type ? UNIT_RESTART
+                                                      : UNIT_RELOAD;
+        if (unit_name_complete(params->unit, &op->unit, &error) < 0 ||
+            dbus_bus_get(leaf, params->bus, &op->connection, &error) < 0) {
+                leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
+                return STATUS_FAILURE;
+        }
+
+        op->path = unit_name_path(op->unit);
+        op->keeper = leaf->durable && !params->bus && leaf->services->stored ? leaf->services->stored : op->connection;
+        return STATUS_RUNNING;
+}
+
+/* systemd would do nothing for a unit that is down or stops. If its state cannot be read, the request says why. */
+static void on_activity(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
+        const UnitJobParams *params = leaf->params;
+        UnitJob *op = leaf->op;
+
+        g_clear_pointer(&op->details, call_free);
+        if (reply && unit_facts_read(&op->facts, reply) >= 0 && unit_fact_is(op->facts.load_state, "loaded") &&
+            (unit_facts_are_down(&op->facts) || unit_fact_is(op->facts.active_state, "deactivating"))) {
+                leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
+                                  facts_new("unit", fact_text(op->unit), "bus", fact_text(params->bus), "active_state",
+                                            fact_text(op->facts.active_state), NULL),
+                                  "%s was not restarted, because it is %s", op->unit, op->facts.active_state);
+                leaf_end(leaf, STATUS_SUCCESS);
+                return;
+        }
+
+        unit_facts_clear(&op->facts);
+        op->facts = (UnitFacts){};
+        unit_job_hold(leaf);
+}
+
+static void unit_job_begin(void *userdata) {
+        Leaf *leaf = userdata;
+        const UnitJobParams *params = leaf->params;
+        UnitJob *op = leaf->op;
+
+        if (params->if_active)
+                op->details = systemd_get_all(op->connection, op->path, SYSTEMD_UNIT, on_activity, leaf);
+        else
+                unit_job_hold(leaf);
+}
+
+static Status unit_job_start(Leaf *leaf) {
+        UnitJob *op = leaf->op;
+        Status status = unit_job_prepare(leaf);
+
+        if (status == STATUS_RUNNING &&
+            job_permit_acquire(&op->permit, op->connection, op->unit, leaf_user(leaf), unit_job_begin, leaf))
+                unit_job_begin(leaf);
+
+        return status;
 }
 
 static Status unit_job_recover(Leaf *leaf) {

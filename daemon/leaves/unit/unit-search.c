@@ -86,22 +86,6 @@ static void on_units(sd_bus_message *reply, const sd_bus_error *error, void *use
         read_next(search);
 }
 
-/* Adds names from a list that is next in the message. */
-static void read_names(sd_bus_message *reply, GPtrArray *names, GPtrArray *others) {
-        const char *name;
-
-        if (sd_bus_message_enter_container(reply, 'v', "as") < 0 || sd_bus_message_enter_container(reply, 'a', "s") < 0)
-                return;
-
-        while (sd_bus_message_read(reply, "s", &name) > 0) {
-                g_ptr_array_add(names, g_strdup(name));
-                if (others)
-                        g_ptr_array_add(others, g_strdup(name));
-        }
-        (void) sd_bus_message_exit_container(reply);
-        (void) sd_bus_message_exit_container(reply);
-}
-
 /* The names of the units in the properties that matter. */
 static GPtrArray *read_properties(UnitSearch *search, sd_bus_message *reply) {
         static const char *const requirements[] = { "Requires", "Requisite", "BindsTo", NULL }, *const conflicts[] = {
@@ -115,12 +99,21 @@ static GPtrArray *read_properties(UnitSearch *search, sd_bus_message *reply) {
                 return names;
 
         while (sd_bus_message_enter_container(reply, 'e', "sv") > 0) {
+                g_auto(GStrv) units = NULL;
+
                 if (sd_bus_message_read(reply, "s", &property) < 0)
                         break;
-                if (g_strv_contains(search->what == UNIT_REQUIRED ? requirements : conflicts, property))
-                        read_names(reply, names, g_str_equal(property, "Requisite") ? search->needed : NULL);
-                else if (sd_bus_message_skip(reply, "v") < 0)
+                if (!g_strv_contains(search->what == UNIT_REQUIRED ? requirements : conflicts, property)) {
+                        if (sd_bus_message_skip(reply, "v") < 0)
+                                break;
+                } else if (sd_bus_message_enter_container(reply, 'v', "as") < 0 ||
+                           sd_bus_message_read_strv(reply, &units) < 0 || sd_bus_message_exit_container(reply) < 0)
                         break;
+                for (char **unit = units; unit && *unit; unit++) {
+                        g_ptr_array_add(names, g_strdup(*unit));
+                        if (g_str_equal(property, "Requisite"))
+                                g_ptr_array_add(search->needed, g_strdup(*unit));
+                }
                 if (sd_bus_message_exit_container(reply) < 0)
                         break;
         }

@@ -94,12 +94,6 @@ static void on_unknown(const sd_bus_error *error, void *userdata) {
         unit_tell(unit);
 }
 
-static void unit_read(void *userdata) {
-        const Unit *unit = userdata;
-
-        unit_watch_read(unit->watch);
-}
-
 static void on_changed(void *userdata) {
         Unit *unit = userdata;
         const UnitFacts *facts = unit_facts(unit);
@@ -131,7 +125,6 @@ static void on_removed(sd_bus_message *message, void *userdata) {
 
 static void on_loaded(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         static const UnitWatchCallbacks callbacks = {
-                .ready = unit_read,
                 .changed = on_changed,
                 .failed = on_unknown,
         };
@@ -149,7 +142,7 @@ static void on_loaded(sd_bus_message *reply, const sd_bus_error *error, void *us
         } else if (sd_bus_message_read(reply, "o", &pattern.arg) < 0) {
                 return;
         } else if (unit_fact_is(unit->path, pattern.arg)) {
-                unit_read(unit);
+                unit_watch_read(unit->watch);
         } else {
                 unit_facts_set(&unit->path, pattern.arg);
                 match_free(unit->removed);

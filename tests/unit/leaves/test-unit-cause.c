@@ -385,7 +385,6 @@ static void test_commands(void) {
                 for (size_t j = 0; j < G_N_ELEMENTS(rows[i].commands) && rows[i].commands[j].setting; j++) {
                         UnitCommand command = rows[i].commands[j];
 
-                        command.setting = unit_commands_setting(command.setting);
                         command.started = j + 1;
                         g_array_append_val(ended, command);
                 }
