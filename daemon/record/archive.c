@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +21,6 @@
 #include "basic/foreach.h"
 #include "basic/log.h"
 #include "basic/write-all.h"
-#include "record/archive-order.h"
 #include "record/archive.h"
 #include "record/run-record.h"
 
@@ -28,8 +29,17 @@
 /* A disk that has refused run records is tried again after this time, and after twice as long each time. */
 #define RETRY_USEC_MIN UINT64_C(1000000)
 #define RETRY_USEC_MAX UINT64_C(60000000)
-/* So many lines of runs that were removed may be in the file of the order. */
+/* The order in which the runs of a directory have finished, and who started them: a file beside their run records, with
+ * a line "NUMBER UID RUN" for each run. The times of files follow the wall clock, which can be set, and some machines
+ * boot in 1970. A line that was torn by a crash names no run that exists. */
+#define ORDER_FILE "order"
+/* So many lines of runs that were removed may be in it. */
 #define STALE_MAX 1000u
+
+typedef struct Place {
+        uint64_t number; /* when the run has finished, see up-clock.h: so it gives the age of the run, too */
+        uint32_t uid;    /* of the user who has started it */
+} Place;
 
 struct Archive {
         char *directory, *from;
@@ -71,7 +81,7 @@ typedef struct Archived {
         GList link, of_owner;
         char *run, *tree;
         Where where;
-        ArchivePlace place; /* see archive-order.h */
+        Place place;
         uint64_t bytes;
         RecordSummary summary;
         bool known; /* the summary has been read */
@@ -227,9 +237,55 @@ static int compare_found(const void *a, const void *b) {
         return length != other ? (length > other) - (length < other) : strcmp(x->entry->run, y->entry->run);
 }
 
+/* The Places by the names of the runs; of several lines for a run, the last one counts. */
+static GHashTable *read_order(const char *directory) {
+        GHashTable *places = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+        g_autofree char *path = g_build_filename(directory, ORDER_FILE, NULL), *text = NULL;
+        g_auto(GStrv) lines = NULL;
+
+        if (!g_file_get_contents(path, &text, NULL, NULL))
+                return places;
+
+        lines = g_strsplit(text, "\n", -1);
+        for (char **line = lines; *line; line++) {
+                Place place;
+                int end = 0;
+
+                if (sscanf(*line, "%" SCNu64 " %" SCNu32 " %n", &place.number, &place.uid, &end) == 2 && end > 0 &&
+                    (*line)[end] != '\0')
+                        g_hash_table_replace(places, g_strdup(*line + end), g_memdup2(&place, sizeof(place)));
+        }
+
+        return places;
+}
+
+/* Begins with a newline, to end a line that was torn. */
+static void append_line(GString *lines, const Archived *entry) {
+        g_string_append_printf(lines, "%s%" PRIu64 " %" PRIu32 " %s\n", lines->len == 0 ? "\n" : "",
+                               entry->place.number, entry->place.uid, entry->run);
+}
+
+static int open_order(const char *path, int flags) {
+        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+
+        return fd < 0 ? -errno : fd;
+}
+
+/* replace: in place of all that the file has. */
+static int write_order(const char *directory, const GString *lines, bool replace) {
+        g_autofree char *path = g_build_filename(directory, ORDER_FILE, NULL), *new = g_strconcat(path, ".new", NULL);
+        g_auto(AutoFd) fd = replace ? open_order(new, O_TRUNC) : open_order(path, O_APPEND);
+        int r = fd < 0 ? fd : write_all(fd, lines->str, lines->len);
+
+        if (r < 0)
+                return r;
+
+        return replace && g_rename(new, path) < 0 ? -errno : 0;
+}
+
 /* Returns an array of Found in the order of compare_found(). */
 static GArray *find(const char *path, Where where) {
-        g_autoptr(GHashTable) places = archive_order_read(path);
+        g_autoptr(GHashTable) places = read_order(path);
         GArray *found = g_array_new(FALSE, FALSE, sizeof(Found));
         g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
         const char *name;
@@ -237,7 +293,7 @@ static GArray *find(const char *path, Where where) {
         while (directory && (name = g_dir_read_name(directory))) {
                 g_autofree char *file = g_build_filename(path, name, NULL), *error = NULL;
                 g_auto(RecordSummary) summary = {};
-                const ArchivePlace *place;
+                const Place *place;
                 Found it = {};
 
                 if (!g_str_has_suffix(name, RECORD_SUFFIX) || !g_utf8_validate(name, -1, NULL) ||
@@ -278,13 +334,14 @@ static void take_in_one(Archive *archive, Archived *entry, uint64_t number) {
 
 /* If there is no room for the line, the order of the last runs is lost at the next start of btd. */
 static void store_number(Archive *archive, const Archived *entry) {
+        g_autofree char *path = g_build_filename(archive->from, ORDER_FILE, NULL);
         g_autoptr(GString) line = g_string_new(NULL);
 
-        archive_order_append(line, entry->run, entry->place);
+        append_line(line, entry);
         if (archive->order < 0)
-                archive->order = archive_order_open(archive->from);
+                archive->order = open_order(path, O_APPEND);
         if (archive->order >= 0)
-                (void) archive_order_add(archive->order, line);
+                (void) write_all(archive->order, line->str, line->len);
 }
 
 /* Runs without a line are the oldest on the disk, where others have put them; on the tmpfs they are the newest, because
@@ -460,9 +517,9 @@ static bool move_runs(Group *group) {
                 return false;
         }
 
-        r = group->order->len > 0 ? archive_order_write(group->directory, group->order, group->rewrite) : 0;
+        r = group->order->len > 0 ? write_order(group->directory, group->order, group->rewrite) : 0;
         if (r < 0) {
-                fail(group, "%s/" ARCHIVE_ORDER_FILE " cannot be written: %s", group->directory, g_strerror(-r));
+                fail(group, "%s/" ORDER_FILE " cannot be written: %s", group->directory, g_strerror(-r));
                 return false;
         }
 
@@ -538,7 +595,7 @@ static void on_group_moved(void *data) {
 
         /* While no run is on the tmpfs, its file of the order has nothing to say. */
         if (!group->error && archive->n_pending == 0) {
-                g_autofree char *path = g_build_filename(archive->from, ARCHIVE_ORDER_FILE, NULL);
+                g_autofree char *path = g_build_filename(archive->from, ORDER_FILE, NULL);
 
                 close_order(archive);
                 if (g_strcmp0(archive->from, archive->directory) != 0)
@@ -577,7 +634,7 @@ static void write_group(Archive *archive) {
                 const Archived *entry = link->data;
 
                 if (entry->where == WHERE_MOVING || (group->rewrite && entry->where == WHERE_DISK))
-                        archive_order_append(group->order, entry->run, entry->place);
+                        append_line(group->order, entry);
         }
         archive->n_lines = group->rewrite ? archive->entries.length : archive->n_lines + group->runs->len;
         archive->writing = true;
@@ -620,7 +677,7 @@ void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes) {
 
         forget(archive, summary->run);
         entry->run = g_strdup(summary->run);
-        entry->place = (ArchivePlace){ .number = next_number(archive), .uid = summary->uid };
+        entry->place = (Place){ .number = next_number(archive), .uid = summary->uid };
         entry->bytes = bytes;
         store_number(archive, entry);
         entry->summary = *summary;

@@ -5,7 +5,7 @@
  * Owns the run records of finished runs. Their number, size and age are limited, see basic/limit.h; the oldest are
  * removed first. Each user other than root has a share, and all of them together have a half. The last run of each tree
  * stays, as long as its age permits and there is another run to be removed. Order and age do not depend on the wall
- * clock, see archive-order.h. The run records are written in a directory on a tmpfs, and moved to the disk in groups by
+ * clock, see up-clock.h. The run records are written in a directory on a tmpfs, and moved to the disk in groups by
  * the disk queue, normally within a second. Until then they are part of the archive too; they survive a restart of btd,
  * but not of the machine.
  */

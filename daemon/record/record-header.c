@@ -16,28 +16,21 @@
 #define VERSION_LENGTH_MAX 20u
 #define FILES ",\"files\":"
 
-/* All members except the files and the variables. */
-static json_object *start_to_json(const RecordHeader *header) {
-        json_object *json = json_object_new_object();
-        g_autofree char *seed = g_strdup_printf("%016" PRIx64, header->seed);
-
-#define ADD_TEXT(member) json_object_object_add(json, #member, json_object_new_string(header->member ?: ""));
-#define ADD_NUMBER(member, name, type, max) json_object_object_add(json, name, json_object_new_uint64(header->member));
-        RECORD_HEADER_START(ADD_TEXT, ADD_NUMBER)
-        json_object_object_add(json, "seed", json_object_new_string(seed));
-        return json;
-}
-
 static const char *json_text(json_object *json) {
         return json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
 uint32_t record_header_append_around(GString *text, const RecordHeader *header, const SummedText *files,
                                      size_t *ret_files) {
-        g_autoptr(json_object) start = start_to_json(header);
+        g_autoptr(json_object) start = json_object_new_object();
+        g_autofree char *seed = g_strdup_printf("%016" PRIx64, header->seed);
         size_t line = text->len, rest;
         uint32_t checksum;
 
+#define ADD_TEXT(member) json_object_object_add(start, #member, json_object_new_string(header->member ?: ""));
+#define ADD_NUMBER(member, name, type, max) json_object_object_add(start, name, json_object_new_uint64(header->member));
+        RECORD_HEADER_START(ADD_TEXT, ADD_NUMBER)
+        json_object_object_add(start, "seed", json_object_new_string(seed));
         g_string_append_printf(text, MAGIC "%u ", RECORD_VERSION);
         g_string_append(text, json_text(start));
         g_string_truncate(text, text->len - strlen("}"));
@@ -62,31 +55,22 @@ uint32_t record_header_append(GString *text, const RecordHeader *header) {
         return checksum;
 }
 
-static bool names_are_valid(json_object *file) {
-        json_object *found = json_member(file, "found", json_type_array);
-
-        if (!found)
-                return false;
-
-        for (size_t i = 0; i < json_object_array_length(found); i++)
-                if (!json_object_is_type(json_object_array_get_idx(found, i), json_type_string))
-                        return false;
-
-        return true;
-}
-
 static bool files_are_valid(json_object *files) {
         if (!files || json_object_array_length(files) == 0)
                 return false;
 
         for (size_t i = 0; i < json_object_array_length(files); i++) {
-                json_object *file = json_object_array_get_idx(files, i);
+                json_object *file = json_object_array_get_idx(files, i),
+                            *found = json_member(file, "found", json_type_array);
 
-                if (!json_object_is_type(file, json_type_object) || !json_member(file, "path", json_type_string) ||
-                    !json_member(file, "text", json_type_string) || !names_are_valid(file) ||
+                if (!json_member(file, "path", json_type_string) || !json_member(file, "text", json_type_string) ||
+                    !found ||
                     (json_object_object_get_ex(file, "extends", NULL) &&
                      !json_member(file, "extends", json_type_string)))
                         return false;
+                for (size_t k = 0; k < json_object_array_length(found); k++)
+                        if (!json_object_is_type(json_object_array_get_idx(found, k), json_type_string))
+                                return false;
         }
 
         return true;
@@ -129,18 +113,6 @@ static bool start_from_json(json_object *json, RecordHeader *header) {
         return seed && g_ascii_string_to_unsigned(json_object_get_string(seed), 16, 0, UINT64_MAX, &header->seed, NULL);
 }
 
-static bool header_from_json(json_object *json, RecordHeader *header) {
-        json_object *files = json_member(json, "files", json_type_array),
-                    *variables = json_member(json, "variables", json_type_object);
-
-        if (!start_from_json(json, header) || !variables || !files_are_valid(files))
-                return false;
-
-        header->files = json_object_get(files);
-        header->variables = json_object_get(variables);
-        return true;
-}
-
 #define NO_RECORD "it is not a run record"
 
 static int bad(char **ret_error, const char *text) {
@@ -177,6 +149,7 @@ int record_header_parse(const char *line, size_t length, RecordHeader *ret_heade
                         char **ret_error) {
         g_auto(RecordHeader) header = {};
         g_autoptr(json_object) json = NULL;
+        json_object *files, *variables;
         uint32_t checksum;
         size_t magic;
         int r;
@@ -190,9 +163,13 @@ int record_header_parse(const char *line, size_t length, RecordHeader *ret_heade
                 return r;
 
         json = entry_parse_object(line + magic, length - magic);
-        if (!json || !header_from_json(json, &header))
+        files = json_member(json, "files", json_type_array);
+        variables = json_member(json, "variables", json_type_object);
+        if (!json || !start_from_json(json, &header) || !variables || !files_are_valid(files))
                 return bad(ret_error, "its first line does not describe a run");
 
+        header.files = json_object_get(files);
+        header.variables = json_object_get(variables);
         *ret_header = header;
         *ret_checksum = checksum;
         header = (RecordHeader){};

@@ -89,39 +89,30 @@ static void list_files(const char *path, const char *suffix, GPtrArray *paths) {
                         g_ptr_array_add(paths, g_build_filename(path, name, NULL));
 }
 
-static int lock(RecordStore *store, char **ret_error) {
+int record_store_lock(RecordStore *store, char **ret_error) {
         g_autoptr(GPtrArray) unfinished = g_ptr_array_new_with_free_func(g_free);
         g_autofree char *path = NULL;
-        int r;
 
-        if (!store->runtime_directory)
-                return 0;
+        if (store->runtime_directory) {
+                (void) g_mkdir_with_parents(store->runtime_directory, 0700);
+                path = g_build_filename(store->runtime_directory, "lock", NULL);
+                store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+                if (store->lock < 0 || flock(store->lock, LOCK_EX | LOCK_NB) < 0) {
+                        int r = errno == EWOULDBLOCK ? -EBUSY : -errno;
 
-        (void) g_mkdir_with_parents(store->runtime_directory, 0700);
-        path = g_build_filename(store->runtime_directory, "lock", NULL);
-        store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (store->lock >= 0 && flock(store->lock, LOCK_EX | LOCK_NB) >= 0) {
-                /* A btd that was killed has left them while it created them. */
-                list_files(store->directory, RECORD_SUFFIX RECORD_NEW_SUFFIX, unfinished);
-                for (unsigned i = 0; i < unfinished->len; i++)
-                        g_unlink(unfinished->pdata[i]);
-                secret_files_clean(store->directory);
-                return 0;
+                        *ret_error = r == -EBUSY ? g_strdup_printf("%s is in use by another btd; give this one another "
+                                                                   "--runtime=",
+                                                                   store->runtime_directory)
+                                                 : g_strdup_printf("%s cannot be locked: %s", path, g_strerror(-r));
+                        return r;
+                }
         }
 
-        r = errno == EWOULDBLOCK ? -EBUSY : -errno;
-        *ret_error = r == -EBUSY ? g_strdup_printf("%s is in use by another btd; give this one another --runtime=",
-                                                   store->runtime_directory)
-                                 : g_strdup_printf("%s cannot be locked: %s", path, g_strerror(-r));
-        return r;
-}
-
-int record_store_lock(RecordStore *store, char **ret_error) {
-        int r = lock(store, ret_error);
-
-        if (r < 0)
-                return r;
-
+        /* A btd that was killed has left them while it created them. */
+        list_files(store->directory, RECORD_SUFFIX RECORD_NEW_SUFFIX, unfinished);
+        for (unsigned i = 0; i < unfinished->len; i++)
+                g_unlink(unfinished->pdata[i]);
+        secret_files_clean(store->directory);
         /* Now, since there may be no room when a run has finished. */
         if (store->finished)
                 (void) g_mkdir_with_parents(store->finished, 0700);

@@ -76,26 +76,6 @@ typedef struct Reader {
         unsigned n_entries; /* in whole blocks */
 } Reader;
 
-/* The end of a block: what was read until now is part of the record. */
-static void end_block(Reader *reader) {
-        RunRecord *record = reader->record;
-
-        for (; reader->n_entries < record->entries->len; reader->n_entries++) {
-                const Entry *entry = &g_array_index(record->entries, Entry, reader->n_entries);
-                json_object *engine;
-
-                if (entry->kind == ENTRY_RECOVERED && json_object_object_get_ex(entry->details, "engine", &engine))
-                        record->engine = (uint32_t) json_object_get_int64(engine);
-                if (entry->kind == ENTRY_SNAPSHOT) {
-                        record->newest = record->size;
-                        record->newest_entry = reader->n_entries;
-                }
-        }
-
-        record->size = reader->offset;
-        record->chain = reader->chain;
-}
-
 static int read_line(Reader *reader, const Line *line, char **ret_error) {
         RunRecord *record = reader->record;
         uint32_t before = reader->chain.last;
@@ -112,8 +92,23 @@ static int read_line(Reader *reader, const Line *line, char **ret_error) {
 
         g_array_append_val(record->entries, entry);
         reader->offset = line->next;
-        if (!entry.more)
-                end_block(reader);
+        if (entry.more)
+                return 0;
+
+        /* The end of a block: what was read until now is part of the record. */
+        for (; reader->n_entries < record->entries->len; reader->n_entries++) {
+                const Entry *read = &g_array_index(record->entries, Entry, reader->n_entries);
+                json_object *engine;
+
+                if (read->kind == ENTRY_RECOVERED && json_object_object_get_ex(read->details, "engine", &engine))
+                        record->engine = (uint32_t) json_object_get_int64(engine);
+                if (read->kind == ENTRY_SNAPSHOT) {
+                        record->newest = record->size;
+                        record->newest_entry = reader->n_entries;
+                }
+        }
+        record->size = reader->offset;
+        record->chain = reader->chain;
         return 0;
 }
 
@@ -244,21 +239,13 @@ static int read_fd(int fd, uint64_t max, char **ret_text, size_t *ret_length, ch
 }
 
 /* Never waits for a file. */
-static int read_file(const char *path, bool newest, uint64_t max, RunRecord **ret_record, char **ret_error) {
+int run_record_read_file(const char *path, bool newest, uint64_t max, RunRecord **ret_record, char **ret_error) {
         g_auto(AutoFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (newest ? O_NOFOLLOW : 0));
         g_autofree char *text = NULL;
         size_t length;
         int r = read_fd(fd, max, &text, &length, ret_error);
 
         return r < 0 ? r : read_text(text, length, newest, ret_record, NULL, ret_error);
-}
-
-int run_record_read_file(const char *path, RunRecord **ret_record, char **ret_error) {
-        return read_file(path, false, UINT64_MAX, ret_record, ret_error);
-}
-
-int run_record_read_newest(const char *path, uint64_t max, RunRecord **ret_record, char **ret_error) {
-        return read_file(path, true, max, ret_record, ret_error);
 }
 
 void run_record_free(RunRecord *record) {
@@ -282,38 +269,12 @@ typedef struct Recorded {
         GHashTable *by_name; /* on the search path */
 } Recorded;
 
-static void recorded_clear(Recorded *recorded) {
-        g_hash_table_unref(recorded->by_id);
-        g_hash_table_unref(recorded->by_name);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Recorded, recorded_clear)
-
 /* Takes the key. The first file with a key stays. */
 static void add_file(GHashTable *table, char *key, json_object *file) {
         if (g_hash_table_contains(table, key))
                 g_free(key);
         else
                 g_hash_table_insert(table, key, file);
-}
-
-static Recorded recorded_new(json_object *files) {
-        Recorded recorded = {
-                .files = files,
-                .by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-                .by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-        };
-
-        for (size_t i = 0; i < json_object_array_length(files); i++) {
-                json_object *file = json_object_array_get_idx(files, i), *found = json_object_object_get(file, "found");
-
-                add_file(recorded.by_id, source_id(file_member(file, "path")), file);
-                for (size_t k = 0; k < json_object_array_length(found); k++)
-                        add_file(recorded.by_name,
-                                 g_strdup(json_object_get_string(json_object_array_get_idx(found, k))), file);
-        }
-
-        return recorded;
 }
 
 static char *on_find(const char *name, void *userdata) {
@@ -363,7 +324,9 @@ static int on_dropins(const char *path, GPtrArray *paths, char **ret_error, void
 /* A text without a file cannot use files beside it. */
 static int load_files(json_object *files, const NodeType *const *const *tables, const Limits *limits,
                       Diagnostics *diagnostics, Definition **ret_definition) {
-        g_auto(Recorded) recorded = recorded_new(files);
+        g_autoptr(GHashTable) by_id = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                              by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        Recorded recorded = { .files = files, .by_id = by_id, .by_name = by_name };
         const DefinitionSources sources = {
                 .find = on_find,
                 .exists = on_exists,
@@ -375,6 +338,14 @@ static int load_files(json_object *files, const NodeType *const *const *tables, 
         };
         json_object *own = json_object_array_get_idx(files, 0);
         const char *path = file_member(own, "path"), *text = file_member(own, "text");
+
+        for (size_t i = 0; i < json_object_array_length(files); i++) {
+                json_object *file = json_object_array_get_idx(files, i), *found = json_object_object_get(file, "found");
+
+                add_file(by_id, source_id(file_member(file, "path")), file);
+                for (size_t k = 0; k < json_object_array_length(found); k++)
+                        add_file(by_name, g_strdup(json_object_get_string(json_object_array_get_idx(found, k))), file);
+        }
 
         return *path ? definition_load_file(path, tables, &sources, diagnostics, ret_definition)
                      : definition_load_text(text, strlen(text), tables, &sources, diagnostics, ret_definition);

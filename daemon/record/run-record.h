@@ -38,11 +38,10 @@ int run_record_read_text(const char *text, size_t length, RunRecord **ret_record
  * ret_damage: what is wrong, to be freed; NULL: nothing. */
 int run_record_read_until_damage(const char *text, size_t length, RunRecord **ret_record, char **ret_damage,
                                  char **ret_error);
-int run_record_read_file(const char *path, RunRecord **ret_record, char **ret_error);
-/* The same for a recovery: reads only the header and the entries from the newest snapshot on, so that a btd that was
- * often restarted does not read all that happened before. A file that is no regular file, or has more bytes than max,
- * is not read. */
-int run_record_read_newest(const char *path, uint64_t max, RunRecord **ret_record, char **ret_error);
+/* The same from a file. newest: for a recovery, only the header and the entries from the newest snapshot on, so that a
+ * btd that was often restarted does not read all that happened before. A file that is no regular file, or has more
+ * bytes than max, is not read. */
+int run_record_read_file(const char *path, bool newest, uint64_t max, RunRecord **ret_record, char **ret_error);
 void run_record_free(RunRecord *record);
 
 /* Makes the tree of a run from the texts in the header, without reading any tree file. The run keeps the limit of its

@@ -63,7 +63,7 @@ static void set_aside_bad(Manager *manager, const Left *left, const char *error)
 static bool read_record(Manager *manager, Left *left) {
         g_autofree char *name = g_path_get_basename(left->path), *own = NULL, *error = NULL;
         uint64_t max = MAX(RECORD_MAX_BYTES, 2 * (uint64_t) manager->limits.max[LIMIT_RECORD] * 1024);
-        int r = run_record_read_newest(left->path, max, &left->record, &error);
+        int r = run_record_read_file(left->path, true, max, &left->record, &error);
 
         /* The run record was never completed, so nobody was told of the run. It can be started again. */
         if (r == -ENODATA) {

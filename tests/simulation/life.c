@@ -149,7 +149,7 @@ static bool ends_with_snapshot(const char *path) {
         g_autoptr(RunRecord) record = NULL;
         g_autofree char *error = NULL;
 
-        return run_record_read_file(path, &record, &error) >= 0 && record->entries->len > 0 &&
+        return run_record_read_file(path, false, UINT64_MAX, &record, &error) >= 0 && record->entries->len > 0 &&
                g_array_index(record->entries, Entry, record->entries->len - 1).kind == ENTRY_SNAPSHOT;
 }
 

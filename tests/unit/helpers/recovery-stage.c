@@ -14,7 +14,7 @@ static void assert_written(const RecoveryStage *stage, const Run *run) {
         g_autofree char *path = g_strdup_printf("%s/runs/%s.journal", stage->runtime, run_id(run)), *error = NULL;
         g_autoptr(RunRecord) record = NULL;
 
-        g_assert_cmpint(run_record_read_newest(path, UINT64_MAX, &record, &error), ==, 0);
+        g_assert_cmpint(run_record_read_file(path, true, UINT64_MAX, &record, &error), ==, 0);
 }
 
 static void on_run_added(Run *run, void *userdata) {

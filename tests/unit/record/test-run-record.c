@@ -293,7 +293,7 @@ static unsigned count_records(const Place *place, uint64_t *ret_size) {
         g_autoptr(RunRecord) record = NULL;
         g_autofree char *error = NULL;
 
-        g_assert_cmpint(run_record_read_file(place->path, &record, &error), ==, 0);
+        g_assert_cmpint(run_record_read_file(place->path, false, UINT64_MAX, &record, &error), ==, 0);
         if (ret_size)
                 *ret_size = record->size;
         return record->entries->len;
@@ -337,7 +337,7 @@ static void test_writer_begins(void) {
         g_assert_cmpuint(record_writer_size(writer), ==, 0);
         g_assert_cmpint(record_writer_flush(writer, &error), ==, 0);
         g_assert_cmpuint(size_of(&place), ==, record_writer_size(writer));
-        g_assert_cmpint(run_record_read_file(place.path, &record, &error), ==, 0);
+        g_assert_cmpint(run_record_read_file(place.path, false, UINT64_MAX, &record, &error), ==, 0);
         assert_header(&record->header);
         g_assert_cmpuint(record->entries->len, ==, 1);
 }
@@ -354,7 +354,7 @@ static void test_writer_resumes(void) {
         torn = g_strconcat(text, "5 tic", NULL);
         g_assert_true(g_file_set_contents(place.path, torn, -1, NULL));
 
-        g_assert_cmpint(run_record_read_file(place.path, &record, &error), ==, 0);
+        g_assert_cmpint(run_record_read_file(place.path, false, UINT64_MAX, &record, &error), ==, 0);
         g_assert_cmpint(record_writer_resume(place.path, record, &writer, &error), ==, 0);
         record_writer_add(writer, &(Entry){ .time = 6, .kind = ENTRY_TICK, .node = NODE_NONE });
         g_assert_cmpint(record_writer_flush(writer, &error), ==, 0);
@@ -394,7 +394,7 @@ static void test_writer_maps(void) {
         g_assert_cmpuint(count_records(&place, &size), ==, 5000);
         g_assert_cmpuint(size_of(&place), >, size);
 
-        g_assert_cmpint(run_record_read_file(place.path, &record, &error), ==, 0);
+        g_assert_cmpint(run_record_read_file(place.path, false, UINT64_MAX, &record, &error), ==, 0);
         g_assert_false(record->torn);
         g_assert_cmpint(record_writer_resume(place.path, record, &writer, &error), ==, 0);
         g_assert_cmpuint(size_of(&place), ==, size);
@@ -586,7 +586,7 @@ static void test_writer_cuts(void) {
                 g_assert_cmpint(stat(place.path, &st), ==, 0);
                 g_assert_cmpuint((uint64_t) st.st_size, >=,
                                  record_writer_size(writer)); /* in a tmpfs, its end is mapped */
-                g_assert_cmpint(run_record_read_file(place.path, &record, &error), ==, 0);
+                g_assert_cmpint(run_record_read_file(place.path, false, UINT64_MAX, &record, &error), ==, 0);
                 g_assert_cmpuint(record->size, ==, record_writer_size(writer));
                 g_assert_cmpuint(record->newest_entry, ==, record->entries->len - 1);
                 g_assert_cmpuint(record->size - record->body, <, 2200);
@@ -625,8 +625,8 @@ static void test_newest(void) {
                 g_autoptr(RunRecord) whole = NULL, newest = NULL;
 
                 g_assert_true(g_file_set_contents(place.path, text, (gssize) length, NULL));
-                g_assert_cmpint(run_record_read_file(place.path, &whole, &error), ==, 0);
-                g_assert_cmpint(run_record_read_newest(place.path, UINT64_MAX, &newest, &error), ==, 0);
+                g_assert_cmpint(run_record_read_file(place.path, false, UINT64_MAX, &whole, &error), ==, 0);
+                g_assert_cmpint(run_record_read_file(place.path, true, UINT64_MAX, &newest, &error), ==, 0);
                 g_assert_cmpuint(newest->entries->len, ==, n_entries[cut]);
                 g_assert_cmpuint(whole->entries->len - newest->entries->len, ==, whole->newest_entry);
                 g_assert_cmpuint(newest->newest, ==, whole->newest);
@@ -658,7 +658,7 @@ static void test_no_record(void) {
                                 ==, 0);
                 if (i == 2)
                         g_assert_cmpint(truncate(place.path, 200 << 20), ==, 0);
-                g_assert_cmpint(run_record_read_newest(place.path, 128 << 20, &record, &error), ==, -EIO);
+                g_assert_cmpint(run_record_read_file(place.path, true, 128 << 20, &record, &error), ==, -EIO);
                 g_assert_cmpstr(error, ==, expected[i]);
                 g_assert_cmpint(g_unlink(place.path), ==, 0);
         }
@@ -676,7 +676,7 @@ static void test_writer_cannot_cut(void) {
         g_assert_cmpint(g_mkdir(aside, 0700), ==, 0);
         for (unsigned i = 0; i < 3; i++)
                 g_assert_cmpint(record_writer_add_snapshot(writer, &snapshot, &error), ==, 0);
-        g_assert_cmpint(run_record_read_file(place.path, &record, &error), ==, 0);
+        g_assert_cmpint(run_record_read_file(place.path, false, UINT64_MAX, &record, &error), ==, 0);
         g_assert_cmpuint(record->entries->len, ==, 3);
         g_assert_cmpint(g_rmdir(aside), ==, 0);
 }

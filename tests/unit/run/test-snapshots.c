@@ -88,7 +88,7 @@ static void test_damaged(const void *path) {
         json_object *snapshot;
         Entry *entry;
 
-        g_assert_cmpint(run_record_read_file(path, &record, &error), ==, 0);
+        g_assert_cmpint(run_record_read_file(path, false, UINT64_MAX, &record, &error), ==, 0);
         g_assert_cmpint(record_definition_new(&record->header, tables, &definition, &error), ==, 0);
         entry = &g_array_index(record->entries, Entry, 0);
         g_assert_cmpint(entry->kind, ==, ENTRY_SNAPSHOT);
@@ -131,7 +131,7 @@ static RunRecord *random_record(Definition *definition, Dice *dice) {
         for (unsigned n = dice_roll(dice, 40); n > 0 && run_status(run.actual) == STATUS_RUNNING; n--)
                 random_run_happen(&run);
         if (run_status(run.actual) == STATUS_RUNNING) {
-                run_record_read_file(path, &record, &error);
+                run_record_read_file(path, false, UINT64_MAX, &record, &error);
                 g_assert_cmpstr(error, ==, NULL);
                 entry.time = run_now(run.actual) - RANDOM_RUN_START;
                 entry.details = snapshot_of(run.actual);
@@ -206,7 +206,7 @@ static void test_after(const void *path) {
                 unsigned snapshot;
         } cases[] = { { 5, 0 }, { 10, 0 }, { 199, 0 }, { 200, 1 }, { UINT64_MAX, 1 } };
 
-        g_assert_cmpint(run_record_read_file(path, &record, &error), ==, 0);
+        g_assert_cmpint(run_record_read_file(path, false, UINT64_MAX, &record, &error), ==, 0);
         g_assert_cmpint(record_definition_new(&record->header, tables, &definition, &error), ==, 0);
         for (unsigned i = 0; i < record->entries->len; i++) {
                 const Entry *entry = &g_array_index(record->entries, Entry, i);
