@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Implements kept.h. The file of a tree and instance is TREE.json or TREE@INSTANCE.json, a JSON object in one line; it
- * is replaced as a whole, and removed with the last value. */
+/*
+ * Owns the values of kept variables: gives them to the next run of the same tree and instance, takes them from the
+ * current one, and shows and forgets them for a caller. Only the variables that the tree itself declares are kept, not
+ * those of trees that it uses.
+ *
+ * All values are in memory, and those of each tree and instance in one file, TREE.json or TREE@INSTANCE.json: a JSON
+ * object in one line, which is replaced as a whole, and removed with the last value. A change is written at once, but
+ * the changes of a second together; so the disk is at most that far behind.
+ */
 
 #include <assert.h>
 #include <errno.h>
@@ -12,13 +19,16 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/excerpt.h"
 #include "basic/json-parse.h"
 #include "basic/line-file.h"
 #include "basic/log.h"
-#include "runtime/kept.h"
-#include "script/blackboard.h"
+#include "run/instance.h"
+#include "runtime/manager-state.h"
 
 #define SUFFIX ".json"
+/* All trees together, in bytes. Runs of users with limits can fill only half of it. */
+#define KEPT_BYTES_MAX (UINT64_C(16) << 20)
 /* As JSON, a value can take several times its own size. */
 #define FILE_SIZE_MAX (8 * KEPT_BYTES_MAX)
 /* The changes of this time are written together. */
@@ -27,16 +37,16 @@
 #define RETRY_USEC UINT64_C(10000000)
 
 /* The values of a tree and instance. */
-typedef struct Entry {
+typedef struct KeptEntry {
         json_object *values;
         bool unsaved, writing;
-} Entry;
+} KeptEntry;
 
 struct Kept {
         char *directory;
         DiskQueue *disk;
         Timers *timers;
-        GHashTable *entries; /* "TREE" or "TREE@INSTANCE" -> Entry */
+        GHashTable *entries; /* "TREE" or "TREE@INSTANCE" -> KeptEntry */
         uint64_t bytes;      /* of all values */
         Timer *pause;        /* what changes meanwhile waits; NULL: nothing was written just now */
         bool hurry;          /* nothing waits for the pause */
@@ -53,7 +63,7 @@ typedef struct Write {
 static void schedule(Kept *kept);
 
 static void entry_free(void *data) {
-        Entry *entry = data;
+        KeptEntry *entry = data;
 
         json_object_put(entry->values);
         g_free(entry);
@@ -85,11 +95,11 @@ void kept_free(Kept *kept) {
         g_free(kept);
 }
 
-static Entry *get_entry(Kept *kept, const char *key) {
-        Entry *entry = g_hash_table_lookup(kept->entries, key);
+static KeptEntry *get_entry(Kept *kept, const char *key) {
+        KeptEntry *entry = g_hash_table_lookup(kept->entries, key);
 
         if (!entry) {
-                entry = g_new0(Entry, 1);
+                entry = g_new0(KeptEntry, 1);
                 entry->values = json_object_new_object();
                 g_hash_table_insert(kept->entries, g_strdup(key), entry);
         }
@@ -130,25 +140,12 @@ void kept_read(Kept *kept) {
                         read_file(kept, file);
 }
 
-json_object *kept_find(const Kept *kept, const char *tree, const char *instance) {
+/* The values by name; borrowed until the next change. NULL: there are none. */
+static json_object *find(const Kept *kept, const char *tree, const char *instance) {
         g_autofree char *key = key_of(tree, instance);
-        const Entry *entry = g_hash_table_lookup(kept->entries, key);
+        const KeptEntry *entry = g_hash_table_lookup(kept->entries, key);
 
         return entry && json_object_object_length(entry->values) > 0 ? entry->values : NULL;
-}
-
-bool kept_has_tree(const Kept *kept, const char *tree) {
-        size_t length = strlen(tree);
-        GHashTableIter iter;
-        void *key, *value;
-
-        g_hash_table_iter_init(&iter, kept->entries);
-        while (g_hash_table_iter_next(&iter, &key, &value))
-                if (strncmp(key, tree, length) == 0 && strchr("@", ((const char *) key)[length]) &&
-                    json_object_object_length(((const Entry *) value)->values) > 0)
-                        return true;
-
-        return false;
 }
 
 static void write_free(void *data) {
@@ -187,7 +184,7 @@ static void on_pause_over(void *userdata) {
 static void on_written(void *data) {
         const Write *write = data;
         Kept *kept = write->kept;
-        Entry *entry = g_hash_table_lookup(kept->entries, write->key);
+        KeptEntry *entry = g_hash_table_lookup(kept->entries, write->key);
 
         assert(entry && entry->writing);
         entry->writing = false;
@@ -206,7 +203,7 @@ static void on_written(void *data) {
         schedule(kept);
 }
 
-static void write_entry(Kept *kept, const char *key, Entry *entry) {
+static void write_entry(Kept *kept, const char *key, KeptEntry *entry) {
         bool any = json_object_object_length(entry->values) > 0;
         Write *write = g_new(Write, 1);
 
@@ -244,7 +241,7 @@ static void schedule(Kept *kept) {
 
         g_hash_table_iter_init(&iter, kept->entries);
         while (g_hash_table_iter_next(&iter, &key, &value)) {
-                Entry *entry = value;
+                KeptEntry *entry = value;
 
                 left |= entry->unsaved && entry->writing;
                 if (!entry->unsaved || entry->writing)
@@ -264,35 +261,186 @@ void kept_hurry(Kept *kept) {
         schedule(kept);
 }
 
-bool kept_set(Kept *kept, const char *tree, const char *instance, const char *name, json_object *value, bool bound) {
-        uint64_t room = bound ? KEPT_BYTES_MAX / 2 : KEPT_BYTES_MAX, before = 0;
-        g_autofree char *key = key_of(tree, instance);
-        Entry *entry = get_entry(kept, key);
-        json_object *old;
-
-        if (json_object_object_get_ex(entry->values, name, &old))
-                before = bytes_of(name, old);
-        if (kept->bytes - before + bytes_of(name, value) > room)
-                return false;
-
-        kept->bytes += bytes_of(name, value) - before;
-        json_object_object_add(entry->values, name, json_object_get(value));
-        entry->unsaved = true;
-        schedule(kept);
-        return true;
+static const Declaration *inputs_of(const Definition *definition) {
+        return definition_scope_info(definition, 0)->inputs;
 }
 
-bool kept_forget(Kept *kept, const char *tree, const char *instance, const char *name) {
-        g_autofree char *key = key_of(tree, instance);
-        Entry *entry = g_hash_table_lookup(kept->entries, key);
-        json_object *old;
+json_object *manager_add_kept(const Manager *manager, const Definition *definition, const Order *order) {
+        json_object *variables, *stored = find(manager->kept, order->tree, order->instance), *value;
+        bool any = false;
 
-        if (!entry || !json_object_object_get_ex(entry->values, name, &old))
-                return false;
+        for (const Declaration *input = inputs_of(definition); input->name; input++)
+                any |= input->kept;
+        if (!any)
+                return NULL;
 
-        kept->bytes -= bytes_of(name, old);
-        json_object_object_del(entry->values, name);
+        variables = json_object_new_object();
+        if (order->variables) {
+                json_object_object_foreach(order->variables, name, given)
+                        json_object_object_add(variables, name, json_object_get(given));
+        }
+
+        for (const Declaration *input = inputs_of(definition); input->name; input++) {
+                g_autofree char *problem = NULL;
+
+                if (!input->kept)
+                        continue;
+                /* What was given at the first start is not newer than what the runs have made of it since. */
+                if (!order->starter)
+                        json_object_object_del(variables, input->name);
+                if (json_object_object_get_ex(variables, input->name, NULL) ||
+                    !json_object_object_get_ex(stored, input->name, &value))
+                        continue;
+
+                problem = declaration_problem(input, value);
+                if (problem)
+                        log_message(LOG_WARNING, &(LogSubject){ .tree = order->tree },
+                                    "the kept value of '%s' is not used: %s", input->name, problem);
+                else
+                        json_object_object_add(variables, input->name, json_object_get(value));
+        }
+
+        return variables;
+}
+
+/* A variable that has its default, and of which nothing is stored, needs no room; then another default of the next
+ * version of the tree applies. */
+static void keep(Manager *manager, const Run *run, const Declaration *input, json_object *stored) {
+        uint64_t room = limits_bind(run_caller(run)) ? KEPT_BYTES_MAX / 2 : KEPT_BYTES_MAX, bytes = 0;
+        g_autofree char *key = key_of(run_tree(run), run_instance(run));
+        json_object *value, *before = NULL;
+        Kept *kept = manager->kept;
+        KeptEntry *entry;
+
+        if (!blackboard_get(run_blackboard(run), input->name, &value))
+                return;
+        if (json_object_object_get_ex(stored, input->name, &before))
+                bytes = bytes_of(input->name, before);
+        else
+                before = input->fallback;
+        if (value == before || blackboard_same_value(value, before))
+                return;
+
+        /* There is no room for it, and the earlier value is kept. */
+        if (kept->bytes - bytes + bytes_of(input->name, value) > room) {
+                log_message(LOG_WARNING, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) },
+                            "the value of '%s' is not kept: all kept variables have %u MiB at most", input->name,
+                            (unsigned) (room >> 20));
+                return;
+        }
+
+        entry = get_entry(kept, key);
+        kept->bytes += bytes_of(input->name, value) - bytes;
+        json_object_object_add(entry->values, input->name, json_object_get(value));
         entry->unsaved = true;
         schedule(kept);
-        return true;
+}
+
+void manager_keep(Manager *manager, const Run *run) {
+        for (const Declaration *input = inputs_of(run_definition(run)); input->name; input++)
+                if (input->kept)
+                        keep(manager, run, input, find(manager->kept, run_tree(run), run_instance(run)));
+}
+
+bool manager_keeps(const Manager *manager, const char *tree) {
+        size_t length = strlen(tree);
+        GHashTableIter iter;
+        void *key, *value;
+
+        g_hash_table_iter_init(&iter, manager->kept->entries);
+        while (g_hash_table_iter_next(&iter, &key, &value))
+                if (strncmp(key, tree, length) == 0 && strchr("@", ((const char *) key)[length]) &&
+                    json_object_object_length(((const KeptEntry *) value)->values) > 0)
+                        return true;
+
+        return false;
+}
+
+/* A removed tree can still have kept variables. */
+static int check_place(Manager *manager, const char *tree, const char *instance, char **ret_error) {
+        const LibraryEntry *entry;
+        int r = instance_check(instance, ret_error);
+
+        return r < 0 || manager_keeps(manager, tree) ? r : manager_find_tree(manager, tree, &entry, ret_error);
+}
+
+int manager_get_kept(Manager *manager, const char *tree, const char *instance, json_object **ret_values,
+                     char **ret_error) {
+        json_object *values = find(manager->kept, tree, instance);
+        int r = check_place(manager, tree, instance, ret_error);
+
+        if (r < 0)
+                return r;
+
+        *ret_values = json_object_new_object();
+        if (values) {
+                json_object_object_foreach(values, name, value)
+                        json_object_object_add(*ret_values, name, json_object_get(value));
+        }
+        return 0;
+}
+
+/* NULL: one of the wanted names is not stored, with an error message. */
+static GPtrArray *choose(json_object *values, const char *const *names, char **ret_error) {
+        g_autoptr(GPtrArray) chosen = g_ptr_array_new_with_free_func(g_free);
+
+        if (!*names && values) {
+                json_object_object_foreach(values, name, value) {
+                        (void) value;
+                        g_ptr_array_add(chosen, g_strdup(name));
+                }
+        }
+
+        for (; *names; names++) {
+                g_autofree char *shown = excerpt(*names, strlen(*names));
+
+                if (!json_object_object_get_ex(values, *names, NULL)) {
+                        *ret_error = g_strdup_printf("no value of '%s' is kept", shown);
+                        return NULL;
+                }
+                g_ptr_array_add(chosen, g_strdup(*names));
+        }
+
+        return g_steal_pointer(&chosen);
+}
+
+int manager_forget_kept(Manager *manager, const char *tree, const char *instance, const char *const *names,
+                        const Caller *who, GPtrArray **ret_forgotten, char **ret_error) {
+        const Run *run = runs_last(manager->runs, tree, instance);
+        json_object *values = find(manager->kept, tree, instance), *value;
+        g_autofree char *key = key_of(tree, instance);
+        Kept *kept = manager->kept;
+        KeptEntry *entry = g_hash_table_lookup(kept->entries, key);
+        g_autoptr(GPtrArray) chosen = NULL;
+        int r = manager_check_there(manager, ret_error);
+
+        if (r >= 0)
+                r = check_place(manager, tree, instance, ret_error);
+        if (r < 0)
+                return r;
+        if (run && run_status(run) == STATUS_RUNNING) {
+                *ret_error = g_strdup_printf("%s is running and has the kept variables; halt it first, or set them "
+                                             "in it with 'btctl set'",
+                                             run_id(run));
+                return MANAGER_ALREADY_RUNNING;
+        }
+        chosen = choose(values, names, ret_error);
+        if (!chosen)
+                return -ENOKEY;
+
+        for (unsigned i = 0; i < chosen->len; i++) {
+                const char *name = chosen->pdata[i];
+
+                if (!json_object_object_get_ex(values, name, &value))
+                        continue;
+
+                kept->bytes -= bytes_of(name, value);
+                json_object_object_del(values, name);
+                entry->unsaved = true;
+                log_message(LOG_NOTICE, &(LogSubject){ .tree = tree }, "the kept value of '%s' was forgotten%s%s by %s",
+                            name, *instance ? " for instance " : "", instance, who->text);
+        }
+        kept_hurry(kept);
+        *ret_forgotten = g_steal_pointer(&chosen);
+        return 0;
 }

@@ -19,7 +19,6 @@
 #include "basic/nearest.h"
 #include "basic/trust.h"
 #include "definition/sources.h"
-#include "runtime/change.h"
 #include "runtime/library.h"
 #include "runtime/tree-watch.h"
 
@@ -189,6 +188,95 @@ bool library_scan_free_some(LibraryScan *scan) {
 
 const GPtrArray *library_scan_messages(const LibraryScan *scan) {
         return scan->messages;
+}
+
+typedef struct File {
+        char *text;
+        size_t length;
+        char *hash;  /* computed at the first call; NULL: not computed */
+        char *error; /* why it could not be read; NULL: it was read */
+        int r;
+} File;
+
+/* The contents of files during one scan. Each file is read once, so that all trees that use it get the same text. A
+ * file is trusted only if its directory is, because who can write the directory can replace the file. */
+typedef struct FileContents {
+        bool secure;
+        GHashTable *files; /* canonical path -> File */
+} FileContents;
+
+static void on_file_dropped(void *dropped) {
+        File *file = dropped;
+
+        g_free(file->text);
+        g_free(file->hash);
+        g_free(file->error);
+        g_free(file);
+}
+
+static FileContents *file_contents_new(bool secure) {
+        FileContents *contents = g_new0(FileContents, 1);
+
+        contents->secure = secure;
+        contents->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_file_dropped);
+        return contents;
+}
+
+static void file_contents_free(FileContents *contents) {
+        if (!contents)
+                return;
+
+        g_hash_table_unref(contents->files);
+        g_free(contents);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FileContents, file_contents_free)
+
+/* Checks the open file, not the one that the path names now, and its directory. */
+static char *refusal(const char *path, const struct stat *st) {
+        g_autofree char *directory = g_path_get_dirname(path);
+        struct stat around;
+
+        if (stat(directory, &around) < 0)
+                return NULL;
+
+        return trust_refusal(path, st) ?: trust_refusal(directory, &around) ?: trust_refusal_on_way(path, st);
+}
+
+static int file_contents_read(FileContents *contents, const char *path, char **ret_text, size_t *ret_length,
+                              char **ret_error) {
+        g_autofree char *canonical = g_canonicalize_filename(path, NULL);
+        File *file = g_hash_table_lookup(contents->files, canonical);
+
+        if (!file) {
+                file = g_new0(File, 1);
+                file->r = source_read_checked(path, contents->secure ? refusal : NULL, &file->text, &file->length,
+                                              &file->error);
+                g_hash_table_insert(contents->files, g_steal_pointer(&canonical), file);
+        }
+
+        if (file->error) {
+                *ret_error = g_strdup(file->error);
+                return file->r;
+        }
+
+        *ret_text = g_malloc(file->length + 1);
+        memcpy(*ret_text, file->text, file->length + 1);
+        *ret_length = file->length;
+        return 0;
+}
+
+/* SHA-256 in hexadecimal; NULL: the file was not read. */
+static const char *file_contents_hash(const FileContents *contents, const char *path) {
+        g_autofree char *canonical = g_canonicalize_filename(path, NULL);
+        File *file = g_hash_table_lookup(contents->files, canonical);
+
+        if (!file || file->error)
+                return NULL;
+        if (!file->hash)
+                file->hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) file->text, file->length);
+
+        return file->hash;
 }
 
 /* Reads the files of one scan. */
@@ -385,7 +473,105 @@ static void scan_directory(LibraryScan *scan, Reader *reader, const char *direct
         }
 }
 
-/* Decides which trees are replaced, see runtime/change.h. */
+/* The result of a scan for one tree. Trees that use the same changed file are replaced together; if one of them does
+ * not load, none is replaced. */
+typedef struct Change {
+        const char *name;
+        const Definition *before, *after; /* NULL: none; after NULL: the file does not load */
+        const char *held_by;              /* the tree that prevents the change; or NULL */
+} Change;
+
+typedef struct Settling {
+        GArray *changes;
+        GHashTable *users; /* path of a changed file -> GArray of indexes; files that were followed are removed */
+        GArray *queue;     /* indexes */
+} Settling;
+
+static Change *change_at(const Settling *settling, unsigned i) {
+        return &g_array_index(settling->changes, Change, i);
+}
+
+static char *file_at(const Definition *definition, size_t i) {
+        return g_canonicalize_filename(definition_file(definition, i), NULL);
+}
+
+static void find_users(Settling *settling, const Definition *definition, unsigned user) {
+        for (size_t i = 0; definition && i < definition_n_files(definition); i++) {
+                g_autofree char *path = file_at(definition, i);
+                GArray *users = g_hash_table_lookup(settling->users, path);
+
+                if (users)
+                        g_array_append_val(users, user);
+        }
+}
+
+static void hold(Settling *settling, unsigned i, const char *held_by) {
+        if (change_at(settling, i)->held_by)
+                return;
+
+        change_at(settling, i)->held_by = held_by;
+        g_array_append_val(settling->queue, i);
+}
+
+static void follow(Settling *settling, const Definition *definition, const char *held_by) {
+        for (size_t i = 0; definition && i < definition_n_files(definition); i++) {
+                g_autofree char *path = file_at(definition, i);
+                g_autoptr(GArray) users = NULL;
+                g_autofree char *key = NULL;
+
+                if (!g_hash_table_steal_extended(settling->users, path, (void **) &key, (void **) &users))
+                        continue;
+
+                for (unsigned u = 0; u < users->len; u++)
+                        hold(settling, g_array_index(users, unsigned, u), held_by);
+        }
+}
+
+/* Sets held_by of each change. First come the trees that do not load any more, then others with the same changed files,
+ * and so on. */
+static void changes_settle(GArray *changes, const FileContents *contents) {
+        g_autoptr(GHashTable) users =
+                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
+        g_autoptr(GArray) queue = g_array_new(FALSE, FALSE, sizeof(unsigned));
+        Settling settling = { .changes = changes, .users = users, .queue = queue };
+
+        /* Files whose text differs from the text that the tree was loaded from. */
+        for (unsigned i = 0; i < changes->len; i++) {
+                const Definition *before = change_at(&settling, i)->before;
+
+                for (size_t k = 0; before && k < definition_n_files(before); k++) {
+                        g_autofree char *path = file_at(before, k);
+                        const char *hash = file_contents_hash(contents, path);
+
+                        if (hash && !g_str_equal(hash, definition_file_hash(before, k)) &&
+                            !g_hash_table_contains(users, path))
+                                g_hash_table_insert(users, g_steal_pointer(&path),
+                                                    g_array_new(FALSE, FALSE, sizeof(unsigned)));
+                }
+        }
+
+        /* Trees that are new, or have never loaded, do not hold others back. */
+        for (unsigned i = 0; i < changes->len; i++) {
+                const Change *change = change_at(&settling, i);
+
+                if (!change->before)
+                        continue;
+
+                find_users(&settling, change->before, i);
+                find_users(&settling, change->after, i);
+                if (!change->after)
+                        hold(&settling, i, change->name);
+        }
+
+        for (unsigned i = 0; i < queue->len; i++) {
+                const Change *change = change_at(&settling, g_array_index(queue, unsigned, i));
+
+                follow(&settling, change->before, change->held_by);
+                follow(&settling, change->after, change->held_by);
+        }
+}
+
+/* Decides which trees are replaced. */
 static void settle(const LibraryScan *scan, const FileContents *contents) {
         g_autoptr(GArray) changes = g_array_new(FALSE, FALSE, sizeof(Change));
         g_autoptr(GPtrArray) changing = g_ptr_array_new();

@@ -232,8 +232,19 @@ static int refuse_second(const Manager *manager, const Run *run, char **ret_erro
 }
 
 /* Finished runs that are still listed use room, too, but never prevent a start. */
-static int check_share(const Manager *manager, uint32_t uid, uint64_t bytes, char **ret_error) {
+static int check_limits(const Manager *manager, uint32_t uid, uint64_t bytes, char **ret_error) {
+        unsigned max = manager->limits.max[LIMIT_RUNS], own = manager->limits.max[LIMIT_RUNS_OF_A_CALLER];
         User *user = users_get(manager->services->users, uid);
+
+        if (runs_n_running(manager->runs) >= max) {
+                *ret_error = g_strdup_printf("the limit 'runs' (%u) is reached; halt a run first", max);
+                return MANAGER_LIMIT;
+        }
+        if (limits_bind(uid) && runs_n_running_of(manager->runs, uid) >= own) {
+                *ret_error = g_strdup_printf(
+                        "the limit 'runs-of-a-caller' (%u) is reached; halt one of your runs first", own);
+                return MANAGER_LIMIT;
+        }
 
         if (!user || user_share(user, USE_RUNS) == UINT64_MAX)
                 return 0;
@@ -246,22 +257,6 @@ static int check_share(const Manager *manager, uint32_t uid, uint64_t bytes, cha
                 *ret_error = user_full_text(user, USE_RECORDS);
 
         return *ret_error ? MANAGER_LIMIT : 0;
-}
-
-static int check_limits(const Manager *manager, uint32_t uid, uint64_t bytes, char **ret_error) {
-        unsigned max = manager->limits.max[LIMIT_RUNS], own = manager->limits.max[LIMIT_RUNS_OF_A_CALLER];
-
-        if (runs_n_running(manager->runs) >= max) {
-                *ret_error = g_strdup_printf("the limit 'runs' (%u) is reached; halt a run first", max);
-                return MANAGER_LIMIT;
-        }
-        if (limits_bind(uid) && runs_n_running_of(manager->runs, uid) >= own) {
-                *ret_error = g_strdup_printf(
-                        "the limit 'runs-of-a-caller' (%u) is reached; halt one of your runs first", own);
-                return MANAGER_LIMIT;
-        }
-
-        return check_share(manager, uid, bytes, ret_error);
 }
 
 static int not_yet(const char *text, char **ret_error) {
@@ -402,11 +397,10 @@ static int carry_out(Manager *manager, Definition *definition, const Order *orde
 }
 
 int manager_carry_out(Manager *manager, Definition *definition, const Order *order, Run **ret_run, char **ret_error) {
-        g_autoptr(json_object) variables = NULL;
+        g_autoptr(json_object) variables = manager_add_kept(manager, definition, order);
         Order whole = *order;
 
-        if (manager_has_kept(definition))
-                whole.variables = variables = manager_add_kept(manager, definition, order);
+        whole.variables = variables ?: order->variables;
         return carry_out(manager, definition, &whole, ret_run, ret_error);
 }
 

@@ -4,13 +4,12 @@
 /*
  * Defines the members of the manager, for its own files only. Trees, observers, autostart and stopping are in
  * manager.c, runs in manager-runs.c, loading in manager-load.c, recovery in manager-recover.c, control by hand in
- * manager-control.c, and kept variables in manager-kept.c.
+ * manager-control.c, and kept variables in kept.c.
  */
 
 #include "record/record-store.h"
 #include "runtime/autostarts.h"
 #include "runtime/followers.h"
-#include "runtime/kept.h"
 #include "runtime/manager.h"
 #include "runtime/restarts.h"
 #include "runtime/run-counter.h"
@@ -19,6 +18,8 @@
 
 /* What is being loaded on threads, see manager-load.c. */
 typedef struct Loading Loading;
+/* The values of kept variables, see kept.c. */
+typedef struct Kept Kept;
 
 typedef struct Observer {
         const ManagerObserver *callbacks;
@@ -77,9 +78,15 @@ int manager_check_order(const Manager *manager, const Order *order, char **ret_e
 /* Checks the rest, and starts the run. */
 int manager_carry_out(Manager *manager, Definition *definition, const Order *order, Run **ret_run, char **ret_error);
 
-/* Does the tree declare kept variables? */
-bool manager_has_kept(const Definition *definition);
-/* The variables of the order and the stored ones, as a new object. What a user gives replaces what is stored. */
+/* directory: has the files of kept variables, or NULL: nothing is stored. disk and timers are borrowed. */
+Kept *kept_new(const char *directory, DiskQueue *disk, Timers *timers);
+void kept_free(Kept *kept);
+/* Reads all files; call it once. Damaged ones are reported, and left out. */
+void kept_read(Kept *kept);
+/* Writes what has changed now. */
+void kept_hurry(Kept *kept);
+/* The variables of the order and the stored ones, as a new object; NULL: the tree declares no kept ones. What a user
+ * gives replaces what is stored. */
 json_object *manager_add_kept(const Manager *manager, const Definition *definition, const Order *order);
 /* Stores the kept variables of the run that have changed. */
 void manager_keep(Manager *manager, const Run *run);

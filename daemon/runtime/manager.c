@@ -187,16 +187,6 @@ static bool is_left(const Manager *manager, const Run *run) {
                definition_on_stop(run_definition(run)) == ON_STOP_KEEP;
 }
 
-static unsigned count_left(const Manager *manager) {
-        const GPtrArray *runs = runs_list(manager->runs);
-        unsigned count = 0;
-
-        for (unsigned i = 0; i < runs->len; i++)
-                count += is_left(manager, runs->pdata[i]);
-
-        return count;
-}
-
 /* Close all run records first: freeing a run can grant its lock to another one, which must not be recorded. The
  * next btd finds the run record of each unfinished run, also of runs that should have been halted but did not end
  * in time. */
@@ -234,26 +224,21 @@ void manager_abandon(Manager *manager) {
         run_counter_give_back(manager->counter);
 }
 
-/* If the disk does not answer in time, the loss is the same as after a power failure. */
-static void finish_writing(Manager *manager) {
+void manager_free(Manager *manager) {
         g_autofree char *late = NULL;
 
-        g_array_set_size(manager->observers, 0);
-        record_store_hurry(manager->records);
-        kept_hurry(manager->kept);
-        if (disk_queue_finish(manager->disk, DISK_PATIENCE_USEC))
-                return;
-
-        late = disk_queue_late(manager->disk);
-        log_warning("%s; not waiting for it any longer", late);
-}
-
-void manager_free(Manager *manager) {
         if (!manager)
                 return;
 
         abandon(manager);
-        finish_writing(manager);
+        g_array_set_size(manager->observers, 0);
+        record_store_hurry(manager->records);
+        kept_hurry(manager->kept);
+        /* If the disk does not answer in time, the loss is the same as after a power failure. */
+        if (!disk_queue_finish(manager->disk, DISK_PATIENCE_USEC)) {
+                late = disk_queue_late(manager->disk);
+                log_warning("%s; not waiting for it any longer", late);
+        }
 
         loading_free(manager->loading);
         if (manager->idle)
@@ -306,7 +291,12 @@ static gboolean on_idle(void *userdata) {
 }
 
 void manager_check_idle(Manager *manager) {
-        if (!manager->stopping || runs_n_running(manager->runs) > count_left(manager) || manager->idle)
+        const GPtrArray *runs = runs_list(manager->runs);
+        unsigned n_left = 0;
+
+        for (unsigned i = 0; i < runs->len; i++)
+                n_left += is_left(manager, runs->pdata[i]);
+        if (!manager->stopping || runs_n_running(manager->runs) > n_left || manager->idle)
                 return;
 
         manager->idle = g_idle_source_new();
@@ -314,11 +304,6 @@ void manager_check_idle(Manager *manager) {
         g_source_set_callback(manager->idle, on_idle, manager, NULL);
         g_source_attach(manager->idle, manager->context);
         g_source_unref(manager->idle);
-}
-
-static void add_unread(Manager *manager, const char *tree) {
-        g_hash_table_add(manager->unread, g_strdup(tree));
-        TELL(manager, waiting_changed, tree);
 }
 
 void manager_autostart(Manager *manager) {
@@ -329,8 +314,10 @@ void manager_autostart(Manager *manager) {
                         autostarts_want(manager->autostarts, entry->name);
                 else if (entry->definition)
                         autostarts_unwant(manager->autostarts, entry->name);
-                else if (!entry->masked)
-                        add_unread(manager, entry->name);
+                else if (!entry->masked) {
+                        g_hash_table_add(manager->unread, g_strdup(entry->name));
+                        TELL(manager, waiting_changed, entry->name);
+                }
         }
 
         manager->autostarting = true;
