@@ -33,6 +33,10 @@ const Verb verb_table[] = {
         { "restart", "TREE|RUN...", 1, UINT_MAX,
           OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW) | OPTION_BIT(OPTION_ONCE),
           "Halt runs, and start them again with the same inputs", verb_restart },
+        { "retry", "TREE|RUN", 1, 1,
+          OPTION_BIT(OPTION_FROM) | OPTION_BIT(OPTION_SET) | OPTION_BIT(OPTION_YES) | OPTION_BIT(OPTION_DRY_RUN) |
+                  OPTION_BIT(OPTION_WAIT) | OPTION_BIT(OPTION_FOLLOW) | OPTION_BIT(OPTION_ONCE),
+          "Start a run that takes over what has succeeded in a finished one", verb_retry },
         { "wait", "TREE|RUN...", 1, UINT_MAX, OPTION_BIT(OPTION_ONCE),
           "Wait until runs have finished, and print their results", verb_wait },
         { "follow", "TREE|RUN...", 1, UINT_MAX, OPTION_BIT(OPTION_ONCE),

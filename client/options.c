@@ -45,6 +45,9 @@ const Option option_table[OPTION_MAX_] = {
         [OPTION_NODE] = { "node", 0, "NODE", "Only this node and the nodes below it" },
         [OPTION_REVERSE] = { "reverse", 'r', NULL, "Print the newest lines first" },
         [OPTION_PAGER_END] = { "pager-end", 'e', NULL, "Show the end of the output in the pager" },
+        [OPTION_FROM] = { "from", 0, "NODE", "Begin with this node, also if it has succeeded" },
+        [OPTION_YES] = { "yes", 'y', NULL, "Do not ask" },
+        [OPTION_DRY_RUN] = { "dry-run", 0, NULL, "Only say what would be done" },
         [OPTION_FORMAT] = { "format", 0, "FORMAT", "The format of the output" },
 };
 

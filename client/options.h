@@ -47,6 +47,9 @@ typedef enum OptionId {
         OPTION_NODE,
         OPTION_REVERSE,
         OPTION_PAGER_END,
+        OPTION_FROM,
+        OPTION_YES,
+        OPTION_DRY_RUN,
         OPTION_MAX_,
 } OptionId;
 

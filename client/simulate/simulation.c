@@ -483,7 +483,7 @@ static Status run_to_end(const Simulation *simulation, Ticker *ticker, uint64_t 
         g_autofree char *left = NULL;
         uint32_t n_ticks = 0, n_rounds = 0;
 
-        run_start(run);
+        run_start(run, NULL);
         while (run_status(run) == STATUS_RUNNING && !left) {
                 if (n_ticks >= SIMULATION_TICKS_MAX)
                         left = g_strdup_printf("not finished after %u ticks: the run seems endless",

@@ -39,6 +39,7 @@ typedef struct Search {
         const char *name;
         Nearest nearest;
         const char *page, *section;
+        bool exact;  /* also in upper and lower case: "Retry" is a type, and "retry" a verb */
         char *place; /* the word at the beginning of a paragraph; NULL: the whole page */
 } Search;
 
@@ -49,12 +50,15 @@ static void offer(Search *search, const char *topic, const char *page, const cha
         }
 
         nearest_offer(&search->nearest, topic);
-        if (search->page || strcasecmp(topic, search->name) != 0)
+        if (strcasecmp(topic, search->name) != 0 ||
+            (search->page && (search->exact || !g_str_equal(topic, search->name))))
                 return;
         for (size_t i = 0; i < G_N_ELEMENTS(pages); i++)
                 if (g_str_equal(pages[i].name, page))
                         search->section = pages[i].section;
         search->page = page;
+        search->exact = g_str_equal(topic, search->name);
+        g_free(search->place);
         search->place = g_strdup(place);
 }
 

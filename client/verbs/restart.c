@@ -330,7 +330,7 @@ static int start_all(Client *client, const GPtrArray *restarted) {
                 const Restarted *run = g_ptr_array_index(restarted, i);
                 bool started = false;
 
-                status = start_tree(client, run->tree, run->instance, run->sets, waiting, &started);
+                status = start_tree(client, run->tree, run->instance, run->sets, NULL, waiting, &started);
                 if (!started && run->running)
                         report_error("%s was halted, but was not started again", run->id);
                 if (result == EXIT_SUCCESS)

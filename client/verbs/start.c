@@ -2,6 +2,7 @@
 
 /* btctl start and run: start trees and, with --wait or --follow, wait until the run and its restarts have finished. */
 
+#include <json-c/linkhash.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ typedef struct Started {
         Client *client;
         bool waits; /* the caller waits for the run, here or elsewhere */
         const GPtrArray *sets;
+        const RunTaken *taken; /* NULL: nothing is taken over */
         char *tree, *instance;
         char *text;      /* of the tree file; NULL: btd has the tree */
         char *id, *path; /* NULL: not started yet */
@@ -59,6 +61,22 @@ static bool tells_that_it_waits(const Started *started) {
                (has(started, OPTION_ATTACH) || has(started, OPTION_TOKEN) || g_getenv("INVOCATION_ID"));
 }
 
+/* btd takes the values as JSON text. */
+static int append_taken(const RunTaken *taken, sd_bus_message *message) {
+        g_autoptr(GPtrArray) state = g_ptr_array_new_with_free_func(g_free);
+        int r;
+
+        json_object_object_foreach(taken->variables, name, value) {
+                const char *json = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN);
+
+                g_ptr_array_add(state, g_strconcat(name, "=", json, NULL));
+        }
+        r = sd_bus_message_append(message, "ss", taken->run, taken->hash);
+        if (r >= 0)
+                r = sd_bus_message_append_array(message, 'u', taken->nodes->data, taken->nodes->len * sizeof(NodeId));
+        return r < 0 ? r : variables_append(message, state);
+}
+
 static int append_options(const Started *started, sd_bus_message *message) {
         const char *token = started->client->options.values[OPTION_TOKEN];
         int r;
@@ -72,7 +90,7 @@ static int append_options(const Started *started, sd_bus_message *message) {
                 r = sd_bus_message_append(message, "{sv}", "replace", "b", true);
         if (r >= 0 && token)
                 r = sd_bus_message_append(message, "{sv}", "token", "s", token);
-        if (r >= 0 && !started->text && tells_that_it_waits(started))
+        if (r >= 0 && !started->text && !started->taken && tells_that_it_waits(started))
                 r = sd_bus_message_append(message, "{sv}", "awaited", "b", true);
 
         return r < 0 ? r : sd_bus_message_close_container(message);
@@ -115,7 +133,11 @@ static int start_or_attach(Started *started) {
         Client *client = started->client;
         int status, r;
 
-        status = client_message(client, BTD_PATH, BTD_MANAGER, started->text ? "StartText" : "StartTree", &message);
+        status = client_message(client, BTD_PATH, BTD_MANAGER,
+                                started->text    ? "StartText"
+                                : started->taken ? "RetryTree"
+                                                 : "StartTree",
+                                &message);
         if (status != EXIT_SUCCESS)
                 return status;
 
@@ -124,6 +146,8 @@ static int start_or_attach(Started *started) {
                 r = sd_bus_message_append(message, "s", started->text);
         if (r >= 0)
                 r = variables_append(message, started->sets);
+        if (r >= 0 && started->taken)
+                r = append_taken(started->taken, message);
         if (r >= 0)
                 r = append_options(started, message);
         if (r < 0)
@@ -239,13 +263,14 @@ static int start(Started *started, Waiting *waiting) {
         return EXIT_SUCCESS;
 }
 
-int start_tree(Client *client, const char *tree, const char *instance, const GPtrArray *sets, Waiting *waiting,
-               bool *ret_started) {
+int start_tree(Client *client, const char *tree, const char *instance, const GPtrArray *sets, const RunTaken *taken,
+               Waiting *waiting, bool *ret_started) {
         g_auto(Started) started = {
                 .client = client,
                 .tree = g_strdup(tree),
                 .instance = g_strdup(instance),
                 .sets = sets,
+                .taken = taken,
         };
 
         int status = start(&started, waiting);
@@ -281,7 +306,7 @@ static int start_operand(Client *client, const char *operand, Waiting *waiting) 
                 return report_usage("the instance is given twice: '%s' and --instance=%s", operand, option);
 
         tree_info_warn(client, tree);
-        return start_tree(client, tree, instance ?: name ?: "", client->options.sets, waiting, &started);
+        return start_tree(client, tree, instance ?: name ?: "", client->options.sets, NULL, waiting, &started);
 }
 
 /* A tree that cannot be started does not keep the others from starting; the first failure is the result. */

@@ -41,6 +41,7 @@ int verb_reload(Client *client, char **operands);
 int verb_replay(Client *client, char **operands);
 int verb_restart(Client *client, char **operands);
 int verb_resume(Client *client, char **operands);
+int verb_retry(Client *client, char **operands);
 int verb_run(Client *client, char **operands);
 int verb_schema(Client *client, char **operands);
 int verb_set(Client *client, char **operands);

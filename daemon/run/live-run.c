@@ -613,10 +613,10 @@ const char *run_token(const Run *run) {
         return run->token ?: run_id(run);
 }
 
-void run_start(Run *run) {
+void run_start(Run *run, const RunTaken *taken) {
         /* What has ended the run before this one may have been a part of the shutdown. */
         run->in_doubt = g_strcmp0(run->starter, RUN_RESTART) == 0;
-        input_start(run, live_run_clock(run));
+        input_start(run, taken, live_run_clock(run));
         live_run_settle(run);
 }
 

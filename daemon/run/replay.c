@@ -340,7 +340,7 @@ static void apply_start(Replay *replay, const Entry *entry, uint64_t now) {
         if (replay->position > 1 || replay->begin > 0)
                 mismatch(replay, "the run has begun already");
         else
-                input_start(replay->run, now);
+                input_start(replay->run, NULL, now);
 }
 
 static void apply_tick(Replay *replay, const Entry *entry, uint64_t now) {

@@ -110,6 +110,12 @@ static void finish_input(Run *run) {
         run_act(run);
 }
 
+/* The next input belongs to the same block of the run record. Only for one without effects. */
+static void join_input(Run *run) {
+        end_input(run);
+        run_end_events(run);
+}
+
 /* Requests of the machine: answers and effects, which are recorded. */
 
 /* A condition without references needs no entry. */
@@ -497,18 +503,6 @@ const MachineHost run_machine_host = {
 };
 
 /* The inputs. */
-void input_start(Run *run, uint64_t now) {
-        begin(run, now);
-        RUN_COUNT(run, inputs);
-        if (update_suspended(run))
-                run_note_number(run, ENTRY_START, NODE_NONE, "suspended", run->suspended);
-        else
-                run_note(run, ENTRY_START, NODE_NONE);
-        run_tell_start(run);
-        machine_start(run->machine);
-        finish_input(run);
-}
-
 /* An output with another type than the declared one is an error of the tree, as in variables_leave(). */
 static void finish(Run *run, Status status) {
         g_autofree char *error = NULL;
@@ -679,17 +673,21 @@ void input_lock_refused(Run *run, NodeId node, Cause *why, uint64_t now) {
         finish_input(run);
 }
 
-void input_variables(Run *run, json_object *given, const char *by, uint64_t now) {
+static void set_variables(Run *run, json_object *given, const char *by) {
         Blackboard *blackboard = variables_outermost(run->variables);
         g_autoptr(json_object) values = run_seal(run, given);
         uint64_t version = blackboard_version(blackboard);
 
-        begin_input(run, now);
         run_note_request(run, ENTRY_SET, NODE_NONE, values, by);
         run_set_variables(run, values);
         run_tell_set(run, NODE_NONE, values, by);
         if (blackboard_version(blackboard) != version)
                 machine_variable_changed(run->machine);
+}
+
+void input_variables(Run *run, json_object *given, const char *by, uint64_t now) {
+        begin_input(run, now);
+        set_variables(run, given, by);
         finish_input(run);
 }
 
@@ -829,15 +827,50 @@ void input_breakpoint(Run *run, NodeId node, bool set, const char *by, uint64_t 
         finish_input(run);
 }
 
-bool input_force(Run *run, NodeId node, Status status, Cause *why, uint64_t now) {
-        bool runs;
-
-        begin_input(run, now);
+/* Takes the cause. */
+static bool force(Run *run, NodeId node, Status status, Cause *why) {
         run_note_status(run, ENTRY_FORCE, node, status, why);
         run_tell_text(run, node, "forced", "%s, %s", status_to_string(status), why->text);
         causes_set(&run->forced, node, why);
         node_history_note_change(run->history, node);
-        runs = machine_force(run->machine, node, status);
+        return machine_force(run->machine, node, status);
+}
+
+bool input_force(Run *run, NodeId node, Status status, Cause *why, uint64_t now) {
+        bool runs;
+
+        begin_input(run, now);
+        runs = force(run, node, status, why);
         finish_input(run);
         return runs;
+}
+
+/* These are the inputs that a user could give before the first tick, but nothing can come between them and the start.
+ */
+static void take_over(Run *run, const RunTaken *taken, uint64_t now) {
+        g_autofree char *text = g_strdup_printf("taken over from %s", taken->run);
+
+        join_input(run);
+        begin_input(run, now);
+        set_variables(run, taken->variables, text);
+        for (unsigned i = 0; i < taken->nodes->len; i++) {
+                join_input(run);
+                begin_input(run, now);
+                (void) force(run, g_array_index(taken->nodes, NodeId, i), STATUS_SUCCESS,
+                             cause_new(CAUSE_FORCED, NULL, text));
+        }
+}
+
+void input_start(Run *run, const RunTaken *taken, uint64_t now) {
+        begin(run, now);
+        RUN_COUNT(run, inputs);
+        if (update_suspended(run))
+                run_note_number(run, ENTRY_START, NODE_NONE, "suspended", run->suspended);
+        else
+                run_note(run, ENTRY_START, NODE_NONE);
+        run_tell_start(run);
+        machine_start(run->machine);
+        if (taken)
+                take_over(run, taken, now);
+        finish_input(run);
 }

@@ -111,7 +111,8 @@ void run_set_replay(Run *run, Replay *replay);
 void run_set_writer(Run *run, RecordWriter *writer);
 
 /* Do not call them while the run processes an input; queue the input instead. */
-void input_start(Run *run, uint64_t now);
+/* taken: from another run; NULL: nothing. */
+void input_start(Run *run, const RunTaken *taken, uint64_t now);
 /* RUNNING, or the result of the run. */
 Status input_tick(Run *run, uint64_t now);
 /* True if a tick is needed and allowed. */

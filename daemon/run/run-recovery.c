@@ -193,18 +193,13 @@ static int compare_starts(const void *a, const void *b) {
         return (x->node > y->node) - (x->node < y->node);
 }
 
-void run_recover_leaves(Run *run, const Replay *replay) {
+void run_recover_leaves(Run *run) {
         g_autoptr(GPtrArray) leaves = NULL;
 
         if (run_status(run) != STATUS_RUNNING) {
                 live_run_finish(run);
                 return;
         }
-        if (replay_position(replay) == 0) {
-                run_start(run);
-                return;
-        }
-
         leaves = g_ptr_array_new();
         for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
                 g_ptr_array_add(leaves, leaf);

@@ -17,4 +17,4 @@ Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *write
 void run_recover_lock(Run *run, const RunLock *lock);
 
 /* Step 3: continues the leaves. If the run had finished, its end is processed; if it had not started, it is started. */
-void run_recover_leaves(Run *run, const Replay *replay);
+void run_recover_leaves(Run *run);

@@ -82,7 +82,14 @@ User *run_user(const Run *run);
  * Without it: the run's own id. */
 void run_set_token(Run *run, const char *token);
 const char *run_token(const Run *run);
-void run_start(Run *run);
+/* What a run takes over from another one, which has finished: see retry.h. */
+typedef struct RunTaken {
+        const char *run, *hash; /* hash: of the tree whose nodes these are */
+        const GArray *nodes;    /* NodeId: they succeed when they are started first, without being executed */
+        json_object *variables; /* an object */
+} RunTaken;
+/* taken: borrowed, during the call only; or NULL. */
+void run_start(Run *run, const RunTaken *taken);
 /* Requests a halt; it is complete when finished() is called. why: the cause (taken), such as "halted by UID 0". Another
  * request changes nothing. */
 void run_halt(Run *run, Cause *why);

@@ -65,9 +65,11 @@ static bool read_record(Manager *manager, Left *left) {
         uint64_t max = MAX(RECORD_MAX_BYTES, 2 * (uint64_t) manager->limits.max[LIMIT_RECORD] * 1024);
         int r = run_record_read_file(left->path, true, max, &left->record, &error);
 
-        /* The run record was never completed, so nobody was told of the run. It can be started again. */
-        if (r == -ENODATA) {
-                log_notice("%s: btd ended before the run began, so the run is dropped: %s", name, error);
+        /* The start is one block with all that the run takes over from another one. Without it, nobody was told of the
+         * run, so it can be started again. */
+        if (r == -ENODATA || (r >= 0 && left->record->entries->len == 0)) {
+                log_notice("%s: btd ended before the run began, so the run is dropped: %s", name,
+                           error ?: "it has no start");
                 g_unlink(left->path);
                 return false;
         }
@@ -247,7 +249,7 @@ int manager_recover(Manager *manager, char **ret_error) {
         tokens_lose(record_store_tokens(manager->records), is_listed, manager);
         recover_locks(all);
         for (unsigned i = 0; i < all->len; i++)
-                run_recover_leaves(g_array_index(all, Left, i).run, g_array_index(all, Left, i).replay);
+                run_recover_leaves(g_array_index(all, Left, i).run);
         manager_halt_requested(manager, "running");
 
         return 0;

@@ -27,6 +27,8 @@
 
 /* So many digits of a checksum of inputs are kept: no two are the same by chance. */
 #define INPUTS_DIGITS 32u
+/* Longer than the name of any run. */
+#define RUN_NAME_MAX 200u
 
 static void log_finished(const Run *run) {
         LogSubject subject = { .tree = run_tree(run), .run = run_id(run), .cause = run_cause_chain(run) };
@@ -279,11 +281,13 @@ int manager_check_order(const Manager *manager, const Order *order, char **ret_e
 /* Includes the initial variables of the tree. */
 static int check_variables(const Definition *definition, const Order *order, uint64_t *ret_bytes, char **ret_error) {
         g_autoptr(json_object) variables = variables_initial(definition);
+        json_object *given[] = { order->variables, order->taken ? order->taken->variables : NULL };
 
-        if (order->variables) {
-                json_object_object_foreach(order->variables, key, value)
-                        json_object_object_add(variables, key, json_object_get(value));
-        }
+        for (size_t i = 0; i < G_N_ELEMENTS(given); i++)
+                if (given[i]) {
+                        json_object_object_foreach(given[i], key, value)
+                                json_object_object_add(variables, key, json_object_get(value));
+                }
 
         *ret_bytes = blackboard_bytes_of(variables);
         if (*ret_bytes <= blackboard_bytes_max(definition_limits(definition)))
@@ -341,6 +345,35 @@ static int check_secrets(const Definition *definition, json_object *variables, c
         return 0;
 }
 
+/* The nodes are known by their numbers, which another tree gives to other nodes. */
+static int check_taken(const Definition *definition, const RunTaken *taken, char **ret_error) {
+        const Tree *tree = definition_tree(definition);
+        size_t length = strlen(taken->run);
+        NodeId last = NODE_NONE;
+
+        if (length > RUN_NAME_MAX || strspn(taken->run, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_-.") < length) {
+                g_autofree char *shown = excerpt(taken->run, length);
+
+                *ret_error = g_strdup_printf("'%s' is not the name of a run", shown);
+                return -EINVAL;
+        }
+        ARRAY_FOREACH(const NodeId, node, taken->nodes) {
+                if (*node >= tree->n_nodes || (last != NODE_NONE && *node <= last)) {
+                        *ret_error = g_strdup_printf("node %u is not there, or does not follow the one before", *node);
+                        return -EINVAL;
+                }
+                last = *node;
+        }
+        if (!g_str_equal(taken->hash, definition_hash(definition))) {
+                *ret_error = g_strdup("it has changed meanwhile; try again");
+                return -EINVAL;
+        }
+
+        return run_check_start("", taken->variables, ret_error) < 0
+                       ? -EINVAL
+                       : definition_check_set(definition, taken->variables, ret_error);
+}
+
 static int carry_out(Manager *manager, Definition *definition, const Order *order, Run **ret_run, char **ret_error) {
         const char *tree = order->tree;
         Run *run, *before = runs_last(manager->runs, tree, order->instance);
@@ -354,6 +387,8 @@ static int carry_out(Manager *manager, Definition *definition, const Order *orde
         r = definition_check_start(definition, order->variables, &error);
         if (r >= 0)
                 r = check_secrets(definition, order->variables, &error);
+        if (r >= 0 && order->taken)
+                r = check_taken(definition, order->taken, &error);
         if (r < 0) {
                 /* Names the tree, because the caller may start several. */
                 *ret_error = g_strdup_printf("tree '%s': %s", tree, error);
@@ -381,7 +416,7 @@ static int carry_out(Manager *manager, Definition *definition, const Order *orde
         statistics_begin(manager->statistics, run, !order->starter);
         TELL(manager, run_starting, run);
         /* Start and announce the run only after its run record is written. Then it replaces what was pending. */
-        run_start(run);
+        run_start(run, order->taken);
         if (order->token && (order->starter || has_token(manager, run)))
                 note_token(manager, run, order->inputs);
         if (order->starter)
@@ -739,6 +774,7 @@ int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *w
                 .starter = who->text,
                 .uid = who->uid,
                 .token = start->token,
+                .taken = start->taken,
         };
         Run *run = runs_last(manager->runs, start->tree, start->instance);
         const LibraryEntry *entry = library_get(manager->library, start->tree);

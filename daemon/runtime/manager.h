@@ -111,6 +111,7 @@ typedef struct TreeStart {
         bool attach;            /* if a run is running, return that one; it keeps its token */
         bool replace;           /* if a run is running, halt it; MANAGER_NOT_YET until it has ended */
         bool wait;              /* the caller waits for the run, see waiters.h */
+        const RunTaken *taken;  /* from another run, or NULL */
 } TreeStart;
 
 /* The state of the last run among a run and its restarts. */

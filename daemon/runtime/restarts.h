@@ -18,6 +18,7 @@ typedef struct Order {
         const char *starter;    /* who starts it, for messages; NULL: a restart */
         const char *token;      /* NULL: the run gets its own */
         uint32_t uid;           /* the owner of the run; for a restart, the owner of the previous run */
+        const RunTaken *taken;  /* from another run, or NULL */
         const char *inputs;     /* a checksum of what the caller gives; NULL: unknown */
 } Order;
 

@@ -33,6 +33,13 @@ static int start_tree(sd_bus_message *message, const Caller *who, void *userdata
         return tree_bus_start(userdata, message, tree, who, ret_error);
 }
 
+static int retry_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        const char *tree;
+        int r = sd_bus_message_read(message, "s", &tree);
+
+        return r < 0 ? r : tree_bus_retry(userdata, message, tree, ret_error);
+}
+
 static void on_text_started(const Outcome *outcome, bool begun, int r, const char *text, void *userdata) {
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
         Operation *operation = userdata;
@@ -199,6 +206,11 @@ static char *peek_name(sd_bus_message *message) {
 static int method_start_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         return published_authorize(userdata, message, (Request){ PERMISSION_START, .tree = peek_name(message) },
                                    start_tree, ret_error);
+}
+
+static int method_retry_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        return published_authorize(userdata, message, (Request){ PERMISSION_START, .tree = peek_name(message) },
+                                   retry_tree, ret_error);
 }
 
 static int method_start_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -660,6 +672,11 @@ static const sd_bus_vtable methods[] = {
 
         SD_BUS_METHOD_WITH_ARGS("StartTree", SD_BUS_ARGS("s", tree, "a{sv}", variables, "a{sv}", options),
                                 SD_BUS_RESULT("s", id, "o", run, "a{sv}", details), method_start_tree,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("RetryTree",
+                                SD_BUS_ARGS("s", tree, "a{sv}", variables, "s", run, "s", hash, "au", nodes, "a{sv}",
+                                            state, "a{sv}", options),
+                                SD_BUS_RESULT("s", id, "o", run, "a{sv}", details), method_retry_tree,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("StartText", SD_BUS_ARGS("s", name, "s", text, "a{sv}", variables, "a{sv}", options),
                                 SD_BUS_RESULT("s", id, "o", run, "a{sv}", details), method_start_text,

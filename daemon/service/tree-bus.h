@@ -26,6 +26,8 @@ int tree_bus_reply_started(sd_bus_message *message, const Outcome *outcome, bool
 /* Reads variables and options, starts the tree and replies. Also used for Manager.StartTree. */
 int tree_bus_start(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
                    sd_bus_error *ret_error);
+/* For a caller that may start the tree: starts it if the caller may also force outcomes in it. */
+int tree_bus_retry(const Published *published, sd_bus_message *message, const char *name, sd_bus_error *ret_error);
 /* Reads the options, halts runs of the tree and replies. */
 int tree_bus_halt(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
                   sd_bus_error *ret_error);

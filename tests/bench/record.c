@@ -46,7 +46,7 @@ static double measure(Definition *definition, RecordWriter *writer) {
         double begin;
 
         run_set_writer(run, writer);
-        input_start(run, 1);
+        input_start(run, NULL, 1);
         input_tick(run, 1);
 
         begin = bench_now();

@@ -24,6 +24,8 @@ SLEEP = {"type": "Sleep", "name": "Nap", "duration": "1h"}
 INTERFACES = {
     MANAGER: {
         "StartTree(s tree, a{sv} variables, a{sv} options) -> (s id, o run, a{sv} details)",
+        "RetryTree(s tree, a{sv} variables, s run, s hash, au nodes, a{sv} state, a{sv} options) -> "
+        "(s id, o run, a{sv} details)",
         "StartText(s name, s text, a{sv} variables, a{sv} options) -> (s id, o run, a{sv} details)",
         "HaltTree(s tree, a{sv} options) -> (as halted, u cancelled)",
         "HaltRun(s id, a{sv} options) -> ()",

@@ -176,7 +176,7 @@ def test_help_topics(tmp_path):
     assert names == {helped(topic)[0] for topic in topics}
     words = set(re.findall(r"^\.It Sy (.*)$", page("btd-glossary.7"), re.M))
     assert words <= set(topics) and {helped("run record")[0], helped("Snapshot")[0]} == {"btd-glossary.7"}
-    assert helped("retry") == helped("RetryUntilSuccessful") and helped("btd-tree(5)") == ("btd-tree.5", "")
+    assert helped("Retry") == helped("RetryUntilSuccessful") and helped("btd-tree(5)") == ("btd-tree.5", "")
 
     missing = subprocess.run([daemon.BTCTL, "help"], capture_output=True, text=True, check=False, env={"PATH": "/nowhere"})
     assert missing.stderr == "btctl: cannot show btctl(1) with man(1): No such file or directory\n"

@@ -138,7 +138,7 @@ void random_run_start(RandomRun *run, Definition *definition, const char *path, 
         run->rules.machine = (Machine *) run_machine(run->actual);
         run_set_writer(run->actual, begin_record(path, definition, seed));
         watch(run);
-        input_start(run->actual, RANDOM_RUN_START);
+        input_start(run->actual, NULL, RANDOM_RUN_START);
         look(run);
 }
 
@@ -224,7 +224,7 @@ void random_run_recover(RandomRun *run, Replay *replay, const RunRecord *record,
         if (begun)
                 input_recovered(run->actual, run->now);
         else
-                input_start(run->actual, run->now);
+                input_start(run->actual, NULL, run->now);
         look(run);
         for (unsigned i = 0; begun && i < run->leaves->len; i++)
                 start_again(run, run->leaves->pdata[i]);

@@ -76,7 +76,7 @@ void run_stage_turn(const RunStage *stage) {
 }
 
 void run_stage_start(const RunStage *stage) {
-        run_start(stage->run);
+        run_start(stage->run, NULL);
         run_stage_turn(stage);
 }
 

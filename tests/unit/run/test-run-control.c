@@ -51,7 +51,7 @@ static void test_pause(void) {
 static void test_pause_before_the_first_tick(void) {
         g_autoptr(RunStage) stage = run_stage_new(TWO);
 
-        run_start(stage->run);
+        run_start(stage->run, NULL);
         run_pause(stage->run, NULL);
         run_stage_turn(stage);
         g_assert_cmpuint(fake_starts("A"), ==, 0);

@@ -31,7 +31,7 @@ static void test_lock_of_another_run(void) {
         Run *other = run_stage_add(stage, "test.2");
 
         run_stage_start(stage);
-        run_start(other);
+        run_start(other, NULL);
         run_stage_turn(stage);
         g_assert_cmpuint(fake_starts("A"), ==, 1);
         g_assert_cmpuint(run_n_lock_waiters(stage->run), ==, 0);
@@ -47,7 +47,7 @@ static void test_lock_of_a_run_that_is_freed(void) {
         g_autoptr(RunStage) stage = run_stage_new(LOCKED("A"));
         Run *other = run_stage_add(stage, "test.2");
 
-        run_start(other);
+        run_start(other, NULL);
         run_stage_start(stage);
         g_assert_cmpuint(fake_starts("A"), ==, 1);
         run_free(other);
@@ -59,7 +59,7 @@ static void test_halt_while_waiting_for_a_lock(void) {
         g_autoptr(RunStage) stage = run_stage_new(LOCKED("A"));
         Run *other = run_stage_add(stage, "test.2");
 
-        run_start(other);
+        run_start(other, NULL);
         run_stage_start(stage);
         run_stage_halt(stage, "enough");
         run_stage_assert_finished(stage, STATUS_HALTED, "enough");

@@ -221,7 +221,7 @@ static void test_halt_is_awaited(void) {
 static void test_halt_before_the_first_tick(void) {
         g_autoptr(RunStage) stage = run_stage_new(ACTION("A"));
 
-        run_start(stage->run);
+        run_start(stage->run, NULL);
         run_stage_halt(stage, "changed my mind");
         run_stage_assert_finished(stage, STATUS_HALTED, "changed my mind");
         g_assert_cmpuint(fake_starts("A"), ==, 0);
@@ -427,7 +427,7 @@ static void test_condition_that_acts(void) {
                             held_up = run_stage_new("{ 'type': 'FakeDeed', 'name': 'H', 'text': 'the bus', 'timeout': "
                                                     "'1ms' }");
 
-        run_start(stage->run);
+        run_start(stage->run, NULL);
         g_assert_cmpuint(fake_starts("C"), ==, 0);
         run_stage_turn(stage);
         g_assert_cmpuint(fake_starts("C"), ==, 1);
@@ -510,7 +510,7 @@ static void test_endless_loop(void) {
         g_autoptr(RunStage) stage =
                 run_stage_new("{ 'type': 'RetryUntilSuccessful', 'num_attempts': -1, 'child': " FAILS("A") "}");
 
-        run_start(stage->run);
+        run_start(stage->run, NULL);
         for (unsigned i = 0; i < 10; i++)
                 g_main_context_iteration(stage->context, FALSE);
         g_assert_cmpuint(fake_starts("A"), <=, 10);

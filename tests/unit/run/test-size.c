@@ -155,7 +155,7 @@ static size_t bytes_of_run(const char *type) {
 
         for (size_t i = 0; i < G_N_ELEMENTS(runs); i++) {
                 runs[i] = run_new("hundred.1000", "hundred", "", definition, &services, &run_callbacks, NULL);
-                run_start(runs[i]);
+                run_start(runs[i], NULL);
         }
         while (g_main_context_iteration(context, FALSE))
                 ;

@@ -24,7 +24,7 @@ static unsigned count_lines(const char *path, const char *part) {
 }
 
 /* Broken off behind each record: what was in flight is in flight, what had not begun begins, and it comes to the same.
- */
+ * Without its start, the run has not begun: nobody was told of it. */
 static void test_any_record(void) {
         static const char root[] = "'root': { 'type': 'Sequence', 'children': [ { 'type': 'Quick', 'name': 'Q' },"
                                    "{ 'type': 'Recoverable', 'name': 'A' }, { 'type': 'Recoverable', 'name': 'B' },"
@@ -58,6 +58,10 @@ static void test_any_record(void) {
                 g_assert_true(g_file_set_contents(path, whole, end - whole, NULL));
                 recovery_stage_begin(stage);
                 recovery_stage_turn(stage);
+                if (end == strchr(whole, '\n') + 1) {
+                        g_assert_null(manager_run(stage->manager, "t.1"));
+                        continue;
+                }
                 for (unsigned i = 0; i < 2; i++) {
                         const char *name = i == 0 ? "A" : "B";
 
