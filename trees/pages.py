@@ -8,6 +8,7 @@ usage: pages.py BTCTL STYLE GALLERY DIRECTORY FILE...
 
 import html
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -129,7 +130,8 @@ def index(pages, types, examples):
 def main():
     btctl, style, gallery, directory = sys.argv[1], *map(pathlib.Path, sys.argv[2:5])
     files = list(map(pathlib.Path, sys.argv[5:]))
-    types = json.loads(subprocess.run([btctl, "types", "--json"], capture_output=True, text=True, check=True).stdout)
+    command = [*os.environ.get("BTD_WRAPPER", "").split(), btctl, "types", "--json"]
+    types = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     examples = Examples([path for path in files if path.suffix == ".json"], types, gallery)
 
     pages = {}
