@@ -28,6 +28,6 @@ void version_print(const char *program, const char *version) {
         g_autofree char *systemd = running_systemd();
 
         printf("%s %s\n", program, version);
-        printf("commit %s\n", *version_commit ? version_commit : "unknown");
+        printf("commit %s\n", version_commit);
         printf("systemd %s at build time, %s at run time\n", BTD_SYSTEMD, systemd ?: "none");
 }

@@ -5,8 +5,7 @@
  * Describes which btd this is, for --version.
  */
 
-/* Empty: not known. The programs have it, from daemon/commit.c.in, not this library, which would always be built again.
- */
+/* Or "unknown". The programs have it, from daemon/commit.c.in, not this library, which would always be built again. */
 extern const char version_commit[];
 
 /* Asks the system bus which systemd runs here. */

@@ -30,7 +30,7 @@ def listed():
     else:
         names = [str(path.relative_to(TOP)) for path in TOP.rglob("*")]
     paths = [pathlib.Path(name) for name in names if name]
-    return [path for path in paths if (TOP / path).is_file() and path.parts[0] != "build"]
+    return [path for path in paths if (TOP / path).is_file() and not path.parts[0].startswith("build")]
 
 
 FILES = listed()
