@@ -150,15 +150,20 @@ char *search_path_dropin_directory(const char *directory, const char *path) {
 /* Adds the entries that no directory before has: name -> path. */
 static int list_dropins(const char *directory, SourceRefusal refusal, GTree *found, char **ret_error) {
         DIR *stream = opendir(directory);
-        g_autofree char *refused = NULL;
+        g_autofree char *refused = NULL, *around = NULL;
         const struct dirent *file;
         struct stat st;
         int r = -errno;
 
-        if (!stream)
-                return r == -ENOENT ? 0
-                                    : refuse(r, g_strdup_printf("'%s' cannot be read: %s", directory, g_strerror(-r)),
-                                             ret_error);
+        if (!stream) {
+                around = g_path_get_dirname(directory);
+                /* Who reads the search path reports a directory of it that is none; trees of others do not depend on
+                 * it.
+                 */
+                if (r == -ENOENT || (r == -ENOTDIR && !g_file_test(around, G_FILE_TEST_IS_DIR)))
+                        return 0;
+                return refuse(r, g_strdup_printf("'%s' cannot be read: %s", directory, g_strerror(-r)), ret_error);
+        }
 
         if (refusal && fstat(dirfd(stream), &st) >= 0)
                 refused = refusal(directory, &st);
