@@ -609,16 +609,6 @@ static void calls_finish_failed(Calls *calls) {
         }
 }
 
-/* The bus is lost: calls in flight fail, waiting calls keep waiting. */
-static void calls_detach(Calls *calls) {
-        calls_finish_failed(calls);
-        calls->bus = NULL;
-        calls->source = NULL;
-
-        while (calls->in_flight.length > 0)
-                call_finish_lost(calls->in_flight.head->data);
-}
-
 static void calls_settle(Calls *calls) {
         uint64_t now = (uint64_t) g_get_monotonic_time();
 
@@ -800,8 +790,10 @@ static void connection_retry_later(Connection *connection, int error) {
         listeners_tell_later(connection);
 }
 
+/* Calls in flight fail, waiting calls keep waiting. */
 static void connection_lost(Connection *connection) {
         int error = bus_source_error(connection->source);
+        Calls *calls = connection->calls;
 
         connection_retry_later(connection, error);
         source_drop(&connection->source);
@@ -812,7 +804,11 @@ static void connection_lost(Connection *connection) {
         connection->was_stuck = error == -ETIMEDOUT;
         rules_detach(connection->rules);
         matches_detach(connection->matches);
-        calls_detach(connection->calls);
+        calls_finish_failed(calls);
+        calls->bus = NULL;
+        calls->source = NULL;
+        while (calls->in_flight.length > 0)
+                call_finish_lost(calls->in_flight.head->data);
         names_detach(connection->names);
         listeners_tell(connection);
 }

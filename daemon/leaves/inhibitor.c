@@ -13,6 +13,7 @@
 
 #include "basic/cleanup.h"
 #include "bus/buses.h"
+#include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
 #include "run/leaf.h"
 
@@ -55,10 +56,8 @@ static void on_reply(sd_bus_message *reply, const sd_bus_error *error, void *use
         int fd, r;
 
         if (error) {
-                json_object *facts =
-                        facts_new("name", fact_text(error->name), "message", fact_text(error->message), NULL);
-
-                finish(inhibitor, cause_of(inhibitor, CAUSE_DBUS_ERROR, facts, error->message ?: error->name));
+                finish(inhibitor,
+                       cause_of(inhibitor, CAUSE_DBUS_ERROR, dbus_error_facts(error), error->message ?: error->name));
                 return;
         }
 

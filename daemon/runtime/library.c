@@ -607,23 +607,6 @@ static void settle(const LibraryScan *scan, const FileContents *contents) {
 /* Errors of all files that a reload reports; the diagnostics of each tree have its own. */
 #define MESSAGES_MAX 1000u
 
-/* Skips errors that were already reported: an error in a shared file occurs in each tree that uses it. */
-static void add_messages(const Diagnostics *diagnostics, GHashTable *told, GPtrArray *messages) {
-        for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
-                g_autofree char *message = diagnostics_format(diagnostics, i);
-
-                if (diagnostics_get(diagnostics, i)->warning || g_hash_table_contains(told, message))
-                        continue;
-
-                if (messages->len == MESSAGES_MAX) {
-                        g_ptr_array_add(messages, g_strdup("there are more errors; correct these, then reload"));
-                        return;
-                }
-                g_hash_table_add(told, message);
-                g_ptr_array_add(messages, g_steal_pointer(&message));
-        }
-}
-
 void library_scan_run(LibraryScan *scan, Work *work) {
         g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
         g_autoptr(FileContents) contents = file_contents_new(scan->search->secure);
@@ -644,8 +627,23 @@ void library_scan_run(LibraryScan *scan, Work *work) {
         g_ptr_array_sort(scan->sorted, compare_named);
         settle(scan, contents);
         PTRS_FOREACH(const Found, found, scan->sorted)
-                if (found->diagnostics && scan->messages->len <= MESSAGES_MAX)
-                        add_messages(found->diagnostics, told, scan->messages);
+                for (size_t i = 0; found->diagnostics && i < diagnostics_count(found->diagnostics) &&
+                                   scan->messages->len <= MESSAGES_MAX;
+                     i++) {
+                        g_autofree char *message = diagnostics_format(found->diagnostics, i);
+
+                        /* An error in a shared file occurs in each tree that uses it. */
+                        if (diagnostics_get(found->diagnostics, i)->warning || g_hash_table_contains(told, message))
+                                continue;
+
+                        if (scan->messages->len == MESSAGES_MAX) {
+                                g_ptr_array_add(scan->messages,
+                                                g_strdup("there are more errors; correct these, then reload"));
+                                continue;
+                        }
+                        g_hash_table_add(told, message);
+                        g_ptr_array_add(scan->messages, g_steal_pointer(&message));
+                }
 }
 
 static void unlist(Library *library, KnownTree *entry) {

@@ -579,15 +579,6 @@ static void dbus_signal_heard(Leaf *leaf, json_object *signal) {
                 leaf_end(leaf, take_signal(leaf, taken));
 }
 
-/* The bus and systemd are always there again: they leave only when the bus restarts, or systemd executes itself anew.
- */
-static bool fails_without_sender(const DBusSignalParams *params) {
-        const char *sender = params->address.destination;
-
-        return sender && params->on_owner_lost == ON_OWNER_LOST_FAIL && !g_str_equal(sender, BUS_DRIVER) &&
-               !g_str_equal(sender, SYSTEMD_NAME);
-}
-
 /* Another owner of the name, and the same unique name on another bus, is another sender. The next btd must know it. */
 static bool sender_is_lost(Leaf *leaf) {
         DBusSignal *op = leaf->op;
@@ -665,6 +656,7 @@ static bool dbus_signal_listen(Leaf *leaf) {
 /* If it listens, the listener has the match. */
 static Status begin(Leaf *leaf) {
         const DBusSignalParams *params = leaf->params;
+        const char *sender = params->address.destination;
         DBusSignal *op = leaf->op;
 
         if (leaf->listens)
@@ -676,11 +668,14 @@ static Status begin(Leaf *leaf) {
 
         if (params->on_recover == ON_RECOVER_FAIL && !leaf->has_memo)
                 leaf_set_memo(leaf, NULL);
-        if (!fails_without_sender(params))
+        /* The bus and systemd are always there again: they leave only when the bus restarts, or systemd executes itself
+         * anew. */
+        if (!sender || params->on_owner_lost != ON_OWNER_LOST_FAIL || g_str_equal(sender, BUS_DRIVER) ||
+            g_str_equal(sender, SYSTEMD_NAME))
                 return STATUS_RUNNING;
 
         op->sender.follower = (Follower){ .changed = on_sender, .userdata = leaf };
-        name_use(connection_names(op->connection), &op->sender, params->address.destination);
+        name_use(connection_names(op->connection), &op->sender, sender);
         if (!sender_is_lost(leaf))
                 return STATUS_RUNNING;
 

@@ -24,16 +24,12 @@ static bool is_file(PathState state) {
         return state == PATH_FILE || state == PATH_EMPTY_FILE;
 }
 
-static bool is_directory(PathState state) {
-        return state == PATH_DIRECTORY || state == PATH_EMPTY_DIRECTORY;
-}
-
 static bool holds(PathKind kind, PathState state) {
         switch (kind) {
         case PATH_KIND_FILE:
                 return is_file(state);
         case PATH_KIND_DIRECTORY:
-                return is_directory(state);
+                return state == PATH_DIRECTORY || state == PATH_EMPTY_DIRECTORY;
         case PATH_KIND_NOT_EMPTY:
                 return state == PATH_FILE || state == PATH_DIRECTORY;
         case PATH_KIND_ANY:

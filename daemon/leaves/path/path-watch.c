@@ -334,12 +334,6 @@ static bool lookup_end(Lookup *lookup, PathState state) {
         return false;
 }
 
-static bool lookup_end_missing(Lookup *lookup, const char *here) {
-        if (!g_str_equal(here, lookup->text))
-                lookup->view.detail = g_strdup_printf("there is no %s", here);
-        return lookup_end(lookup, PATH_MISSING);
-}
-
 static bool lookup_end_unknown(Lookup *lookup, const char *here, const char *what, int error) {
         const char *reason = error == ENOSPC ? "no inotify watches are left, see inotify(7)" : g_strerror(error);
 
@@ -353,7 +347,12 @@ static bool is_gone(int error) {
 
 /* The path could not be read. */
 static bool lookup_end_at_error(Lookup *lookup, const char *here, int error) {
-        return is_gone(error) ? lookup_end_missing(lookup, here) : lookup_end_unknown(lookup, here, "examined", error);
+        if (!is_gone(error))
+                return lookup_end_unknown(lookup, here, "examined", error);
+
+        if (!g_str_equal(here, lookup->text))
+                lookup->view.detail = g_strdup_printf("there is no %s", here);
+        return lookup_end(lookup, PATH_MISSING);
 }
 
 static bool lookup_end_at_automount(Lookup *lookup) {
@@ -549,21 +548,6 @@ static void step_clear(void *data) {
         g_free(((Step *) data)->entry);
 }
 
-static Lookup *lookup_new(PathWatches *watches, const char *text, bool contents) {
-        Lookup *lookup = g_new0(Lookup, 1);
-
-        watches->n_lookups++;
-        lookup->watches = watches;
-        lookup->inotify = open_inotify(watches);
-        lookup->text = g_strdup(text);
-        lookup->contents = contents;
-        lookup->at = g_string_new(NULL);
-        lookup->rest = g_string_new(text);
-        lookup->steps = g_array_new(FALSE, FALSE, sizeof(Step));
-        g_array_set_clear_func(lookup->steps, step_clear);
-        return lookup;
-}
-
 static void lookup_free(void *data) {
         Lookup *lookup = data;
 
@@ -631,6 +615,7 @@ static const WorkKind lookup_kind = {
 
 static void path_look_up(Path *path) {
         PathWatches *watches = path->watches;
+        Lookup *lookup;
 
         path->outdated = path->running;
         if (path->running)
@@ -638,7 +623,19 @@ static void path_look_up(Path *path) {
 
         path->running = true;
         path->n_begun++;
-        (void) workers_start(watches->workers, &lookup_kind, lookup_new(watches, path->text, path->contents), path);
+        watches->n_lookups++;
+        lookup = g_new(Lookup, 1);
+        *lookup = (Lookup){
+                .watches = watches,
+                .inotify = open_inotify(watches),
+                .text = g_strdup(path->text),
+                .contents = path->contents,
+                .at = g_string_new(NULL),
+                .rest = g_string_new(path->text),
+                .steps = g_array_new(FALSE, FALSE, sizeof(Step)),
+        };
+        g_array_set_clear_func(lookup->steps, step_clear);
+        (void) workers_start(watches->workers, &lookup_kind, lookup, path);
 }
 
 static void on_changed(void *userdata) {
@@ -666,25 +663,20 @@ static bool path_take_steps(Path *path, const GArray *steps) {
         return same;
 }
 
-/* An unmounted file system is taken to be as it was. */
-static void path_take_view(Path *path, View *view, bool stopped) {
-        if (stopped && path->view.state != PATH_PENDING && path->view.state != PATH_UNKNOWN) {
-                path->changed = false;
-                return;
-        }
-
-        path->changed = path->view.state != view->state || g_strcmp0(path->view.detail, view->detail) != 0;
-        g_free(path->view.detail);
-        path->view.state = view->state;
-        path->view.detail = g_steal_pointer(&view->detail);
-}
-
 static void on_looked_up(void *data, void *userdata) {
         Lookup *lookup = data;
         Path *path = userdata;
+        const View *view = &lookup->view;
         bool same = path_take_steps(path, lookup->steps);
+        /* An unmounted file system is taken to be as it was. */
+        bool taken = !lookup->stopped || path->view.state == PATH_PENDING || path->view.state == PATH_UNKNOWN;
 
-        path_take_view(path, &lookup->view, lookup->stopped);
+        path->changed = taken && (path->view.state != view->state || g_strcmp0(path->view.detail, view->detail) != 0);
+        if (taken) {
+                g_free(path->view.detail);
+                path->view.state = view->state;
+                path->view.detail = g_steal_pointer(&lookup->view.detail);
+        }
         path->running = false;
         path->n_done = path->n_begun;
         if (path->outdated || (!same && path->n_repeats++ < REPEATS_MAX))
@@ -692,23 +684,6 @@ static void on_looked_up(void *data, void *userdata) {
 
         audience_tell(&path->audience);
         path_drop_unused(path);
-}
-
-static Path *path_get(PathWatches *watches, const char *text, bool contents) {
-        g_autofree char *key = g_strconcat(contents ? "+" : "-", text, NULL);
-        Path *path = g_hash_table_lookup(watches->paths, key);
-
-        if (path)
-                return path;
-
-        path = g_new0(Path, 1);
-        path->watches = watches;
-        path->key = g_steal_pointer(&key);
-        path->text = path->key + 1;
-        path->contents = contents;
-        path->steps = steps_new();
-        g_hash_table_insert(watches->paths, path->key, path);
-        return path;
 }
 
 static void on_path(void *userdata) {
@@ -722,18 +697,30 @@ static void on_path(void *userdata) {
         watch->changed(watch->userdata);
 }
 
-PathWatch *path_watch_new(PathWatches *watches, const char *path, bool contents, void (*changed)(void *userdata),
+PathWatch *path_watch_new(PathWatches *watches, const char *text, bool contents, void (*changed)(void *userdata),
                           void *userdata) {
-        PathWatch *watch = g_new0(PathWatch, 1);
+        g_autofree char *key = g_strconcat(contents ? "+" : "-", text, NULL);
+        Path *path = g_hash_table_lookup(watches->paths, key);
+        PathWatch *watch = g_new(PathWatch, 1);
 
-        watch->path = path_get(watches, path, contents);
-        watch->follower.changed = on_path;
-        watch->follower.userdata = watch;
-        watch->n_before = watch->path->n_begun;
-        watch->changed = changed;
-        watch->userdata = userdata;
-        audience_join(&watch->path->audience, &watch->follower);
-        path_look_up(watch->path);
+        if (!path) {
+                path = g_new0(Path, 1);
+                path->watches = watches;
+                path->key = g_steal_pointer(&key);
+                path->text = path->key + 1;
+                path->contents = contents;
+                path->steps = steps_new();
+                g_hash_table_insert(watches->paths, path->key, path);
+        }
+        *watch = (PathWatch){
+                .path = path,
+                .follower = { .changed = on_path, .userdata = watch },
+                .n_before = path->n_begun,
+                .changed = changed,
+                .userdata = userdata,
+        };
+        audience_join(&path->audience, &watch->follower);
+        path_look_up(path);
         return watch;
 }
 

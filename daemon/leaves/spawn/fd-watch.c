@@ -59,26 +59,6 @@ static GSourceFuncs epoll_funcs = {
         .finalize = epoll_finalize,
 };
 
-static int open_epoll(FdWatches *watches) {
-        Epoll *epoll;
-        int fd;
-
-        if (watches->epoll)
-                return 0;
-
-        fd = epoll_create1(EPOLL_CLOEXEC);
-        if (fd < 0)
-                return -errno;
-
-        epoll = (Epoll *) g_source_new(&epoll_funcs, sizeof(Epoll));
-        epoll->fd = fd;
-        g_source_set_name(&epoll->source, "fds");
-        g_source_add_unix_fd(&epoll->source, fd, G_IO_IN);
-        g_source_attach(&epoll->source, watches->context);
-        watches->epoll = epoll;
-        return 0;
-}
-
 static void drop_unused_epoll(FdWatches *watches) {
         if (watches->n_watches > 0 || !watches->epoll)
                 return;
@@ -106,16 +86,24 @@ void fd_watches_free(FdWatches *watches) {
 int fd_watch_new(FdWatches *watches, int fd, FdReady ready, void *userdata, FdWatch **ret_watch) {
         g_autofree FdWatch *watch = g_new(FdWatch, 1);
         struct epoll_event event = { .events = EPOLLIN, .data.ptr = watch };
-        int r;
-
         *watch = (FdWatch){ .watches = watches, .fd = fd, .ready = ready, .userdata = userdata };
 
-        r = open_epoll(watches);
-        if (r < 0)
-                return r;
+        if (!watches->epoll) {
+                int poll = epoll_create1(EPOLL_CLOEXEC);
+
+                if (poll < 0)
+                        return -errno;
+
+                watches->epoll = (Epoll *) g_source_new(&epoll_funcs, sizeof(Epoll));
+                watches->epoll->fd = poll;
+                g_source_set_name(&watches->epoll->source, "fds");
+                g_source_add_unix_fd(&watches->epoll->source, poll, G_IO_IN);
+                g_source_attach(&watches->epoll->source, watches->context);
+        }
 
         if (epoll_ctl(watches->epoll->fd, EPOLL_CTL_ADD, fd, &event) < 0) {
-                r = -errno;
+                int r = -errno;
+
                 drop_unused_epoll(watches);
                 return r;
         }

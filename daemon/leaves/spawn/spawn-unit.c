@@ -594,25 +594,12 @@ char *spawn_name_format(const Leaf *leaf, unsigned repetition) {
         return g_strdup_printf("%s-%u-%u-%u", leaf->run, leaf->node, leaf->attempt, repetition);
 }
 
-/* "3-12-1": how many numbers; 0: it is something else. */
-static unsigned parse_numbers(const char *text, uint64_t numbers[static NUMBERS_MAX]) {
-        g_auto(GStrv) parts = g_strsplit(text, "-", NUMBERS_MAX + 1);
-        unsigned n = g_strv_length(parts);
-
-        for (unsigned i = 0; i < n; i++)
-                if (i == NUMBERS_MAX ||
-                    !g_ascii_string_to_unsigned(parts[i], 10, 0, i == 0 ? UINT64_MAX : NODE_NONE - 1, &numbers[i],
-                                                NULL))
-                        return 0;
-
-        return n;
-}
-
 /* The name of a tree can contain the same characters as the numbers after it, so the last dot is the one before the
  * number of the run. */
 bool spawn_name_parse(const char *text, const char *prefix, const char *suffix, SpawnName *ret_name) {
         g_autofree char *name = NULL;
-        uint64_t numbers[NUMBERS_MAX];
+        g_auto(GStrv) parts = NULL;
+        guint64 numbers[NUMBERS_MAX];
         const char *dot;
         unsigned n;
 
@@ -622,9 +609,14 @@ bool spawn_name_parse(const char *text, const char *prefix, const char *suffix, 
 
         name = g_strndup(text + strlen(prefix), strlen(text) - strlen(prefix) - strlen(suffix));
         dot = strrchr(name, '.');
-        n = dot ? parse_numbers(dot + 1, numbers) : 0;
-        if (n < NUMBERS_MAX - 1)
+        parts = g_strsplit(dot ? dot + 1 : "", "-", NUMBERS_MAX + 1);
+        n = g_strv_length(parts);
+        if (n < NUMBERS_MAX - 1 || n > NUMBERS_MAX)
                 return false;
+        for (unsigned i = 0; i < n; i++)
+                if (!g_ascii_string_to_unsigned(parts[i], 10, 0, i == 0 ? UINT64_MAX : NODE_NONE - 1, &numbers[i],
+                                                NULL))
+                        return false;
 
         *ret_name = (SpawnName){
                 .run = g_strndup(name, (size_t) (strchr(dot, '-') - name)),

@@ -99,13 +99,11 @@ static void unit_job_hold(Leaf *leaf);
 static bool reply_is_lost(const Leaf *leaf, const sd_bus_error *error) {
         const UnitJobParams *params = leaf->params;
         const UnitJob *op = leaf->op;
-        bool lost = sd_bus_error_has_names(error, SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_DISCONNECTED),
-             away = sd_bus_error_has_names(error, SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER);
 
         if (params->bus || (!leaf->durable && !connection_is_ready(op->connection)))
                 return false;
 
-        return lost || (away && systemd_is_expected(op->connection));
+        return systemd_answer_was_lost(error) || (systemd_is_away(error) && systemd_is_expected(op->connection));
 }
 
 static void unit_job_stop_search(UnitJob *op) {
