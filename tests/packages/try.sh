@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Makes the packages in a fresh Debian, installs them in another, and uses them as an administrator does: a tree runs and
-# is seen in the terminal; runs survive a kill, an upgrade and a power-off; the removal halts them and leaves nothing.
+# is seen in the terminal and in Cockpit; runs survive a kill, an upgrade and a power-off; the removal halts them and
+# leaves nothing.
 #
 # try.sh SUITE DIRECTORY [PACKAGES]: SUITE is "bookworm" or "trixie"; DIRECTORY keeps the systems for the next time;
 # PACKAGES is a directory with packages that are already made.
@@ -38,6 +39,7 @@ give_packages() {
         rm -rf "$packages"
         mkdir "$packages"
         cp "$made"/*.deb "$packages"
+        cp units/debian/tests/installed "$packages"
         dpkg-deb --raw-extract "$packages"/btd_*.deb "$packages/next"
         sed -i 's/^Version: .*/&+next/' "$packages/next/DEBIAN/control"
         dpkg-deb --root-owner-group --build "$packages/next" "$packages/next.deb" >/dev/null
@@ -160,6 +162,19 @@ must "systemctl list-unit-files --state=enabled --no-legend 'btd*' | grep -q '^b
 say "the lines of the README"
 must "cp /packages/hello.json /etc/btd/trees; btctl reload; btctl start hello --follow"
 must "btctl status hello | grep Wave; btctl history hello | grep success"
+
+say "the page for Cockpit"
+must "apt-get -qq install --no-install-recommends /packages/btd-cockpit_*.deb cockpit-ws cockpit-bridge curl
+      useradd --create-home somebody; echo somebody:secret | chpasswd; systemctl start cockpit.socket
+      login='curl --silent --show-error --fail --insecure --cookie-jar /run/jar --cookie /run/jar'
+      \$login --user somebody:secret https://localhost:9090/cockpit/login >/dev/null
+      \$login https://localhost:9090/cockpit/@localhost/btd/index.html | grep btd.js
+      \$login https://localhost:9090/cockpit/@localhost/btd/btd.js | grep org.btd1.Manager
+      su somebody -c 'busctl call org.btd1 /org/btd1 org.btd1.Manager ListRuns' | grep hello.1
+      rm /run/jar; apt-get -qq purge btd-cockpit"
+
+say "the test of autopkgtest"
+must "/packages/installed"
 
 say "SIGKILL with runs in progress"
 write_trees

@@ -38,7 +38,7 @@ if ! enter "$builder" --private-network --setenv=BTD_CONFORMANCE_TREES=300 sh -e
                 DESTDIR=/tmp/btd ninja -C build --quiet install
                 meson test -C build --no-rebuild --print-errorlogs --suite unit --suite memory --suite conformance" \
         >"$builder-log" 2>&1; then
-        grep -v ' OK ' "$builder-log" | tail -n 200
+        grep -v ' OK \|^Installing' "$builder-log" | tail -n 200
         die "$architecture: it does not build, or a test has failed"
 fi
 say "$architecture: $(sed -n 's/^Ok: *\([0-9]*\).*/\1/p' "$builder-log") programs of tests ok"
