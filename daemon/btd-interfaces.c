@@ -82,6 +82,8 @@ static char *describe(const char *page, const char *title, const char *interface
                         ended |= g_str_has_prefix(*line, ends[i]);
                 if (ended)
                         break;
+                if (g_str_has_prefix(*line, ".\\\""))
+                        continue;
                 if (**line == '.')
                         append_macros(text, *line + 1);
                 else

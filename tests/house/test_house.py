@@ -246,6 +246,41 @@ def test_pages_have_one_word_for_each_thing():
     assert len(pages) > 10 and not wrong, "\n".join(wrong)
 
 
+# A page that says one of these names the test that would notice if it were false, in the lines before:
+# .\" held by: FILE FUNCTION
+PROMISE = re.compile(r"\b(?:never|always|at most|exactly|only once)\b", re.I)
+# Names of keys, and titles.
+NO_PROMISE = re.compile(r"\.(?:It )?(?:Ic|Qq|Li|Cm|Ql|S[hsx]) .*|, always$", re.M)
+
+
+def promises(text):
+    """(line number, line, what the comments before it name), without examples."""
+    held, literal = [], False
+    for number, line in enumerate(text.splitlines(), 1):
+        literal = line.startswith(".Bd -literal") or (literal and not line.startswith(".Ed"))
+        if line.startswith('.\\" held by: '):
+            held.append(line.removeprefix('.\\" held by: '))
+            continue
+        if held or (not literal and not line.startswith('.\\"') and PROMISE.search(NO_PROMISE.sub("", line))):
+            yield number, line, held
+        held = []
+
+
+def test_promises_of_pages_name_their_tests():
+    pages = [path for path in FILES if re.fullmatch(r"\.[1-8]", path.suffix) or re.search(r"\.[1-8]\.in$", path.name)]
+    wrong, n = [], 0
+    for path in pages:
+        for number, line, held in promises(text_of(path)):
+            n += 1
+            if not PROMISE.search(line):
+                wrong.append(f"{path}:{number}: promises nothing, so no test needs to hold it: {line}")
+            for test in held or ["(none)"]:
+                file, _, function = test.partition(" ")
+                if file not in map(str, FILES) or not re.search(rf"\b(?:def|void) {function}\(", text_of(file)):
+                    wrong.append(f"{path}:{number}: the test that holds it: {test}: {line}")
+    assert n > 40 and not wrong, "\n".join(wrong)
+
+
 def test_scripts_pass_shellcheck():
     scripts = [path for path in FILES
                if re.match(r"#!.*\b(?:ba)?sh\b", text_of(path)[:40]) or path.suffix in (".sh", ".bash")]

@@ -579,6 +579,7 @@ NO_OPTION = {"wiat": GLib.Variant("b", True)}
     ("StartTree", "sa{sv}a{sv}", ("nap", {}, {"attach": GLib.Variant("s", "yes")}),
      "the option 'attach' is of the type 'b', not 's'"),
     ("StartTree", "sa{sv}a{sv}", ("nap", {}, {"token": GLib.Variant("s", "")}), f"'' {BAD_TOKEN}"),
+    ("StartTree", "sa{sv}a{sv}", ("nap", {}, {"token": GLib.Variant("s", "x" * 51)}), f"'{'x' * 51}' {BAD_TOKEN}"),
     ("StartText", "ssa{sv}a{sv}", ("own", "{}", {}, NO_OPTION), "there is no option 'wiat'; StartText has 'token'"),
     ("StartText", "ssa{sv}a{sv}", ("own", "{}", {}, {"token": GLib.Variant("s", "a/b")}), f"'a/b' {BAD_TOKEN}"),
     ("HaltTree", "sa{sv}", ("nap", NO_OPTION),
