@@ -848,16 +848,17 @@ bool input_force(Run *run, NodeId node, Status status, Cause *why, uint64_t now)
 /* These are the inputs that a user could give before the first tick, but nothing can come between them and the start.
  */
 static void take_over(Run *run, const RunTaken *taken, uint64_t now) {
-        g_autofree char *text = g_strdup_printf("taken over from %s", taken->run);
+        g_autofree char *by = g_strdup_printf("a retry of %s", taken->run),
+                        *why = g_strdup_printf("taken over from %s", taken->run);
 
         join_input(run);
         begin_input(run, now);
-        set_variables(run, taken->variables, text);
+        set_variables(run, taken->variables, by);
         for (unsigned i = 0; i < taken->nodes->len; i++) {
                 join_input(run);
                 begin_input(run, now);
                 (void) force(run, g_array_index(taken->nodes, NodeId, i), STATUS_SUCCESS,
-                             cause_new(CAUSE_FORCED, NULL, text));
+                             cause_new(CAUSE_FORCED, NULL, why));
         }
 }
 

@@ -72,6 +72,7 @@ def test_what_failed_runs_again(btd, deploy):
     variables = btd.btctl("get", "deploy.2").stdout.splitlines()
     assert {"n=1", 'out_Build="built"', 'who="you"'} <= set(variables)
     assert "success, taken over from deploy.1" in btd.btctl("show", "deploy.2").stdout
+    assert "set by a retry of deploy.1" in btd.btctl("show", "deploy.2").stdout
 
 
 def test_from_a_node(btd, deploy):
