@@ -510,11 +510,11 @@ static json_object *schema_of_trees(void) {
         return schema;
 }
 
-static json_object *schema_of_include(void) {
+static json_object *schema_of_files(const char *doc) {
         json_object *schema = schema_of_kind("array");
 
         json_object_object_add(schema, "items", schema_of_kind("string"));
-        json_object_object_add(schema, "description", string_value("files whose trees this file can use"));
+        json_object_object_add(schema, "description", string_value(doc));
         return schema;
 }
 
@@ -589,7 +589,8 @@ json_object *schema_new(const NodeType *const *const *tables) {
         schema_add_params(properties, required, header_params, true);
         json_object_object_add(version, "const", json_object_new_int64(HEADER_VERSION));
         json_object_object_add(properties, "btd", version);
-        json_object_object_add(properties, "include", schema_of_include());
+        json_object_object_add(properties, "include", schema_of_files("files whose trees this file can use"));
+        json_object_object_add(properties, "lua", schema_of_files("Lua files whose functions its expressions can use"));
         json_object_object_add(properties, "trees", schema_of_trees());
         add_tree(properties);
 

@@ -16,6 +16,7 @@
 
 #define TREE_NAME_MAX 100u
 #define TREE_SUFFIX ".json"
+#define LUA_SUFFIX ".lua"
 /* boot.json.d has the drop-ins of boot.json. */
 #define DROPINS_SUFFIX TREE_SUFFIX ".d"
 #define DROPINS_MAX 50u                      /* of one file */

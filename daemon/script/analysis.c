@@ -364,9 +364,21 @@ static char *parser_name(Parser *parser) {
         return NULL;
 }
 
+/* Functions and libraries are the same for all chunks. place: the whole place that is assigned, or its beginning. */
+static void check_not_of_library(Parser *parser, const Token *place) {
+        Token behind = token_next(place->start + place->length, parser->end);
+        g_autofree char *name = g_strndup(place->start, place->length);
+
+        if (behind.start == parser->token.start && sandbox_is_name(name) && !is_local(parser, place) &&
+            !is_extra(parser, place))
+                parser_fail(parser, place, "'%s' belongs to the language here, so it cannot be set", name);
+}
+
 static void parser_assign(Parser *parser, const Token *place, char *variable) {
-        if (!variable)
+        if (!variable) {
+                check_not_of_library(parser, place);
                 return;
+        }
 
         if (parser->kind == SCRIPT_EXPRESSION)
                 parser_fail(parser, place, "an expression cannot set a variable, but this sets '%s'", variable);

@@ -94,10 +94,10 @@ static const char *hint(ScriptKind kind, const char *code, size_t offset) {
 }
 
 /* Lua's message without the line number, since the place is reported otherwise. */
-static const char *skip_line(const char *message) {
-        const char *p = message + strlen(CHUNK_NAME ":");
+static const char *skip_line(const char *chunk, const char *message) {
+        const char *p = message + strlen(chunk) + 1;
 
-        if (!g_str_has_prefix(message, CHUNK_NAME ":"))
+        if (!g_str_has_prefix(message, chunk) || message[strlen(chunk)] != ':')
                 return message;
 
         p += strspn(p, "0123456789");
@@ -129,17 +129,19 @@ static char *describe(const char *message) {
         return g_strdup_printf("%s%.*s near %s", first, length, rest, token);
 }
 
-static void syntax_error(ScriptKind kind, const Source *source, const char *message, char **ret_error,
-                         size_t *ret_offset) {
-        size_t offset = error_offset(source, skip_line(message));
-        g_autofree char *what = describe(skip_line(message));
+static void syntax_error(ScriptKind kind, const char *chunk, const Source *source, const char *message,
+                         char **ret_error, size_t *ret_offset) {
+        size_t offset = error_offset(source, skip_line(chunk, message));
+        g_autofree char *what = describe(skip_line(chunk, message));
 
         *ret_error = g_strconcat(what, strstr(what, " near ") ? hint(kind, source->code, offset) : "", NULL);
         *ret_offset = offset;
 }
 
 /* Leaves the function on the stack. -EINVAL: leaves nothing; with an error message, and the offset in the code. */
-static int chunk_load(lua_State *lua, ScriptKind kind, const char *code, char **ret_error, size_t *ret_offset) {
+static int chunk_load(lua_State *lua, ScriptKind kind, const char *chunk, const char *code, char **ret_error,
+                      size_t *ret_offset) {
+        g_autofree char *name = g_strconcat("=", chunk, NULL);
         Source source = {
                 /* Lua does not take text that begins with a space for bytecode. */
                 .prefix = kind == SCRIPT_EXPRESSION ? "return " : " ",
@@ -150,13 +152,13 @@ static int chunk_load(lua_State *lua, ScriptKind kind, const char *code, char **
         int status;
 
         budget_begin(lua);
-        status = lua_load(lua, on_read, &source, "=" CHUNK_NAME, "t");
+        status = lua_load(lua, on_read, &source, name, "t");
         budget_end(lua);
         if (status == LUA_OK)
                 return 0;
 
         message = status == LUA_ERRMEM ? "needs more than " BUDGET_MEMORY_TEXT " of memory" : lua_tostring(lua, -1);
-        syntax_error(kind, &source, message, ret_error, ret_offset);
+        syntax_error(kind, chunk, &source, message, ret_error, ret_offset);
         lua_pop(lua, 1);
         return -EINVAL;
 }
@@ -185,13 +187,22 @@ struct Script {
         const uint32_t *lines;
         const char *const *extra; /* borrowed, or NULL */
         Analysis analysis;
-        GArray *uses; /* Use */
+        GArray *uses;         /* Use */
+        GPtrArray *libraries; /* of Library, to be executed before; NULL: it uses none */
+};
+
+struct Library {
+        lua_State *lua;
+        int function; /* in the registry */
+        char *name, *code;
+        Analysis analysis;
 };
 
 struct Scripts {
         lua_State *lua;
         Budget budget;
-        GPtrArray *compiled; /* Script */
+        GPtrArray *compiled;  /* Script */
+        GPtrArray *libraries; /* Library */
 };
 
 /* The tables that are always on the stack, from the bottom. */
@@ -335,8 +346,18 @@ static void script_free(void *data) {
 
         analysis_clear(&script->analysis);
         g_array_unref(script->uses);
+        g_clear_pointer(&script->libraries, g_ptr_array_unref);
         g_free(script->code);
         g_free(script);
+}
+
+static void library_free(void *data) {
+        Library *library = data;
+
+        analysis_clear(&library->analysis);
+        g_free(library->name);
+        g_free(library->code);
+        g_free(library);
 }
 
 Scripts *scripts_new(void) {
@@ -344,6 +365,7 @@ Scripts *scripts_new(void) {
 
         scripts->lua = budget_new_state(&scripts->budget);
         scripts->compiled = g_ptr_array_new_with_free_func(script_free);
+        scripts->libraries = g_ptr_array_new_with_free_func(library_free);
         sandbox_open(scripts->lua);
         values_prepare(scripts->lua);
         bindings_prepare(scripts->lua);
@@ -355,6 +377,7 @@ void scripts_free(Scripts *scripts) {
                 return;
 
         g_ptr_array_unref(scripts->compiled);
+        g_ptr_array_unref(scripts->libraries);
         lua_close(scripts->lua);
         g_free(scripts);
 }
@@ -389,17 +412,126 @@ static GArray *uses_of(lua_State *lua, const Analysis *analysis) {
         return uses;
 }
 
-int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const char *const *extra,
-                    const char *const *members, const Script **ret, char **ret_error, size_t *ret_offset) {
+int scripts_add_library(Scripts *scripts, const char *name, const char *code, const Library **ret, char **ret_error,
+                        size_t *ret_offset) {
         g_auto(Analysis) analysis = {};
+        Library *library;
+        int r;
+
+        r = chunk_load(scripts->lua, SCRIPT_CODE, name, code, ret_error, ret_offset);
+        if (r < 0)
+                return r;
+
+        r = analysis_make(SCRIPT_CODE, code, NULL, NULL, &analysis, ret_error, ret_offset);
+        if (r < 0) {
+                lua_pop(scripts->lua, 1);
+                return r;
+        }
+
+        library = g_new(Library, 1);
+        *library = (Library){
+                .lua = scripts->lua,
+                .function = luaL_ref(scripts->lua, LUA_REGISTRYINDEX),
+                .name = g_strdup(name),
+                .code = g_strdup(code),
+                .analysis = analysis,
+        };
+        analysis = (Analysis){};
+        g_ptr_array_add(scripts->libraries, library);
+        *ret = library;
+        return 0;
+}
+
+const char *const *library_defines(const Library *library) {
+        return (const char *const *) library->analysis.writes;
+}
+
+const char *library_name(const Library *library) {
+        return library->name;
+}
+
+/* The first place in the code with the name. */
+static size_t find_token(const char *code, const char *name) {
+        const char *end = code + strlen(code);
+        Token token = token_next(code, end);
+
+        while (token.kind != TOKEN_END && (token.kind != TOKEN_NAME || token.length != strlen(name) ||
+                                           memcmp(token.start, name, token.length) != 0))
+                token = token_next(token.start + token.length, end);
+
+        return (size_t) (token.start - code);
+}
+
+size_t library_find(const Library *library, const char *name) {
+        return find_token(library->code, plain_key(name));
+}
+
+/* NULL: none of them defines the name. */
+static const Library *find_definer(const GPtrArray *libraries, const char *name) {
+        PTRS_FOREACH(const Library, library, libraries)
+                if (g_strv_contains(library_defines(library), name))
+                        return library;
+
+        return NULL;
+}
+
+const char *library_lacks(const Library *library, const GPtrArray *libraries) {
+        for (char **name = library->analysis.reads; *name; name++)
+                if (!find_definer(libraries, *name))
+                        return *name;
+
+        return NULL;
+}
+
+/* Removes the names that libraries define; true: there are any. */
+static bool remove_defined(char **names, const GPtrArray *libraries) {
+        char **kept = names;
+
+        for (char **name = names; *name; name++)
+                if (find_definer(libraries, *name))
+                        g_free(*name);
+                else
+                        *kept++ = *name;
+
+        if (!*kept)
+                return false;
+        while (*kept)
+                *kept++ = NULL;
+        return true;
+}
+
+/* What libraries define is no variable. */
+static int use_libraries(Analysis *analysis, const char *code, const GPtrArray *libraries, bool *ret_used,
+                         char **ret_error, size_t *ret_offset) {
+        for (char **name = analysis->writes; *name; name++) {
+                const Library *definer = find_definer(libraries, *name);
+
+                if (!definer)
+                        continue;
+                *ret_error = g_strdup_printf("'%s' is defined in %s, so it cannot be set here", *name, definer->name);
+                *ret_offset = find_token(code, *name);
+                return -EINVAL;
+        }
+
+        *ret_used = remove_defined(analysis->reads, libraries);
+        return 0;
+}
+
+int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const char *const *extra,
+                    const char *const *members, GPtrArray *libraries, const Script **ret, char **ret_error,
+                    size_t *ret_offset) {
+        g_auto(Analysis) analysis = {};
+        bool uses_libraries = false;
         Script *script;
         int r;
 
-        r = chunk_load(scripts->lua, kind, code, ret_error, ret_offset);
+        r = chunk_load(scripts->lua, kind, CHUNK_NAME, code, ret_error, ret_offset);
         if (r < 0)
                 return r;
 
         r = analysis_make(kind, code, extra, members, &analysis, ret_error, ret_offset);
+        if (r == 0 && libraries)
+                r = use_libraries(&analysis, code, libraries, &uses_libraries, ret_error, ret_offset);
         if (r < 0) {
                 lua_pop(scripts->lua, 1);
                 return r;
@@ -414,6 +546,7 @@ int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const c
                 .extra = extra,
                 .analysis = analysis,
                 .uses = uses_of(scripts->lua, &analysis),
+                .libraries = uses_libraries ? g_ptr_array_ref(libraries) : NULL,
         };
         analysis = (Analysis){};
         g_ptr_array_add(scripts->compiled, script);
@@ -441,14 +574,14 @@ const char *const *script_writes(const Script *script) {
 }
 
 /* "code:3: message": removes the line number from the message and returns it. 0: there is none. */
-static unsigned take_line(const char **message) {
+static unsigned take_line(const char *chunk, const char **message) {
         unsigned long line;
         char *end;
 
-        if (!g_str_has_prefix(*message, CHUNK_NAME ":"))
+        if (!g_str_has_prefix(*message, chunk) || (*message)[strlen(chunk)] != ':')
                 return 0;
 
-        line = strtoul(*message + strlen(CHUNK_NAME ":"), &end, 10);
+        line = strtoul(*message + strlen(chunk) + 1, &end, 10);
         if (!g_str_has_prefix(end, ": "))
                 return 0;
 
@@ -487,6 +620,25 @@ static char *quote(const Script *script, unsigned line) {
         if (lines && *lines)
                 return g_strdup_printf("line %" PRIu32 " of %s: %s", *lines, script->file, text);
         return strchr(code, '\n') ? g_strdup_printf("line %u: %s", line, text) : g_steal_pointer(&text);
+}
+
+/* The place of an error of Lua, which is removed from the message. "size(x) > 3: line 7 of backup.lua: return x.size"
+ */
+static char *quote_place(const Script *script, const char **message) {
+        unsigned line = take_line(CHUNK_NAME, message);
+
+        for (unsigned i = 0; line == 0 && script->libraries && i < script->libraries->len; i++) {
+                const Library *library = script->libraries->pdata[i];
+                unsigned inside = take_line(library->name, message);
+
+                if (inside > 0) {
+                        g_autofree char *own = quote(script, 0), *text = quote_line(library->code, inside);
+
+                        return g_strdup_printf("%s: line %u of %s: %s", own, inside, library->name, text);
+                }
+        }
+
+        return quote(script, line);
 }
 
 /* "battery is not set" */
@@ -560,7 +712,6 @@ static char *clean(const char *message) {
 static char *script_error(const Script *script, const Blackboard *blackboard, int status) {
         g_autofree char *text = NULL, *where = NULL, *valid = NULL;
         const char *message;
-        unsigned line;
 
         if (status == LUA_ERRMEM)
                 message = "used more than " BUDGET_MEMORY_TEXT " of memory";
@@ -569,9 +720,8 @@ static char *script_error(const Script *script, const Blackboard *blackboard, in
         else
                 message = lua_tostring(script->lua, -1);
 
-        line = take_line(&message);
+        where = quote_place(script, &message);
         valid = clean(message);
-        where = quote(script, line);
         text = explain_nil(script, blackboard, valid) ?: rename_global(valid);
         return g_strdup_printf("%s: %s", where, text);
 }
@@ -594,6 +744,57 @@ static void end(const Script *script) {
         }
 }
 
+/* Nothing is left of what an earlier evaluation has set. */
+static void forget_libraries(lua_State *lua, const GPtrArray *libraries) {
+        PTRS_FOREACH(const Library, library, libraries)
+                for (const char *const *name = library_defines(library); *name; name++) {
+                        lua_pushnil(lua);
+                        lua_setfield(lua, BINDINGS_GLOBALS, *name);
+                }
+}
+
+/* Up to the last one, or to all of them if it is NULL. Leaves an error message on the stack if one fails. */
+static int run_libraries(lua_State *lua, const GPtrArray *libraries, const Library *last) {
+        int status = LUA_OK;
+
+        for (unsigned i = 0; status == LUA_OK && i < libraries->len; i++) {
+                const Library *library = libraries->pdata[i];
+
+                lua_rawgeti(lua, LUA_REGISTRYINDEX, library->function);
+                status = lua_pcall(lua, 0, 0, 0);
+                if (library == last)
+                        break;
+        }
+
+        return status;
+}
+
+int library_try(const Library *library, const GPtrArray *libraries, char **ret_error, size_t *ret_offset) {
+        lua_State *lua = library->lua;
+        const char *message, *at = library->code;
+        unsigned line;
+        int status;
+
+        forget_libraries(lua, libraries);
+        sandbox_set_blackboard(lua, NULL);
+        budget_begin(lua);
+        status = run_libraries(lua, libraries, library);
+        budget_end(lua);
+        if (status != LUA_OK) {
+                message = status == LUA_ERRMEM               ? "needs more than " BUDGET_MEMORY_TEXT " of memory"
+                          : lua_type(lua, -1) == LUA_TSTRING ? lua_tostring(lua, -1)
+                                                             : "an error value that is not text";
+                for (line = take_line(library->name, &message); line > 1 && strchr(at, '\n'); line--)
+                        at = strchr(at, '\n') + 1;
+                *ret_error = clean(message);
+                *ret_offset = (size_t) (at + strspn(at, " \t") - library->code);
+        }
+
+        lua_settop(lua, BINDINGS_TOP);
+        forget_libraries(lua, libraries);
+        return status == LUA_OK ? 0 : -EINVAL;
+}
+
 /* Leaves the value on the stack. */
 static int call(const Script *script, const Blackboard *blackboard, json_object *const *extra, char **ret_error) {
         g_autofree char *reason = NULL;
@@ -607,9 +808,14 @@ static int call(const Script *script, const Blackboard *blackboard, json_object 
         }
 
         sandbox_set_blackboard(lua, blackboard);
-        lua_rawgeti(lua, LUA_REGISTRYINDEX, script->function);
+        if (script->libraries)
+                forget_libraries(lua, script->libraries);
         budget_begin(lua);
-        status = lua_pcall(lua, 0, 1, 0);
+        status = script->libraries ? run_libraries(lua, script->libraries, NULL) : LUA_OK;
+        if (status == LUA_OK) {
+                lua_rawgeti(lua, LUA_REGISTRYINDEX, script->function);
+                status = lua_pcall(lua, 0, 1, 0);
+        }
         budget_end(lua);
         if (status == LUA_OK)
                 return 0;

@@ -17,6 +17,8 @@
 
 typedef struct Scripts Scripts;
 typedef struct Script Script;
+/* A Lua file, whose functions scripts can use. */
+typedef struct Library Library;
 
 typedef enum ScriptKind {
         SCRIPT_EXPRESSION, /* has a value, sets nothing */
@@ -28,13 +30,32 @@ Scripts *scripts_new(void);
 void scripts_free(Scripts *scripts);
 
 /*
+ * The file is executed anew in each evaluation that uses one of the names that it defines, so it keeps no state,
+ * either. It has no access to variables: they are arguments of its functions. It can use the names of other libraries.
+ * name: for error messages. Otherwise as scripts_compile().
+ */
+int scripts_add_library(Scripts *scripts, const char *name, const char *code, const Library **ret, char **ret_error,
+                        size_t *ret_offset);
+/* The names of its functions and other values, sorted. */
+const char *const *library_defines(const Library *library);
+const char *library_name(const Library *library);
+/* The first place in its text with the name. */
+size_t library_find(const Library *library, const char *name);
+/* The first name that neither it nor another one of the libraries (of Library) defines; NULL: there is none. */
+const char *library_lacks(const Library *library, const GPtrArray *libraries);
+/* Executes it once, with those before it. -EINVAL: with an error message, and the place of the line. */
+int library_try(const Library *library, const GPtrArray *libraries, char **ret_error, size_t *ret_offset);
+
+/*
  * extra: names of values that each evaluation passes besides the variables (NULL-terminated, borrowed), or NULL.
  * members: if these values are objects with known members, their names (NULL-terminated): a script that uses another
  * one is refused. NULL: a script can use any member.
+ * libraries: of Library, which it can use; or NULL. Referenced.
  * -EINVAL: with an error message, and the offset in the code that it is about.
  */
 int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const char *const *extra,
-                    const char *const *members, const Script **ret, char **ret_error, size_t *ret_offset);
+                    const char *const *members, GPtrArray *libraries, const Script **ret, char **ret_error,
+                    size_t *ret_offset);
 
 const char *script_code(const Script *script);
 /* For error messages: the lines of the code are these lines of a file, and then 0. Both are borrowed. */

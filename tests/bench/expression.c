@@ -71,7 +71,7 @@ int main(void) {
                 blackboard_set(blackboard, key, json_object_new_int64(i));
         }
         blackboard_set(blackboard, "battery", json_object_new_int64(15));
-        if (scripts_compile(scripts, SCRIPT_EXPRESSION, "battery < 20", NULL, NULL, &script, &error, &offset) < 0)
+        if (scripts_compile(scripts, SCRIPT_EXPRESSION, "battery < 20", NULL, NULL, NULL, &script, &error, &offset) < 0)
                 abort();
 
         for (unsigned i = 0; i < SAMPLES; i++) {

@@ -33,7 +33,7 @@ static double run(const char *code) {
         size_t offset;
         double begin;
 
-        if (scripts_compile(scripts, SCRIPT_CODE, code, NULL, NULL, &script, &error, &offset) < 0)
+        if (scripts_compile(scripts, SCRIPT_CODE, code, NULL, NULL, NULL, &script, &error, &offset) < 0)
                 abort();
 
         begin = processor_ms();

@@ -74,8 +74,8 @@ static void compile(Scripts *scripts, ScriptKind kind, const char *code) {
         g_autofree char *error = NULL;
         const Script *script;
         size_t offset = 0;
-        int r = scripts_compile(scripts, kind, code, kind == SCRIPT_EXPRESSION ? extra : NULL, NULL, &script, &error,
-                                &offset);
+        int r = scripts_compile(scripts, kind, code, kind == SCRIPT_EXPRESSION ? extra : NULL, NULL, NULL, &script,
+                                &error, &offset);
 
         check(r, error);
         g_assert_cmpuint(offset, <=, strlen(code));

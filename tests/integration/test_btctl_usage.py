@@ -212,6 +212,10 @@ def test_validate_what_uses_other_files(tmp_path):
     assert btctl("--user", "validate", str(boot), env=env) == (0, f"{boot}: ok, 11 nodes\n", "")
     assert btctl("validate", str(files / "steps.json")) == (0, f"{files}/steps.json: ok, only trees for other files\n", "")
 
+    (files / "bytes.lua").write_bytes(b"function f() end -- \xff")
+    (files / "lua.json").write_text('{ "btd": 1, "lua": ["bytes.lua"], "root": { "type": "Condition", "test": "f() == nil" } }')
+    assert btctl("validate", str(files / "lua.json")) == (1, "", f"{files}/bytes.lua:1:21: error: this byte is not UTF-8 text\n")
+
     (path / "elsewhere.json").write_text('{ "btd": 1,\n  "root": { "type": "AlwaysSucces" } }')
     wrong = f"{path}/elsewhere.json:2:21: error: unknown type 'AlwaysSucces'; did you mean 'AlwaysSuccess'? (in AlwaysSucces)\n"
     assert btctl("--user", "validate", str(boot), env=env) == (

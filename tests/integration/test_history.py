@@ -635,6 +635,25 @@ def test_files_with_one_name(kept):
     assert "cam (SubTree)" in kept.btctl("replay", "main.1").stdout
 
 
+def test_a_run_keeps_its_lua_files(kept):
+    file = pathlib.Path(kept.trees, "answers.lua")
+    file.write_text("function answer() return 1 end")
+    kept.tree("main", {"type": "Sequence", "children": [
+        {"type": "WaitFor", "child": {"type": "Condition", "test": "go"}},
+        {"type": "Script", "code": "go = answer()"}]}, lua=["answers"], inputs={"go": {"type": "any", "default": False}},
+        outputs={"go": "any"})
+    kept.start()
+    path = kept.client.start("main")[1]
+    kept.stop(signal.SIGKILL)
+    file.write_text("function answer() return 2 end")
+    kept.start()
+    assert kept.client.run_property(path, "Status") == "running"
+    assert kept.btctl("set", "main.1", "go=true").returncode == 0
+    assert kept.btctl("wait", "main.1").returncode == 0
+    assert "main.1: success" in kept.btctl("show", "main.1", "-q").stdout
+    assert kept.btctl("get", "main.1", "go").stdout == "1\n"
+
+
 @pytest.mark.parametrize("years", [-50, 50])
 def test_the_clock_was_set(kept, tmp_path, years):
     """... after the run had been started: how long something took does not depend on that."""

@@ -23,8 +23,8 @@ FILES = "btctl: tree files have changed on disk; 'btctl reload' loads them\n"
 
 @pytest.fixture
 def shelf(btd, tmp_path):
-    """Two directories of trees: the first one has plain.json, shared.json, user.json, which includes it, and
-    link.json; the second one has low.json. The third one does not exist."""
+    """Two directories of trees: the first one has plain.json, shared.json, user.json, which includes it,
+    link.json, and coded.json, which uses done.lua; the second one has low.json. The third one does not exist."""
     class Shelf:
         first, second, third = pathlib.Path(btd.trees), tmp_path / "second", tmp_path / "some/third"
         target = tmp_path / "elsewhere.txt"
@@ -32,7 +32,7 @@ def shelf(btd, tmp_path):
         @staticmethod
         def stale():
             """The trees that need a reload, and whether any file does."""
-            return {name for name in ("plain", "user", "link", "low") if btd.client.get(
+            return {name for name in ("plain", "user", "link", "low", "coded") if btd.client.get(
                 f"/org/btd1/tree/{name}", TREE, "NeedReload")}, btd.client.get("/org/btd1", MANAGER, "NeedReload")
 
         @staticmethod
@@ -43,6 +43,8 @@ def shelf(btd, tmp_path):
     btd.tree("plain", DONE)
     btd.tree("shared", json.dumps({"btd": 1, "trees": {"part": {"root": DONE}}}))
     btd.tree("user", {"type": "SubTree", "tree": "part"}, include=["shared.json"])
+    (it.first / "done.lua").write_text("function done() return true end")
+    btd.tree("coded", {"type": "Condition", "test": "done()"}, lua=["done.lua"])
     it.target.write_text(tree_text(DONE))
     (it.first / "link.json").symlink_to(it.target)
     (it.second / "low.json").write_text(tree_text(DONE))
@@ -73,6 +75,7 @@ OTHER = tree_text({"type": "AlwaysFailure"})
     ("mode changed", lambda shelf: (shelf.first / "plain.json").chmod(0o600), {"plain"}),
     ("removed", lambda shelf: (shelf.first / "plain.json").unlink(), {"plain"}),
     ("included", lambda shelf: replace(shelf.first / "shared.json", "{"), {"user"}),
+    ("a Lua file", lambda shelf: replace(shelf.first / "done.lua", "function done() end"), {"coded"}),
     ("target of a link", lambda shelf: shelf.target.write_text(OTHER), {"link"}),
     ("link", lambda shelf: replace(shelf.first / "link.json", OTHER), {"link"}),
     ("low", lambda shelf: (shelf.second / "low.json").write_text(OTHER), {"low"}),
@@ -122,7 +125,7 @@ def test_more_changes_than_the_kernel_stores(shelf):
     for _ in range(n // 2 + 1):
         os.utime(shelf.first / "shared.json")
         os.utime(shelf.first / "user.json")
-    assert shelf.stale() == ({"plain", "user", "link", "low"}, True)
+    assert shelf.stale() == ({"plain", "user", "link", "low", "coded"}, True)
     shelf.reload()
     assert shelf.stale() == (set(), False)
 
@@ -162,7 +165,7 @@ def test_json(shelf, btd):
         return json.loads(result.stdout)
     (shelf.first / "plain.json").write_text(OTHER)
     assert {tree["name"]: tree["need_reload"] for tree in needs("list")} == {
-        "link": False, "low": False, "plain": True, "user": False}
+        "coded": False, "link": False, "low": False, "plain": True, "user": False}
     assert needs("status", "plain")["need_reload"] is True and needs("status", "user")["need_reload"] is False
     overview = needs("status")
     assert overview["need_reload"] is True

@@ -14,8 +14,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 EVERY = "tests/support/every_parameter.json"
 MANUAL = "daemon/definition/btd-tree.5"
 
-# It names another file. tests/unit/definition/test-definition-files.c tries it.
-NOT_IN_ONE_FILE = {"include"}
+# They name other files. tests/unit/definition/test-definition-files.c tries it.
+NOT_IN_ONE_FILE = {"include", "lua"}
 
 
 def btctl_json(*arguments):

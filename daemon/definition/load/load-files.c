@@ -2,13 +2,14 @@
 
 /*
  * Opens the files of a load, and reads their top parts. A unit is a file with all files that it includes, as if they
- * were one; a tree of the search path is a unit of its own.
+ * were one; a tree of the search path is a unit of its own. A unit has all Lua files that its files name.
  */
 
 #include <string.h>
 
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
+#include "definition/hints.h"
 #include "definition/load/loader.h"
 #include "definition/sources.h"
 
@@ -46,18 +47,18 @@ static TreeFile *add_text(Loader *loader, const char *path, char *contents, size
         if (loader->files->len > 1)
                 file->number = diagnostics_add_file(loader->diagnostics, path);
 
-        read_items(loader, file);
         return file;
 }
 
 TreeFile *loader_add_text(Loader *loader, const char *path, char *contents, size_t length) {
         TreeFile *file = add_text(loader, path, contents, length);
 
+        read_items(loader, file);
         loader_merge_dropins(loader, file);
         return file;
 }
 
-TreeFile *loader_read_file(Loader *loader, const char *path, char **ret_error) {
+static TreeFile *read_text(Loader *loader, const char *path, char **ret_error) {
         const DefinitionSources *sources = loader->sources;
         char *contents;
         size_t length;
@@ -69,8 +70,16 @@ TreeFile *loader_read_file(Loader *loader, const char *path, char **ret_error) {
         return r < 0 ? NULL : add_text(loader, path, contents, length);
 }
 
+TreeFile *loader_read_file(Loader *loader, const char *path, char **ret_error) {
+        TreeFile *file = read_text(loader, path, ret_error);
+
+        if (file)
+                read_items(loader, file);
+        return file;
+}
+
 /* The file at the path, read only once; NULL with an error message if it cannot be read. */
-static TreeFile *open_file(Loader *loader, const char *path, char **ret_error) {
+static TreeFile *open_file(Loader *loader, const char *path, bool lua, char **ret_error) {
         g_autofree char *id = source_id(path);
         TreeFile *file = g_hash_table_lookup(loader->file_ids, id);
         char *error = NULL;
@@ -80,9 +89,11 @@ static TreeFile *open_file(Loader *loader, const char *path, char **ret_error) {
                 return NULL;
         }
 
-        if (!file && (file = loader_read_file(loader, path, &error)))
+        if (!file && lua)
+                file = read_text(loader, path, &error);
+        else if (!file && (file = loader_read_file(loader, path, &error)))
                 loader_merge_dropins(loader, file);
-        else if (!file)
+        if (!file)
                 file = add_file(loader, tree_file_new_unreadable(path, error));
         if (file->contents)
                 return file;
@@ -92,10 +103,10 @@ static TreeFile *open_file(Loader *loader, const char *path, char **ret_error) {
 }
 
 /* NULL without an error message: it is not on the search path. */
-static TreeFile *open_on_path(Loader *loader, const char *name, char **ret_error) {
+static TreeFile *open_on_path(Loader *loader, const char *name, bool lua, char **ret_error) {
         const DefinitionSources *sources = loader->sources;
         g_autofree char *path = sources && sources->find ? sources->find(name, sources->userdata) : NULL;
-        TreeFile *file = path ? open_file(loader, path, ret_error) : NULL;
+        TreeFile *file = path ? open_file(loader, path, lua, ret_error) : NULL;
 
         if (file)
                 tree_file_note_name(file, name);
@@ -159,17 +170,17 @@ static char *include_problem(const Loader *loader, TreeFile *file) {
         return file->text.items ? NULL : g_strdup_printf("'%s' cannot be used, because it has errors", file->path);
 }
 
-static TreeFile *find_included(Loader *loader, const char *name, char **ret_error) {
+static TreeFile *find_included(Loader *loader, const char *name, bool lua, char **ret_error) {
+        const char *suffix = lua ? LUA_SUFFIX : TREE_SUFFIX;
         g_autofree char *path = loader->sources ? included_path(loader, loader->file, name) : NULL,
-                        *file_name = g_str_has_suffix(name, TREE_SUFFIX) ? g_strdup(name)
-                                                                         : g_strconcat(name, TREE_SUFFIX, NULL),
+                        *file_name = g_str_has_suffix(name, suffix) ? g_strdup(name) : g_strconcat(name, suffix, NULL),
                         *shown = excerpt(name, strlen(name));
         TreeFile *file;
 
         if (path)
-                return open_file(loader, path, ret_error);
+                return open_file(loader, path, lua, ret_error);
 
-        file = open_on_path(loader, file_name, ret_error);
+        file = open_on_path(loader, file_name, lua, ret_error);
         if (!file && !*ret_error)
                 *ret_error =
                         g_strdup_printf("there is no file '%s', neither beside this one nor on the search path", shown);
@@ -179,7 +190,7 @@ static TreeFile *find_included(Loader *loader, const char *name, char **ret_erro
 static void include_file(Loader *loader, Unit *unit, uint32_t item) {
         size_t length;
         g_autofree char *name = g_strdup(loader_string(loader, item, &length)), *error = NULL;
-        TreeFile *file = find_included(loader, name, &error), *from = loader->file;
+        TreeFile *file = find_included(loader, name, false, &error), *from = loader->file;
         Header ignored;
 
         if (file && !error)
@@ -198,23 +209,126 @@ static void include_file(Loader *loader, Unit *unit, uint32_t item) {
         from->wrong |= file->wrong;
 }
 
-static void include_files(Loader *loader, Unit *unit, uint32_t array) {
+static void lua_error(Loader *loader, Unit *unit, TreeFile *file, size_t offset, char *text) {
+        unit->lua_wrong = file->wrong = true;
+        diagnostics_add(loader->diagnostics, file->number, offset, false, NULL, text);
+}
+
+static void add_library(Loader *loader, Unit *unit, TreeFile *file) {
+        g_autofree char *name = g_path_get_basename(file->path);
+        const char *invalid;
+        const Library *library;
+        size_t offset;
+        char *error;
+
+        /* Lua reads bytes, but run records store texts. */
+        if (!g_utf8_validate(file->contents, (gssize) file->length, &invalid)) {
+                lua_error(loader, unit, file, (size_t) (invalid - file->contents),
+                          g_strdup("this byte is not UTF-8 text"));
+                return;
+        }
+
+        loader->scripts = loader->scripts ?: scripts_new();
+        if (scripts_add_library(loader->scripts, name, file->contents, &library, &error, &offset) < 0) {
+                lua_error(loader, unit, file, offset, error);
+                return;
+        }
+
+        if (!*library_defines(library)) {
+                lua_error(loader, unit, file, 0,
+                          g_strdup("it defines nothing: write 'function NAME(...)', without 'local' and without a "
+                                   "module that is returned"));
+                return;
+        }
+
+        if (!unit->libraries) {
+                unit->libraries = g_ptr_array_new();
+                unit->lua_files = g_ptr_array_new();
+        }
+        g_ptr_array_add(unit->libraries, (Library *) library);
+        g_ptr_array_add(unit->lua_files, file);
+}
+
+static void read_lua_file(Loader *loader, Unit *unit, uint32_t item) {
+        size_t length;
+        g_autofree char *name = g_strdup(loader_string(loader, item, &length)), *error = NULL;
+        TreeFile *file = find_included(loader, name, true, &error);
+
+        if (file && file->text.items)
+                error = g_strdup_printf("'%s' is a tree file", file->path);
+        if (error) {
+                unit->lua_wrong = true;
+                loader_error(loader, item, g_strdup_printf("lua: %s", error));
+        } else if (g_hash_table_add(unit->included, file))
+                add_library(loader, unit, file);
+        loader->file->wrong |= unit->lua_wrong;
+}
+
+/* A variable that is called as a function would be hidden in expressions. */
+static void check_names(Loader *loader, Unit *unit, const Plan *plan) {
+        for (unsigned i = 0; i < unit->libraries->len; i++) {
+                const Library *library = unit->libraries->pdata[i];
+
+                for (const char *const *name = library_defines(library); *name; name++)
+                        if (g_hash_table_contains(plan->input_names, *name) ||
+                            json_object_object_get_ex(plan->blackboard, *name, NULL))
+                                lua_error(loader, unit, unit->lua_files->pdata[i], library_find(library, *name),
+                                          g_strdup_printf("'%s' is a variable of the tree '%s', too; rename one", *name,
+                                                          plan->name));
+        }
+}
+
+/* The files can use each other's functions, so they are checked when all of them are known. */
+static void check_libraries(Loader *loader, Unit *unit) {
+        GHashTableIter iter;
+        void *plan;
+
+        if (unit->root)
+                check_names(loader, unit, unit->root);
+        for (g_hash_table_iter_init(&iter, unit->plans); g_hash_table_iter_next(&iter, NULL, &plan);)
+                check_names(loader, unit, plan);
+
+        for (unsigned i = 0; i < unit->libraries->len && !unit->lua_wrong; i++) {
+                const Library *library = unit->libraries->pdata[i];
+                const char *lacks = library_lacks(library, unit->libraries);
+                const Hint *hint = lacks ? hint_find(HINT_NAME, NULL, lacks) : NULL;
+                size_t offset = lacks ? library_find(library, lacks) : 0;
+                char *error;
+
+                if (hint) {
+                        g_autofree char *why = hint_format(hint);
+
+                        lua_error(loader, unit, unit->lua_files->pdata[i], offset,
+                                  g_strdup_printf("there is no '%s' here%s", lacks, why));
+                } else if (lacks)
+                        lua_error(loader, unit, unit->lua_files->pdata[i], offset,
+                                  g_strdup_printf("'%s' is not defined in a Lua file; a function gets variables of the "
+                                                  "tree as arguments",
+                                                  *lacks == '@' ? "_G" : lacks));
+                else if (library_try(library, unit->libraries, &error, &offset) < 0)
+                        lua_error(loader, unit, unit->lua_files->pdata[i], offset, error);
+        }
+}
+
+/* Reads the files of "include" or "lua". */
+static void read_files(Loader *loader, Unit *unit, const char *key, uint32_t array,
+                       void (*read)(Loader *loader, Unit *unit, uint32_t item), bool *unknown) {
         uint32_t item = array + 1;
 
         if (text_kind(loader_text(loader), array) != TEXT_ARRAY) {
-                unit->incomplete = true;
+                *unknown = true;
                 loader_error(loader, array,
-                             loader_unexpected(loader, array, "include: expected an array of file names"));
+                             loader_unexpected(loader, array, "%s: expected an array of file names", key));
                 return;
         }
 
         for (uint32_t i = 0; i < text_item(loader_text(loader), array)->count; i++) {
                 if (text_kind(loader_text(loader), item) == TEXT_STRING)
-                        include_file(loader, unit, item);
+                        read(loader, unit, item);
                 else {
-                        unit->incomplete = true;
+                        *unknown = true;
                         loader_error(loader, item,
-                                     loader_unexpected(loader, item, "include[%u]: expected the name of a file", i));
+                                     loader_unexpected(loader, item, "%s[%u]: expected the name of a file", key, i));
                 }
                 item = text_next(loader_text(loader), item);
         }
@@ -308,7 +422,7 @@ static void read_root(Loader *loader, Unit *unit, const Heading *heading) {
         add_other_root(loader, unit, unit->root, heading);
 }
 
-/* From an included file, only the trees are used. */
+/* From an included file, only the trees and the Lua files are used. */
 static void read_heading(Loader *loader, Unit *unit, TreeFile *file, Header *header) {
         Heading heading;
 
@@ -320,11 +434,13 @@ static void read_heading(Loader *loader, Unit *unit, TreeFile *file, Header *hea
                 read_root(loader, unit, &heading);
         if (heading.trees > 0)
                 read_trees(loader, unit, heading.trees);
+        if (heading.lua > 0)
+                read_files(loader, unit, "lua", heading.lua, read_lua_file, &unit->lua_wrong);
         if (heading.include == 0)
                 return;
 
         g_ptr_array_add(loader->including, file);
-        include_files(loader, unit, heading.include);
+        read_files(loader, unit, "include", heading.include, include_file, &unit->incomplete);
         g_ptr_array_set_size(loader->including, (int) loader->including->len - 1);
 }
 
@@ -349,6 +465,8 @@ Unit *loader_open_unit(Loader *loader, TreeFile *file) {
         loader->file = file;
         loader->plan = NULL;
         read_heading(loader, unit, file, &unit->header);
+        if (unit->libraries)
+                check_libraries(loader, unit);
         loader->file = from;
         loader->plan = plan;
         return unit;
@@ -357,6 +475,8 @@ Unit *loader_open_unit(Loader *loader, TreeFile *file) {
 void unit_free(Unit *unit) {
         g_hash_table_unref(unit->plans);
         g_hash_table_unref(unit->included);
+        g_clear_pointer(&unit->libraries, g_ptr_array_unref);
+        g_clear_pointer(&unit->lua_files, g_ptr_array_unref);
         g_free(unit);
 }
 
@@ -398,7 +518,7 @@ static Plan *find_unit_root(Loader *loader, const Plan *user, const char *name, 
         Unit *unit;
 
         *ret_error = NULL;
-        file = tree_name_valid(name) ? open_on_path(loader, base, ret_error) : NULL;
+        file = tree_name_valid(name) ? open_on_path(loader, base, false, ret_error) : NULL;
         if (!file && !*ret_error)
                 *ret_error = user->unit->incomplete ? NULL : no_tree(loader, user, name, ret_instead);
         if (!file)

@@ -21,13 +21,10 @@ typedef struct Part {
 } Part;
 
 static const Part file_parts[] = {
-        { "root", offsetof(Heading, root) },
-        { "blackboard", offsetof(Heading, blackboard) },
-        { "inputs", offsetof(Heading, inputs) },
-        { "outputs", offsetof(Heading, outputs) },
-        { "trees", offsetof(Heading, trees) },
-        { "include", offsetof(Heading, include) },
-        {},
+        { "root", offsetof(Heading, root) },     { "blackboard", offsetof(Heading, blackboard) },
+        { "inputs", offsetof(Heading, inputs) }, { "outputs", offsetof(Heading, outputs) },
+        { "trees", offsetof(Heading, trees) },   { "include", offsetof(Heading, include) },
+        { "lua", offsetof(Heading, lua) },       {},
 };
 
 static const Part tree_parts[] = {

@@ -136,9 +136,11 @@ static int on_compile(const Param *param, bool is_code, const char *code, const 
         Loader *loader = ((const Report *) userdata)->loader;
         ScriptKind kind = is_code ? SCRIPT_CODE : SCRIPT_EXPRESSION;
         uint32_t item = ((const Report *) userdata)->item;
+        const Unit *unit = loader->plan ? loader->plan->unit : NULL;
         bool is_array = text_kind(loader_text(loader), item) == TEXT_ARRAY;
-        /* The same code in other lines is another script. */
-        g_autofree char *index = g_strdup_printf("%p %d %u %u %s", (const void *) param->extra, kind,
+        /* The same code in other lines, or with other Lua files, is another script. */
+        g_autofree char *index = g_strdup_printf("%p %p %d %u %u %s", (const void *) param->extra,
+                                                 unit ? (void *) unit->libraries : NULL, kind,
                                                  is_array ? loader->file->number : 0, is_array ? item : 0, code);
         const Script *script = g_hash_table_lookup(loader->script_index, index);
         int r;
@@ -150,7 +152,7 @@ static int on_compile(const Param *param, bool is_code, const char *code, const 
                         loader->scripts = scripts_new();
 
                 r = scripts_compile(loader->scripts, kind, code, param->extra, lenient ? NULL : param->extra_members,
-                                    &script, ret_error, ret_offset);
+                                    unit ? unit->libraries : NULL, &script, ret_error, ret_offset);
                 if (r < 0)
                         return r;
 

@@ -620,7 +620,7 @@ static bool all_setters_known(GHashTable *plans) {
 
         g_hash_table_iter_init(&iter, plans);
         while (g_hash_table_iter_next(&iter, &plan, NULL))
-                if (((const Plan *) plan)->setters_unknown)
+                if (((const Plan *) plan)->setters_unknown || ((const Plan *) plan)->unit->lua_wrong)
                         return false;
 
         return true;
@@ -684,7 +684,7 @@ const char *const *loader_check_variables(Loader *loader, Plan *root, unsigned *
                 Plan *plan = g_ptr_array_index(loader->queue, i);
                 VariableCheck *check;
 
-                if (plan->setters_unknown || (plan == root && !outer))
+                if (plan->setters_unknown || plan->unit->lua_wrong || (plan == root && !outer))
                         continue;
 
                 check = variable_check_new(loader, plan, g_hash_table_contains(reachable, plan) ? outer : NULL,

@@ -171,6 +171,9 @@ struct Unit {
         GHashTable *plans;    /* name -> Plan */
         GHashTable *included; /* of TreeFile: all files of the unit */
         bool incomplete;      /* an include failed: its trees are not known */
+        GPtrArray *libraries; /* of Library: its Lua files; NULL: none */
+        GPtrArray *lua_files; /* of TreeFile, in the same order */
+        bool lua_wrong;       /* one of them has an error: its functions are not known */
 };
 
 /* A node whose children are being read. */
@@ -327,7 +330,7 @@ const void *loader_defaults(Loader *loader, const Param *params, size_t size);
 
 /* The items of the parts that are given, or 0. */
 typedef struct Heading {
-        uint32_t root, blackboard, inputs, outputs, trees, include;
+        uint32_t root, blackboard, inputs, outputs, trees, include, lua;
         uint32_t other_root; /* a second one, which is an error */
 } Heading;
 

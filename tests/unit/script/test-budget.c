@@ -45,7 +45,7 @@ static char *run(const char *code) {
         size_t offset;
         int r;
 
-        g_assert_cmpint(scripts_compile(scripts, SCRIPT_CODE, code, NULL, NULL, &script, &error, &offset), ==, 0);
+        g_assert_cmpint(scripts_compile(scripts, SCRIPT_CODE, code, NULL, NULL, NULL, &script, &error, &offset), ==, 0);
         n_looks = 0;
         timeless = true;
         r = script_run(script, blackboard, NULL, &error);
@@ -84,7 +84,7 @@ static void test_garbage(void) {
                 return;
         }
 
-        g_assert_cmpint(scripts_compile(scripts, SCRIPT_CODE, "x = s .. #s; y = { x, { x } }; s = 0", NULL, NULL,
+        g_assert_cmpint(scripts_compile(scripts, SCRIPT_CODE, "x = s .. #s; y = { x, { x } }; s = 0", NULL, NULL, NULL,
                                         &script, &error, &offset),
                         ==, 0);
         for (unsigned i = 0; i < 100; i++) {
@@ -105,7 +105,8 @@ static void test_compiling(void) {
         size_t offset;
 
         code = g_strdup_printf("x = '%s'", text);
-        g_assert_cmpint(scripts_compile(scripts, SCRIPT_CODE, code, NULL, NULL, &script, &error, &offset), ==, -EINVAL);
+        g_assert_cmpint(scripts_compile(scripts, SCRIPT_CODE, code, NULL, NULL, NULL, &script, &error, &offset), ==,
+                        -EINVAL);
         g_assert_cmpstr(error, ==, "needs more than 8 MiB of memory");
 }
 

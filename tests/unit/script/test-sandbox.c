@@ -15,7 +15,7 @@ static char *evaluate_in(Scripts *scripts, const char *code, const Blackboard *b
         size_t offset;
 
         g_test_message("%s", code);
-        if (scripts_compile(scripts, SCRIPT_EXPRESSION, code, NULL, NULL, &script, &error, &offset) < 0 ||
+        if (scripts_compile(scripts, SCRIPT_EXPRESSION, code, NULL, NULL, NULL, &script, &error, &offset) < 0 ||
             script_evaluate(script, blackboard, NULL, &value, &error) < 0)
                 return error;
 
@@ -35,7 +35,7 @@ static void run_in(Scripts *scripts, const char *code, Blackboard *blackboard) {
         const Script *script;
         size_t offset;
 
-        if (scripts_compile(scripts, SCRIPT_CODE, code, NULL, NULL, &script, &error, &offset) < 0 ||
+        if (scripts_compile(scripts, SCRIPT_CODE, code, NULL, NULL, NULL, &script, &error, &offset) < 0 ||
             script_run(script, blackboard, NULL, &error) < 0)
                 g_error("%s", error);
 }
@@ -116,8 +116,8 @@ static void test_moment(void) {
                 size_t offset;
 
                 blackboard_set_host(blackboard, &host, NULL);
-                g_assert_cmpint(scripts_compile(scripts, SCRIPT_EXPRESSION, cases[i].code, NULL, NULL, &script, &error,
-                                                &offset),
+                g_assert_cmpint(scripts_compile(scripts, SCRIPT_EXPRESSION, cases[i].code, NULL, NULL, NULL, &script,
+                                                &error, &offset),
                                 ==, 0);
                 g_assert_cmpint(script_evaluate(script, blackboard, NULL, &value, &error), ==, 0);
                 g_assert_cmpstr(json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN), ==, cases[i].value);
@@ -372,8 +372,9 @@ static void test_extra_is_not_kept(void) {
         size_t offset;
         bool truth;
 
-        g_assert_cmpint(scripts_compile(scripts, SCRIPT_EXPRESSION, "value", names, NULL, &script, &error, &offset), ==,
-                        0);
+        g_assert_cmpint(
+                scripts_compile(scripts, SCRIPT_EXPRESSION, "value", names, NULL, NULL, &script, &error, &offset), ==,
+                0);
         g_assert_cmpint(script_test(script, blackboard, &given, &truth, &error), ==, 0);
         later = evaluate_in(scripts, "value", blackboard);
         g_assert_cmpstr(later, ==, "null");

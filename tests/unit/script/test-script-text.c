@@ -12,7 +12,7 @@ static const Script *compile(Scripts *scripts, ScriptKind kind, const char *code
         size_t offset;
 
         g_test_message("%s", code);
-        if (scripts_compile(scripts, kind, code, NULL, NULL, &script, &error, &offset) < 0)
+        if (scripts_compile(scripts, kind, code, NULL, NULL, NULL, &script, &error, &offset) < 0)
                 g_error("%s: %zu: %s", code, offset, error);
 
         return script;
@@ -157,9 +157,9 @@ static void test_bad_text(void) {
                 size_t offset;
 
                 g_test_message("%s", cases[i].code);
-                g_assert_cmpint(
-                        scripts_compile(scripts, cases[i].kind, cases[i].code, NULL, NULL, &script, &error, &offset),
-                        ==, -EINVAL);
+                g_assert_cmpint(scripts_compile(scripts, cases[i].kind, cases[i].code, NULL, NULL, NULL, &script,
+                                                &error, &offset),
+                                ==, -EINVAL);
                 g_assert_cmpstr(error, ==, cases[i].error);
                 g_assert_cmpuint(offset, ==, cases[i].offset);
                 g_assert_null(script);
@@ -173,8 +173,8 @@ static void test_long_name(void) {
         size_t offset;
 
         g_assert_cmpstr(script_reads(script)[0], ==, longest);
-        g_assert_cmpint(scripts_compile(scripts, SCRIPT_EXPRESSION, longer, NULL, NULL, &script, &error, &offset), ==,
-                        -EINVAL);
+        g_assert_cmpint(scripts_compile(scripts, SCRIPT_EXPRESSION, longer, NULL, NULL, NULL, &script, &error, &offset),
+                        ==, -EINVAL);
         g_assert_cmpstr(error, ==, "the name of a variable must not be longer than 255 characters");
 }
 

@@ -35,7 +35,7 @@ static const Script *compile(Scripts *scripts, ScriptKind kind, const char *code
         size_t offset;
 
         g_test_message("%s", code);
-        if (scripts_compile(scripts, kind, code, extra, NULL, &script, &error, &offset) < 0)
+        if (scripts_compile(scripts, kind, code, extra, NULL, NULL, &script, &error, &offset) < 0)
                 g_error("%s: %zu: %s", code, offset, error);
 
         g_assert_cmpstr(script_code(script), ==, code);
