@@ -69,6 +69,13 @@ const Verb verb_table[] = {
         { "graph", "TREE|RUN|FILE", 1, 1, OPTION_BIT(OPTION_FORMAT) | OPTION_BIT(OPTION_DIRECTORY),
           "Draw a tree or a run as a picture", verb_graph },
         { "reload", NULL, 0, 0, 0, "Read the tree files again", verb_reload },
+        { "edit", "TREE", 1, 1, OPTION_BIT(OPTION_FULL), "Change values of a tree in a drop-in", verb_edit },
+        { "revert", "TREE", 1, 1, 0, "Remove what was changed at an installed tree", verb_revert },
+        { "delta", NULL, 0, 0, 0, "List what replaces, masks and extends tree files", verb_delta, true },
+        { "enable", "TREE...", 1, UINT_MAX, 0, "Start trees with btd", verb_enable },
+        { "disable", "TREE...", 1, UINT_MAX, 0, "Do not start trees with btd", verb_disable },
+        { "is-enabled", "TREE...", 1, UINT_MAX, 0, "Print whether trees start with btd", verb_is_enabled },
+        { "preset", "TREE...", 1, UINT_MAX, 0, "Enable or disable trees as the preset files say", verb_preset },
         { "validate", "FILE...", 1, UINT_MAX, OPTION_BIT(OPTION_FORMAT), "Check tree files, without btd",
           verb_validate },
         { "simulate", "FILE", 1, 1,
@@ -157,8 +164,6 @@ static const struct {
         const char *name, *hint;
 } foreign_verbs[] = {
         { "daemon-reload", "'btctl reload' reads the tree files again" },
-        { "disable", "a tree is started with btd if its file has \"autostart\": true" },
-        { "enable", "a tree is started with btd if its file has \"autostart\": true" },
         { "is-active", "'btctl status' shows whether a tree is running" },
         { "journal", "'btctl logs' shows what a run has logged" },
         { "kill", "'btctl halt' halts a run" },

@@ -48,6 +48,7 @@ const Option option_table[OPTION_MAX_] = {
         [OPTION_FROM] = { "from", 0, "NODE", "Begin with this node, also if it has succeeded" },
         [OPTION_YES] = { "yes", 'y', NULL, "Do not ask" },
         [OPTION_DRY_RUN] = { "dry-run", 0, NULL, "Only say what would be done" },
+        [OPTION_FULL] = { "full", 0, NULL, "Copy the whole file, and change the copy" },
         [OPTION_FORMAT] = { "format", 0, "FORMAT", "The format of the output" },
 };
 

@@ -50,6 +50,7 @@ typedef enum OptionId {
         OPTION_FROM,
         OPTION_YES,
         OPTION_DRY_RUN,
+        OPTION_FULL,
         OPTION_MAX_,
 } OptionId;
 

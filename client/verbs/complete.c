@@ -194,8 +194,8 @@ static const struct {
         unsigned first, last;
         const char *what, *files;
 } operand_table[] = {
-        { "start", 0, UINT_MAX, "trees" },
-        { "cat|history|stats|kept|forget", 0, 0, "trees" },
+        { "start|enable|disable|is-enabled|preset", 0, UINT_MAX, "trees" },
+        { "edit|revert|cat|history|stats|kept|forget", 0, 0, "trees" },
         { "halt|stop|restart", 0, UINT_MAX, "trees|runs" },
         { "wait|follow", 0, UINT_MAX, "trees|runs|past" },
         { "retry", 0, 0, "trees|runs|past" },

@@ -148,27 +148,24 @@ char *search_path_dropin_directory(const char *directory, const char *path) {
 }
 
 /* Adds the entries that no directory before has: name -> path. */
-static int list_dropins(const char *directory, SourceRefusal refusal, GTree *found, char **ret_error) {
+static int list_directory(const char *directory, const char *suffix, SourceRefusal refusal, GTree *found,
+                          char **ret_error) {
         DIR *stream = opendir(directory);
-        g_autofree char *refused = NULL, *around = NULL;
+        g_autofree char *refused = NULL;
         const struct dirent *file;
         struct stat st;
         int r = -errno;
 
-        if (!stream) {
-                around = g_path_get_dirname(directory);
-                /* Who reads the search path reports a directory of it that is none; trees of others do not depend on
-                 * it.
-                 */
-                if (r == -ENOENT || (r == -ENOTDIR && !g_file_test(around, G_FILE_TEST_IS_DIR)))
-                        return 0;
+        /* Something else around the directory is a fault of that one alone. */
+        if (!stream && (r == -ENOENT || (r == -ENOTDIR && lstat(directory, &st) < 0)))
+                return 0;
+        if (!stream)
                 return refuse(r, g_strdup_printf("'%s' cannot be read: %s", directory, g_strerror(-r)), ret_error);
-        }
 
         if (refusal && fstat(dirfd(stream), &st) >= 0)
                 refused = refusal(directory, &st);
         while (!refused && (file = readdir(stream)))
-                if (file->d_name[0] != '.' && g_str_has_suffix(file->d_name, TREE_SUFFIX) &&
+                if (file->d_name[0] != '.' && g_str_has_suffix(file->d_name, suffix) &&
                     !g_tree_lookup(found, file->d_name))
                         g_tree_insert(found, g_strdup(file->d_name), g_build_filename(directory, file->d_name, NULL));
         closedir(stream);
@@ -193,7 +190,7 @@ static int compare_names(const void *a, const void *b, void *userdata) {
         return strcmp(a, b);
 }
 
-static gboolean on_dropin(void *name, void *path, void *paths) {
+static gboolean on_listed(void *name, void *path, void *paths) {
         struct stat st;
 
         /* An empty file masks, too. */
@@ -203,23 +200,33 @@ static gboolean on_dropin(void *name, void *path, void *paths) {
         return false;
 }
 
-int search_path_dropins(const char *const *directories, const char *path, SourceRefusal refusal, GPtrArray *paths,
-                        char **ret_error) {
+int search_path_list(const char *const *directories, const char *suffix, SourceRefusal refusal, GPtrArray *paths,
+                     char **ret_error) {
         g_autoptr(GTree) found = g_tree_new_full(compare_names, NULL, g_free, g_free);
 
-        if (!g_str_has_suffix(path, TREE_SUFFIX) || !is_listed(directories, path))
-                return 0;
-
-        for (const char *const *directory = directories; *directory; directory++) {
-                g_autofree char *own = search_path_dropin_directory(*directory, path);
-                int r = list_dropins(own, refusal, found, ret_error);
+        for (; *directories; directories++) {
+                int r = list_directory(*directories, suffix, refusal, found, ret_error);
 
                 if (r < 0)
                         return r;
         }
 
-        g_tree_foreach(found, on_dropin, paths);
+        g_tree_foreach(found, on_listed, paths);
         return 0;
+}
+
+int search_path_dropins(const char *const *directories, const char *path, SourceRefusal refusal, GPtrArray *paths,
+                        char **ret_error) {
+        g_autoptr(GPtrArray) inside = g_ptr_array_new_with_free_func(g_free);
+
+        if (!g_str_has_suffix(path, TREE_SUFFIX) || !is_listed(directories, path))
+                return 0;
+
+        for (const char *const *directory = directories; *directory; directory++)
+                g_ptr_array_add(inside, search_path_dropin_directory(*directory, path));
+        g_ptr_array_add(inside, NULL);
+
+        return search_path_list((const char *const *) inside->pdata, TREE_SUFFIX, refusal, paths, ret_error);
 }
 
 static void offer_directory(const char *directory, Nearest *nearest, GPtrArray *names) {

@@ -70,8 +70,12 @@ char *search_path_find(const char *const *directories, const char *file);
 /* The directory, below that of the search path, with the drop-ins of the tree file: "/etc/btd/trees/boot.json.d". To be
  * freed. */
 char *search_path_dropin_directory(const char *directory, const char *path);
-/* The drop-ins of a tree file that is in one of the directories, sorted by file name: see systemd.unit(5). refusal: of
- * a directory; may be NULL. */
+/* Adds the paths of the files with the suffix, sorted by file name, as systemd.unit(5) has drop-ins: of two with one
+ * name, the one in the earlier directory counts; an empty file or a link to /dev/null masks. refusal: of a directory;
+ * may be NULL. */
+int search_path_list(const char *const *directories, const char *suffix, SourceRefusal refusal, GPtrArray *paths,
+                     char **ret_error);
+/* The drop-ins of a tree file; none if it is in no directory of the search path. */
 int search_path_dropins(const char *const *directories, const char *path, SourceRefusal refusal, GPtrArray *paths,
                         char **ret_error);
 /* The tree in any of the directories that was probably meant. To be freed; NULL: none is similar. */

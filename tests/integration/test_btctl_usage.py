@@ -20,8 +20,6 @@ from btctl_runs import GOOD, SOURCE, UTF8, btctl, without_times
     (["lst"], "unknown verb 'lst'; did you mean 'list'?"),
     (["frobnicate"], "unknown verb 'frobnicate'"),
     (["daemon-reload"], "unknown verb 'daemon-reload'; 'btctl reload' reads the tree files again"),
-    (["disable", "boot"], "unknown verb 'disable'; a tree is started with btd if its file has \"autostart\": true"),
-    (["enable", "boot"], "unknown verb 'enable'; a tree is started with btd if its file has \"autostart\": true"),
     (["is-active", "boot"], "unknown verb 'is-active'; 'btctl status' shows whether a tree is running"),
     (["journal"], "unknown verb 'journal'; 'btctl logs' shows what a run has logged"),
     (["kill", "boot"], "unknown verb 'kill'; 'btctl halt' halts a run"),

@@ -7,6 +7,9 @@ import signal
 
 import pytest
 
+import daemon
+import outputs
+
 SLEEP = {"type": "Sleep", "name": "Long", "duration": "1h"}
 PATH = "/org/btd1/tree/boot"
 
@@ -92,3 +95,166 @@ def test_a_run_keeps_its_drop_ins(btd, shelf):
     status = json.loads(btd.btctl("status", run, "--json").stdout)
     assert status["tree_changed"] is True
     assert status["nodes"][0]["title"] == "2h"
+
+
+# The verbs that write files, without btd
+
+
+@pytest.fixture
+def home(tmp_path):
+    """btctl --user, whose own trees are in config, and those of packages in data."""
+    class Home:
+        config, data = tmp_path / "config/btd/trees", tmp_path / "data/btd/trees"
+        dropins = config / "boot.json.d"
+        env = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_DATA_HOME": str(tmp_path / "data"),
+               "XDG_RUNTIME_DIR": str(tmp_path), "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent",
+               "TMPDIR": str(tmp_path), "SYSTEMD_EDITOR": str(tmp_path / "editor")}
+
+        def btctl(self, *arguments, **env):
+            done = daemon.bus_client.run([daemon.BTCTL, "--user", *arguments], {**self.env, **env})
+            daemon.check_report(done.stderr, "btctl")
+            outputs.check(arguments, done.stdout)
+            return done
+
+        def edit(self, text, *arguments):
+            (tmp_path / "editor").write_text(f"#!/bin/sh\ncat > \"$1\" <<'END'\n{text}\nEND\n")
+            (tmp_path / "editor").chmod(0o755)
+            return self.btctl("edit", "boot", *arguments)
+    it = Home()
+    it.data.mkdir(parents=True)
+    (it.data / "boot.json").write_text(daemon.tree_text(SLEEP))
+    (it.data / "ask.json").write_text(daemon.tree_text(SLEEP, inputs={"n": "int"}))
+    (it.data / "part.json").write_text(json.dumps({"btd": 1, "trees": {"a": {"root": SLEEP}}}))
+    (it.data / "bad.json").write_text("{")
+    return it
+
+
+def test_enable(home):
+    own, written = home.dropins / "zz-autostart.json", f"written '{home.dropins}/zz-autostart.json'\n"
+    assert home.btctl("is-enabled", "boot", "ask", "part", "bad") == (1, "disabled\nstatic\nstatic\nbad\n", "")
+    assert home.btctl("enable", "boot") == (0, written, "")
+    assert own.read_text() == "// Made by 'btctl enable boot'.\n{ \"autostart\": true }\n"
+    assert home.btctl("enable", "boot") == (0, "", "")
+    assert home.btctl("is-enabled", "boot", "ask") == (0, "enabled\nstatic\n", "")
+    assert json.loads(home.btctl("is-enabled", "boot", "--json").stdout) == [{"name": "boot", "state": "enabled"}]
+    assert home.btctl("disable", "boot") == (0, written, "")
+    assert home.btctl("is-enabled", "boot") == (1, "disabled\n", "")
+    assert home.btctl("revert", "boot") == (0, f"removed '{own}'\n", "")
+    assert not home.dropins.exists()
+
+
+def test_enable_refuses(home):
+    def refused(*arguments):
+        done = home.btctl(*arguments)
+        assert (done.returncode, done.stdout) == (1, "")
+        return done.stderr
+    assert "\nbtctl: btd cannot start tree 'ask': the input 'n' (int) is missing; give it a default with " \
+           "'btctl edit ask'\n" in refused("enable", "ask")
+    assert refused("enable", "part") == f"btctl: '{home.data}/part.json' has no root, only trees to be included\n"
+    assert refused("enable", "bad").endswith("\nbtctl: tree 'bad' has errors; nothing was changed\n")
+    assert refused("enable", "boo") == "btctl: no tree 'boo' on the search path; did you mean 'boot'?\n"
+    assert refused("enable", "zoological") == "btctl: no tree 'zoological' on the search path\n"
+    assert refused("enable", "a/b") == \
+        "btctl: 'a/b' cannot be the name of a tree: letters, digits, '_' and '-', 100 at most\n"
+    home.dropins.mkdir(parents=True)
+    (home.dropins / "zzz.json").write_text('{"autostart": false}')
+    assert refused("enable", "boot") == (f"btctl: a drop-in of '{home.data}/boot.json' that comes after "
+                                         f"'{home.dropins}/zz-autostart.json' decides; nothing was changed\n")
+    (home.config / "boot.json").symlink_to("/dev/null")
+    assert refused("enable", "boot") == "btctl: tree 'boot' is masked by a link to /dev/null\n"
+
+
+def test_preset(home):
+    presets = home.config.parent / "presets"
+    presets.mkdir(parents=True)
+    (presets / "20-a.preset").write_text("# all\n\ndisable *\n")
+    assert home.btctl("preset", "boot").returncode == 0
+    assert home.btctl("is-enabled", "boot").stdout == "disabled\n"
+    (presets / "10-b.preset").write_text("; some\n enable bo?t \n")
+    assert home.btctl("preset", "boot").returncode == 0
+    assert home.btctl("is-enabled", "boot").stdout == "enabled\n"
+    for file in presets.iterdir():
+        file.write_text("")
+    assert home.btctl("preset", "boot") == (0, f"removed '{home.dropins}/zz-autostart.json'\n", "")
+    (presets / "20-a.preset").write_text("enable boot\n\nenabled boot\n")
+    assert home.btctl("preset", "boot").returncode == 0
+    assert home.btctl("preset", "ask").stderr == \
+        f"btctl: {presets}/20-a.preset:3: expected 'enable NAME' or 'disable NAME', not 'enabled boot'\n"
+
+
+def test_edit(home):
+    own, text = home.dropins / "override.json", '{ "nodes": { "Long": { "duration": "2h" } } }'
+    assert home.edit(text) == (0, f"written '{own}'\n", "")
+    assert own.read_text() == text + "\n"
+    assert home.edit(text) == (0, "nothing was changed\n", "")
+    wrong = home.edit('{ "nodes": { "Lon": {} } }')
+    first, second = wrong.stderr.splitlines()
+    assert first == f"{own}:1:14: error: nodes: no node of boot.json has the name 'Lon'; did you mean 'Long'?"
+    text = second.split("'")[-2]
+    assert second == f"btctl: '{own}' was not changed; your text is in '{text}'"
+    assert pathlib.Path(text).read_text() == '{ "nodes": { "Lon": {} } }\n'
+    assert home.btctl("edit", "boot", SYSTEMD_EDITOR="false").stderr == \
+        "btctl: the editor 'false' has failed: Child process exited with code 1; nothing was changed\n"
+    whole = daemon.tree_text({"type": "AlwaysSuccess", "name": "Long"})
+    assert home.edit(whole, "--full").returncode == 1  # the drop-in changes a node of another type
+    assert home.btctl("revert", "boot") == (0, f"removed '{own}'\n", "")
+    assert home.edit(whole, "--full") == (0, f"written '{home.config}/boot.json'\n", "")
+    assert home.btctl("revert", "boot") == (0, f"removed '{home.config}/boot.json'\n", "")
+
+
+def test_cannot_write(home):
+    home.config.parent.mkdir(parents=True)
+    home.config.write_text("no directory")
+    assert home.btctl("enable", "boot").stderr == f"btctl: cannot create '{home.dropins}': Not a directory\n"
+    home.config.unlink()
+    for name in "override", "zz-autostart":
+        (home.dropins / f"{name}.json").mkdir(parents=True)
+    assert home.edit("{}").stderr == f"btctl: cannot read '{home.dropins}/override.json': Is a directory\n"
+    (home.dropins / "override.json").rmdir()
+    assert home.btctl("revert", "boot").stderr == \
+        f"btctl: cannot remove '{home.dropins}/zz-autostart.json': Is a directory\n"
+    assert home.btctl("enable", "boot").stderr.startswith(f"btctl: cannot write '{home.dropins}/zz-autostart.json': ")
+    (home.dropins / "zz-autostart.json").rmdir()
+    assert home.btctl("edit", "boot", TMPDIR="/nonexistent").stderr.startswith(
+        "btctl: cannot create a file for the editor: ")
+    assert home.btctl("edit", "boot", SYSTEMD_EDITOR="", EDITOR="", VISUAL="", PATH="/nonexistent").stderr == \
+        "btctl: there is no editor; set $EDITOR\n"
+    assert home.btctl("edit", "boot", SYSTEMD_EDITOR="cat").stdout == (
+        f"// Changes of {home.data}/boot.json, such as\n"
+        '// { "autostart": false, "nodes": { "NAME": { "timeout": "30s" } } }\n'
+        "// See Drop-ins in btd-tree(5), and the text by 'btctl cat boot'.\n{\n}\nnothing was changed\n")
+
+
+def test_delta(home):
+    home.dropins.mkdir(parents=True)
+    below = home.data / "boot.json.d"
+    below.mkdir()
+    for name in "a.json", "b.json", "c.json":
+        (below / name).write_text("{}")
+    (home.dropins / "b.json").write_text("{ }")
+    (home.dropins / "c.json").symlink_to("/dev/null")
+    (home.config / "ask.json").write_text(daemon.tree_text(SLEEP))
+    (home.config / "part.json").symlink_to("/dev/null")
+    (home.config / "gone.json.d").mkdir()
+    (home.config / "gone.json.d/x.json").write_text("{}")
+    expected = [("overridden", home.data / "ask.json", home.config / "ask.json"),
+                ("extended", home.data / "boot.json", below / "a.json"),
+                ("extended", home.data / "boot.json", home.dropins / "b.json"),
+                ("overridden", below / "b.json", home.dropins / "b.json"),
+                ("masked", below / "c.json", home.dropins / "c.json"),
+                ("unused", "gone.json", home.config / "gone.json.d/x.json"),
+                ("masked", home.data / "part.json", home.config / "part.json")]
+    assert home.btctl("delta", "--ascii").stdout.splitlines() == [
+        f"{kind:13} {path} -> {by}" for kind, path, by in expected]
+    assert [tuple(row.values()) for row in json.loads(home.btctl("delta", "--json").stdout)] == [
+        tuple(map(str, row)) for row in expected]
+
+
+def test_a_running_btd_reloads(btd, shelf):
+    """The files go to its own search path."""
+    btd.start(*shelf.options)
+    assert shelf.get("Autostart") is False
+    assert btd.btctl("enable", "boot") == (0, f"written '{shelf.first}/boot.json.d/zz-autostart.json'\n", "")
+    assert shelf.get("Autostart") is True
+    assert btd.btctl("revert", "boot").returncode == 0
+    assert shelf.get("Autostart") is False

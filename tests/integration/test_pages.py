@@ -123,7 +123,8 @@ def test_outputs():
     words = {word for text in SOURCES.values() for word in re.findall(r'"(\w+)"', text)}
     keys = set(properties(outputs.SCHEMA))
     assert len(keys) > 100 and keys <= words, keys - words
-    silent = {"set", "forget", "pause", "resume", "step", "force", "plot", "graph", "watch", "metrics", "schema", "help"}
+    silent = {"set", "forget", "pause", "resume", "step", "force", "plot", "graph", "watch", "metrics", "schema", "help",
+              "edit", "revert", "enable", "disable", "preset"}
     verbs = subprocess.run([daemon.BTCTL, "complete", "verbs"], capture_output=True, text=True, check=True).stdout.split()
     assert outputs.VERBS == set(verbs) - silent
 
