@@ -358,7 +358,7 @@ static char *several_nodes(const GArray *nodes, const GPtrArray *found, const ch
 /* The checks. */
 
 /* The parts of a file that only another file can change. */
-static const char *const fixed[] = { "root", "trees", "include", "outputs", NULL };
+static const char *const fixed[] = { "root", "trees", "include", "lua", "outputs", NULL };
 static const char *const sections[] = { "inputs", "blackboard", "nodes", NULL };
 
 static char *copy_instead(const Merge *merge, const char *key) {
