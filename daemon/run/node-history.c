@@ -140,8 +140,8 @@ static bool may_fail(const NodeHistory *history, NodeId node) {
         return history->tree->nodes[node].flags & NODE_MAY_FAIL;
 }
 
-/* True if the child got the status since the node was started. An allowed failure is a success for the node. */
-static bool has_reached(const NodeHistory *history, NodeId node, NodeId child, Status status) {
+/* An allowed failure is a success for the node. */
+bool node_history_has_reached(const NodeHistory *history, NodeId node, NodeId child, Status status) {
         const Record *record = record_of(history, child);
         Status seen = record->status == STATUS_FAILURE && may_fail(history, child) ? STATUS_SUCCESS : record->status;
 
@@ -157,7 +157,7 @@ static NodeId deciding_child(const NodeHistory *history, NodeId node, Status sta
         for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end) {
                 uint64_t serial = causes_serial(&history->causes, child);
 
-                if (serial <= last_serial || !has_reached(history, node, child, status))
+                if (serial <= last_serial || !node_history_has_reached(history, node, child, status))
                         continue;
                 if (nodes[node].type->flags & TYPE_FIRST_FAILURE)
                         return child;
@@ -174,7 +174,7 @@ static uint32_t count_children(const NodeHistory *history, NodeId node, Status s
         uint32_t n = 0;
 
         for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
-                n += has_reached(history, node, child, status);
+                n += node_history_has_reached(history, node, child, status);
 
         return n;
 }
@@ -203,7 +203,7 @@ static Cause *all_failed_cause(const NodeHistory *history, NodeId node) {
 
         g_string_append_printf(text, "%s%" PRIu32 " children failed", n == nodes[node].n_children ? "all " : "", n);
         for (NodeId child = node + 1; child < nodes[node].end && text->len < CAUSE_TEXT_MAX; child = nodes[child].end)
-                if (has_reached(history, node, child, STATUS_FAILURE)) {
+                if (node_history_has_reached(history, node, child, STATUS_FAILURE)) {
                         const Cause *cause = causes_get(&history->causes, child);
                         g_autofree char *told = cause_describe(history->tree, cause, node);
 
@@ -238,7 +238,8 @@ static Cause *inner_cause(const NodeHistory *history, NodeId node, Status status
 static void explain(NodeHistory *history, NodeId node, Status status, Reason reason) {
         NodeId child = deciding_child(history, node, status);
         Cause *below = child == NODE_NONE ? NULL : causes_get(&history->causes, child);
-        Cause *cause = status == STATUS_FAILURE && type_is_fallback(history->tree->nodes[node].type)
+        const NodeType *type = history->tree->nodes[node].type;
+        Cause *cause = status == STATUS_FAILURE && (type_is_fallback(type) || type == &finally_type)
                                ? all_failed_cause(history, node)
                                : NULL;
 

@@ -66,6 +66,9 @@ Cause *node_history_cause(const NodeHistory *history, NodeId node);
 Cause *node_history_last_cause(const NodeHistory *history, NodeId node);
 /* The child that failed last since the node was started; NODE_NONE: none. */
 NodeId node_history_last_failed(const NodeHistory *history, NodeId node);
+/* True if the child got the status in the last execution of its parent. */
+bool node_history_has_reached(const NodeHistory *history, NodeId node, NodeId child, Status status);
+
 /* For a node that is halted or halting: the nearest node above it that is neither, and so stopped it; NODE_NONE: the
  * run was halted. */
 NodeId node_history_halted_by(const NodeHistory *history, NodeId node);

@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "engine/machine.h"
+#include "engine/types/types.h"
 #include "run/causes.h"
 #include "run/run-state.h"
 
@@ -108,6 +109,34 @@ void run_tell_node(Run *run, NodeId node, Status before, uint64_t waited) {
                 run->observer->changed(node, run->observer_userdata);
 }
 
+/* A halted Finally has no outcome, so this is the only place that tells of its clean-up. NULL: it has not failed. */
+static char *describe_failed_clean_up(const Run *run, NodeId node) {
+        const Tree *tree = definition_tree(run->definition);
+        NodeId clean_up = tree->nodes[node].type == &finally_type ? tree->nodes[node + 1].end : NODE_NONE;
+        g_autofree char *text = NULL;
+
+        if (clean_up == NODE_NONE || node_history_status(run->history, node) != STATUS_HALTED)
+                return NULL;
+        if (node_history_has_reached(run->history, node, clean_up, STATUS_HALTED))
+                return g_strdup("its clean-up timed out");
+        if (!node_history_has_reached(run->history, node, clean_up, STATUS_FAILURE))
+                return NULL;
+
+        text = cause_describe(tree, node_history_cause(run->history, clean_up), node);
+        return g_strconcat("its clean-up failed: ", text, NULL);
+}
+
+static void log_failed_clean_up(Run *run, NodeId node) {
+        g_autofree char *text = describe_failed_clean_up(run, node);
+
+        if (text)
+                run_add_effect(run, &(Effect){ .kind = EFFECT_LOG,
+                                               .node = node,
+                                               .level = LOG_WARNING,
+                                               .text = g_steal_pointer(&text),
+                                               .label = run_node_label(run, node) });
+}
+
 /* Do not log conditions, which fail often, nor retries that fail again for the same reason, nor causes that are only
  * passed on from a child. before: the cause of its previous failure, or NULL. */
 static void log_failure(Run *run, NodeId node, const Cause *before) {
@@ -170,6 +199,8 @@ void run_record_outcome(Run *run, NodeId node, Status status, Reason reason, Cau
         run_tell_node(run, node, status_before, waited);
         if (logging)
                 log_failure(run, node, before);
+        if (run->host && status == STATUS_HALTED)
+                log_failed_clean_up(run, node);
         if (status == STATUS_FAILURE)
                 tell_parent(run, node);
 }
@@ -283,22 +314,26 @@ Cause *run_halted_cause(const Run *run, NodeId node) {
         const Node *nodes = definition_tree(run->definition)->nodes;
         NodeId last = node_history_halted_by(run->history, node), above = nodes[node].parent;
         const Cause *of_run = run_cause_chain(run);
-        g_autofree char *text = NULL, *path = NULL;
+        g_autofree char *text = NULL, *path = NULL, *failed = describe_failed_clean_up(run, node);
         Cause *cause;
 
         /* The nearest node above it that is neither halted nor halting, or has stopped itself. */
         while (above != last && !has_stopped_itself(run, above))
                 above = nodes[above].parent;
 
-        if (above == NODE_NONE) {
-                cause = cause_new(CAUSE_HALTED, of_run ? json_object_get(of_run->facts) : NULL,
-                                  of_run ? of_run->text : "the run was halted");
-        } else {
-                path = tree_node_path(definition_tree(run->definition), above);
-                text = g_strdup_printf("stopped by %s", path);
-                cause = cause_new(CAUSE_HALTED, facts_new("by", fact_text(path), NULL), text);
+        path = above == NODE_NONE ? NULL : tree_node_path(definition_tree(run->definition), above);
+        text = g_strconcat(path ? "stopped by " : "",
+                           path
+                                   ?: of_run ? of_run->text
+                                             : "the run was halted",
+                           failed ? "; " : NULL, failed, NULL);
+        cause = cause_new(CAUSE_HALTED,
+                          path     ? facts_new("by", fact_text(path), NULL)
+                          : of_run ? json_object_get(of_run->facts)
+                                   : NULL,
+                          text);
+        if (path)
                 cause->because = run_node_cause(run, above);
-        }
 
         cause->node = node;
         return cause;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#include <glib.h>
 #include <json-c/linkhash.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -63,6 +64,10 @@ static void translate_key(json_object *translated, json_object *node, const char
         else if (strcmp(key, "queue") == 0) {
                 json_object_object_add(translated, key, translate_queue(value, blackboard));
                 json_object_object_add(translated, "variable", json_object_new_string("element"));
+        } else if (strcmp(key, "else") == 0 || strcmp(key, "if_empty") == 0) {
+                g_autofree char *outcome = g_ascii_strdown(json_object_get_string(value), -1);
+
+                json_object_object_add(translated, key, json_object_new_string(outcome));
         } else {
                 json_object_object_add(translated, strcmp(key, "failure_if") == 0 ? "fail_if" : key,
                                        json_object_get(value));

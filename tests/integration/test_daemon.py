@@ -529,7 +529,7 @@ def skipped_until(name):
     log = {"type": "Log", "message": "gone", "skip_if": "not go"}
     return {"type": "Parallel", "success_count": 6, "children": [
         log,
-        {"type": "Precondition", "if": "go", "else": "SKIPPED", "child": {"type": "AlwaysSuccess"}},
+        {"type": "Precondition", "if": "go", "else": "skipped", "child": {"type": "AlwaysSuccess"}},
         {"type": "OnChange", "of": "n", "otherwise": "skip", "skip_if": "not go", "child": {"type": "AlwaysSuccess"}},
         {"type": "SubTree", "tree": "inner", "inputs": {"go": "{go}"}},
         {"type": "ParallelAll", "children": [log, {"type": "Sleep", "duration": "10ms"}]},

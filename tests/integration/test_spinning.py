@@ -19,7 +19,7 @@ ENDLESS = {
     "nested": {"type": "Repeat", "num_cycles": -1, "child": {
         "type": "RetryUntilSuccessful", "num_attempts": 3, "child": {"type": "Inverter", "child": BAD}}},
     "skipped": {"type": "KeepRunningUntilFailure", "child": {
-        "type": "Precondition", "if": "never", "else": "SKIPPED", "child": GOOD}},
+        "type": "Precondition", "if": "never", "else": "skipped", "child": GOOD}},
     "reactive": {"type": "ReactiveFallback", "children": [
         {"type": "Precondition", "if": "never", "child": GOOD},
         {"type": "RetryUntilSuccessful", "num_attempts": -1, "child": BAD}]},

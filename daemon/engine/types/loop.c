@@ -87,7 +87,7 @@ const NodeType keep_running_until_failure_type = {
         .never = keep_running_never,
 };
 
-static const char *const outcome_names[] = { "SUCCESS", "FAILURE", "SKIPPED", NULL };
+static const char *const outcome_names[] = { "success", "failure", "skipped", NULL };
 
 static const Param loop_params[] = {
         { .name = "queue",
@@ -105,7 +105,7 @@ static const Param loop_params[] = {
         { .name = "if_empty",
           .kind = PARAM_ENUM,
           .offset = offsetof(LoopParams, if_empty),
-          .fallback = "\"SUCCESS\"",
+          .fallback = "\"success\"",
           .values = outcome_names,
           .doc = "The outcome after the last element; also if the list is empty, or is no list" },
         {},

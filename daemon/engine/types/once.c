@@ -116,7 +116,7 @@ const NodeType run_once_type = {
         .never = run_once_never,
 };
 
-static const char *const otherwise_names[] = { "SUCCESS", "FAILURE", "SKIPPED", "RUNNING", NULL };
+static const char *const otherwise_names[] = { "success", "failure", "skipped", "running", NULL };
 
 static const Param precondition_params[] = {
         { .name = "if",
@@ -127,9 +127,9 @@ static const Param precondition_params[] = {
         { .name = "else",
           .kind = PARAM_ENUM,
           .offset = offsetof(PreconditionParams, otherwise),
-          .fallback = "\"FAILURE\"",
+          .fallback = "\"failure\"",
           .values = otherwise_names,
-          .doc = "The outcome if it is not true; \"RUNNING\": wait until it is true" },
+          .doc = "The outcome if it is not true; \"running\": wait until it is true" },
         {},
 };
 

@@ -386,6 +386,8 @@ static void parallel_all_check(const Tree *tree, NodeId node, Findings *findings
 
         if (error)
                 findings_error(findings, "max_failures", -1, "%s", error);
+        else if (max_failures(&nodes[node], nodes[node].params) == 0)
+                findings_trap(findings, "max_failures", "max_failures amounts to 0, so it always fails");
 
         for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end)
                 if (node_runs_forever(&nodes[child])) {

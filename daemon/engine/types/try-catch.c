@@ -353,9 +353,13 @@ const NodeType finally_type = {
         .doc = "The first child is the body, the second the clean-up. The clean-up runs once when the body has "
                "ended: after SUCCESS, FAILURE and a halt, and after an ERROR of the tree. It does not run if the "
                "body did not begin, for example because it was skipped at once. The nodes above wait for the end of "
-               "the clean-up; only its timeout halts it.\n\nThe outcome is that of the body, but FAILURE if the "
-               "clean-up fails.\n\nWith 'after', the clean-up runs only after these ends. \"halted\" includes an "
-               "ERROR, and a body that is skipped after it has begun.",
+               "the clean-up. A halt does not stop the clean-up; its timeout does.\n\nIf the body has ended by "
+               "itself, the outcome is that of the body, but FAILURE if the clean-up fails. If both fail, the cause "
+               "names both. If the node was halted, it has no outcome, and a clean-up that fails changes nothing for "
+               "the nodes above. The log, and the cause of the halted node, then say so. A tree that relies on the "
+               "clean-up must check it, for example by a UnitState in the node that follows.\n\nThe parameter "
+               "'after' lists the ends of the body after which the clean-up runs. An ERROR counts as \"halted\", and "
+               "so does a body that becomes SKIPPED while it runs.",
         .tick = finally_tick,
         .halt = finally_halt,
         .finish = finally_finish,

@@ -187,11 +187,12 @@ static void test_parallel(void) {
                        "Parallel: success_count amounts to 0, so it succeeds as soon as its first child has started");
         assert_warning(CONTROL("Parallel", ", \"failure_count\": -3", ACT ", " ACT),
                        "Parallel: failure_count amounts to 0, so it fails as soon as its first child has started");
+        assert_warning(CONTROL("ParallelAll", ", \"max_failures\": 0", ACT ", " ACT),
+                       "ParallelAll: max_failures amounts to 0, so it always fails");
 
         assert_none(CONTROL("Parallel", "", ACT ", " ENDLESS));
         assert_none(CONTROL("Parallel", ", \"success_count\": 1", GOOD ", " ENDLESS));
         assert_none(CONTROL("Parallel", ", \"failure_count\": 2", BAD ", " GOOD));
-        assert_none(CONTROL("ParallelAll", ", \"max_failures\": 0", ACT ", " ACT));
 }
 
 static void test_timeout(void) {
@@ -331,11 +332,11 @@ static void test_never_succeeds(void) {
                 { DECORATOR("RunOnce", ", \"then_skip\": false", BAD), true },
                 { DECORATOR("RunOnce", "", BAD), false },
                 { DECORATOR("Precondition", ", \"if\": \"v\"", BAD), true },
-                { DECORATOR("Precondition", ", \"if\": \"v\", \"else\": \"RUNNING\"", BAD), true },
-                { DECORATOR("Precondition", ", \"if\": \"v\", \"else\": \"SUCCESS\"", BAD), false },
-                { DECORATOR("Precondition", ", \"if\": \"v\", \"else\": \"SKIPPED\"", BAD), false },
-                { DECORATOR("Loop", ", \"queue\": \"q\", \"variable\": \"v\", \"if_empty\": \"FAILURE\"", ACT), true },
-                { DECORATOR("Loop", ", \"queue\": \"q\", \"variable\": \"v\", \"if_empty\": \"SKIPPED\"", ACT), false },
+                { DECORATOR("Precondition", ", \"if\": \"v\", \"else\": \"running\"", BAD), true },
+                { DECORATOR("Precondition", ", \"if\": \"v\", \"else\": \"success\"", BAD), false },
+                { DECORATOR("Precondition", ", \"if\": \"v\", \"else\": \"skipped\"", BAD), false },
+                { DECORATOR("Loop", ", \"queue\": \"q\", \"variable\": \"v\", \"if_empty\": \"failure\"", ACT), true },
+                { DECORATOR("Loop", ", \"queue\": \"q\", \"variable\": \"v\", \"if_empty\": \"skipped\"", ACT), false },
                 { DECORATOR("Loop", ", \"queue\": \"q\", \"variable\": \"v\"", BAD), false },
                 { DECORATOR("Repeat", ", \"num_cycles\": 2", BAD), true },
                 { DECORATOR("RetryUntilSuccessful", ", \"num_attempts\": 2", BAD), true },
