@@ -106,13 +106,13 @@ char **search_path_new(bool user) {
 
         if (user) {
                 add(path, g_get_user_config_dir(), "btd/trees");
-                add(path, "/etc", "btd/user-trees");
+                add(path, SYSCONFDIR, "btd/user-trees");
                 add(path, g_get_user_runtime_dir(), "btd/trees");
                 add(path, g_get_user_data_dir(), "btd/trees");
                 add(path, "/usr/local/lib", "btd/user-trees");
                 add(path, "/usr/lib", "btd/user-trees");
         } else {
-                add(path, "/etc", "btd/trees");
+                add(path, SYSCONFDIR, "btd/trees");
                 add(path, "/run", "btd/trees");
                 add(path, "/usr/local/lib", "btd/trees");
                 add(path, "/usr/lib", "btd/trees");
