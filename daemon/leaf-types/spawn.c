@@ -111,8 +111,8 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .fallback = "\"auto\"",                                                                        \
                         .values = ways,                                                                                \
                         .doc = "How it runs: as a transient unit of systemd or as a child of btd; auto: as a "         \
-                               "unit if systemd is running, or was running since btd started (then the node waits "    \
-                               "for it), otherwise as a child",                                                        \
+                               "unit if systemd is running; if systemd ran since btd started but is away now, the "    \
+                               "node waits for it; if there was no systemd, as a child",                               \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "properties",                                                                          \

@@ -103,8 +103,8 @@ static void unit_job_check(const Tree *tree, NodeId node, Findings *findings) {
         }
 
 #define START_HALTING                                                                                                  \
-        "A job that has not begun is cancelled, unless others need it. The unit continues what it has begun; a unit "  \
-        "that was started stays."
+        "A job that has not begun is cancelled, unless others need it. The halt does not wait for a job that has "     \
+        "begun: systemd completes this job. A unit that was started stays."
 #define START_RECOVERY                                                                                                 \
         "No job is requested twice: btd asks systemd what happened meanwhile. SUCCESS if the unit was up after the "   \
         "request; FAILURE if its program failed or somebody has stopped it; FAILURE with a cause of the kind lost if " \
@@ -114,15 +114,15 @@ const NodeType start_unit_type = UNIT_JOB_TYPE(
         "StartUnit", unit_start_params, "Starts a systemd unit and waits until it is up",
         "Fails when the unit fails, when a Condition= setting of the unit is not met, or when a unit that it requires "
         "fails. "
-        "A service must stay up for 100ms after its start; only a service of Type=oneshot may be inactive "
-        "then.",
+        "A service must stay up for 100ms after its start; only a service of Type=oneshot without "
+        "RemainAfterExit=yes may be inactive then.",
         START_HALTING, START_RECOVERY);
 
 const NodeType stop_unit_type = UNIT_JOB_TYPE(
         "StopUnit", unit_job_params, "Stops a systemd unit and waits until it is down",
         "Succeeds also when the unit is not running; fails when there is no such unit, or when the unit is up again "
         "within 100ms. If an active unit can start it again, the status names this unit.",
-        "The unit is stopped nevertheless.",
+        "Ends at once; systemd stops the unit nevertheless.",
         "No job is requested twice: btd asks systemd what happened meanwhile. SUCCESS if the unit has stopped.");
 
 const NodeType restart_unit_type =
@@ -135,7 +135,8 @@ const NodeType reload_unit_type = UNIT_JOB_TYPE(
         "ReloadUnit", unit_job_params,
         "Makes a running systemd unit read its configuration again, and waits until it has",
         "Fails when the unit is not running, cannot reload, or ends within 100ms after the reload.",
-        "A job that has not begun is cancelled, unless others need it. A reload that has begun continues.",
+        "A job that has not begun is cancelled, unless others need it. The halt does not wait for a reload that has "
+        "begun; the reload continues.",
         "No job is requested twice: btd asks systemd what happened meanwhile.");
 
 /* The members of value in the test of UnitState. */

@@ -46,6 +46,7 @@ static const Param params[] = {
                 .name = "append",
                 .kind = PARAM_BOOL,
                 .offset = offsetof(WriteFileParams, append),
+                .fallback = "false",
                 .doc = "true: the text is added at the end of the file",
         },
         {

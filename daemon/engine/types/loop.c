@@ -80,9 +80,9 @@ const NodeType keep_running_until_failure_type = {
         .class = NODE_DECORATOR,
         .flags = TYPE_NEVER_SUCCEEDS | TYPE_REPEATS,
         .summary = "Runs its child again and again until it fails",
-        .doc = "RUNNING until the child fails, then FAILURE. After a round that took time, the next one starts at "
-               "once. After a round that took no time, it starts at the next tick, after the interval of the tree at "
-               "the latest.",
+        .doc = "RUNNING until the child fails, then FAILURE. A child that is skipped continues the loop, too. After a "
+               "round that took time, the next one starts at once. After a round that took no time, it starts at the "
+               "next tick, after the interval of the tree at the latest.",
         .tick = keep_running_tick,
         .never = keep_running_never,
 };
@@ -107,7 +107,8 @@ static const Param loop_params[] = {
           .offset = offsetof(LoopParams, if_empty),
           .fallback = "\"success\"",
           .values = outcome_names,
-          .doc = "The outcome after the last element; also if the list is empty, or is no list" },
+          .doc = "The outcome of the Loop if no child has failed: after the last element; also if the list is "
+                 "empty, or is no list" },
         {},
 };
 
@@ -300,10 +301,12 @@ static const Param for_each_params[] = {
           .fallback = "0",
           .min = -1,
           .max = UINT32_MAX,
-          .doc = "How many elements may fail; -1: any number" },
+          .doc = "How many elements may fail; -1: any number (that of ParallelAll counts the failures that make it "
+                 "fail)" },
         { .name = "run_all",
           .kind = PARAM_BOOL,
           .offset = offsetof(ForEachParams, run_all),
+          .fallback = "false",
           .doc = "true: it also runs for the other elements when too many have failed, and fails after the last one" },
         {},
 };

@@ -152,10 +152,12 @@ const NodeType pipeline_sequence_type = {
         .flags = TYPE_REPEATS,
         .min_children = 1,
         .max_children = UINT32_MAX,
-        .summary = "A Sequence that keeps ticking the children that have succeeded",
-        .doc = "Like Sequence, but the children before the running one run again at every tick. While one of them "
-               "runs again, the running child continues, and when it succeeds, the next child starts. FAILURE as "
-               "soon as any child fails. SUCCESS when the last child succeeds; what still runs is halted.",
+        .summary = "A Sequence that runs the children that have succeeded again, while a later one runs",
+        .doc = "Like Sequence, but whenever something happens in the run, the children before the running one start "
+               "again. While nothing happens, they do not run again; a RateController around such a child starts it "
+               "again after its period. While a child runs again, the running child continues, and when it succeeds, "
+               "the next child starts. FAILURE as soon as any child fails. SUCCESS when the last child succeeds; "
+               "what still runs is halted.",
         .tick = pipeline_tick,
         .never = pipeline_never,
         .check = pipeline_check,

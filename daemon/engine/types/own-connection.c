@@ -35,7 +35,7 @@ static const Param own_connection_params[] = {
                 .literal = true,
                 .title = true,
                 .format = &bus_format,
-                .doc = "The bus, as in the leaves below that use the connection",
+                .doc = "The bus, as in the leaves below that use the connection; by default that of btd",
         },
         {},
 };
@@ -46,7 +46,7 @@ const NodeType own_connection_type = {
         .flags = TYPE_CONNECTS,
         .params = own_connection_params,
         .params_size = sizeof(OwnConnectionParams),
-        .summary = "Gives its child a connection to a bus of its own, as a client that services can tell apart",
+        .summary = "Makes a separate connection to the bus for its child, so services can tell this client apart",
         .doc = "DBusCall, DBusEmit and DBusSignal below it use the connection, if they name the same bus. The child "
                "starts when the connection is made. It is closed when the child has ended, also after a halt; so "
                "services forget what they keep for this client, such as a discovery of BlueZ. If the connection is "

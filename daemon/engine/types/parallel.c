@@ -272,10 +272,12 @@ const NodeType parallel_type = {
         .params_size = sizeof(ParallelParams),
         .summary = "Runs its children at the same time",
         .doc = "SUCCESS when success_count children have succeeded. FAILURE when failure_count children have failed, "
-               "or when success_count cannot be reached any more. Then the children that still run are halted.\n\nA "
-               "skipped child is tried again at each tick. If success_count is negative, a skipped child counts as a "
-               "success. SKIPPED when all children were skipped and success_count is positive.\n\nA count must not "
-               "be higher than the number of children.",
+               "or when success_count cannot be reached any more. Then the children that still run are "
+               "halted.\n\nEach tick tries a skipped child again. If success_count is negative, a child that is "
+               "skipped counts as a success, so the node can end. If success_count is positive, a skipped child does "
+               "not count. Then the node is SKIPPED if all children were skipped. If the others have ended and no "
+               "count is reached, the node stays RUNNING until the skipped child runs.\n\nA count must not be "
+               "higher than the number of children.",
         .tick = parallel_tick,
         .halt = node_reset_tried,
         .never = parallel_never,

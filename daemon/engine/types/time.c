@@ -157,7 +157,7 @@ const NodeType timeout_type = {
         .params_size = sizeof(TimeoutParams),
         .summary = "Halts its child and fails when it takes too long",
         .doc = "Its outcome is the child's, if the child completes in time. Else the child is halted, and the FAILURE "
-               "follows when it has ended.",
+               "follows when it has ended. The time that the child is waiting counts, too, for example for a lock.",
         .tick = timeout_tick,
         .never = timeout_never,
         .check = timeout_check,
@@ -190,8 +190,8 @@ const NodeType rate_controller_type = {
         .rules = rate_rules,
         .summary = "Limits how often its child starts",
         .doc = "Its outcome is the child's. If a loop or a reactive node above starts it again too early, it waits "
-               "first. Put it directly below that node: each time a node between them completes or is halted, the "
-               "limit starts over.",
+               "first. Put it directly below that node: if another node is between them, the end of this node "
+               "resets the limit, and the child can start too early.",
         .tick = rate_controller_tick,
         .never = outcomes_of_child,
 };

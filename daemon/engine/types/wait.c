@@ -118,8 +118,8 @@ const NodeType wait_for_type = {
         .summary = "Waits until a condition is true",
         .doc = "RUNNING while its child fails or its value is not known yet. SUCCESS as soon as the child succeeds. "
                "The child must be a condition, or consist of conditions only (also in SubTrees), without guards, "
-               "hooks or locks. It is evaluated when a value changes. FAILURE if a parameter of the condition is "
-               "wrong.",
+               "hooks or locks. It is evaluated when a value changes, and a last time when the timeout expires. "
+               "FAILURE if a parameter of the condition is wrong.",
         .tick = wait_for_tick,
         .halt = node_reset_reactive,
         .never = wait_for_never,
@@ -183,7 +183,7 @@ const NodeType on_change_type = {
         .flags = TYPE_REPEATS,
         .params = on_change_params,
         .params_size = sizeof(OnChangeParams),
-        .summary = "Runs its child the first time, and then whenever a value has changed",
+        .summary = "Runs its child if a value has changed since the last time; in a loop, at each change",
         .doc = "When it starts, it compares the value with the value at the last start of the child in this run. The "
                "first time, and if the value has changed, the child starts, and the outcome is the child's. Else "
                "'otherwise' decides. While the child runs, the value is not compared.",
