@@ -68,6 +68,10 @@ def manual_trees():
     return trees
 
 
+# The Lua files that the pages show: their first line is their name.
+LUA_FILES = dict(re.findall(r"\.Bd -literal[^\n]*\n-- (\w+\.lua)\n(.*?)\.Ed", read("daemon", "script", "btd-expressions.7"), re.S))
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=os.path.basename)
 def test_example_is_valid(path):
     result = validate(path)
@@ -82,6 +86,8 @@ DOCUMENTED = {"README.md": first_tree(), **manual_trees(), **chapter_trees()}
 def test_documented_tree_is_valid(text, tmp_path):
     path = tmp_path / "documented.json"
     path.write_text(text, encoding="utf-8")
+    for name, code in LUA_FILES.items():
+        (tmp_path / name).write_text(code, encoding="utf-8")
     result = validate(path)
     assert result.returncode == 0, result.stdout
     assert "error" not in result.stdout and "warning" not in result.stdout
