@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "client/bus/interrupt.h"
 #include "client/bus/target.h"
 #include "client/bus/watch.h"
@@ -136,6 +137,41 @@ static int enter_by_id(View *view, const char *id) {
 
         run = target_choose_run(runs, id) ?: target_choose_run(past, id);
         return run ? enter(view, run) : target_report_no_run(view->client, id);
+}
+
+static uint64_t number_of(const RunInfo *run) {
+        const char *dot = strrchr(run->id, '.');
+
+        return dot ? g_ascii_strtoull(dot + 1, NULL, 10) : 0;
+}
+
+/* The run of the same tree and instance with the next number in this direction. runs: also those of other trees. */
+static const RunInfo *find_beside(const GPtrArray *runs, const RunInfo *run, bool back, const RunInfo *nearest) {
+        PTRS_FOREACH(const RunInfo, other, runs) {
+                uint64_t number = number_of(other);
+
+                if (g_str_equal(other->tree, run->tree) && g_str_equal(other->instance, run->instance) &&
+                    (back ? number < number_of(run) && (!nearest || number > number_of(nearest))
+                          : number > number_of(run) && (!nearest || number < number_of(nearest))))
+                        nearest = other;
+        }
+
+        return nearest;
+}
+
+static void enter_beside(View *view, bool back) {
+        const RunInfo *run = run_screen_run(view->run), *found;
+        g_autoptr(GPtrArray) runs = NULL, past = NULL;
+
+        if (run_info_list(view->client, &runs) != EXIT_SUCCESS ||
+            run_info_list_past(view->client, run->tree, &past) != EXIT_SUCCESS)
+                return;
+
+        found = find_beside(past, run, back, find_beside(runs, run, back, NULL));
+        if (found)
+                (void) enter(view, found);
+        else
+                (void) report_error(back ? "there is no run before %s" : "there is no run after %s", run->id);
 }
 
 /* Actions: keys that ask first, because they change something or need a text. */
@@ -366,6 +402,7 @@ static const KeyHelp run_help[] = {
         { "J K", "scroll the pane" },
         { "Left Right < >", "an input back or forward; < >: a tenth of all" },
         { "t", "back to the present" },
+        { "[ ]", "the run of this instance before; the next one" },
         { "p r s", "pause; resume; step by one tick" },
         { "b", "set or remove a breakpoint at the node" },
         { "F", "force an outcome of the node" },
@@ -538,6 +575,8 @@ static void handle_key(View *view, int key) {
                 show_list(view);
         else if (key == '\n' && !view->run)
                 open_row(view);
+        else if ((key == '[' || key == ']') && view->run)
+                enter_beside(view, key == '[');
         else if (action)
                 ask(view, action);
         else if (!(view->run ? run_screen_key(view->run, key) : list_screen_key(view->list, key)) &&

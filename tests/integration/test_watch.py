@@ -612,6 +612,21 @@ def test_a_run_that_has_finished(btd, screens):
         screen.wait(f"{run}: halted" if key == "Enter" else f"{run} has finished: halted", without=["[y/n]"])
 
 
+def test_the_runs_of_an_instance(btd, screens):
+    """One after the other, also those that only the history has."""
+    btd.tree("boot", {"type": "Sleep", "name": "Idle", "duration": "infinity"})
+    start_btd(btd)
+    for instance in "", "a", "", "a", "":
+        run = start(btd, "boot", instance)
+        assert btd.btctl("halt", run, "--wait").returncode == 0
+    screen = screens("boot.3")
+    screen.wait("boot.3: halted")
+    for key, shown in ("]", "boot.5: halted"), ("]", "there is no run after boot.5"), ("[", "boot.3: halted"), \
+            ("[", "boot.1: halted"), ("[", "there is no run before boot.1"):
+        screen.keys(key)
+        screen.wait(shown)
+
+
 def test_the_beginning_of_many_events(btd, screens):
     """More than the screen keeps: it reads those of the time that it shows."""
     btd.tree("boot", {"type": "Repeat", "num_cycles": 25000, "child": {
