@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* btctl cat: prints the texts that a tree was loaded from: that of its file, and those of its drop-ins. */
+/* btctl cat: prints the texts that a tree was loaded from: that of its file, its drop-ins and its Lua files. */
 
 #include <stdio.h>
 
@@ -33,12 +33,12 @@ static void print_text(const Output *output, const char *text) {
         fputs(shown ?: text, stdout);
 }
 
-static int get_dropin(Client *client, const char *tree, const char *path, char **ret_text) {
+static int get_file(Client *client, const char *tree, const char *path, char **ret_text) {
         g_autoptr(sd_bus_message) reply = NULL;
         const char *text;
         int status, r;
 
-        status = client_call(client, &reply, tree, BTD_TREE, "GetDropIn", "s", path);
+        status = client_call(client, &reply, tree, BTD_TREE, "GetFile", "s", path);
         if (status != EXIT_SUCCESS)
                 return status;
 
@@ -49,57 +49,69 @@ static int get_dropin(Client *client, const char *tree, const char *path, char *
         return EXIT_SUCCESS;
 }
 
-/* The head of each piece is a comment. A file without drop-ins is printed as it is. */
-static void print_head(const char *path, bool first) {
+/* The head of each file is a comment in its language. If there is only one file, it is printed as it is. */
+static void print_head(const char *path, const char *comment) {
         g_autofree char *shown = text_escape_json(path);
 
-        printf("%s// %s\n", first ? "" : "\n", shown);
+        printf("%s %s\n", comment, shown);
+}
+
+static int print_files(Client *client, const char *tree, char **paths, const char *comment, json_object *ret_files) {
+        for (; *paths; paths++) {
+                g_autofree char *text = NULL;
+                json_object *file = json_object_new_object();
+                int status;
+
+                json_object_array_add(ret_files, file);
+                status = get_file(client, tree, *paths, &text);
+                if (status != EXIT_SUCCESS)
+                        return status;
+
+                json_object_object_add(file, "path", json_object_new_string(*paths));
+                json_object_object_add(file, "text", json_object_new_string(text));
+                if (client->output.json)
+                        continue;
+                putchar('\n');
+                print_head(*paths, comment);
+                print_text(&client->output, text);
+        }
+
+        return EXIT_SUCCESS;
 }
 
 int verb_cat(Client *client, char **operands) {
         g_autofree char *tree = NULL, *path = NULL, *text = NULL;
         g_autoptr(json_object) json = json_object_new_object();
-        json_object *pieces = json_object_new_array();
-        g_auto(GStrv) dropins = NULL;
+        json_object *dropins = json_object_new_array(), *lua = json_object_new_array();
+        g_auto(GStrv) dropin_paths = NULL, lua_paths = NULL;
         int status;
 
         json_object_object_add(json, "name", json_object_new_string(operands[0]));
-        json_object_object_add(json, "dropins", pieces);
+        json_object_object_add(json, "dropins", dropins);
+        json_object_object_add(json, "lua", lua);
         status = find_tree(client, operands[0], &tree);
         if (status == EXIT_SUCCESS)
                 status = tree_info_text(client, tree, &text);
         if (status == EXIT_SUCCESS)
-                status = client_get_strings(client, tree, BTD_TREE, "DropInPaths", &dropins);
-        if (status == EXIT_SUCCESS && *dropins)
+                status = client_get_strings(client, tree, BTD_TREE, "DropInPaths", &dropin_paths);
+        if (status == EXIT_SUCCESS)
+                status = client_get_strings(client, tree, BTD_TREE, "LuaPaths", &lua_paths);
+        if (status == EXIT_SUCCESS)
                 status = client_get_string(client, tree, BTD_TREE, "SourcePath", &path);
         if (status != EXIT_SUCCESS)
                 return status;
 
         json_object_object_add(json, "text", json_object_new_string(text));
         if (!client->output.json) {
-                if (*dropins)
-                        print_head(path, true);
+                if (*dropin_paths || *lua_paths)
+                        print_head(path, "//");
                 print_text(&client->output, text);
         }
 
-        for (char **dropin = dropins; *dropin; dropin++) {
-                g_autofree char *own = NULL;
-                json_object *piece = json_object_new_object();
-
-                json_object_array_add(pieces, piece);
-                status = get_dropin(client, tree, *dropin, &own);
-                if (status != EXIT_SUCCESS)
-                        return status;
-
-                json_object_object_add(piece, "path", json_object_new_string(*dropin));
-                json_object_object_add(piece, "text", json_object_new_string(own));
-                if (!client->output.json) {
-                        print_head(*dropin, false);
-                        print_text(&client->output, own);
-                }
-        }
-
-        if (client->output.json)
+        status = print_files(client, tree, dropin_paths, "//", dropins);
+        if (status == EXIT_SUCCESS)
+                status = print_files(client, tree, lua_paths, "--", lua);
+        if (status == EXIT_SUCCESS && client->output.json)
                 output_print_json(g_steal_pointer(&json));
-        return EXIT_SUCCESS;
+        return status;
 }

@@ -289,6 +289,11 @@ static bool is_own_dropin(const Definition *definition, size_t i) {
                g_strcmp0(definition_file_extends(definition, i), definition_file(definition, 0)) == 0;
 }
 
+/* One of a tree that this one uses belongs to both. */
+static bool is_lua(const Definition *definition, size_t i) {
+        return g_str_has_suffix(definition_file(definition, i), LUA_SUFFIX);
+}
+
 static int append_text(Answer *answer, sd_bus_error *ret_error) {
         const char *text = definition_text(answer->definition);
         size_t length = strlen(text);
@@ -336,8 +341,8 @@ static int method_get_text_from(sd_bus_message *message, void *userdata, sd_bus_
         return published_answer(userdata, message, &kind, ret_error);
 }
 
-/* A drop-in is too small for parts. */
-static int append_dropin(Answer *answer, sd_bus_error *ret_error) {
+/* These files are too small for parts. */
+static int append_file(Answer *answer, sd_bus_error *ret_error) {
         const Definition *definition = answer->definition;
         const char *path;
         int r = sd_bus_message_read(answer->question, "s", &path);
@@ -346,16 +351,17 @@ static int append_dropin(Answer *answer, sd_bus_error *ret_error) {
                 return r;
 
         for (size_t i = 1; i < definition_n_files(definition); i++)
-                if (is_own_dropin(definition, i) && g_str_equal(definition_file(definition, i), path))
+                if ((is_own_dropin(definition, i) || is_lua(definition, i)) &&
+                    g_str_equal(definition_file(definition, i), path))
                         return answer_append_text(answer, definition_file_text(definition, i),
                                                   strlen(definition_file_text(definition, i)));
 
         return sd_bus_error_set(ret_error, ERROR_INVALID_ARGUMENT,
-                                "the tree has no such drop-in; its property DropInPaths lists them");
+                                "the tree has no such file; its properties DropInPaths and LuaPaths list them");
 }
 
-static int method_get_dropin(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .begin = begin, .append = append_dropin };
+static int method_get_file(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const AnswerKind kind = { .begin = begin, .append = append_file };
 
         return published_answer(userdata, message, &kind, ret_error);
 }
@@ -418,15 +424,23 @@ DEFINITION_PROPERTY(hash, "s", definition_hash(definition), NULL)
 DEFINITION_PROPERTY(autostart, "b", (int) definition_autostart(definition), 0)
 DEFINITION_PROPERTY(node_count, "u", definition_tree(definition)->n_nodes, 0)
 
-PROPERTY_GETTER(dropin_paths) {
-        const Definition *definition = tree_at(userdata, path)->definition;
+static int append_paths(sd_bus_message *reply, const Definition *definition,
+                        bool (*is_one)(const Definition *definition, size_t i)) {
         int r = sd_bus_message_open_container(reply, 'a', "s");
 
         for (size_t i = 1; r >= 0 && definition && i < definition_n_files(definition); i++)
-                if (is_own_dropin(definition, i))
+                if (is_one(definition, i))
                         r = sd_bus_message_append(reply, "s", definition_file(definition, i));
 
         return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+PROPERTY_GETTER(dropin_paths) {
+        return append_paths(reply, tree_at(userdata, path)->definition, is_own_dropin);
+}
+
+PROPERTY_GETTER(lua_paths) {
+        return append_paths(reply, tree_at(userdata, path)->definition, is_lua);
 }
 
 PROPERTY_GETTER(description) {
@@ -572,6 +586,7 @@ static const Property properties[] = {
         { "Description", "s", property_get_description, ON_TREE_CHANGED },
         { "SourcePath", "s", property_get_source_path, ON_TREE_CHANGED },
         { "DropInPaths", "as", property_get_dropin_paths, ON_TREE_CHANGED },
+        { "LuaPaths", "as", property_get_lua_paths, ON_TREE_CHANGED },
         { "Hash", "s", property_get_hash, ON_TREE_CHANGED },
         { "Autostart", "b", property_get_autostart, ON_TREE_CHANGED },
         { "NodeCount", "u", property_get_node_count, ON_TREE_CHANGED },
@@ -599,7 +614,7 @@ static const sd_bus_vtable methods[] = {
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetTextFrom", SD_BUS_ARGS("t", offset), SD_BUS_RESULT("s", part), method_get_text_from,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("GetDropIn", SD_BUS_ARGS("s", path), SD_BUS_RESULT("s", text), method_get_dropin,
+        SD_BUS_METHOD_WITH_ARGS("GetFile", SD_BUS_ARGS("s", path), SD_BUS_RESULT("s", text), method_get_file,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" TREE_NODE_SIGNATURE, nodes),
                                 method_get_nodes, SD_BUS_VTABLE_UNPRIVILEGED),

@@ -63,9 +63,18 @@ def test_cat(btd, shelf):
     assert btd.btctl("cat", "boot") == (
         0, f'// {shelf.tree}\n{text}\n// {dropin}\n// mine\n{{"description": "ours"}}', "")
     assert json.loads(btd.btctl("cat", "boot", "--json").stdout) == {
-        "name": "boot", "text": text, "dropins": [{"path": str(dropin), "text": dropin.read_text()}]}
-    with pytest.raises(Exception, match="the tree has no such drop-in; its property DropInPaths lists them"):
-        btd.client.call(PATH, "org.btd1.Tree", "GetDropIn", "s", str(shelf.tree))
+        "name": "boot", "text": text, "dropins": [{"path": str(dropin), "text": dropin.read_text()}], "lua": []}
+    with pytest.raises(Exception, match="the tree has no such file; its properties DropInPaths and LuaPaths list them"):
+        btd.client.call(PATH, "org.btd1.Tree", "GetFile", "s", str(shelf.tree))
+
+
+def test_cat_of_lua_files(btd, shelf):
+    lua = shelf.write(shelf.first / "lib.lua", "function three() return 3 end\n")
+    tree = shelf.write(shelf.first / "calc.json",
+                       '{"btd": 1, "lua": ["lib"], "root": {"type": "Condition", "test": "three() == 3"}}\n')
+    btd.start(*shelf.options)
+    assert btd.btctl("cat", "calc") == (0, f"// {tree}\n{tree.read_text()}\n-- {lua}\n{lua.read_text()}", "")
+    assert json.loads(btd.btctl("cat", "calc", "--json").stdout)["lua"] == [{"path": str(lua), "text": lua.read_text()}]
 
 
 def test_errors_keep_the_tree(btd, shelf):
