@@ -254,6 +254,7 @@ int verb_edit(Client *client, char **operands) {
         if (status != EXIT_SUCCESS)
                 return status;
 
+        g_assert(target.directories);
         path = full ? g_build_filename(target.directories[0], target.file, NULL)
                     : g_build_filename(target.own, OVERRIDE, NULL);
         r = file_read(full ? target.path : path, &before, &length);
@@ -270,6 +271,7 @@ int verb_edit(Client *client, char **operands) {
         status = let_edit(before, &edited, &after);
         if (status != EXIT_SUCCESS)
                 return status;
+        g_assert(after);
         if (g_str_equal(before, after) || strspn(after, " \t\n") == strlen(after)) {
                 unlink(edited);
                 client_say(client, "nothing was changed");
@@ -298,6 +300,7 @@ int verb_revert(Client *client, char **operands) {
         if (status != EXIT_SUCCESS)
                 return status;
 
+        g_assert(target.own);
         dir = g_dir_open(target.own, 0, NULL);
         while (dir && (file = g_dir_read_name(dir)) && status == EXIT_SUCCESS) {
                 g_autofree char *path = g_build_filename(target.own, file, NULL);
@@ -418,6 +421,7 @@ static int find_preset(const Target *target, Preset *ret_preset) {
         g_autofree char *error = NULL;
         int status = EXIT_SUCCESS;
 
+        g_assert(target->directories);
         for (char **directory = target->directories; *directory; directory++)
                 g_ptr_array_add(presets, preset_directory(*directory));
         g_ptr_array_add(presets, NULL);
@@ -440,6 +444,7 @@ int verb_preset(Client *client, char **operands) {
                 if (status == EXIT_SUCCESS)
                         status = find_preset(&target, &preset);
                 if (status == EXIT_SUCCESS && preset == PRESET_NONE) {
+                        g_assert(target.own);
                         path = g_build_filename(target.own, AUTOSTART, NULL);
                         status = remove_file(client, path);
                         (void) rmdir(target.own);
@@ -558,6 +563,7 @@ int verb_delta(Client *client, char **operands) {
         if (status != EXIT_SUCCESS)
                 return status;
 
+        g_assert(directories);
         for (char **directory = directories; *directory; directory++) {
                 add_names(files, *directory, TREE_SUFFIX);
                 add_names(files, *directory, DROPINS_SUFFIX);

@@ -19,12 +19,41 @@ void scripts_free(Scripts *scripts) {
         g_free(scripts);
 }
 
-int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const char *const *extra,
-                    const char *const *members, const Script **ret, char **ret_error, size_t *ret_offset) {
-        *ret_error = g_strdup_printf("this btd was built without Lua: it has no %s",
-                                     kind == SCRIPT_CODE ? "scripts" : "expressions");
+static int refuse(const char *what, char **ret_error, size_t *ret_offset) {
+        *ret_error = g_strdup_printf("this btd was built without Lua: it has no %s", what);
         *ret_offset = 0;
         return -EOPNOTSUPP;
+}
+
+int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const char *const *extra,
+                    const char *const *members, GPtrArray *libraries, const Script **ret, char **ret_error,
+                    size_t *ret_offset) {
+        return refuse(kind == SCRIPT_CODE ? "scripts" : "expressions", ret_error, ret_offset);
+}
+
+int scripts_add_library(Scripts *scripts, const char *name, const char *code, const Library **ret, char **ret_error,
+                        size_t *ret_offset) {
+        return refuse("Lua files", ret_error, ret_offset);
+}
+
+const char *const *library_defines(const Library *library) {
+        g_assert_not_reached();
+}
+
+const char *library_name(const Library *library) {
+        g_assert_not_reached();
+}
+
+size_t library_find(const Library *library, const char *name) {
+        g_assert_not_reached();
+}
+
+const char *library_lacks(const Library *library, const GPtrArray *libraries) {
+        g_assert_not_reached();
+}
+
+int library_try(const Library *library, const GPtrArray *libraries, char **ret_error, size_t *ret_offset) {
+        g_assert_not_reached();
 }
 
 const char *script_code(const Script *script) {
