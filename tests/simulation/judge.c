@@ -2,6 +2,7 @@
 
 #include <glib.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "clock.h"
@@ -27,6 +28,7 @@ typedef struct Deed {
         bool through_suspends;
         GArray *runs;               /* of unsigned: the numbers of the runs in which it has begun and has not ended */
         uint64_t asked;             /* when it has noted a request, 0: not yet; jobs before that are of others */
+        char asker[16];             /* the connection of that request; a later life can request again */
         bool several;               /* runs had begun it at a time, so it is not known which request was which */
         uint64_t since, since_boot; /* when it has begun */
         Limit own, around;          /* usec: 0: there is none */
@@ -199,6 +201,17 @@ static void note_limiter(unsigned tree, unsigned node, const char *kind, bool st
         }
 }
 
+static void note_memo(Deed *deed, const char *details) {
+        const char *found = strstr(details, "\"asker\":\"");
+        char asker[sizeof(deed->asker)] = "";
+
+        if (found)
+                (void) sscanf(found, "\"asker\":\"%15[^\"]", asker);
+        if (deed->asked == 0 || strcmp(asker, deed->asker) != 0)
+                deed->asked = clock_now();
+        memcpy(deed->asker, asker, sizeof(asker));
+}
+
 void judge_note_line(unsigned tree, unsigned run, unsigned node, const char *kind, const char *details, bool strict) {
         Deed *deed = find_deed(tree, node);
 
@@ -210,7 +223,7 @@ void judge_note_line(unsigned tree, unsigned run, unsigned node, const char *kin
         if (g_str_equal(kind, "begin") || (g_str_equal(kind, "rerun") && find_run(deed, run) < 0)) {
                 note_begin(deed, run);
         } else if (g_str_equal(kind, "note")) {
-                deed->asked = deed->asked ?: clock_now();
+                note_memo(deed, details);
         } else if (g_str_equal(kind, "ended") ||
                    (g_str_equal(kind, "at-once") && !g_str_has_prefix(details, "{\"status\":\"running\""))) {
                 note_end(deed, run, details, strict);

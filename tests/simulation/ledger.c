@@ -47,6 +47,7 @@ typedef struct Entry {
         bool forced;  /* a node was given an outcome */
         bool touched; /* one of its leaves was started */
         char *result;
+        char *header;             /* of its run record, until the run starts: nobody was told of it before */
         GString *line;            /* the part of the next block that was written */
         unsigned ends[NODES_MAX]; /* how often each node has begun */
 } Entry;
@@ -60,6 +61,7 @@ static void entry_free(void *data) {
         Entry *entry = data;
 
         g_string_free(entry->line, TRUE);
+        g_free(entry->header);
         g_free(entry->result);
         g_free(entry);
 }
@@ -266,7 +268,8 @@ static void note_leaf(Entry *entry, Leaf *leaf, unsigned node, uint64_t time, co
 }
 
 /* The number may have been used before, while the disk was full. */
-static void entry_begins(Entry *entry, const char *header) {
+static void entry_begins(Entry *entry) {
+        g_autofree char *header = g_steal_pointer(&entry->header);
         GString *line = entry->line;
 
         ledger.accounts[entry->tree].loose |= limits_are_low();
@@ -288,7 +291,8 @@ static void note_line(Entry *entry, const char *line) {
         int end = 0;
 
         if (g_str_has_prefix(line, "btd-journal ")) {
-                entry_begins(entry, line);
+                g_free(entry->header);
+                entry->header = g_strdup(line);
                 return;
         }
 
@@ -296,6 +300,8 @@ static void note_line(Entry *entry, const char *line) {
         if (sscanf(line, "%" SCNu64 " %31s %n", &time, kind, &end) < 2)
                 return;
 
+        if (g_str_equal(kind, "start") && entry->header)
+                entry_begins(entry);
         if (g_str_equal(kind, "finished")) {
                 note_finished(entry, line + end);
                 return;
