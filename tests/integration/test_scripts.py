@@ -166,7 +166,8 @@ def test_update_that_is_not_there(btd, place):
 
 
 @pytest.mark.parametrize("fails, cause", [
-    ("", ""), ("fail.rcon", "AutosaveOff/Save/SaveOff: exited with status 1: RCON connection failed"),
+    ("", ""), ("fail.rcon", "AutosaveOff: all 2 children failed: Save/SaveOff: exited with status 1: RCON connection failed; "
+                  "AutosaveOn/SaveOn: exited with status 1: RCON connection failed"),
     ("fail.tar", "AutosaveOff/Save/Archive: exited with status 2: tar: world: Cannot open: No such file or directory"),
     ("empty", "Empty: {file} has only 0 bytes")])
 def test_world_is_backed_up(btd, place, fails, cause):
@@ -279,16 +280,17 @@ def test_image_that_is_not_there(btd, place):
 
 
 @pytest.mark.parametrize("pat, fails, cause", [
-    ("p4t-s3cret", "", ""), ("p4t-s3cret", "fail.run", "Run: exited with status 3: the job was cancelled"),
-    ("other", "", "Register: failed 3 times; last: WithToken/Token: exited with status 22: "
-                  "curl: (22) The requested URL returned error: 401")])
+    ("p4t-s3cret", "", ""), ("p4t-s3cret", "fail.run", "/Job/Run: exited with status 3: the job was cancelled"),
+    ("other", "", ": all 2 children failed: Job/Register: failed 3 times; last: WithToken/Token: exited with status 22: "
+                  "curl: (22) The requested URL returned error: 401; CleanUp/Remove/WithToken/Token: exited with "
+                  "status 22: curl: (22) The requested URL returned error: 401")])
 def test_job_is_run(btd, place, pat, fails, cause):
     if fails:
         (place / fails).touch()
     (place / "github-pat").write_text(pat)
     said = run(btd, "job-runner", env={"CREDENTIALS_DIRECTORY": str(place)}, repository="x/y", work=f"{place}/jobs",
                user=pwd.getpwuid(os.getuid()).pw_name)
-    assert said == (("failure", "JobRunner/Registered/Job/" + cause) if cause else ("success", ""))
+    assert said == (("failure", "JobRunner/Registered" + cause) if cause else ("success", ""))
     if pat == "other":
         assert not [line for line in lines(place / "log") if line.startswith("config.sh")]
     else:
