@@ -193,6 +193,7 @@ int verb_retry(Client *client, char **operands) {
         if (status != EXIT_SUCCESS)
                 return status;
 
+        g_assert(hash);
         if (client->output.json && dry)
                 output_print_json(plan_to_json(replay_run(replay), plan, state));
         else if (!client->output.json && !options_has(&client->options, OPTION_QUIET))

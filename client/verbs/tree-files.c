@@ -69,6 +69,7 @@ static int target_find(Client *client, const char *name, Target *ret_target) {
         if (status != EXIT_SUCCESS)
                 return status;
 
+        g_assert(ret_target->directories);
         ret_target->name = g_strdup(name);
         ret_target->file = g_strconcat(name, TREE_SUFFIX, NULL);
         ret_target->own = search_path_dropin_directory(ret_target->directories[0], ret_target->file);

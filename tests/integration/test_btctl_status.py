@@ -372,7 +372,8 @@ def test_cat(btd):
     btd.tree("boot", text)
     btd.start()
     assert btd.btctl("cat", "boot") == (0, text, "")
-    assert json.loads(btd.btctl("cat", "boot", "--json").stdout) == {"name": "boot", "text": text, "dropins": []}
+    assert json.loads(btd.btctl("cat", "boot", "--json").stdout) == {
+        "name": "boot", "text": text, "dropins": [], "lua": []}
 
 
 def test_nothing_turns_the_text_around(btd, tmp_path):

@@ -592,6 +592,7 @@ static void read_dropins(Loader *loader, TreeFile *file, const GPtrArray *paths,
                         return;
                 }
 
+                g_assert(dropin);
                 file->wrong |= dropin->wrong;
                 add_piece(file, dropin, merged);
         }

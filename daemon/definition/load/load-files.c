@@ -259,8 +259,11 @@ static void read_lua_file(Loader *loader, Unit *unit, uint32_t item) {
         if (error) {
                 unit->lua_wrong = true;
                 loader_error(loader, item, g_strdup_printf("lua: %s", error));
-        } else if (g_hash_table_add(unit->included, file))
-                add_library(loader, unit, file);
+        } else {
+                g_assert(file);
+                if (g_hash_table_add(unit->included, file))
+                        add_library(loader, unit, file);
+        }
         loader->file->wrong |= unit->lua_wrong;
 }
 

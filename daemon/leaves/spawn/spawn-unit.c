@@ -618,6 +618,7 @@ bool spawn_name_parse(const char *text, const char *prefix, const char *suffix, 
                                                 NULL))
                         return false;
 
+        g_assert(dot); /* else there would be no numbers */
         *ret_name = (SpawnName){
                 .run = g_strndup(name, (size_t) (strchr(dot, '-') - name)),
                 .node = (NodeId) numbers[1],
