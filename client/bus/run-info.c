@@ -223,8 +223,8 @@ uint64_t run_info_get_duration(const Client *client, const char *id, uint64_t ot
         g_autofree char *path = NULL;
 
         if (sd_bus_path_encode(BTD_PATH "/run", id, &path) < 0 ||
-            client_try_get(client, path, "StartedTimestamp", 't', &started) < 0 ||
-            client_try_get(client, path, "FinishedTimestamp", 't', &finished) < 0 || finished == 0)
+            client_try_get(client, path, "Started", 't', &started) < 0 ||
+            client_try_get(client, path, "Finished", 't', &finished) < 0 || finished == 0)
                 return otherwise;
 
         return finished > started ? finished - started : 0;

@@ -161,7 +161,7 @@ static int start_or_attach(Started *started) {
         if (status != EXIT_SUCCESS || started->begun)
                 return status;
 
-        (void) client_try_get(started->client, started->path, "StartedTimestamp", 't', &started->since);
+        (void) client_try_get(started->client, started->path, "Started", 't', &started->since);
         if (started->sets->len > 0)
                 report_error("%s was started before; --set has no effect on it", started->id);
         return EXIT_SUCCESS;

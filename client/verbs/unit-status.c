@@ -79,7 +79,7 @@ void unit_status_set_ready(UnitStatus *unit) {
 void unit_status_check_ready(UnitStatus *unit) {
         uint64_t ready = 0;
 
-        if (unit && client_try_get(unit->client, unit->path, "ReadyTimestamp", 't', &ready) >= 0 && ready > 0)
+        if (unit && client_try_get(unit->client, unit->path, "Ready", 't', &ready) >= 0 && ready > 0)
                 unit_status_set_ready(unit);
 }
 

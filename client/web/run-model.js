@@ -182,7 +182,7 @@ export class RunModel {
             throw new Error(`Run '${this.id}' does not exist.`);
         this.properties = {
             Tree: found.tree, Instance: found.instance, Token: found.token, Status: found.status,
-            StartedTimestamp: found.started, FinishedTimestamp: found.finished, Cause: found.cause,
+            Started: found.started, Finished: found.finished, Cause: found.cause,
         };
         try {
             const [[nodes], [variables]] = await Promise.all([bus.nodes_after(this.id, END),
@@ -344,7 +344,7 @@ export class RunModel {
     /* From the events that are kept, if this btd cannot tell. */
     compute_past(number) {
         const states = this.nodes.map(() => IDLE), variables = {};
-        let time = this.properties.StartedTimestamp;
+        let time = this.properties.Started;
 
         for (const event of this.events) {
             if (event.number > number)
@@ -372,7 +372,7 @@ export class RunModel {
 
     /* The time that is shown, in microseconds since 1970. */
     time() {
-        return this.past?.time ?? (this.properties.FinishedTimestamp || Date.now() * 1000 - this.skew);
+        return this.past?.time ?? (this.properties.Finished || Date.now() * 1000 - this.skew);
     }
 
     /* Whole seconds while it grows, so that not each frame differs. */
@@ -381,6 +381,6 @@ export class RunModel {
     }
 
     is_finished() {
-        return this.properties.FinishedTimestamp > 0;
+        return this.properties.Finished > 0;
     }
 }

@@ -151,7 +151,7 @@ export class RunPage {
     }
 
     show_head() {
-        const { Tree, Status, StartedTimestamp: started, FinishedTimestamp: finished, Cause, Restart, Instance, Durable,
+        const { Tree, Status, Started: started, Finished: finished, Cause, Restart, Instance, Durable,
                 NotDurableReason, TreeChanged } = this.model.properties;
         const { buttons } = this;
 

@@ -39,7 +39,7 @@ export class TimeBar {
         set_text(this.now, this.model.is_finished() ? "End" : "Now");
         set_text(this.text, at === null ? count(last, "event") :
             `event ${at} of ${last}, ${clock(this.model.time())}, ` +
-                 `${duration(Math.max(0, this.model.time() - this.model.properties.StartedTimestamp))} after the start`);
+                 `${duration(Math.max(0, this.model.time() - this.model.properties.Started))} after the start`);
         set_attribute(this.slider, "aria-valuetext", this.text.textContent);
     }
 }

@@ -80,7 +80,7 @@ export class Timeline {
     }
 
     show() {
-        const { model } = this, { StartedTimestamp: started, FinishedTimestamp: finished } = model.properties;
+        const { model } = this, { Started: started, Finished: finished } = model.properties;
 
         if (this.element.hidden = model.nodes.length === 0 || model.events.length === 0)
             return;

@@ -580,12 +580,12 @@ static const Property properties[] = {
         { "Owner", "u", property_get_owner, CHANGES_NEVER },
         { "Hash", "s", property_get_hash, CHANGES_NEVER },
         { "TreeChanged", "b", property_get_tree_changed, CHANGES_SILENTLY },
-        { "StartedTimestamp", "t", property_get_started, CHANGES_NEVER },
-        { "StartedTimestampMonotonic", "t", property_get_started_monotonic, CHANGES_NEVER },
-        { "ReadyTimestamp", "t", property_get_ready, ON_RUN_READY | ON_RUN_FINISHED },
-        { "ReadyTimestampMonotonic", "t", property_get_ready_monotonic, ON_RUN_READY | ON_RUN_FINISHED },
-        { "FinishedTimestamp", "t", property_get_finished, ON_RUN_FINISHED },
-        { "FinishedTimestampMonotonic", "t", property_get_finished_monotonic, ON_RUN_FINISHED },
+        { "Started", "t", property_get_started, CHANGES_NEVER },
+        { "StartedMonotonic", "t", property_get_started_monotonic, CHANGES_NEVER },
+        { "Ready", "t", property_get_ready, ON_RUN_READY | ON_RUN_FINISHED },
+        { "ReadyMonotonic", "t", property_get_ready_monotonic, ON_RUN_READY | ON_RUN_FINISHED },
+        { "Finished", "t", property_get_finished, ON_RUN_FINISHED },
+        { "FinishedMonotonic", "t", property_get_finished_monotonic, ON_RUN_FINISHED },
         { "Status", "s", property_get_status, ON_RUN_STATE | ON_RUN_HALTING | ON_RUN_FINISHED },
         { "Cause", "s", property_get_cause, ON_RUN_HALTING | ON_RUN_FINISHED },
         /* The text contains the remaining time, so it changes all the time. */
@@ -638,7 +638,7 @@ static const sd_bus_vtable methods[] = {
 
         SD_BUS_SIGNAL_WITH_ARGS("NodesChanged", SD_BUS_ARGS("a" RUN_NODE_SIGNATURE, nodes), 0),
         SD_BUS_SIGNAL_WITH_ARGS("Events", SD_BUS_ARGS("t", last, "aa{sv}", events), 0),
-        SD_BUS_SIGNAL_WITH_ARGS("Finished", SD_BUS_ARGS("s", status, "s", cause), 0),
+        SD_BUS_SIGNAL_WITH_ARGS("Ended", SD_BUS_ARGS("s", status, "s", cause), 0),
 
         SD_BUS_VTABLE_END,
 };
@@ -680,6 +680,6 @@ void run_bus_tell_nodes(sd_bus *bus, const char *destination, const Run *run, co
 void run_bus_emit_finished(sd_bus *bus, const Run *run) {
         g_autofree char *path = object_path_of_run(run_id(run));
 
-        check_emitted(run, sd_bus_emit_signal(bus, path, RUN_INTERFACE, "Finished", "ss", run_status_text(run),
-                                              run_cause(run)));
+        check_emitted(
+                run, sd_bus_emit_signal(bus, path, RUN_INTERFACE, "Ended", "ss", run_status_text(run), run_cause(run)));
 }

@@ -111,7 +111,7 @@ INTERFACES = {
         "Force(u node, s status) -> ()",
         "signal NodesChanged(a(uussstta{sv}) nodes)",
         "signal Events(t last, aa{sv} events)",
-        "signal Finished(s status, s cause)",
+        "signal Ended(s status, s cause)",
         "property Id s const",
         "property Tree s const",
         "property TreePath o const",
@@ -120,12 +120,12 @@ INTERFACES = {
         "property StartedBy s const",
         "property Owner u const",
         "property Hash s const",
-        "property StartedTimestamp t const",
-        "property StartedTimestampMonotonic t const",
-        "property ReadyTimestamp t true",
-        "property ReadyTimestampMonotonic t true",
-        "property FinishedTimestamp t true",
-        "property FinishedTimestampMonotonic t true",
+        "property Started t const",
+        "property StartedMonotonic t const",
+        "property Ready t true",
+        "property ReadyMonotonic t true",
+        "property Finished t true",
+        "property FinishedMonotonic t true",
         "property Status s true",
         "property Cause s true",
         "property CauseChain aa{sv} true",
@@ -197,9 +197,9 @@ def test_ready(btd):
     btd.client.subscribe()
     run, path = btd.client.start("watch")
     btd.client.wait_signal("RunReady", lambda s: s.args == (run, path))
-    ready = btd.client.wait_signal("PropertiesChanged", lambda s: "ReadyTimestamp" in s.args[1]).args[1]["ReadyTimestamp"]
-    assert btd.client.run_property(path, "StartedTimestamp") < ready < time.time_ns() // 1000
-    assert btd.client.run_property(path, "ReadyTimestamp") == ready
+    ready = btd.client.wait_signal("PropertiesChanged", lambda s: "Ready" in s.args[1]).args[1]["Ready"]
+    assert btd.client.run_property(path, "Started") < ready < time.time_ns() // 1000
+    assert btd.client.run_property(path, "Ready") == ready
     assert btd.client.run_property(path, "Status") == "running"
     assert btd.client.runs()[0].ready == ready
     [listed] = [tree for tree in json.loads(btd.btctl("list", "--json").stdout) if tree["name"] == "watch"]
@@ -210,7 +210,7 @@ def test_ready(btd):
     for tree, is_ready in ("brief", True), ("bad", False):
         path = btd.client.start(tree)[1]
         btd.client.finish(path)
-        assert btd.client.run_property(path, "ReadyTimestamp") == (btd.client.run_property(path, "FinishedTimestamp") if is_ready else 0)
+        assert btd.client.run_property(path, "Ready") == (btd.client.run_property(path, "Finished") if is_ready else 0)
     assert [s.args[0] for s in btd.client.signals if s.member == "RunReady"] == [run]
 
 
@@ -319,12 +319,12 @@ def test_a_run_tells_its_story(btd):
     assert [nodes[name]["status"] for name in ("Story", "First", "Second", "Third", "Never")] == \
         ["failure", "success", "success", "failure", "idle"]
     assert nodes["Second"]["duration"] >= 10000
-    assert values["FinishedTimestamp"] - values["StartedTimestamp"] == \
-        values["FinishedTimestampMonotonic"] - values["StartedTimestampMonotonic"] >= 10000
-    assert values["ReadyTimestampMonotonic"] == 0 < values["StartedTimestampMonotonic"] <= time.monotonic_ns() // 1000
+    assert values["Finished"] - values["Started"] == \
+        values["FinishedMonotonic"] - values["StartedMonotonic"] >= 10000
+    assert values["ReadyMonotonic"] == 0 < values["StartedMonotonic"] <= time.monotonic_ns() // 1000
     assert nodes["Never"]["since"] == 0
     assert values["Status"] == "failure" and values["Cause"] == cause
-    assert values["StartedTimestamp"] <= values["FinishedTimestamp"]
+    assert values["Started"] <= values["Finished"]
     assert values["TreePath"] == "/org/btd1/tree/story"
 
 
@@ -333,19 +333,19 @@ def test_node_changes_are_for_subscribers(btd):
     btd.start()
     btd.client.subscribe(RUN)
     _, path = btd.client.start("one")
-    btd.client.wait_signal("Finished", lambda s: s.path == path)
+    btd.client.wait_signal("Ended", lambda s: s.path == path)
     assert not [s for s in btd.client.signals if s.member == "NodesChanged"]
 
     btd.client.manager("Subscribe")
     _, path = btd.client.start("one")
-    btd.client.wait_signal("Finished", lambda s: s.path == path)
+    btd.client.wait_signal("Ended", lambda s: s.path == path)
     rows = [row for s in btd.client.signals if s.member == "NodesChanged" and s.path == path for row in s.args[0]]
     assert [row[4] for row in rows if row[3] == "One"] == ["running", "success"]
 
     btd.client.manager("Unsubscribe")
     btd.client.signals.clear()
     _, path = btd.client.start("one")
-    btd.client.wait_signal("Finished", lambda s: s.path == path)
+    btd.client.wait_signal("Ended", lambda s: s.path == path)
     assert not [s for s in btd.client.signals if s.member == "NodesChanged"]
 
 
@@ -1008,5 +1008,5 @@ def test_a_subscriber_that_leaves_is_forgotten(btd, bus):
          "the end of the subscriber")
 
     _, path = btd.client.start("one")
-    btd.client.wait_signal("Finished", lambda s: s.path == path)
+    btd.client.wait_signal("Ended", lambda s: s.path == path)
     assert not [s for s in btd.client.signals if s.member == "NodesChanged"]

@@ -60,7 +60,7 @@ def run_list(btd, tmp_path, subscribe=True, tree=LIST):
     if subscribe:
         btd.client.manager("SubscribeEvents")
     run, path = btd.client.start("list", variables={"n": 1})
-    btd.client.wait_signal("Finished", lambda s: s.path == path)
+    btd.client.wait_signal("Ended", lambda s: s.path == path)
     return run, path
 
 
@@ -72,7 +72,7 @@ def test_signals_have_what_the_record_has(btd, tmp_path):
     assert events[3:] == read(btd, run, 3)
     assert events[0] == {"number": 1, "time": events[0]["time"], "offset": events[0]["offset"], "event": "started",
                          "text": events[0]["text"], "variables": {"n": 1}}
-    assert events[0]["time"] - events[0]["offset"] == btd.client.run_property(path, "StartedTimestamp")
+    assert events[0]["time"] - events[0]["offset"] == btd.client.run_property(path, "Started")
     of_say = [event for event in events if event.get("path") == "Top/Say"]
     assert [(event["event"], event.get("status"), event.get("text")) for event in of_say] == [
         ("log", None, "warning: now"), ("success", "success", None)]
@@ -90,7 +90,7 @@ def test_signals_are_for_subscribers(btd, tmp_path):
     btd.client.manager("SubscribeEvents")
     btd.client.manager("Unsubscribe")
     _, path = btd.client.start("list")
-    btd.client.wait_signal("Finished", lambda s: s.path == path)
+    btd.client.wait_signal("Ended", lambda s: s.path == path)
     assert received(btd, path) == []
 
 
@@ -107,7 +107,7 @@ def test_who_comes_later_reads_the_rest(btd, tmp_path):
     assert before[-1]["path"] == "Top/Long"
     btd.client.call(path, RUN, "Pause")
     btd.client.call(path, RUN, "Halt", "a{sv}", {})
-    btd.client.wait_signal("Finished", lambda s: s.path == path)
+    btd.client.wait_signal("Ended", lambda s: s.path == path)
     events = before + received(btd, path)
     assert [event["event"] for event in events[len(before):]] == ["paused", "halting", "halted", "halted", "halted"]
     assert events == read(btd, run)
@@ -165,7 +165,7 @@ def test_after_a_restart_the_numbers_go_on(btd, tmp_path):
     btd.client.signals.clear()
     btd.client.manager("SubscribeEvents")
     btd.client.call(path, RUN, "Halt", "a{sv}", {})
-    btd.client.wait_signal("Finished", lambda s: s.path == path)
+    btd.client.wait_signal("Ended", lambda s: s.path == path)
     events = read(btd, run)
     assert events == before + received(btd, path)
     assert [event["number"] for event in events] == list(range(1, len(events) + 1))
@@ -227,7 +227,7 @@ def test_nodes_of_a_run_of_the_history(btd, tmp_path):
     last = read(btd, run)[-1]
     moment = {"number": last["number"], "time": last["time"], "offset": last["offset"], "status": "failure",
               "cause": btd.client.run_property(path, "Cause")}
-    assert last["time"] == btd.client.run_property(path, "FinishedTimestamp")
+    assert last["time"] == btd.client.run_property(path, "Finished")
     assert len([node for node in nodes if "element" in node[7]]) == 2
     for _ in range(2):
         for event in END, last["number"]:
@@ -316,7 +316,7 @@ def test_more_events_than_one_answer_has(btd, tmp_path):
     btd.client.subscribe(RUN)
     btd.client.manager("SubscribeEvents")
     run, path = btd.client.start("many")
-    btd.client.wait_signal("Finished", lambda s: s.path == path)
+    btd.client.wait_signal("Ended", lambda s: s.path == path)
     events = read(btd, run)
     assert len(events) > 8192
     assert [event["number"] for event in events] == list(range(1, len(events) + 1))

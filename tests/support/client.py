@@ -288,7 +288,7 @@ class Client:
         """Waits for the run's end: (status, cause)."""
         results = []
         subscription = self.connection.signal_subscribe(
-            BUS_NAME, "org.btd1.Run", "Finished", path, None, Gio.DBusSignalFlags.NONE,
+            BUS_NAME, "org.btd1.Run", "Ended", path, None, Gio.DBusSignalFlags.NONE,
             lambda connection, sender, path, interface, member, values: results.append(values.unpack()))
         try:
             status = self.run_property(path, "Status")

@@ -58,7 +58,7 @@ def tree(machine):
 
 def next_signal(client, path):
     def find():
-        return next((s for s in client.signals if s.path == path and s.member in ("NodesChanged", "Finished")), None)
+        return next((s for s in client.signals if s.path == path and s.member in ("NodesChanged", "Ended")), None)
     signal = wait(find, "what happens next")
     client.signals.remove(signal)
     return signal
@@ -82,7 +82,7 @@ def run_until(machine, tree, step):
         halt(machine.client, path)
     while True:
         signal = next_signal(machine.client, path)
-        if signal.member == "Finished":
+        if signal.member == "Ended":
             return n, signal.args[0], began
         n += 1
         began = began or any(row[3] == "InnerBody" for row in signal.args[0])
