@@ -473,11 +473,11 @@ static void test_masked_include(void) {
 static void test_search_path(void) {
         g_auto(GStrv) system = search_path_new(false), user = search_path_new(true);
 
-        g_assert_cmpstr(system[0], ==, "/etc/btd/trees");
+        g_assert_cmpstr(system[0], ==, SYSCONFDIR "/btd/trees");
         g_assert_cmpstr(system[1], ==, "/run/btd/trees");
         g_assert_cmpstr(system[3], ==, "/usr/lib/btd/trees");
         g_assert_true(g_str_has_suffix(user[0], "/btd/trees"));
-        g_assert_cmpstr(user[1], ==, "/etc/btd/user-trees");
+        g_assert_cmpstr(user[1], ==, SYSCONFDIR "/btd/user-trees");
 }
 
 /* What many trees were is freed in pieces. */
