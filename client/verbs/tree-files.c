@@ -155,7 +155,7 @@ static Definition *load(Target *target, const char *path, const char *draft, con
         return definition;
 }
 
-/* What btd says of other files does not matter here. */
+/* The errors of other files, which btd returns, are not printed here. */
 static int reload(Client *client) {
         g_autoptr(sd_bus_message) reply = NULL;
 

@@ -11,7 +11,7 @@
 
 #include "engine/type.h"
 
-/* Of the run that has finished: the variables that the texts of a rule refer to. */
+/* The texts of a rule can refer to these values of the run that has finished. */
 typedef struct FinishedRun {
         const char *run, *tree, *instance, *result, *cause;
 } FinishedRun;

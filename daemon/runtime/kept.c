@@ -285,7 +285,7 @@ json_object *manager_add_kept(const Manager *manager, const Definition *definiti
 
                 if (!input->kept)
                         continue;
-                /* What was given at the first start is not newer than what the runs have made of it since. */
+                /* The runs since the first start have newer values than those that were given to it. */
                 if (!order->starter)
                         json_object_object_del(variables, input->name);
                 if (json_object_object_get_ex(variables, input->name, NULL) ||

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
+/* The reserved words of Lua: no variable can have such a name in code. */
+
 #include <glib.h>
 #include <string.h>
 

@@ -500,7 +500,7 @@ static bool remove_defined(char **names, const GPtrArray *libraries) {
         return true;
 }
 
-/* What libraries define is no variable. */
+/* A name that a library defines is not the name of a variable. */
 static int use_libraries(Analysis *analysis, const char *code, const GPtrArray *libraries, bool *ret_used,
                          char **ret_error, size_t *ret_offset) {
         for (char **name = analysis->writes; *name; name++) {

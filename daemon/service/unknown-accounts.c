@@ -49,7 +49,7 @@ static bool check(const LibraryEntry *entry, Accounts *accounts) {
 
 static void on_known(void *userdata);
 
-/* What was found is kept only while trees are checked, because accounts can change. */
+/* The ids are kept only until all trees are checked, because accounts can change. */
 static void check_all(UnknownAccounts *unknown) {
         GHashTableIter i;
         gpointer name;

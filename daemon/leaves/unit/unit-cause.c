@@ -138,7 +138,7 @@ static bool command_behind(const UnitFacts *facts, bool reload, UnitCommand *ret
         return best;
 }
 
-/* What is said of a command, by its setting. words: other than "NAME= command", if there is no such setting. */
+/* How a cause names a command. words: for a command without a setting; else it is named "NAME= command". */
 static const struct {
         const char *property, *words, *limit;
 } settings[] = {
