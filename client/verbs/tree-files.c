@@ -136,9 +136,12 @@ static int on_read(const char *path, char **ret_text, size_t *ret_length, char *
 
 /* draft: may be NULL. Prints all errors; NULL: there are some. */
 static Definition *load(Target *target, const char *path, const char *draft, const char *text, bool silent) {
-        const DefinitionSources sources = {
-                .find = on_find, .nearest = on_nearest, .dropins = on_dropins, .read = on_read, .userdata = target
-        };
+        const DefinitionSources sources = { .find = on_find,
+                                            .nearest = on_nearest,
+                                            .dropins = on_dropins,
+                                            .read = on_read,
+                                            .draft = draft,
+                                            .userdata = target };
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(path);
         Definition *definition = NULL;
 

@@ -8,6 +8,7 @@
  */
 
 #include <glib.h>
+#include <json-c/json_object.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -42,6 +43,10 @@ typedef struct DefinitionSources {
         /* The files are those of a run that an older btd may have begun: checks that it did not make, and that only
          * find mistakes, are omitted. */
         bool lenient;
+        /* The path of a drop-in that somebody is writing: what it changes must be there. NULL: there is none. */
+        const char *draft;
+        /* Called for each value that the draft changes. from: NULL if it was not there; to: NULL if it is removed. */
+        void (*changed)(const char *key, json_object *from, json_object *to, void *userdata);
         /* For the trees and their runs. NULL: the defaults. */
         const Limits *limits;
         void *userdata;

@@ -5,12 +5,13 @@
  * keeps the place where it was written, in the text of all pieces.
  *
  * Objects are merged as in RFC 7396 (JSON Merge Patch): member by member; a null removes a member, anything else
- * replaces it. Only the value of a variable is replaced as a whole. What a drop-in cannot change is reported, and left
- * out.
+ * replaces it. Only the value of a variable is replaced as a whole. What a drop-in cannot change is an error. What the
+ * file does not have is a warning, and left out: a new version of the file must not make the tree useless.
  */
 
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
 #include "definition/hints.h"
@@ -38,17 +39,31 @@ typedef struct NodeAt {
 typedef struct Merge {
         Loader *loader;
         TreeFile *file;
+        bool draft;               /* somebody is writing the drop-in */
         const Text *base, *patch; /* their items */
         uint32_t type_key;        /* the place of the word "type" in the merged text */
         GHashTable *left_out;     /* keys of the drop-in, which were reported */
         GHashTable *nodes;        /* item of a node -> the item that changes it */
         GArray *items;            /* of TextItem: the result */
+        GString *place;           /* the key whose value is merged: "nodes.Boot/Start.timeout" */
 } Merge;
+
+#define NOTHING 0u /* no value of a key is the first item */
 
 static void leave_out(Merge *merge, uint32_t key, char *text) {
         loader_report(merge->loader, merge->file, text_offset(merge->patch, key), false, NULL, text);
         g_hash_table_add(merge->left_out, GUINT_TO_POINTER(key));
         merge->file->wrong = true;
+}
+
+/* The file does not have this, perhaps not any more. */
+static void not_there(Merge *merge, uint32_t key, char *where, char *text) {
+        g_autofree char *message = text;
+
+        g_hash_table_add(merge->left_out, GUINT_TO_POINTER(key));
+        merge->file->wrong |= merge->draft;
+        loader_report(merge->loader, merge->file, text_offset(merge->patch, key), !merge->draft, where,
+                      merge->draft ? g_steal_pointer(&message) : g_strconcat("ignored: ", message, NULL));
 }
 
 static char *word_at(const Merge *merge, const Text *text, uint32_t item) {
@@ -74,6 +89,42 @@ static uint32_t find_key(const Merge *merge, const Text *text, uint32_t object, 
         }
 
         return 0;
+}
+
+/* What changes, for whoever wants to know. */
+
+/* Returns the length of the place around it. */
+static size_t enter(Merge *merge, const char *key) {
+        size_t length = merge->place->len;
+
+        g_string_append_printf(merge->place, "%s%s", length > 0 ? "." : "", key);
+        return length;
+}
+
+static void on_fault(uint32_t item, char *text, void *userdata) {
+        g_free(text);
+}
+
+static json_object *value_at(const Merge *merge, const Text *text, uint32_t item) {
+        json_object *value = NULL;
+
+        if (item != NOTHING)
+                (void) text_to_json(text, item, merge->loader->scratch, on_fault, NULL, &value);
+        return value;
+}
+
+/* from: of the file; to: of the drop-in. */
+static void note_change(const Merge *merge, uint32_t from, uint32_t to) {
+        const DefinitionSources *sources = merge->loader->sources;
+        g_autoptr(json_object) before = NULL, after = NULL;
+
+        if (!merge->draft || !sources->changed)
+                return;
+
+        before = value_at(merge, merge->base, from);
+        after = value_at(merge, merge->patch, to);
+        if (!json_object_equal(before, after))
+                sources->changed(merge->place->str, before, after, sources->userdata);
 }
 
 /* The merging. */
@@ -110,7 +161,13 @@ static void copy(Merge *merge, const Text *from, uint32_t at) {
                                                            : 0;
 
         if (patch) {
+                g_autofree char *around = g_strdup(merge->place->str),
+                                *name = word_at(merge, merge->patch, GPOINTER_TO_UINT(patch) - 1);
+
+                g_string_assign(merge->place, "nodes.");
+                g_string_append(merge->place, name);
                 merge_object(merge, at, GPOINTER_TO_UINT(patch), RULE_ANY);
+                g_string_assign(merge->place, around);
                 return;
         }
         if (item->kind < TEXT_ARRAY) {
@@ -122,6 +179,50 @@ static void copy(Merge *merge, const Text *from, uint32_t at) {
         for (uint32_t i = 0, below = at + 1; i < n; i++, below = text_next(from, below))
                 copy(merge, from, below);
         end(merge, container, item->count);
+}
+
+/* A value of the drop-in in place of something else. There is no member that a null could remove. */
+static void copy_new(Merge *merge, uint32_t at) {
+        uint32_t object, key = at + 1, n = 0;
+
+        if (text_kind(merge->patch, at) != TEXT_OBJECT) {
+                copy(merge, merge->patch, at);
+                return;
+        }
+
+        object = begin(merge, text_item(merge->patch, at));
+        for (uint32_t i = 0; i < text_item(merge->patch, at)->count; i++, key = text_next(merge->patch, key + 1))
+                if (text_kind(merge->patch, key + 1) != TEXT_NULL) {
+                        n++;
+                        copy(merge, merge->patch, key);
+                        copy_new(merge, key + 1);
+                }
+        end(merge, object, n);
+}
+
+/* Adds the members of the drop-in's object that are not used. Returns how many. */
+static uint32_t add_members(Merge *merge, uint32_t patch, GHashTable *used) {
+        uint32_t key = patch + 1, n = 0;
+
+        for (uint32_t i = 0; i < text_item(merge->patch, patch)->count; i++, key = text_next(merge->patch, key + 1)) {
+                g_autofree char *word = NULL;
+                size_t around;
+
+                if ((used && g_hash_table_contains(used, GUINT_TO_POINTER(key))) ||
+                    g_hash_table_contains(merge->left_out, GUINT_TO_POINTER(key)) ||
+                    text_kind(merge->patch, key + 1) == TEXT_NULL)
+                        continue;
+
+                n++;
+                word = word_at(merge, merge->patch, key);
+                around = enter(merge, word);
+                note_change(merge, NOTHING, key + 1);
+                g_string_truncate(merge->place, around);
+                copy(merge, merge->patch, key);
+                copy_new(merge, key + 1);
+        }
+
+        return n;
 }
 
 static Rule rule_below(Rule rule, const char *key) {
@@ -146,23 +247,17 @@ static void merge_value(Merge *merge, uint32_t at, uint32_t patch, Rule rule) {
                 merge_object(merge, at, patch, rule);
         } else if (rule == RULE_INPUT && text_kind(merge->base, at) == TEXT_STRING) {
                 /* "string" is short for {"type": "string"}. */
-                uint32_t object = begin(merge, text_item(merge->patch, patch)), key = patch + 1, n = 1;
+                uint32_t object = begin(merge, text_item(merge->patch, patch));
 
                 append(merge, (TextItem){ .start = merge->type_key,
                                           .end = merge->type_key + (uint32_t) strlen("type"),
                                           .kind = TEXT_STRING });
                 copy(merge, merge->base, at);
-                for (uint32_t i = 0; i < text_item(merge->patch, patch)->count; i++) {
-                        if (!g_hash_table_contains(merge->left_out, GUINT_TO_POINTER(key))) {
-                                copy(merge, merge->patch, key);
-                                copy(merge, merge->patch, key + 1);
-                                n++;
-                        }
-                        key = text_next(merge->patch, key + 1);
-                }
-                end(merge, object, n);
-        } else
-                copy(merge, merge->patch, patch);
+                end(merge, object, 1 + add_members(merge, patch, NULL));
+        } else {
+                note_change(merge, at, patch);
+                copy_new(merge, patch);
+        }
 }
 
 /* The members of the drop-in's object: name -> key. */
@@ -194,32 +289,32 @@ static void merge_object(Merge *merge, uint32_t at, uint32_t patch, Rule rule) {
                 g_autofree char *word = word_at(merge, merge->base, key);
                 uint32_t other = GPOINTER_TO_UINT(g_hash_table_lookup(members, word));
                 bool whole = replaces_whole(rule, word);
+                size_t around;
 
-                if (other)
-                        g_hash_table_add(used, GUINT_TO_POINTER(other));
-                if (other && !whole && text_kind(merge->patch, other + 1) == TEXT_NULL)
-                        continue;
-
-                n++;
-                copy(merge, other ? merge->patch : merge->base, other ?: key);
-                if (!other)
-                        copy(merge, merge->base, key + 1);
-                else if (whole)
-                        copy(merge, merge->patch, other + 1);
-                else
-                        merge_value(merge, key + 1, other + 1, rule_below(rule, word));
-        }
-
-        key = patch + 1;
-        for (uint32_t i = 0; i < text_item(merge->patch, patch)->count; i++, key = text_next(merge->patch, key + 1))
-                if (!g_hash_table_contains(used, GUINT_TO_POINTER(key)) &&
-                    !g_hash_table_contains(merge->left_out, GUINT_TO_POINTER(key))) {
+                if (!other) {
                         n++;
-                        copy(merge, merge->patch, key);
-                        copy(merge, merge->patch, key + 1);
+                        copy(merge, merge->base, key);
+                        copy(merge, merge->base, key + 1);
+                        continue;
                 }
 
-        end(merge, object, n);
+                g_hash_table_add(used, GUINT_TO_POINTER(other));
+                around = enter(merge, word);
+                if (!whole && text_kind(merge->patch, other + 1) == TEXT_NULL)
+                        note_change(merge, key + 1, NOTHING);
+                else {
+                        n++;
+                        copy(merge, merge->patch, other);
+                        if (whole) {
+                                note_change(merge, key + 1, other + 1);
+                                copy(merge, merge->patch, other + 1);
+                        } else
+                                merge_value(merge, key + 1, other + 1, rule_below(rule, word));
+                }
+                g_string_truncate(merge->place, around);
+        }
+
+        end(merge, object, n + add_members(merge, patch, used));
 }
 
 /* The nodes of the file. */
@@ -420,7 +515,7 @@ static void check_variable(Merge *merge, uint32_t key, const char *section, cons
         if (own && find_key(merge, merge->base, own + 1, name))
                 return;
         if (others && find_key(merge, merge->base, others + 1, name)) {
-                leave_out(merge, key,
+                not_there(merge, key, NULL,
                           g_strdup_printf("%s: '%s' is in '%s' of %s%s; change it there", section, shown, other,
                                           merge->file->name, TREE_SUFFIX));
                 return;
@@ -430,7 +525,7 @@ static void check_variable(Merge *merge, uint32_t key, const char *section, cons
                 offer_members(merge, own + 1, words);
         for (unsigned i = 0; i < words->len; i++)
                 nearest_offer(&nearest, words->pdata[i]);
-        leave_out(merge, key,
+        not_there(merge, key, NULL,
                   nearest.best ? g_strdup_printf("%s: %s%s has no '%s' there; did you mean '%s'?", section,
                                                  merge->file->name, TREE_SUFFIX, shown, nearest.best)
                                : g_strdup_printf("%s: %s%s has no '%s' there; a drop-in only changes what the file "
@@ -467,6 +562,32 @@ static void check_variables(Merge *merge, uint32_t section, bool inputs) {
         }
 }
 
+static bool is_common_key(const char *word) {
+        for (Key key = 0; key < KEY_MAX_; key++)
+                if (g_str_equal(loader_key_names[key], word))
+                        return true;
+
+        return false;
+}
+
+/* Keys that the type of the node does not have. */
+static void check_keys(Merge *merge, const GArray *nodes, const NodeAt *node, uint32_t object) {
+        uint32_t key = object + 1;
+
+        for (uint32_t i = 0; i < text_item(merge->patch, object)->count; i++, key = text_next(merge->patch, key + 1)) {
+                g_autofree char *word = word_at(merge, merge->patch, key), *shown = excerpt(word, strlen(word)),
+                                *why = NULL;
+                const char *meant = NULL;
+
+                if (is_common_key(word) || loader_takes_word(node->type, word))
+                        continue;
+
+                why = loader_explain_key(node->type, word, &meant);
+                not_there(merge, key, node_path(nodes, node), g_strdup_printf("unknown key '%s'%s", shown, why));
+                diagnostics_suggest(merge->loader->diagnostics, meant);
+        }
+}
+
 static void check_node(Merge *merge, GArray *nodes, uint32_t key) {
         g_autofree char *name = word_at(merge, merge->patch, key),
                         *expected = g_strdup_printf("nodes: expected an object of what changes at '%s', such as "
@@ -476,7 +597,7 @@ static void check_node(Merge *merge, GArray *nodes, uint32_t key) {
         const NodeAt *node = found->len > 0 ? found->pdata[0] : NULL;
 
         if (found->len != 1) {
-                leave_out(merge, key, node ? several_nodes(nodes, found, name) : no_node(merge, nodes, name));
+                not_there(merge, key, NULL, node ? several_nodes(nodes, found, name) : no_node(merge, nodes, name));
                 return;
         }
         if (!expect_object(merge, key, expected))
@@ -490,6 +611,8 @@ static void check_node(Merge *merge, GArray *nodes, uint32_t key) {
                         continue;
                 leave_out(merge, member, copy_instead(merge, loader_key_names[below]));
         }
+        if (node->type)
+                check_keys(merge, nodes, node, key + 1);
         if (g_hash_table_contains(merge->nodes, GUINT_TO_POINTER(node->item)))
                 leave_out(merge, key, g_strdup_printf("nodes: the node '%s' is given twice", name));
         else
@@ -536,14 +659,17 @@ static void check(Merge *merge) {
 static void merge_dropin(Loader *loader, TreeFile *file, TreeFile *dropin, size_t type_key) {
         g_autoptr(GHashTable) left_out = g_hash_table_new(NULL, NULL), nodes = g_hash_table_new(NULL, NULL);
         g_autoptr(GArray) items = g_array_new(false, false, sizeof(TextItem));
+        g_autoptr(GString) place = g_string_new(NULL);
         Merge merge = { .loader = loader,
                         .file = file,
+                        .draft = g_strcmp0(dropin->path, loader->sources->draft) == 0,
                         .base = &file->text,
                         .patch = &dropin->text,
                         .type_key = (uint32_t) type_key,
                         .left_out = left_out,
                         .nodes = nodes,
-                        .items = items };
+                        .items = items,
+                        .place = place };
 
         if (text_kind(merge.patch, 0) != TEXT_OBJECT) {
                 file->wrong = true;

@@ -33,7 +33,7 @@ static bool takes_key(const NodeType *type, Key key) {
 }
 
 /* A type may have a parameter with the name of a common key. */
-static bool takes_word(const NodeType *type, const char *word) {
+bool loader_takes_word(const NodeType *type, const char *word) {
         const Param *attribute = params_find(common_attribute_params, word, strlen(word));
 
         for (Key key = 0; key < KEY_MAX_; key++)
@@ -52,7 +52,7 @@ static char *explain_key(const NodeType *type, const char *word, const char **re
         Nearest nearest = { .word = word };
         g_autofree char *owner = with_article(type->name);
 
-        if (hint && (!hint->instead || takes_word(type, hint->instead))) {
+        if (hint && (!hint->instead || loader_takes_word(type, hint->instead))) {
                 *ret_meant = hint->instead;
                 *ret_close = hint->instead != NULL;
                 *ret_other = hint->text != NULL;
@@ -76,6 +76,12 @@ static char *explain_key(const NodeType *type, const char *word, const char **re
                 return g_strdup_printf("; if it is a property of the unit, write it in 'properties'");
 
         return g_strdup_printf("; 'btctl types %s' lists what %s takes", type->name, owner);
+}
+
+char *loader_explain_key(const NodeType *type, const char *word, const char **ret_meant) {
+        bool close, other = false;
+
+        return explain_key(type, word, ret_meant, &close, &other);
 }
 
 /* Reports the key. Returns the key that was probably meant if that one is not given, or NULL. Unless *ret_other, its

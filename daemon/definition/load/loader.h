@@ -363,6 +363,11 @@ void loader_merge_dropins(Loader *loader, TreeFile *file);
 
 /* load-nodes.c: all nodes of a tree. */
 void loader_read_plan(Loader *loader, Plan *plan);
+/* Can a node of the type have this key? */
+bool loader_takes_word(const NodeType *type, const char *word);
+/* What to write instead of a key that the type does not have: "; did you mean 'argv'?". To be freed. ret_meant: the
+ * suggested key; set only if there is one. */
+char *loader_explain_key(const NodeType *type, const char *word, const char **ret_meant);
 
 /* load-uses.c: the trees that trees use. */
 

@@ -20,6 +20,7 @@ static char *messages_of(const char *dropin) {
         g_autoptr(TreeFiles) files =
                 tree_files_new((const char *[]){ "t.json", TREE, "t.json.d/10.json", dropin, NULL });
 
+        tree_files_draft(files, "t.json.d/10.json");
         return tree_files_load(files, "t.json", NULL);
 }
 
@@ -160,8 +161,71 @@ static void test_same_paths(void) {
                 "t.json.d/10.json", "{'nodes':{'A':{}}}", NULL });
         g_autofree char *messages = tree_files_load(files, "t.json", NULL);
 
+        g_assert_cmpstr(
+                messages, ==,
+                AT "11: warning: ignored: nodes: 2 nodes have the path 'A', so a drop-in cannot change one of them");
+}
+
+/* A new version of the file has other nodes, variables and types: what is left of the drop-in applies. */
+static void test_not_there(void) {
+        const char *dropin = "{'on_stop':'halt','inputs':{'zzz':{'default':1},'n':{'default':7}},'blackboard':{'n':1},"
+                             "'nodes':{'Lod':{'text':'x'},'Start':{},'Load':{'txt':'x','text':'new'}}}";
+        g_autoptr(TreeFiles) files =
+                tree_files_new((const char *[]){ "t.json", TREE, "t.json.d/10.json", dropin, NULL });
+        g_autoptr(Definition) definition = NULL;
+        g_autofree char *messages = tree_files_load(files, "t.json", &definition);
+
         g_assert_cmpstr(messages, ==,
-                        AT "11: error: nodes: 2 nodes have the path 'A', so a drop-in cannot change one of them");
+                        AT
+                        "29: warning: ignored: inputs: t.json has no 'zzz' there; a drop-in only changes what the file "
+                        "declares\n" AT
+                        "82: warning: ignored: blackboard: 'n' is in 'inputs' of t.json; change it there\n" AT
+                        "98: warning: ignored: nodes: no node of t.json has the name 'Lod'; did you mean 'Load'?\n" AT
+                        "117: warning: ignored: nodes: 2 nodes have the name 'Start'; give the path of one, such as "
+                        "'Top/Start' or 'cam: Boot/Start'\n" AT
+                        "136: warning: ignored: unknown key 'txt'; did you mean 'text'? (in Top/Load)");
+        g_assert_true(definition_on_stop(definition) == ON_STOP_HALT);
+        assert_json(definition_scope_info(definition, 0)->inputs[1].fallback, "7");
+        g_assert_cmpstr(params_of(definition, 1)->text, ==, "new");
+}
+
+/* What a null would remove is not there any more. */
+static void test_nulls(void) {
+        g_autoptr(Definition) definition = load_good((const char *[]){
+                "t.json", TREE, "t.json.d/10.json",
+                "{'on_stop':null,'nodes':{'Load':{'skip_if':null,'any':{'w':null,'u':{'a':null,'b':1}}},"
+                "'Top/Start':{'any':{'a':null}}}}",
+                NULL });
+
+        assert_json(params_of(definition, 1)->any, "{\"x\":1,\"y\":2,\"u\":{\"b\":1}}");
+        assert_json(params_of(definition, 5)->any, "{}");
+}
+
+static void test_told_changes(void) {
+        g_autoptr(TreeFiles) files = tree_files_new((const char *[]){
+                "t.json", TREE, "t.json.d/05.json", "{'description':'older'}", "t.json.d/10.json",
+                "{'interval':'1s','description':'old','restart':'always','access':{'halt':null},"
+                "'inputs':{'iface':{'default':'eth1'},'n':{'default':7}},'blackboard':{'mode':{'c':3}},"
+                "'nodes':{'cam: Boot/Start':{'text':'inner'},'Top':{'skip_if':'n < 1'},"
+                "'Load':{'text':null,'any':{'x':null,'y':{}}}}}",
+                "t.json.d/20.json", "{'interval':'2s'}", NULL });
+        g_autofree char *messages = NULL;
+
+        tree_files_draft(files, "t.json.d/10.json");
+        messages = tree_files_load(files, "t.json", NULL);
+        g_assert_cmpstr(messages, ==, "");
+        g_assert_cmpstr(tree_files_changes(files), ==,
+                        "description: \"older\" -> \"old\"\n"
+                        "access.halt: [\"bob\"] -> null\n"
+                        "inputs.iface.default: null -> \"eth1\"\n"
+                        "inputs.n.default: 3 -> 7\n"
+                        "blackboard.mode: {\"a\":1,\"b\":2} -> {\"c\":3}\n"
+                        "nodes.cam: Boot/Start.text: null -> \"inner\"\n"
+                        "nodes.Load.text: \"old\" -> null\n"
+                        "nodes.Load.any.x: 1 -> null\n"
+                        "nodes.Load.any.y: 2 -> {}\n"
+                        "nodes.Top.skip_if: null -> \"n < 1\"\n"
+                        "interval: null -> \"1s\"");
 }
 
 /* Also in the code of several lines, and for a warning. */
@@ -208,6 +272,9 @@ int main(int argc, char **argv) {
         g_test_add_func("/definition-dropins/of-a-used-tree", test_of_a_used_tree);
         g_test_add_func("/definition-dropins/errors", test_errors);
         g_test_add_func("/definition-dropins/same-paths", test_same_paths);
+        g_test_add_func("/definition-dropins/not-there", test_not_there);
+        g_test_add_func("/definition-dropins/nulls", test_nulls);
+        g_test_add_func("/definition-dropins/told-changes", test_told_changes);
         g_test_add_func("/definition-dropins/places", test_places);
         g_test_add_func("/definition-dropins/limits", test_limits);
         return g_test_run();

@@ -46,11 +46,14 @@ const NodeType *const *const *const tree_file_tables = tables;
 
 struct TreeFiles {
         GHashTable *texts; /* path -> text */
+        char *draft;
+        GString *changes;
 };
 
 TreeFiles *tree_files_new(const char *const *files) {
         TreeFiles *new = g_new0(TreeFiles, 1);
 
+        new->changes = g_string_new(NULL);
         new->texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         for (; files && *files; files += 2)
                 tree_files_put(new, files[0], files[1]);
@@ -63,11 +66,30 @@ void tree_files_free(TreeFiles *files) {
                 return;
 
         g_hash_table_unref(files->texts);
+        g_free(files->draft);
+        g_string_free(files->changes, true);
         g_free(files);
 }
 
 void tree_files_put(TreeFiles *files, const char *path, const char *text) {
         g_hash_table_replace(files->texts, g_strdup(path), g_strdelimit(g_strdup(text), "'", '"'));
+}
+
+void tree_files_draft(TreeFiles *files, const char *path) {
+        g_free(files->draft);
+        files->draft = g_strdup(path);
+}
+
+const char *tree_files_changes(const TreeFiles *files) {
+        return files->changes->str;
+}
+
+static void on_changed(const char *key, json_object *from, json_object *to, void *userdata) {
+        const TreeFiles *files = userdata;
+
+        g_string_append_printf(files->changes, "%s%s: %s", files->changes->len > 0 ? "\n" : "", key,
+                               json_object_to_json_string_ext(from, JSON_C_TO_STRING_PLAIN));
+        g_string_append_printf(files->changes, " -> %s", json_object_to_json_string_ext(to, JSON_C_TO_STRING_PLAIN));
 }
 
 static char *on_find(const char *file, void *userdata) {
@@ -125,9 +147,13 @@ static int on_read(const char *path, char **ret_text, size_t *ret_length, char *
 }
 
 char *tree_files_load(TreeFiles *files, const char *path, Definition **ret_definition) {
-        DefinitionSources sources = {
-                .find = on_find, .nearest = on_nearest, .dropins = on_dropins, .read = on_read, .userdata = files
-        };
+        DefinitionSources sources = { .find = on_find,
+                                      .nearest = on_nearest,
+                                      .dropins = on_dropins,
+                                      .read = on_read,
+                                      .draft = files->draft,
+                                      .changed = on_changed,
+                                      .userdata = files };
         g_autoptr(Diagnostics) diagnostics = diagnostics_new(path);
         g_autoptr(Definition) definition = NULL;
         GString *messages = g_string_new(NULL);

@@ -31,6 +31,10 @@ typedef struct TreeFiles TreeFiles;
 TreeFiles *tree_files_new(const char *const *files);
 void tree_files_free(TreeFiles *files);
 void tree_files_put(TreeFiles *files, const char *path, const char *text);
+/* The drop-in that somebody is writing. */
+void tree_files_draft(TreeFiles *files, const char *path);
+/* What it changes: "KEY: FROM -> TO", one a line; borrowed. */
+const char *tree_files_changes(const TreeFiles *files);
 
 /* Loads the file of that path; all messages, one a line. ret_definition: NULL when there were errors. */
 char *tree_files_load(TreeFiles *files, const char *path, Definition **ret_definition);
