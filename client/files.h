@@ -21,5 +21,16 @@ int tree_load(const Client *client, const char *file, Diagnostics *diagnostics, 
 int tree_load_text(const Client *client, const char *file, const char *text, Diagnostics *diagnostics,
                    Definition **ret_definition);
 
+/* Is the file a drop-in, by its name and that of its directory? */
+bool dropin_is(const char *file);
+/* The tree file that it changes: beside its directory, or where btd searches. To be freed; NULL: there is none. */
+char *dropin_tree(const Client *client, const char *file);
+
+typedef void (*DropinChange)(const char *key, json_object *from, json_object *to, void *userdata);
+
+/* Loads this tree file as it is with the drop-in, which must fit; see DefinitionSources. */
+int dropin_load(const Client *client, const char *file, const char *tree, DropinChange on_change, void *userdata,
+                Diagnostics *diagnostics, Definition **ret_definition);
+
 /* The whole file, ended by a NUL; to be freed. A negative errno. */
 int file_read(const char *path, char **ret_text, size_t *ret_length);

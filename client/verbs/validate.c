@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* btctl validate: loads tree files as btd does, and prints all errors and warnings. */
+/* btctl validate: loads tree files as btd does, and prints all errors and warnings. For a drop-in, also prints what it
+ * changes. */
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "basic/cleanup.h"
 #include "client/files.h"
@@ -130,15 +132,86 @@ static void warn_of_name(const char *file) {
         report_line(text);
 }
 
+/* What a drop-in changes. */
+typedef struct Changes {
+        const Output *output;
+        GString *text;     /* lines */
+        json_object *json; /* a list */
+} Changes;
+
+static void append_value(const Changes *changes, json_object *value, const char *none) {
+        g_autofree char *text = value ? output_json_text(value, JSON_C_TO_STRING_PLAIN) : g_strdup(none);
+
+        g_string_append(changes->text, text);
+}
+
+static void on_change(const char *key, json_object *from, json_object *to, void *userdata) {
+        const Changes *changes = userdata;
+        json_object *json = json_object_new_object();
+
+        g_string_append(changes->text, "\n  ");
+        output_appendf(changes->output, changes->text, STYLE_PLAIN, "%s: ", key);
+        append_value(changes, from, "not set");
+        g_string_append(changes->text, changes->output->ascii ? " -> " : " → ");
+        append_value(changes, to, "removed");
+        json_object_object_add(json, "key", json_object_new_string(key));
+        json_object_object_add(json, "from", json_object_get(from));
+        json_object_object_add(json, "to", json_object_get(to));
+        json_object_array_add(changes->json, json);
+}
+
+/* An empty file, or a link to /dev/null. */
+static bool is_mask(const char *file) {
+        struct stat st;
+
+        return stat(file, &st) >= 0 && (search_path_is_mask(&st) || (S_ISREG(st.st_mode) && st.st_size == 0));
+}
+
+static void say_valid(const Client *client, const char *file, const char *tree, const Definition *definition,
+                      const Changes *changes) {
+        uint32_t n_nodes = definition_tree(definition) ? definition_tree(definition)->n_nodes : 0;
+
+        if (client->output.quiet)
+                return;
+        if (tree && is_mask(file))
+                printf("%s: ok, hides drop-ins of this name in later directories\n", file);
+        else if (tree)
+                printf("%s: ok, changes %s%s%s\n", file, changes->text->len > 0 ? "" : "nothing in ", tree,
+                       changes->text->str);
+        else if (n_nodes > 0)
+                client_say(client, "%s: ok, %u node%s", file, n_nodes, n_nodes == 1 ? "" : "s");
+        else
+                client_say(client, "%s: ok, only trees for other files", file);
+}
+
 /* json or sarif: the list to add the result to; both NULL: print it. */
 static bool validate(const Client *client, const char *file, json_object *json, json_object *sarif) {
-        g_autoptr(Diagnostics) diagnostics = diagnostics_new(file);
+        bool dropin = dropin_is(file), valid;
+        g_autofree char *tree = dropin ? dropin_tree(client, file) : NULL;
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new(tree ?: file);
+        g_autoptr(json_object) list = json_object_new_array();
+        g_autoptr(GString) text = g_string_new(NULL);
         g_autoptr(Definition) definition = NULL;
-        bool valid = tree_load(client, file, diagnostics, &definition) >= 0;
-        uint32_t n_nodes;
+        const Changes changes = { &client->output, text, list };
+
+        if (tree)
+                valid = dropin_load(client, file, tree, on_change, (void *) &changes, diagnostics, &definition) >= 0;
+        else if (dropin) {
+                valid = false;
+                diagnostics_add(diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL,
+                                g_strdup("there is no tree file for this drop-in, neither beside its directory nor on "
+                                         "the search path"));
+        } else
+                valid = tree_load(client, file, diagnostics, &definition) >= 0;
 
         if (json) {
-                json_object_array_add(json, file_to_json(file, valid, diagnostics));
+                json_object *result = file_to_json(file, valid, diagnostics);
+
+                if (tree) {
+                        json_object_object_add(result, "extends", json_object_new_string(tree));
+                        json_object_object_add(result, "changes", json_object_get(list));
+                }
+                json_object_array_add(json, result);
                 return valid;
         }
 
@@ -147,18 +220,15 @@ static bool validate(const Client *client, const char *file, json_object *json, 
         if (sarif)
                 return valid;
 
-        n_nodes = valid && definition_tree(definition) ? definition_tree(definition)->n_nodes : 0;
         for (size_t i = 0; i < diagnostics_count(diagnostics); i++) {
-                g_autofree char *text = diagnostics_format(diagnostics, i);
+                g_autofree char *line = diagnostics_format(diagnostics, i);
 
-                report_line(text);
+                report_line(line);
         }
-        if (valid)
+        if (valid && !dropin)
                 warn_of_name(file);
-        if (n_nodes > 0)
-                client_say(client, "%s: ok, %u node%s", file, n_nodes, n_nodes == 1 ? "" : "s");
-        else if (valid)
-                client_say(client, "%s: ok, only trees for other files", file);
+        if (valid)
+                say_valid(client, file, tree, definition, &changes);
 
         return valid;
 }

@@ -5,6 +5,7 @@ import json
 import pathlib
 import signal
 
+import jsonschema
 import pytest
 
 import daemon
@@ -81,14 +82,25 @@ def test_errors_keep_the_tree(btd, shelf):
     dropin = shelf.write(shelf.first / "boot.json.d/a.json", {"nodes": {"Long": {"duration": "2h"}}})
     btd.start(*shelf.options)
     before = shelf.get("Hash")
-    dropin.write_text('{\n "nodes": {"Lng": {"duration": "3h"}}}')
-    message = f"{dropin}:2:12: error: nodes: no node of boot.json has the name 'Lng'; did you mean 'Long'?\n"
-    assert btd.btctl("reload").stderr.startswith(message)
+    dropin.write_text('{\n "nodes": {"Long": {"duration": 3}}}')
+    assert btd.btctl("reload").stderr.startswith(f"{dropin}:2:33: error: duration: ")
     assert (shelf.get("State"), shelf.get("Hash")) == ("broken", before)
     (shelf.first / "boot.json.d").rename(shelf.first / "other")
     shelf.write(shelf.first / "boot.json.d", "a file")
     assert btd.btctl("reload").stderr.startswith(
         f"{shelf.tree}: error: the drop-ins in '{shelf.first}/boot.json.d' cannot be read: Not a directory\n")
+
+
+def test_a_package_renames_a_node(btd, shelf):
+    """The tree is there after the next start of btd, and everybody is told what of the drop-in is ignored."""
+    dropin = shelf.write(shelf.first / "boot.json.d/a.json",
+                         {"description": "ours", "nodes": {"Lng": {"duration": "3h"}}})
+    btd.start(*shelf.options)
+    assert (shelf.get("State"), shelf.get("Description")) == ("ok", "ours")
+    message = f"{dropin}:1:35: warning: ignored: nodes: no node of boot.json has the name 'Lng'; did you mean 'Long'?"
+    assert message in btd.log()
+    assert shelf.get("Diagnostics") == [message]
+    assert message in btd.btctl("status", "boot").stdout
 
 
 def test_a_run_keeps_its_drop_ins(btd, shelf):
@@ -191,6 +203,52 @@ def test_preset(home):
         f"btctl: {presets}/20-a.preset:3: expected 'enable NAME' or 'disable NAME', not 'enabled boot'\n"
 
 
+def test_validate(home):
+    dropin, unfit = home.dropins / "a.json", home.dropins / "b.json"
+    home.dropins.mkdir(parents=True)
+    dropin.write_text('{ "autostart": true, "nodes": { "Long": { "duration": "2h", "skip_if": "1 > 2" } } }')
+    changes = [{"key": "nodes.Long.duration", "from": "1h", "to": "2h"},
+               {"key": "nodes.Long.skip_if", "from": None, "to": "1 > 2"},
+               {"key": "autostart", "from": None, "to": True}]
+    assert home.btctl("validate", str(dropin), "--ascii") == (
+        0, f"{dropin}: ok, changes {home.data}/boot.json\n  nodes.Long.duration: \"1h\" -> \"2h\"\n"
+        '  nodes.Long.skip_if: not set -> "1 > 2"\n  autostart: not set -> true\n', "")
+    assert json.loads(home.btctl("validate", str(dropin), "--json").stdout) == [
+        {"file": str(dropin), "valid": True, "diagnostics": [], "extends": f"{home.data}/boot.json", "changes": changes}]
+    unfit.write_text('{ "nodes": { "Lon": {} } }')
+    text = f"{unfit}:1:14: {{}}nodes: no node of boot.json has the name 'Lon'; did you mean 'Long'?\n"
+    assert home.btctl("validate", str(unfit)) == (1, "", text.format("error: "))
+    assert home.btctl("validate", str(dropin)).stderr == text.format("warning: ignored: ")
+    unfit.write_text("")
+    assert home.btctl("validate", str(unfit)).stdout == f"{unfit}: ok, hides drop-ins of this name in later directories\n"
+    unfit.write_text("{}")
+    assert home.btctl("validate", str(unfit)).stdout == f"{unfit}: ok, changes nothing in {home.data}/boot.json\n"
+    lost = home.config / "gone.json.d/x.json"
+    lost.parent.mkdir()
+    lost.write_text("{}")
+    assert home.btctl("validate", str(lost)) == (
+        1, "", f"{lost}: error: there is no tree file for this drop-in, neither beside its directory nor on the search "
+        "path\n")
+
+
+def test_schema():
+    """An editor refuses what btd refuses, except what depends on the tree file."""
+    schema = json.loads(daemon.bus_client.run([daemon.BTCTL, "schema", "drop-in"]).stdout)
+    checker = jsonschema.Draft202012Validator(schema)
+    checker.check_schema(schema)
+    good = ['{"autostart": false, "restart": null, "restart_limit": {"burst": 2}, "access": {"start": ["ann"], "halt": null}}',
+            '{"on_finished": [{"result": "failure", "unit": "a.service"}], "restart_backoff": {"max": "1min"}}',
+            '{"inputs": {"iface": {"default": {"a": null}, "description": null}}, "blackboard": {"b": null}}',
+            '{"nodes": {"Boot/Start": {"timeout": "90s", "skip_if": null, "env": {"A": null, "B": "c"}, "argv": ["a"]},'
+            '"cam: B": {"name": "org.a", "backoff": {"initial": "1s"}, "description": "x", "num_attempts": 3}}}']
+    bad = ["[]", '{"root": {}}', '{"autostart": 1}', '{"inputs": {"a": {"type": "int"}}}', '{"inputs": {"a": 1}}',
+           '{"nodes": {"A": {"type": "Sleep"}}}', '{"nodes": {"A": {"child": {}}}}', '{"nodes": {"A": {"timeut": "1s"}}}',
+           '{"nodes": {"A": {"duration": "3 parsecs"}}}', '{"nodes": []}', '{"btd": 2}',
+           '{"on_finished": [{"unit": "a.service"}]}']
+    assert [text for text in good if not checker.is_valid(json.loads(text))] == []
+    assert [text for text in bad if checker.is_valid(json.loads(text))] == []
+
+
 def test_edit(home):
     own, text = home.dropins / "override.json", '{ "nodes": { "Long": { "duration": "2h" } } }'
     assert home.edit(text) == (0, f"written '{own}'\n", "")
@@ -205,10 +263,11 @@ def test_edit(home):
     assert home.btctl("edit", "boot", SYSTEMD_EDITOR="false").stderr == \
         "btctl: the editor 'false' has failed: Child process exited with code 1; nothing was changed\n"
     whole = daemon.tree_text({"type": "AlwaysSuccess", "name": "Long"})
-    assert home.edit(whole, "--full").returncode == 1  # the drop-in changes a node of another type
-    assert home.btctl("revert", "boot") == (0, f"removed '{own}'\n", "")
-    assert home.edit(whole, "--full") == (0, f"written '{home.config}/boot.json'\n", "")
-    assert home.btctl("revert", "boot") == (0, f"removed '{home.config}/boot.json'\n", "")
+    full = home.config / "boot.json"
+    assert home.edit(whole, "--full") == (
+        0, f"written '{full}'\n", f"{own}:1:24: warning: ignored: unknown key 'duration'; 'btctl types AlwaysSuccess' "
+        "lists what an AlwaysSuccess takes (in Long)\n")
+    assert home.btctl("revert", "boot") == (0, f"removed '{own}'\nremoved '{full}'\n", "")
 
 
 def test_cannot_write(home):
