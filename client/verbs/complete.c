@@ -208,7 +208,7 @@ static const struct {
         { "get", 1, 1, "variables" },
         { "set", 1, UINT_MAX, "settings" },
         { "types", 0, 0, "types" },
-        { "schema", 0, 0, "=outputs" },
+        { "schema", 0, 0, "=drop-in|outputs" },
         { "help", 0, 0, "topics" },
         { "validate", 0, UINT_MAX, ".json" },
         { "run|simulate", 0, 0, ".json" },

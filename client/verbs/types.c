@@ -394,15 +394,16 @@ int verb_types(Client *client, char **operands) {
         return EXIT_SUCCESS;
 }
 
-/* btctl schema: the JSON schema of tree files, from the same tables, or that of outputs. */
+/* btctl schema: the JSON schema of tree files or drop-ins, from the same tables, or that of outputs. */
 int verb_schema(Client *client, char **operands) {
-        if (operands[0] && !g_str_equal(operands[0], "outputs"))
-                return report_usage("there is no schema '%s': btctl schema [outputs]", operands[0]);
-
-        if (operands[0]) {
+        if (!operands[0])
+                output_print_json(schema_new(node_type_tables));
+        else if (g_str_equal(operands[0], "drop-in"))
+                output_print_json(schema_new_of_dropin(node_type_tables));
+        else if (g_str_equal(operands[0], "outputs"))
                 fputs(outputs_schema, stdout);
-                return EXIT_SUCCESS;
-        }
-        output_print_json(schema_new(node_type_tables));
+        else
+                return report_usage("there is no schema '%s': btctl schema [drop-in|outputs]", operands[0]);
+
         return EXIT_SUCCESS;
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Makes the JSON Schema of tree files. Parameters become schemas by their kinds, from the tables of the node types; if
- * a parameter may be a reference, its schema allows both. Each node type has its own definition, chosen by the key
- * "type". The loader checks what a schema cannot express, such as references, and has better messages.
+ * Makes the JSON Schema of tree files, and that of drop-ins. Parameters become schemas by their kinds, from the tables
+ * of the node types; if a parameter may be a reference, its schema allows both. Each node type has its own definition,
+ * chosen by the key "type". The loader checks what a schema cannot express, such as references, and has better
+ * messages.
  */
 
 #include <glib.h>
 #include <json-c/json_tokener.h>
+#include <json-c/linkhash.h>
+#include <string.h>
 
 #include "basic/cause.h"
 #include "definition/load/load.h"
@@ -525,20 +528,17 @@ static json_object *schema_of_cause(void) {
 }
 
 static json_object *schema_of_script(const char *meant) {
-        json_object *lines = schema_of_kind("array"), *schema;
+        json_object *lines = schema_of_kind("array");
 
         json_object_object_add(lines, "items", schema_of_kind("string"));
         json_object_object_add(lines, "minItems", json_object_new_int64(1));
-        schema = schema_either(schema_of_pattern(".", meant), lines);
-        json_object_object_add(schema, "description", string_value(meant));
-        return schema;
+        return schema_either(schema_of_pattern(".", meant), lines);
 }
 
-static json_object *definitions(const NodeType *const *const *tables) {
+/* What values refer to. */
+static json_object *definitions_of_values(void) {
         json_object *defs = json_object_new_object();
 
-        json_object_object_add(defs, "node", schema_of_node(tables));
-        json_object_object_add(defs, "name", schema_of_name());
         json_object_object_add(defs, "span",
                                schema_of_pattern(SPAN_PATTERN, "a time span, such as \"150ms\" or \"1min 30s\""));
         json_object_object_add(defs, "positive-span",
@@ -557,6 +557,14 @@ static json_object *definitions(const NodeType *const *const *tables) {
                                schema_of_pattern("^$|" NAME_PATTERN, "the name of a variable, or \"\" for none"));
         json_object_object_add(defs, "expression", schema_of_script("an expression, in Lua; a text, or its lines"));
         json_object_object_add(defs, "code", schema_of_script("statements, in Lua; a text, or its lines"));
+        return defs;
+}
+
+static json_object *definitions(const NodeType *const *const *tables) {
+        json_object *defs = definitions_of_values();
+
+        json_object_object_add(defs, "node", schema_of_node(tables));
+        json_object_object_add(defs, "name", schema_of_name());
         json_object_object_add(defs, "tree", schema_of_tree());
 
         for (; *tables; tables++)
@@ -582,6 +590,14 @@ static json_object *root_or_trees(void) {
         return choices;
 }
 
+/* Takes both objects. */
+static json_object *schema_of_document(json_object *schema, const char *title, json_object *defs) {
+        json_object_object_add(schema, "$schema", string_value("https://json-schema.org/draft/2020-12/schema"));
+        json_object_object_add(schema, "title", string_value(title));
+        json_object_object_add(schema, "$defs", defs);
+        return schema;
+}
+
 json_object *schema_new(const NodeType *const *const *tables) {
         json_object *properties = json_object_new_object(), *required = json_object_new_array(), *schema;
         json_object *version = json_object_new_object();
@@ -596,8 +612,129 @@ json_object *schema_new(const NodeType *const *const *tables) {
 
         schema = schema_of_object(properties, required);
         json_object_object_add(schema, "anyOf", root_or_trees());
-        json_object_object_add(schema, "$schema", string_value("https://json-schema.org/draft/2020-12/schema"));
-        json_object_object_add(schema, "title", string_value("A tree file of btd"));
-        json_object_object_add(schema, "$defs", definitions(tables));
+        return schema_of_document(schema, "A tree file of btd", definitions(tables));
+}
+
+/* Drop-ins. */
+
+static void make_members_partial(json_object *members);
+
+/* A drop-in gives some members of an object, and removes others with null. A list is replaced as a whole. Changes the
+ * schema. */
+static void make_partial(json_object *schema) {
+        json_object *members, *choices;
+
+        json_object_object_del(schema, "required");
+        if (json_object_object_get_ex(schema, "properties", &members))
+                make_members_partial(members);
+        if (json_object_is_type(json_object_object_get(schema, "additionalProperties"), json_type_object)) {
+                members = json_object_object_get(schema, "additionalProperties");
+                make_partial(members);
+                json_object_object_add(schema, "additionalProperties",
+                                       schema_either(json_object_get(members), schema_of_kind("null")));
+        }
+        if (json_object_object_get_ex(schema, "anyOf", &choices))
+                for (size_t i = 0; i < json_object_array_length(choices); i++)
+                        make_partial(json_object_array_get_idx(choices, i));
+}
+
+static void make_members_partial(json_object *members) {
+        json_object_object_foreach(members, key, schema) {
+                json_object *doc = NULL, *either;
+
+                /* "true" takes null, too. */
+                if (!json_object_is_type(schema, json_type_object))
+                        continue;
+
+                make_partial(schema);
+                if (json_object_object_get_ex(schema, "description", &doc))
+                        json_object_get(doc);
+                json_object_object_del(schema, "description");
+                either = schema_either(json_object_get(schema), schema_of_kind("null"));
+                if (doc)
+                        json_object_object_add(either, "description", doc);
+                json_object_object_add(members, key, either);
+        }
+}
+
+/* Adds a schema of the parameter, unless another type has the same one; the documentation stays if it is that of all.
+ * Changes the schema. */
+static void add_alternative(json_object *alternatives, const char *name, json_object *schema) {
+        json_object *entry, *choices, *doc = json_object_object_get(schema, "description");
+
+        if (!json_object_object_get_ex(alternatives, name, &entry)) {
+                entry = json_object_new_object();
+                json_object_object_add(entry, "anyOf", json_object_new_array());
+                if (doc)
+                        json_object_object_add(entry, "description", json_object_get(doc));
+                json_object_object_add(alternatives, name, entry);
+        } else if (!json_object_equal(json_object_object_get(entry, "description"), doc))
+                json_object_object_del(entry, "description");
+
+        json_object_object_del(schema, "description");
+        json_object_object_del(schema, "default");
+        choices = json_object_object_get(entry, "anyOf");
+        for (size_t i = 0; i < json_object_array_length(choices); i++)
+                if (json_object_equal(json_object_array_get_idx(choices, i), schema))
+                        return;
+        json_object_array_add(choices, json_object_get(schema));
+}
+
+/* The type of a node that a drop-in changes is in another file, so its keys are those of all types. */
+static json_object *schema_of_node_change(const NodeType *const *const *tables) {
+        json_object *properties = json_object_new_object(), *schema;
+
+        for (; *tables; tables++)
+                for (const NodeType *const *type = *tables; *type; type++) {
+                        json_object *own = schema_of_type(*type), *members = json_object_object_get(own, "properties");
+
+                        json_object_object_foreach(members, key, member) {
+                                if (g_str_equal(key, "type") || g_str_equal(key, "child") ||
+                                    g_str_equal(key, "children") ||
+                                    (g_str_equal(key, "name") && !params_find((*type)->params, key, strlen(key))))
+                                        continue;
+                                add_alternative(properties, key, member);
+                        }
+                        json_object_put(own);
+                }
+
+        make_members_partial(properties);
+        schema = schema_of_object(properties, json_object_new_array());
+        json_object_object_del(schema, "required");
         return schema;
+}
+
+/* Each input has some of its members; the type cannot change. */
+static json_object *schema_of_input_change(void) {
+        json_object *schema = schema_of_members(input_params, true);
+
+        json_object_object_del(json_object_object_get(schema, "properties"), "type");
+        make_partial(schema);
+        return schema;
+}
+
+json_object *schema_new_of_dropin(const NodeType *const *const *tables) {
+        json_object *properties = json_object_new_object(), *required = json_object_new_array(), *schema, *nodes,
+                    *version = json_object_new_object();
+
+        schema_add_params(properties, required, header_params, true);
+        json_object_put(required);
+        make_members_partial(properties);
+        json_object_object_add(version, "const", json_object_new_int64(HEADER_VERSION));
+        json_object_object_add(properties, "btd", version);
+        json_object_object_add(properties, "inputs",
+                               schema_of_variables(schema_of_input_change(), "what changes at inputs of the tree"));
+        json_object_object_add(properties, "blackboard",
+                               schema_of_variables(NULL, "other values of variables in 'blackboard' of the tree"));
+        nodes = schema_of_kind("object");
+        json_object_object_add(nodes, "additionalProperties", schema_ref("node"));
+        json_object_object_add(nodes, "description",
+                               string_value("what changes at nodes, by their names or paths, such as Boot/Start"));
+        json_object_object_add(properties, "nodes", nodes);
+
+        schema = schema_of_object(properties, json_object_new_array());
+        json_object_object_del(schema, "required");
+        nodes = definitions_of_values();
+        json_object_object_add(nodes, "node", schema_of_node_change(tables));
+        return schema_of_document(schema, "A drop-in of a tree file of btd", nodes);
 }

@@ -1,43 +1,47 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What an editor makes of the schema: the JSON language server of VS Code completes, explains and checks tree files
-// with it. Usage: editors.cjs SCHEMA TYPES, the output of "btctl schema" and "btctl types --json".
+// What an editor makes of the schemas: the JSON language server of VS Code completes, explains and checks tree files and
+// drop-ins with them. Usage: editors.cjs SCHEMA DROPIN TYPES, the output of "btctl schema", "btctl schema drop-in" and
+// "btctl types --json".
 
 'use strict';
 const assert = require('node:assert');
 const fs = require('node:fs');
 const { getLanguageService, TextDocument } = require('vscode-json-languageservice');
 
-const [schema, types] = process.argv.slice(2).map((path) => JSON.parse(fs.readFileSync(path, 'utf8')));
+const [schema, dropin, types] = process.argv.slice(2).map((path) => JSON.parse(fs.readFileSync(path, 'utf8')));
 const service = getLanguageService({});
-service.configure({ allowComments: true, schemas: [{ uri: 'btd://schema', fileMatch: ['*'], schema }] });
+service.configure({ allowComments: true, schemas: [
+  { uri: 'btd://tree', fileMatch: ['trees/*.json'], schema },
+  { uri: 'btd://dropin', fileMatch: ['*.json.d/*.json'], schema: dropin }] });
 
-// The cursor is at the mark.
-function open(root) {
-  const text = `{ "btd": 1, "root": ${root} }`;
-  const document = TextDocument.create('file:///tree.json', 'json', 1, text.replace('§', ''));
+// The cursor is at the mark. Without a path, the text is that of a root.
+function open(root, path) {
+  const text = path ? root : `{ "btd": 1, "root": ${root} }`;
+  const document = TextDocument.create(path ?? 'file:///etc/btd/trees/tree.json', 'json', 1, text.replace('§', ''));
   return { document, json: service.parseJSONDocument(document), position: document.positionAt(text.indexOf('§')) };
 }
 
-async function completions(root) {
-  const { document, json, position } = open(root);
+async function completions(root, path) {
+  const { document, json, position } = open(root, path);
   return (await service.doComplete(document, position, json)).items.map((item) => item.label);
 }
 
-async function hover(root) {
-  const { document, json, position } = open(root);
+async function hover(root, path) {
+  const { document, json, position } = open(root, path);
   const found = await service.doHover(document, position, json);
   return found ? found.contents.join(' ') : '';
 }
 
 // The text at each mistake, with the message.
-async function mistakes(root) {
-  const { document, json } = open(root);
+async function mistakes(root, path) {
+  const { document, json } = open(root, path);
   return (await service.doValidation(document, json)).map((found) => [document.getText(found.range), found.message]);
 }
 
 // Markdown of the server escapes some characters.
-const plain = (text) => text.replace(/\\(.)/g, '$1').replace(/&nbsp;| /g, ' ').replace(/\s+/g, ' ').trim();
+const spaced = (text) => text.replace(/\s+/g, ' ').trim();
+const plain = (text) => spaced(text.replace(/\\(.)/g, '$1').replace(/&nbsp;| /g, ' '));
 
 async function test_type(type) {
   const node = (rest) => `{ "type": "${type.name}"${rest} }`;
@@ -49,14 +53,14 @@ async function test_type(type) {
   assert.strictEqual(offered.includes('children'), type.class === 'control', `${type.name}: children`);
 
   assert.strictEqual(plain(await hover(`{ "type": "${type.name.slice(0, 1)}§${type.name.slice(1)}" }`)),
-    plain(type.summary), `${type.name}: hover`);
+    spaced(type.summary), `${type.name}: hover`);
 
   for (const parameter of type.parameters) {
     const about = `${type.name}.${parameter.name}`;
     const explained = plain(await hover(node(`, "${parameter.name[0]}§${parameter.name.slice(1)}": null`)));
 
     if (parameter.name !== 'name' && names.length === type.parameters.length)
-      assert.strictEqual(explained, plain(parameter.doc), `${about}: hover`);
+      assert.strictEqual(explained, spaced(parameter.doc), `${about}: hover`);
     if (parameter.kind !== 'one of')
       continue;
 
@@ -105,11 +109,32 @@ async function test_mistakes() {
   assert.deepStrictEqual(await mistakes('{ "type": "Sleep", "duration": "{n}s" }'), []);
 }
 
+async function test_dropins() {
+  const path = 'file:///etc/btd/trees/boot.json.d/override.json';
+  const table = [
+    ['{ "root": {} }', '"root"'], ['{ "autostart": 1 }', '1'], ['{ "nodes": { "A": { "type": "Sleep" } } }', '"type"'],
+    ['{ "nodes": { "A": { "duraton": "1s" } } }', '"duraton"'], ['{ "nodes": { "A": { "clock": "x" } } }', '"x"'],
+    ['{ "inputs": { "a": { "type": "int" } } }', '"type"'], ['{ "restart_limit": { "burst": 0 } }', '0'],
+  ];
+
+  assert.deepStrictEqual(await completions('{ "§" }', path).then((offered) => ['nodes', 'autostart', 'inputs', 'root']
+    .map((key) => offered.includes(key))), [true, true, true, false]);
+  const offered = await completions('{ "nodes": { "A": { "§" } } }', path);
+  for (const type of types)
+    for (const parameter of type.parameters)
+      assert(offered.includes(parameter.name), `drop-in: '${parameter.name}' is not offered`);
+  for (const [text, at] of table)
+    assert.deepStrictEqual([...new Set((await mistakes(text, path)).map(([found]) => found))], [at], text);
+  assert.deepStrictEqual(await mistakes('{ "restart": null, "restart_limit": { "burst": 2 }, "inputs": { "a": { "default": [1] } },'
+    + ' "blackboard": { "b": 1 }, "nodes": { "Boot/A": { "timeout": "90s", "skip_if": null, "env": { "X": null } } } }', path), []);
+}
+
 (async () => {
   await test_types();
   for (const type of types)
     await test_type(type);
   await test_mistakes();
+  await test_dropins();
   console.log(`${types.length} types: completion, hover and mistakes as they should be`);
 })().catch((error) => {
   console.error(error.message);
