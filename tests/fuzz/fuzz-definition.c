@@ -3,7 +3,8 @@
 /*
  * Any text at all is loaded as a tree file, with others beside it: either it gives a tree, or errors that have a place
  * inside of a text. What has loaded can be asked for all that it says of its nodes. The files are apart by 0x1e; all
- * but the first are on the search path, as f1.json and so on.
+ * but the first are on the search path, as f1.json and so on. In a file, its drop-ins follow after 0x1d each; somebody
+ * is writing the first one.
  */
 
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include "tree-files.h"
 
 #define SEPARATOR 0x1e
+#define DROPIN_SEPARATOR 0x1d
 #define NODES_MAX 2000u /* a small text can make many */
 
 typedef struct Input {
@@ -42,46 +44,69 @@ static const NodeType *const *const *fuzz_tables(void) {
         return tables;
 }
 
-/* The i-th file; false: there are not so many. */
-static bool file_at(const Input *input, unsigned i, const uint8_t **ret_data, size_t *ret_size) {
+/* The i-th piece; false: there are not so many. */
+static bool piece_at(const Input *input, char separator, unsigned i, Input *ret_piece) {
         const uint8_t *p = input->data, *end = input->data + input->size, *next;
 
-        while ((next = p < end ? memchr(p, SEPARATOR, (size_t) (end - p)) : NULL) && i > 0) {
+        while ((next = p < end ? memchr(p, separator, (size_t) (end - p)) : NULL) && i > 0) {
                 p = next + 1;
                 i--;
         }
 
-        *ret_data = p;
-        *ret_size = (size_t) ((next ?: end) - p);
+        *ret_piece = (Input){ p, (size_t) ((next ?: end) - p) };
         return i == 0;
 }
 
-static bool find(const Input *input, const char *path, const uint8_t **ret_data, size_t *ret_size) {
-        unsigned i;
-        char rest;
+/* "path/f1.json", or its first drop-in, "path/f1.json.d/1". */
+static bool find(const Input *input, const char *path, Input *ret_piece) {
+        unsigned i, dropin = 0;
+        Input file;
+        int n = 0;
 
-        return sscanf(path, "path/f%2u.jso%c", &i, &rest) == 2 && i > 0 && file_at(input, i, ret_data, ret_size);
+        if (sscanf(path, "path/f%2u.json%n.d/%2u%n", &i, &n, &dropin, &n) < 1 || n == 0 || path[n])
+                return false;
+
+        return piece_at(input, SEPARATOR, i, &file) && piece_at(&file, DROPIN_SEPARATOR, dropin, ret_piece);
 }
 
 static char *on_find(const char *file, void *userdata) {
         g_autofree char *path = g_build_filename("path", file, NULL);
-        const uint8_t *data;
-        size_t size;
+        Input piece;
 
-        return find(userdata, path, &data, &size) ? g_steal_pointer(&path) : NULL;
+        return find(userdata, path, &piece) ? g_steal_pointer(&path) : NULL;
+}
+
+static int on_dropins(const char *path, GPtrArray *paths, char **ret_error, void *userdata) {
+        Input piece;
+
+        for (unsigned i = 1; i <= DROPINS_MAX + 1; i++) {
+                g_autofree char *dropin = g_strdup_printf("%s.d/%u", path, i);
+
+                if (!find(userdata, dropin, &piece))
+                        break;
+                g_ptr_array_add(paths, g_steal_pointer(&dropin));
+        }
+
+        return 0;
 }
 
 static int on_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata) {
-        const uint8_t *data;
+        Input piece;
 
-        if (!find(userdata, path, &data, ret_length)) {
+        if (!find(userdata, path, &piece)) {
                 *ret_error = g_strdup("is not there");
                 return -ENOENT;
         }
 
-        *ret_text = g_strndup((const char *) data, *ret_length);
-        memcpy(*ret_text, data, *ret_length);
+        *ret_length = piece.size;
+        *ret_text = g_strndup((const char *) piece.data, piece.size);
+        memcpy(*ret_text, piece.data, piece.size);
         return 0;
+}
+
+static void on_changed(const char *key, json_object *from, json_object *to, void *userdata) {
+        g_assert_true(g_utf8_validate(key, -1, NULL));
+        g_assert_true(*key && (from || to));
 }
 
 static void check_diagnostics(const Diagnostics *diagnostics) {
@@ -172,15 +197,16 @@ static void check_nodes(const Definition *definition) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         Input input = { .data = data, .size = size };
-        DefinitionSources sources = { .find = on_find, .read = on_read, .userdata = &input };
+        DefinitionSources sources = { .find = on_find,
+                                      .dropins = on_dropins,
+                                      .read = on_read,
+                                      .draft = "path/f0.json.d/1",
+                                      .changed = on_changed,
+                                      .userdata = &input };
         g_autoptr(Diagnostics) diagnostics = diagnostics_new("fuzz");
         g_autoptr(Definition) definition = NULL;
-        const uint8_t *first;
-        size_t length;
-        int r;
+        int r = definition_load_file("path/f0.json", fuzz_tables(), &sources, diagnostics, &definition);
 
-        file_at(&input, 0, &first, &length);
-        r = definition_load_text((const char *) first, length, fuzz_tables(), &sources, diagnostics, &definition);
         g_assert_true((r < 0) == (diagnostics_count_errors(diagnostics) > 0));
         g_assert_true((r < 0) == (definition == NULL));
         check_diagnostics(diagnostics);
