@@ -124,6 +124,15 @@ static int check_tree(Client *client, const Recording *recording, char **ret_has
         return status != EXIT_SUCCESS ? status : target_report_no_tree(client, header->tree);
 }
 
+/* Its stored value is newer: a run between the two may have changed it. */
+static bool is_kept(const Recording *recording, const char *name) {
+        const Declaration *input = definition_scope_info(recording->definition, 0)->inputs;
+
+        while (input->name && !g_str_equal(input->name, name))
+                input++;
+        return input->name && input->kept;
+}
+
 /* The variables of the start, and those that follow from the old run; what the user gives replaces both. */
 static int collect_sets(Client *client, const Recording *recording, json_object *state, GPtrArray *sets) {
         const char *const *secrets = definition_scope_info(recording->definition, 0)->secrets;
@@ -132,7 +141,7 @@ static int collect_sets(Client *client, const Recording *recording, json_object 
         json_object_object_foreach(recording->record->header.variables, name, value) {
                 const char *json = json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN);
 
-                if (json_object_object_get_ex(own, name, NULL))
+                if (json_object_object_get_ex(own, name, NULL) || is_kept(recording, name))
                         continue;
                 if (secrets && g_strv_contains(secrets, name))
                         return report_error("the input '%s' is secret, so its value is not stored; give it with --set "

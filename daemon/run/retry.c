@@ -186,6 +186,9 @@ json_object *retry_variables(const Run *run) {
 
         for (const char *const *secret = scope->secrets; secret && *secret; secret++)
                 json_object_object_del(variables, *secret);
+        for (const Declaration *input = scope->inputs; input->name; input++)
+                if (input->kept)
+                        json_object_object_del(variables, input->name);
         if (own & OWN_INSTANCE)
                 json_object_object_del(variables, VARIABLE_INSTANCE);
         if (own & OWN_RUN)

@@ -19,7 +19,8 @@ typedef struct RetryPlan {
 int retry_plan_new(const Run *run, NodeId from, RetryPlan **ret_plan, char **ret_error);
 void retry_plan_free(RetryPlan *plan);
 
-/* The variables of the run at its end, without those that are secret or that each run gets from btd: a new object. */
+/* The variables of the run at its end, without those that are secret or that each run gets from btd: its name, its
+ * instance and kept values. A new object. */
 json_object *retry_variables(const Run *run);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RetryPlan, retry_plan_free)

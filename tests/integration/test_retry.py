@@ -75,6 +75,21 @@ def test_what_failed_runs_again(btd, deploy):
     assert "set by a retry of deploy.1" in btd.btctl("show", "deploy.2").stdout
 
 
+def test_kept_values(btd, tmp_path):
+    """They are those of the last run, and not older ones."""
+    btd.tree("count", {"type": "Sequence", "children": [
+        {"type": "Script", "code": "n = n + 1; a = n"}, shell("Go", f"test -e {tmp_path}/go")]},
+             inputs={"n": {"type": "int", "default": 0, "kept": True}}, blackboard={"a": 0})
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    for _ in range(3):
+        assert btd.btctl("start", "count", "--wait").returncode == 1
+    (tmp_path / "go").touch()
+    assert btd.btctl("retry", "count.2", "--yes", "--wait").returncode == 0
+    assert btd.btctl("get", "count").stdout == "a=2\nn=3\n"
+    assert btd.btctl("retry", "count.1", "--yes", "--wait", "--set", "n=7").returncode == 0
+    assert btd.btctl("get", "count").stdout == "a=1\nn=7\n"
+
+
 def test_from_a_node(btd, deploy):
     assert btd.btctl("retry", "deploy", "--from=Count", "--yes", "--wait", "--set", 'who="her"').returncode == 0
     assert done(deploy) == ["Last", "Ship", "Test"]
