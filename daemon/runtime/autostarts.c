@@ -107,10 +107,10 @@ void autostarts_unwant(Autostarts *autostarts, const char *tree) {
         autostarts->unsaved |= end_wait(autostarts, tree);
 }
 
-bool autostarts_begun(Autostarts *autostarts, const char *tree, const char *run) {
+bool autostarts_begun(Autostarts *autostarts, const char *tree, const char *run, bool wanted) {
         bool waited = end_wait(autostarts, tree);
 
-        if (!waited && !g_hash_table_contains(autostarts->done, tree))
+        if (!waited && !wanted && !g_hash_table_contains(autostarts->done, tree))
                 return false;
 
         g_hash_table_insert(autostarts->done, g_strdup(tree), g_strdup(run));
@@ -119,7 +119,7 @@ bool autostarts_begun(Autostarts *autostarts, const char *tree, const char *run)
 }
 
 bool autostarts_drop(Autostarts *autostarts, const char *tree) {
-        return g_hash_table_contains(autostarts->waiting, tree) && autostarts_begun(autostarts, tree, "");
+        return g_hash_table_contains(autostarts->waiting, tree) && autostarts_begun(autostarts, tree, "", true);
 }
 
 /* The autostart is noted when the run record exists, so that it cannot be lost. */
@@ -128,7 +128,7 @@ static void start(Autostarts *autostarts, const char *tree) {
         char *why = NULL;
 
         if (autostarts->callbacks->start(tree, &run, &why, autostarts->userdata)) {
-                (void) autostarts_begun(autostarts, tree, run);
+                (void) autostarts_begun(autostarts, tree, run, true);
                 return;
         }
 

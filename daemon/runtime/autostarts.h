@@ -40,8 +40,9 @@ bool autostarts_know(const Autostarts *autostarts, const char *tree);
 void autostarts_list(const Autostarts *autostarts, GPtrArray *names);
 /* Is there a tree that can be started in a moment? */
 bool autostarts_are_due(const Autostarts *autostarts);
-/* A run of the tree was started, and its record exists. True: the tree has waited to be started. */
-bool autostarts_begun(Autostarts *autostarts, const char *tree, const char *run);
+/* A run of the tree was started, and its record exists. wanted: its tree has autostart; a user may have started it
+ * first. True: the tree has waited to be started. */
+bool autostarts_begun(Autostarts *autostarts, const char *tree, const char *run, bool wanted);
 /* A user has halted the tree: it does not wait to be started any more. True: it did. */
 bool autostarts_drop(Autostarts *autostarts, const char *tree);
 /* btd stops with all its runs: the next one begins as after a boot. */

@@ -222,20 +222,39 @@ static void order_rule(Followers *followers, const Run *run, const FollowerOrder
                 add(followers, run, rule, &follower, g_steal_pointer(&chain));
 }
 
+static void drop(Followers *followers, unsigned i) {
+        const FollowerOrder *order = followers->orders->pdata[i];
+        g_autofree char *after = g_strdup(order->after);
+
+        g_ptr_array_remove_index(followers->orders, i);
+        save(followers);
+        followers->callbacks->changed(after, followers->userdata);
+}
+
+static bool has_ended(const Followers *followers, const FollowerOrder *order) {
+        return order->run &&
+               !followers->callbacks->is_live(order->tree, order->instance, order->token, followers->userdata);
+}
+
+void followers_prune(Followers *followers) {
+        for (unsigned i = followers->orders->len; i-- > 0;)
+                if (has_ended(followers, followers->orders->pdata[i]))
+                        drop(followers, i);
+}
+
 void followers_finished(Followers *followers, const Run *run, bool orders) {
         json_object *rules = definition_on_finished(run_definition(run));
         FollowerOrder *before = find(followers, run_token(run));
-        unsigned n = followers->orders->len;
+        unsigned n = followers->orders->len, at;
 
         for (size_t i = 0; orders && rules && i < json_object_array_length(rules); i++)
                 if (on_finished_applies(json_object_array_get_idx(rules, i), run_status_text(run)))
                         order_rule(followers, run, before, i, json_object_array_get_idx(rules, i));
 
-        if (before)
-                g_ptr_array_remove(followers->orders, before);
-        else if (followers->orders->len == n)
-                return;
-        save(followers);
+        if (g_ptr_array_find(followers->orders, before, &at))
+                drop(followers, at);
+        else if (followers->orders->len > n)
+                save(followers);
 }
 
 static void carry_out(Followers *followers, FollowerOrder *pending) {
@@ -254,7 +273,8 @@ static void carry_out(Followers *followers, FollowerOrder *pending) {
         if (followers->callbacks->start(&order, &run, &why, followers->userdata)) {
                 g_clear_pointer(&pending->waits_for, g_free);
                 pending->run = run;
-                if (!run)
+                /* Nothing was to be started, or that had been done before btd was killed. */
+                if (!run || has_ended(followers, pending))
                         g_ptr_array_remove(followers->orders, pending);
                 save(followers);
         } else if (!why || g_strcmp0(why, pending->waits_for) == 0)
@@ -292,15 +312,12 @@ unsigned followers_cancel(Followers *followers, const char *run, const char *tre
 
         for (unsigned i = followers->orders->len; i-- > 0;) {
                 const FollowerOrder *order = followers->orders->pdata[i];
-                g_autofree char *after = g_strdup(order->after);
 
                 if (order->run || (run && !g_str_equal(order->after, run)) ||
                     (tree && !g_str_equal(order->tree, tree)) || (instance && !g_str_equal(order->instance, instance)))
                         continue;
 
-                g_ptr_array_remove_index(followers->orders, i);
-                save(followers);
-                followers->callbacks->changed(after, followers->userdata);
+                drop(followers, i);
                 n++;
         }
 

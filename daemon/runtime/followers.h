@@ -20,6 +20,8 @@ typedef struct FollowersCallbacks {
         /* Start it now. True: the id of the run is in ret_run (taken); NULL: nothing needs to be started any more.
          * False: not possible yet; ret_why (taken): why, or NULL if this takes a moment only. */
         bool (*start)(const Order *order, char **ret_run, char **ret_why, void *userdata);
+        /* Does the series of runs with this token continue? */
+        bool (*is_live)(const char *tree, const char *instance, const char *token, void *userdata);
         /* followers_describe() gives another text now. */
         void (*changed)(const char *run, void *userdata);
 } FollowersCallbacks;
@@ -33,6 +35,9 @@ void followers_recover(Followers *followers);
 /* The run has finished and is not restarted, and its record is still that of an unfinished run. orders: its tree may
  * start others. Call followers_continue() afterwards. */
 void followers_finished(Followers *followers, const Run *run, bool orders);
+/* Forgets orders that have started a run if that has ended in another way: its restart was cancelled, or it was lost.
+ */
+void followers_prune(Followers *followers);
 /* Starts all that can be started now. */
 void followers_continue(Followers *followers);
 /* Is anything to be started? */

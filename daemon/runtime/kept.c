@@ -7,7 +7,9 @@
  *
  * All values are in memory, and those of each tree and instance in one file, TREE.json or TREE@INSTANCE.json: a JSON
  * object in one line, which is replaced as a whole, and removed with the last value. A change is written at once, but
- * the changes of a second together; so the disk is at most that far behind.
+ * the changes of a second together; so the disk is at most that far behind. The run record of a running run has its
+ * values, too. When it has finished, a file on the tmpfs has what is not on the disk yet: btd can be killed meanwhile,
+ * and the disk can be full.
  */
 
 #include <assert.h>
@@ -18,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/json-parse.h"
@@ -27,6 +30,7 @@
 #include "runtime/manager-state.h"
 
 #define SUFFIX ".json"
+#define WAITING_NAME "kept.unsaved"
 /* All trees together, in bytes. Runs of users with limits can fill only half of it. */
 #define KEPT_BYTES_MAX (UINT64_C(16) << 20)
 /* As JSON, a value can take several times its own size. */
@@ -44,6 +48,8 @@ typedef struct KeptEntry {
 
 struct Kept {
         char *directory;
+        BootFile *waiting; /* key -> values that are not on the disk; {}: those of an entry that is to be removed */
+        bool waits;        /* there are some in it */
         DiskQueue *disk;
         Timers *timers;
         GHashTable *entries; /* "TREE" or "TREE@INSTANCE" -> KeptEntry */
@@ -73,11 +79,12 @@ static char *key_of(const char *tree, const char *instance) {
         return g_strconcat(tree, *instance ? "@" : "", instance, NULL);
 }
 
-Kept *kept_new(const char *directory, DiskQueue *disk, Timers *timers) {
+Kept *kept_new(const char *directory, const char *runtime, DiskQueue *disk, Timers *timers) {
         Kept *kept = g_new(Kept, 1);
 
         *kept = (Kept){
                 .directory = directory ? g_build_filename(directory, "kept", NULL) : NULL,
+                .waiting = boot_file_new(timers, runtime, WAITING_NAME),
                 .disk = disk,
                 .timers = timers,
                 .entries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, entry_free),
@@ -90,6 +97,7 @@ void kept_free(Kept *kept) {
                 return;
 
         timer_free(kept->pause);
+        boot_file_free(kept->waiting);
         g_hash_table_unref(kept->entries);
         g_free(kept->directory);
         g_free(kept);
@@ -111,6 +119,17 @@ static uint64_t bytes_of(const char *name, json_object *value) {
         return strlen(name) + blackboard_bytes_of(value);
 }
 
+/* Takes the values. */
+static KeptEntry *replace_values(Kept *kept, const char *key, json_object *values) {
+        KeptEntry *entry = get_entry(kept, key);
+
+        json_object_object_foreach(entry->values, old, before) kept->bytes -= bytes_of(old, before);
+        json_object_object_foreach(values, name, value) kept->bytes += bytes_of(name, value);
+        json_object_put(entry->values);
+        entry->values = values;
+        return entry;
+}
+
 static void read_file(Kept *kept, const char *file) {
         g_autofree char *path = g_build_filename(kept->directory, file, NULL), *text = NULL, *number = NULL;
         g_autofree char *key = g_strndup(file, strlen(file) - strlen(SUFFIX));
@@ -126,18 +145,46 @@ static void read_file(Kept *kept, const char *file) {
                 return;
         }
 
-        json_object_object_foreach(values, name, value) kept->bytes += bytes_of(name, value);
-        json_object_put(get_entry(kept, key)->values);
-        get_entry(kept, key)->values = g_steal_pointer(&values);
+        (void) replace_values(kept, key, g_steal_pointer(&values));
 }
 
 void kept_read(Kept *kept) {
         g_autoptr(GDir) directory = kept->directory ? g_dir_open(kept->directory, 0, NULL) : NULL;
+        g_autoptr(json_object) waiting = boot_file_open(kept->waiting);
         const char *file;
 
         while (directory && (file = g_dir_read_name(directory)))
                 if (g_str_has_suffix(file, SUFFIX))
                         read_file(kept, file);
+
+        kept->waits = json_object_is_type(waiting, json_type_object) && json_object_object_length(waiting) > 0;
+        if (!kept->waits)
+                return;
+
+        json_object_object_foreach(waiting, key, values) replace_values(kept, key, json_object_get(values))->unsaved =
+                true;
+        schedule(kept);
+}
+
+static void note_waiting(Kept *kept) {
+        json_object *waiting = json_object_new_object();
+        bool waited = kept->waits;
+        GHashTableIter iter;
+        void *key, *value;
+
+        g_hash_table_iter_init(&iter, kept->entries);
+        while (g_hash_table_iter_next(&iter, &key, &value)) {
+                const KeptEntry *entry = value;
+
+                if (entry->unsaved || entry->writing)
+                        json_object_object_add(waiting, key, json_object_get(entry->values));
+        }
+
+        kept->waits = json_object_object_length(waiting) > 0;
+        if (kept->waits || waited)
+                boot_file_store(kept->waiting, waiting);
+        else
+                json_object_put(waiting);
 }
 
 /* The values by name; borrowed until the next change. NULL: there are none. */
@@ -200,6 +247,8 @@ static void on_written(void *data) {
                 g_hash_table_remove(kept->entries, write->key);
         }
         kept->failing = write->result < 0;
+        if (kept->waits)
+                note_waiting(kept);
         schedule(kept);
 }
 
@@ -258,6 +307,7 @@ static void schedule(Kept *kept) {
 
 void kept_hurry(Kept *kept) {
         kept->hurry = true;
+        note_waiting(kept);
         schedule(kept);
 }
 

@@ -130,7 +130,8 @@ static void make_run(Manager *manager, Left *left) {
                 run_lose_record(left->run, error);
         /* btd may have been killed before it noted that the run replaces a pending restart, or an earlier run. */
         if (*header->instance == '\0')
-                (void) autostarts_begun(manager->autostarts, header->tree, header->run);
+                (void) autostarts_begun(manager->autostarts, header->tree, header->run,
+                                        definition_autostart(left->definition));
         manager_recover_token(manager, left->run, restart);
         if (run_status(left->run) == STATUS_RUNNING && restart)
                 restarts_begun(manager->restarts, header->tree, header->instance);
@@ -247,6 +248,7 @@ int manager_recover(Manager *manager, char **ret_error) {
         for (unsigned i = 0; i < all->len; i++)
                 make_run(manager, &g_array_index(all, Left, i));
         tokens_lose(record_store_tokens(manager->records), is_listed, manager);
+        followers_prune(manager->followers);
         recover_locks(all);
         for (unsigned i = 0; i < all->len; i++)
                 run_recover_leaves(g_array_index(all, Left, i).run);

@@ -419,10 +419,12 @@ static int carry_out(Manager *manager, Definition *definition, const Order *orde
         run_start(run, order->taken);
         if (order->token && (order->starter || has_token(manager, run)))
                 note_token(manager, run, order->inputs);
-        if (order->starter)
+        if (order->starter) {
                 restarts_replace(manager->restarts, tree, order->instance);
+                followers_prune(manager->followers);
+        }
         if (*order->instance == '\0')
-                (void) autostarts_begun(manager->autostarts, tree, run_id(run));
+                (void) autostarts_begun(manager->autostarts, tree, run_id(run), definition_autostart(definition));
         log_message(LOG_INFO, &(LogSubject){ .tree = tree, .run = run_id(run) }, "%s%s%s",
                     order->starter ? "started" : "restarted", *order->instance ? " as instance " : "", order->instance);
         TELL(manager, run_added, run);
@@ -498,6 +500,7 @@ static void on_restart_dropped(const char *run, const char *tree, const char *in
         Manager *manager = userdata;
 
         on_restart_changed(tree, instance, manager);
+        followers_prune(manager->followers);
         TELL(manager, restart_dropped, run, tree, instance);
 }
 
@@ -875,6 +878,14 @@ static bool on_follower_start(const Order *order, char **ret_run, char **ret_why
         return r >= 0 || r == MANAGER_ALREADY_RUNNING;
 }
 
+static bool is_follower_live(const char *tree, const char *instance, const char *token, void *userdata) {
+        const Manager *manager = userdata;
+        const Run *run = runs_last(manager->runs, tree, instance);
+
+        return (run && run_status(run) == STATUS_RUNNING && g_str_equal(run_token(run), token)) ||
+               restarts_find_due(manager->restarts, tree, instance, token);
+}
+
 static void on_follower_changed(const char *id, void *userdata) {
         Manager *manager = userdata;
         Run *run = runs_get(manager->runs, id);
@@ -885,5 +896,6 @@ static void on_follower_changed(const char *id, void *userdata) {
 
 const FollowersCallbacks manager_followers_callbacks = {
         .start = on_follower_start,
+        .is_live = is_follower_live,
         .changed = on_follower_changed,
 };

@@ -78,12 +78,13 @@ int manager_check_order(const Manager *manager, const Order *order, char **ret_e
 /* Checks the rest, and starts the run. */
 int manager_carry_out(Manager *manager, Definition *definition, const Order *order, Run **ret_run, char **ret_error);
 
-/* directory: has the files of kept variables, or NULL: nothing is stored. disk and timers are borrowed. */
-Kept *kept_new(const char *directory, DiskQueue *disk, Timers *timers);
+/* directory: has the files of kept variables, or NULL: nothing is stored. runtime: has what they do not have yet, or
+ * NULL. disk and timers are borrowed. */
+Kept *kept_new(const char *directory, const char *runtime, DiskQueue *disk, Timers *timers);
 void kept_free(Kept *kept);
 /* Reads all files; call it once. Damaged ones are reported, and left out. */
 void kept_read(Kept *kept);
-/* Writes what has changed now. */
+/* Writes what has changed now. When it returns, the next btd has it. */
 void kept_hurry(Kept *kept);
 /* The variables of the order and the stored ones, as a new object; NULL: the tree declares no kept ones. What a user
  * gives replaces what is stored. */

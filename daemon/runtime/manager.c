@@ -167,8 +167,8 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
                                            on_numbers_reserved, manager);
         manager->records = record_store_new(options->runtime_directory, options->state_directory, &manager->limits,
                                             services->users, manager->disk, services->timers);
-        manager->kept =
-                kept_new(options->state_directory ?: options->runtime_directory, manager->disk, services->timers);
+        manager->kept = kept_new(options->state_directory ?: options->runtime_directory, options->runtime_directory,
+                                 manager->disk, services->timers);
         manager->autostarts =
                 autostarts_new(services->timers, options->runtime_directory, &autostarts_callbacks, manager);
         manager->unread = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -461,6 +461,7 @@ void manager_stop(Manager *manager) {
         TELL(manager, stopping);
         manager_stop_loading(manager);
         restarts_cancel(manager->restarts, &(RestartChoice){}, NULL);
+        followers_cancel(manager->followers, NULL, NULL, NULL);
         autostarts_begin_anew(manager->autostarts);
         halt_all(manager);
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Tests what else the next btd recovers: restarts and autostarts; and that only one btd runs. */
+/* Tests what else the next btd recovers: restarts, autostarts, orders of on_finished and kept values; and that only one
+ * btd runs. */
 
 #include <errno.h>
 #include <glib/gstdio.h>
 
+#include "basic/boot-file.h"
+#include "basic/cleanup.h"
 #include "loading.h"
 #include "recoverable-leaves.h"
 #include "recovery-stage.h"
@@ -177,6 +180,20 @@ static void test_started_again_by_a_user(void) {
         g_assert_cmpstr(stage->events->str, ==, "+t.1 =t.1 +t.2 =t.2 +t.17 ");
 }
 
+/* The tree has autostart since it was enabled; but a user has started it in this boot. */
+static void test_enabled_and_started_by_a_user(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
+
+        recovery_stage_put(stage, "t.json",
+                           "{ 'btd': 1, 'autostart': true, 'root': { 'type': 'Recoverable', 'name': 'A' } }");
+        g_ptr_array_unref(loading_reload(stage->manager, stage->context));
+        recovery_stage_start(stage, "");
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
+        recovery_stage_kill(stage);
+        recovery_stage_turn(stage);
+        g_assert_cmpstr(stage->events->str, ==, "+t.1 =t.1 ");
+}
+
 /* One that a user has halted stays halted, and the end of an instance starts nothing. */
 static void test_halted_by_a_user(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(
@@ -193,6 +210,156 @@ static void test_halted_by_a_user(void) {
         recovery_stage_kill(stage);
         recovery_stage_turn(stage);
         g_assert_cmpstr(stage->events->str, ==, "");
+}
+
+#define PAGES                                                                                                          \
+        "'on_finished': [{ 'result': 'failure', 'tree': 'pager' }], 'root': { 'type': 'Recoverable', 'name': 'A' }"
+#define PAGER "'root': { 'type': 'Recoverable', 'name': 'B' }"
+
+/* "t.1" has failed, and "pager.1" runs. */
+static RecoveryStage *stage_with_pager(const char *pager) {
+        RecoveryStage *stage = recovery_stage_new(PAGES);
+        g_autofree char *text = g_strdup_printf("{ 'btd': 1, %s }", pager);
+
+        recovery_stage_put(stage, "pager.json", text);
+        g_ptr_array_unref(loading_reload(stage->manager, stage->context));
+        recovery_stage_start(stage, "");
+        recovery_stage_end(stage, "A", STATUS_FAILURE);
+        while (!manager_run(stage->manager, "pager.1"))
+                g_main_context_iteration(stage->context, TRUE);
+        recovery_stage_turn(stage);
+        return stage;
+}
+
+/* The orders that the next daemon would find. */
+static void assert_orders(const RecoveryStage *stage, unsigned n) {
+        g_autoptr(json_object) orders = boot_file_read(stage->runtime, "followers");
+
+        g_assert_cmpuint((unsigned) json_object_array_length(orders), ==, n);
+}
+
+/* Nobody knows how the run that was started ends; the order is carried out. */
+static void test_lost_follower(void) {
+        g_autoptr(RecoveryStage) stage = stage_with_pager(PAGER);
+        g_autofree char *path = recovery_stage_record(stage, "pager.1");
+
+        assert_orders(stage, 1);
+        manager_leave(stage->manager);
+        manager_free(stage->manager);
+        timers_free(stage->timers);
+        g_assert_true(g_file_set_contents(path, "damaged\n", -1, NULL));
+        recovery_stage_begin(stage);
+        recovery_stage_turn(stage);
+        assert_orders(stage, 0);
+        g_assert_cmpuint(manager_runs(stage->manager)->len, ==, 0);
+}
+
+/* The file is from before the start: the disk was full. */
+static void test_follower_not_noted(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(PAGES);
+        g_autofree char *path = g_build_filename(stage->runtime, "followers", NULL), *text = NULL;
+
+        recovery_stage_start(stage, "");
+        recovery_stage_end(stage, "A", STATUS_FAILURE);
+        assert_orders(stage, 1);
+        g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+        recovery_stage_put(stage, "pager.json", "{ 'btd': 1, " PAGER " }");
+        recovery_stage_kill(stage);
+        while (!manager_run(stage->manager, "pager.1"))
+                g_main_context_iteration(stage->context, TRUE);
+        recovery_stage_turn(stage);
+        recovery_stage_end(stage, "B", STATUS_SUCCESS);
+        assert_orders(stage, 0);
+        manager_leave(stage->manager);
+        manager_free(stage->manager);
+        timers_free(stage->timers);
+        g_assert_true(g_file_set_contents(path, text, -1, NULL));
+        recovery_stage_begin(stage);
+        recovery_stage_turn(stage);
+        assert_orders(stage, 0);
+        g_assert_cmpuint(manager_runs(stage->manager)->len, ==, 0);
+}
+
+/* Its restart is cancelled, or a user starts another run. */
+static void test_cancelled_follower(void) {
+        for (unsigned started = 0; started < 2; started++) {
+                g_autoptr(RecoveryStage) stage = stage_with_pager(
+                        "'restart': 'on-failure', 'restart_backoff': { 'initial': '1h', 'max': '1h' }, " PAGER);
+                const Run *run = manager_run(stage->manager, "t.1");
+                g_autofree char *text = NULL, *none = NULL, *error = NULL;
+                Run *next;
+
+                recovery_stage_end(stage, "B", STATUS_FAILURE);
+                text = manager_describe_restart(stage->manager, run);
+                g_assert_cmpstr(text, ==, "then started pager (pager.1)");
+                if (started > 0)
+                        g_assert_cmpint(manager_start(stage->manager, "pager", "", NULL, "a test", &next, &error), ==,
+                                        0);
+                else
+                        g_assert_cmpint(manager_halt_run(stage->manager, "pager.1", &test_caller, NULL), ==, 0);
+                recovery_stage_turn(stage);
+                none = manager_describe_restart(stage->manager, run);
+                g_assert_null(none);
+                assert_orders(stage, 0);
+        }
+}
+
+/* As a restart, it is not for the next one if btd stops with all its runs. */
+static void test_stopped_before_a_follower(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(PAGES);
+
+        recovery_stage_start(stage, "");
+        recovery_stage_end(stage, "A", STATUS_FAILURE);
+        assert_orders(stage, 1);
+        manager_stop(stage->manager);
+        recovery_stage_turn(stage);
+        assert_orders(stage, 0);
+}
+
+static void assert_kept(const RecoveryStage *stage, const char *text) {
+        g_autoptr(json_object) values = NULL;
+
+        g_assert_cmpint(manager_get_kept(stage->manager, "t", "", &values, NULL), ==, 0);
+        g_assert_cmpstr(json_object_to_json_string_ext(values, JSON_C_TO_STRING_PLAIN), ==, text);
+}
+
+/* The disk takes nothing when the run finishes, and when a user forgets the value; then btd is killed. */
+static void test_kept_values_that_wait(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'inputs': { 'n': { 'type': 'int', 'default': 0, 'kept': true } }, 'root': { 'type': 'Recoverable', "
+                "'name': 'A' }");
+        g_autofree char *directory = g_build_filename(stage->state, "kept", NULL), *error = NULL;
+        g_autoptr(json_object) values = json_object_new_object();
+        const char *const none[] = { NULL };
+        g_autoptr(GPtrArray) forgotten = NULL;
+
+        (void) g_mkdir(stage->state, 0700);
+        g_assert_true(g_file_set_contents(directory, "", -1, NULL));
+        recovery_stage_start(stage, "");
+        json_object_object_add(values, "n", json_object_new_int(5));
+        g_assert_cmpint(manager_set_variables(stage->manager, "t.1", values, &test_caller, &error), ==, 0);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
+        recovery_stage_kill(stage);
+        assert_kept(stage, "{\"n\":5}");
+        recovery_stage_kill(stage);
+        assert_kept(stage, "{\"n\":5}");
+
+        g_assert_cmpint(manager_forget_kept(stage->manager, "t", "", none, &test_caller, &forgotten, &error), ==, 0);
+        recovery_stage_kill(stage);
+        assert_kept(stage, "{}");
+
+        /* The disk takes it again, so nothing waits any more. */
+        g_assert_cmpint(g_unlink(directory), ==, 0);
+        recovery_stage_start(stage, "");
+        g_assert_cmpint(manager_set_variables(stage->manager, "t.17", values, &test_caller, &error), ==, 0);
+        recovery_stage_end(stage, "A", STATUS_SUCCESS);
+        recovery_stage_kill(stage);
+        {
+                g_autoptr(json_object) waiting = boot_file_read(stage->runtime, "kept.unsaved");
+
+                g_assert_cmpint(json_object_object_length(waiting), ==, 0);
+        }
+        assert_kept(stage, "{\"n\":5}");
 }
 
 static void on_waiting_changed(const char *tree, void *userdata) {
@@ -348,6 +515,12 @@ int main(int argc, char **argv) {
         g_test_add_func("/recovery-daemon/killed-while-stopping", test_killed_while_stopping);
         g_test_add_func("/recovery-daemon/halted-by-a-user", test_halted_by_a_user);
         g_test_add_func("/recovery-daemon/started-again-by-a-user", test_started_again_by_a_user);
+        g_test_add_func("/recovery-daemon/enabled-and-started-by-a-user", test_enabled_and_started_by_a_user);
+        g_test_add_func("/recovery-daemon/lost-follower", test_lost_follower);
+        g_test_add_func("/recovery-daemon/follower-not-noted", test_follower_not_noted);
+        g_test_add_func("/recovery-daemon/cancelled-follower", test_cancelled_follower);
+        g_test_add_func("/recovery-daemon/stopped-before-a-follower", test_stopped_before_a_follower);
+        g_test_add_func("/recovery-daemon/kept-values-that-wait", test_kept_values_that_wait);
         g_test_add_func("/recovery-daemon/autostart-waits", test_autostart_waits);
         g_test_add_func("/recovery-daemon/abandoned", test_abandoned);
         g_test_add_func("/recovery-daemon/on-stop", test_on_stop);
