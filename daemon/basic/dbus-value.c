@@ -11,13 +11,13 @@
 #include <json-c/linkhash.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
 #include "basic/excerpt.h"
 #include "basic/json-parse.h"
+#include "basic/json-text.h"
 
 #define SIGNATURE_LENGTH_MAX 255u
 #define ARRAYS_MAX 32u
@@ -341,24 +341,6 @@ static int read_fail(int r, char **ret_error) {
         return r;
 }
 
-/* The shortest text that gives the same number again. */
-static json_object *double_to_json(double number) {
-        char text[G_ASCII_DTOSTR_BUF_SIZE + 2];
-
-        for (int digits = 15; digits <= 17; digits++) {
-                char format[8];
-
-                snprintf(format, sizeof(format), "%%.%dg", digits);
-                g_ascii_formatd(text, G_ASCII_DTOSTR_BUF_SIZE, format, number);
-                if (g_ascii_strtod(text, NULL) == number)
-                        break;
-        }
-
-        if (!strpbrk(text, ".e"))
-                strcat(text, ".0");
-        return json_object_new_double_s(number, text);
-}
-
 typedef union Basic {
         uint8_t y;
         int16_t n;
@@ -391,7 +373,7 @@ static json_object *basic_to_json(char type, const Basic *basic) {
         case SD_BUS_TYPE_BOOLEAN:
                 return json_object_new_boolean(basic->b);
         case SD_BUS_TYPE_DOUBLE:
-                return double_to_json(basic->d);
+                return json_double(basic->d);
         default:
                 return json_object_new_string(basic->s);
         }

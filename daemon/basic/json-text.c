@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <json-c/linkhash.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Bytes of a string that are written in one step. */
@@ -187,4 +188,21 @@ bool json_text_continue(JsonText *it) {
 const char *json_text_get(const JsonText *it, size_t *ret_length) {
         *ret_length = it->text->len;
         return it->text->str;
+}
+
+json_object *json_double(double number) {
+        char text[G_ASCII_DTOSTR_BUF_SIZE + 2];
+
+        for (int digits = 15; digits <= 17; digits++) {
+                char format[8];
+
+                snprintf(format, sizeof(format), "%%.%dg", digits);
+                g_ascii_formatd(text, G_ASCII_DTOSTR_BUF_SIZE, format, number);
+                if (g_ascii_strtod(text, NULL) == number)
+                        break;
+        }
+
+        if (!strpbrk(text, ".e"))
+                strcat(text, ".0");
+        return json_object_new_double_s(number, text);
 }

@@ -20,3 +20,6 @@ void json_text_free(JsonText *it);
 bool json_text_continue(JsonText *it);
 /* The text so far. Borrowed. */
 const char *json_text_get(const JsonText *it, size_t *ret_length);
+
+/* A number with the shortest text that gives the same number again; json-c would write 0.1 as 0.10000000000000001. */
+json_object *json_double(double number);

@@ -38,6 +38,7 @@ static int split(lua_State *lua, const char *separators, bool with_empty) {
                 lua_rawseti(lua, 2, ++n);
         }
 
+        values_mark_list(lua);
         return 1;
 }
 
@@ -120,6 +121,7 @@ static int string_bytes(lua_State *lua) {
                 lua_rawseti(lua, 2, (lua_Integer) i + 1);
         }
 
+        values_mark_list(lua);
         return 1;
 }
 

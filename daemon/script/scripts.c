@@ -845,15 +845,25 @@ int script_evaluate(const Script *script, const Blackboard *blackboard, json_obj
         return r;
 }
 
+/* Code that does not assign a variable can only change it if it is a table. Other values are not read back, as Lua
+ * cannot tell some numbers apart. */
+static bool can_have_changed(const Script *script, const Use *use) {
+        return lua_istable(script->lua, -1) || use->has_twin ||
+               g_strv_contains((const char *const *) script->analysis.writes, use->name);
+}
+
 /* The values of the variables after the code has run, in the order of the uses. */
 static int read_variables(const Script *script, const Blackboard *blackboard, json_object **values, char **ret_error) {
         for (unsigned i = 0; i < script->uses->len; i++) {
-                const Use *use = &g_array_index(script->uses, Use, i);
+                Use *use = &g_array_index(script->uses, Use, i);
                 g_autofree char *reason = NULL;
-                int r;
+                int r = 0;
 
                 bindings_push(script, blackboard, use);
-                r = value_read(script->lua, -1, use->key, &values[i], &reason);
+                if (can_have_changed(script, use))
+                        r = value_read(script->lua, -1, use->key, &values[i], &reason);
+                else
+                        values[i] = json_object_get(value_of(blackboard, use));
                 lua_pop(script->lua, 1);
                 if (r < 0) {
                         *ret_error = script_error_value(script, reason);

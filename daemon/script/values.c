@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* Converts JSON to values of Lua and back, if JSON has such values. An object is a table with a metatable, which only
- * marks it: chunks cannot set one. */
+/* Converts JSON to values of Lua and back, if JSON has such values. Lists and objects are tables with a metatable, by
+ * which they are compared by value; it also marks objects. Chunks cannot set one. */
 
 #include <errno.h>
 #include <json-c/linkhash.h>
@@ -10,21 +10,73 @@
 
 #include "basic/cleanup.h"
 #include "basic/json-parse.h"
+#include "basic/json-text.h"
 #include "script/blackboard.h"
 #include "script/sandbox.h"
 #include "script/values.h"
 
-/* The key of the metatable of objects in the registry is this address. */
-static const char object_key;
+/* The keys of the metatables in the registry are these addresses. */
+static const char list_key, object_key;
 
 /* The same of a table of the large numbers of an evaluation: those above INT64_MAX, for which Lua has only floats. They
  * are the keys; the values are the numbers themselves, as integers of Lua with the same bits, or false if several
  * numbers have the same float. */
 static const char large_key;
 
+static bool same_tables(lua_State *lua, int a, int b, unsigned depth);
+
+static bool same_in_lua(lua_State *lua, int a, int b, unsigned depth) {
+        return lua_rawequal(lua, a, b) || (lua_istable(lua, a) && lua_istable(lua, b) && same_tables(lua, a, b, depth));
+}
+
+/* Have they the same keys, with the same values? */
+static bool same_tables(lua_State *lua, int a, int b, unsigned depth) {
+        lua_Integer n = 0;
+
+        if (depth == JSON_NESTING_MAX)
+                luaL_error(lua, "the compared values are " JSON_TOO_DEEP);
+        luaL_checkstack(lua, 8, NULL);
+
+        for (lua_pushnil(lua); lua_next(lua, a); lua_pop(lua, 2), n++) {
+                int top = lua_gettop(lua) + 1;
+
+                budget_charge(lua, 1);
+                lua_pushvalue(lua, top - 2);
+                lua_rawget(lua, b);
+                if (!same_in_lua(lua, top - 1, top, depth + 1)) {
+                        lua_settop(lua, top - 3);
+                        return false;
+                }
+        }
+        for (lua_pushnil(lua); lua_next(lua, b); lua_pop(lua, 1), n--)
+                budget_charge(lua, 1);
+
+        return n == 0;
+}
+
+static int lists_or_objects_are_same(lua_State *lua) {
+        lua_pushboolean(lua, same_tables(lua, 1, 2, 0));
+        return 1;
+}
+
 void values_prepare(lua_State *lua) {
-        lua_newtable(lua);
-        lua_rawsetp(lua, LUA_REGISTRYINDEX, &object_key);
+        const char *const keys[] = { &list_key, &object_key };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+                lua_newtable(lua);
+                lua_pushcfunction(lua, lists_or_objects_are_same);
+                lua_setfield(lua, -2, "__eq");
+                lua_rawsetp(lua, LUA_REGISTRYINDEX, keys[i]);
+        }
+}
+
+static void mark(lua_State *lua, const char *key) {
+        lua_rawgetp(lua, LUA_REGISTRYINDEX, key);
+        lua_setmetatable(lua, -2);
+}
+
+void values_mark_list(lua_State *lua) {
+        mark(lua, &list_key);
 }
 
 void values_begin(lua_State *lua) {
@@ -63,6 +115,7 @@ static bool push_array(lua_State *lua, json_object *array, unsigned depth) {
                 lua_rawseti(lua, -2, (lua_Integer) i + 1);
         }
 
+        values_mark_list(lua);
         return true;
 }
 
@@ -75,8 +128,7 @@ static bool push_object(lua_State *lua, json_object *object, unsigned depth) {
                 lua_rawset(lua, -3);
         }
 
-        lua_rawgetp(lua, LUA_REGISTRYINDEX, &object_key);
-        lua_setmetatable(lua, -2);
+        mark(lua, &object_key);
         return true;
 }
 
@@ -251,7 +303,7 @@ static json_object *read_number(Reader *reader, int index) {
         if (isinf(number))
                 return fail(reader, "infinity (the result of 1/0) is not a JSON number");
 
-        return json_object_new_double(number);
+        return json_double(number);
 }
 
 /* JSON texts can contain NUL. */
@@ -374,11 +426,15 @@ static json_object *read_object(Reader *reader, int index, GPtrArray *names) {
 
 /* Was the empty table made from an object? */
 static bool was_object(lua_State *lua, int index) {
+        bool is_object;
+
         if (!lua_getmetatable(lua, index))
                 return false;
 
-        lua_pop(lua, 1);
-        return true;
+        lua_rawgetp(lua, LUA_REGISTRYINDEX, &object_key);
+        is_object = lua_rawequal(lua, -1, -2);
+        lua_pop(lua, 2);
+        return is_object;
 }
 
 static json_object *read_keys(Reader *reader, int index) {

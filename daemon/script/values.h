@@ -18,6 +18,9 @@ void values_prepare(lua_State *lua);
 /* Before each evaluation. */
 void values_begin(lua_State *lua);
 
+/* The list on top of the stack, which a function has made, is compared by value, as those from JSON are. */
+void values_mark_list(lua_State *lua);
+
 /* -EINVAL: it is too deep, with an error message; parts of it are left on the stack. */
 int value_push(lua_State *lua, json_object *value, char **ret_error);
 

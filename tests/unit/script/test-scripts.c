@@ -116,6 +116,53 @@ static void test_values(void) {
         }
 }
 
+/* By value, as long as one of them is not made by the code itself. */
+static void test_comparison(void) {
+        static const struct {
+                const char *code, *value;
+        } cases[] = {
+                { "config.nested.deep == { 10, 20.0 }", "true" },
+                { "config.nested.deep ~= { 10, 20 }", "false" },
+                { "config.nested.deep == { 20, 10 }", "false" },
+                { "config.nested.deep == { 10 }", "false" },
+                { "config.nested.deep == { 10, 20, 30 }", "false" },
+                { "config.nested.deep == { 10, '20' }", "false" },
+                { "config == { tries = 2, nested = { deep = { 10, 20 } } }", "true" },
+                { "config == { tries = 2, nested = { deep = { 10, 21 } } }", "false" },
+                { "list == { 1, 'b', {} }", "true" },
+                { "{ 1, 'b', {} } == list", "true" },
+                { "list == list", "true" },
+                { "empty == none", "true" },
+                { "empty == {}", "true" },
+                { "empty == ''", "false" },
+                { "empty == nil", "false" },
+                { "('[10, 20]'):json() == config.nested.deep", "true" },
+                { "('ab'):bytes() == ('ab'):bytes()", "true" },
+                { "('a b'):words() == ('a\\nb'):lines()", "true" },
+                { "(function() local t = {}; t.t = t; return empty == t end)()", "false" },
+                { "{ 1 } == { 1 }", "false" },
+        };
+        g_autoptr(Blackboard) blackboard = example();
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *value = evaluate(cases[i].code, blackboard);
+
+                g_assert_cmpstr(value, ==, cases[i].value);
+        }
+}
+
+/* Comparing counts for the limits, and ends also for tables that contain themselves. */
+static void test_comparison_limits(void) {
+        static const char endless[] = "(function() local t, u = none, {}; t.t = t; u.t = u; return t == u end)()",
+                          again[] = "(function() local t = ('x'):rep(100000):bytes(); local u = ('x'):rep(100000)"
+                                    ":bytes(); for i = 1, 10 do local x = t == u end end)()";
+        g_autoptr(Blackboard) blackboard = example();
+        g_autofree char *nesting = evaluate(endless, blackboard), *steps = evaluate(again, blackboard);
+
+        g_assert_true(g_str_has_suffix(nesting, ": the compared values are nested more than 100 levels deep"));
+        g_assert_true(g_str_has_suffix(steps, ": ran for more than 1000000 instructions"));
+}
+
 /* A value that comes back as it went, since nobody has changed it. */
 static void test_round_trip(void) {
         static const char *const values[] = {
@@ -361,6 +408,29 @@ static void test_manual(void) {
         g_assert_cmpstr(result, ==, "[\"x.service\"]");
 }
 
+/* Code can use large numbers that are the same float in Lua, but not assign one of them. */
+static void test_large_numbers(void) {
+        g_autoptr(Blackboard) blackboard = example();
+        g_autoptr(Scripts) scripts = scripts_new();
+        const Script *use = compile(scripts, SCRIPT_CODE, "x = larger > 5 and large > 5; y = { 0.1 }", NULL);
+        const Script *assign = compile(scripts, SCRIPT_CODE, "x = larger; y = large", NULL);
+        g_autofree char *error = NULL, *text = NULL;
+        json_object *value;
+
+        blackboard_set(blackboard, "larger", json_object_new_uint64(UINT64_MAX - 1));
+        g_assert_cmpint(script_run(use, blackboard, NULL, &error), ==, 0);
+        g_assert_true(blackboard_get(blackboard, "y", &value));
+        text = written(value);
+        g_assert_cmpstr(text, ==, "[0.1]");
+
+        g_assert_cmpint(script_run(assign, blackboard, NULL, &error), ==, -EINVAL);
+        g_assert_cmpstr(error, ==,
+                        "x = larger; y = large: x: Lua cannot tell this number from another one, as both are larger "
+                        "than 9223372036854775807");
+        g_assert_true(blackboard_get(blackboard, "larger", &value));
+        g_assert_cmpuint(json_object_get_uint64(value), ==, UINT64_MAX - 1);
+}
+
 /* A member that is null is none for Lua, but that does not make it another value. */
 static void test_null_members(void) {
         g_autoptr(Blackboard) blackboard = blackboard_new(&limits_default);
@@ -489,12 +559,15 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         g_test_add_func("/scripts/values", test_values);
+        g_test_add_func("/scripts/comparison", test_comparison);
+        g_test_add_func("/scripts/comparison-limits", test_comparison_limits);
         g_test_add_func("/scripts/round-trip", test_round_trip);
         g_test_add_func("/scripts/truth", test_truth);
         g_test_add_func("/scripts/extra", test_extra);
         g_test_add_func("/scripts/errors", test_errors);
         g_test_add_func("/scripts/run", test_run);
         g_test_add_func("/scripts/manual", test_manual);
+        g_test_add_func("/scripts/large-numbers", test_large_numbers);
         g_test_add_func("/scripts/null-members", test_null_members);
         g_test_add_func("/scripts/zeros", test_zeros);
         g_test_add_func("/scripts/scopes", test_scopes);
