@@ -65,7 +65,8 @@ typedef struct Property {
         PropertyState state;
         json_object *value;
         PropertyProblem problem;
-        Call *get;      /* the query in flight */
+        Call *get; /* the query in flight */
+        uint64_t n_gets;
         bool may_start; /* it may start the service */
         bool stale;     /* its reply may be outdated */
         bool moot;      /* its reply is outdated */
@@ -262,6 +263,7 @@ static int make_get(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
 
 static void property_get(Property *property) {
         call_free(property->get);
+        property->n_gets++;
         property->stale = property->moot = false;
         property->get = connection_call_made(property->interface->all->connection, property->interface->destination,
                                              make_get, on_value, property);
@@ -644,12 +646,21 @@ void property_watch_free(PropertyWatch *watch) {
         g_free(watch);
 }
 
+/* A service that comes is noticed by its name. */
 void property_watch_read(PropertyWatch *watch) {
         Property *property = watch->property;
 
-        if (interface_is_ready(property->interface) &&
+        if (interface_is_ready(property->interface) && name_owner(&property->interface->owner) &&
             !(property->signals == SIGNALS_CONST && property->state == PROPERTY_KNOWN))
                 property_get_unless_asked(property);
+}
+
+uint64_t property_watch_question(const PropertyWatch *watch) {
+        return watch->property->get ? watch->property->n_gets : 0;
+}
+
+void property_watch_doubt(PropertyWatch *watch) {
+        watch->fresh = false;
 }
 
 void property_watch_learn(PropertyWatch *watch) {

@@ -46,8 +46,13 @@ PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress 
                                   void (*changed)(void *userdata), void *userdata);
 void property_watch_free(PropertyWatch *watch);
 
-/* Reads the property again, without starting its service. */
+/* Reads the property again, if its service is running. */
 void property_watch_read(PropertyWatch *watch);
+
+/* The number of the question that is not answered yet; 0: there is none. */
+uint64_t property_watch_question(const PropertyWatch *watch);
+/* The present value does not count any more: changed is called for the next answer, also if the value is the same. */
+void property_watch_doubt(PropertyWatch *watch);
 
 /* Asks how changes are signalled, if that is not known; changed is called when it is known and matters. */
 void property_watch_learn(PropertyWatch *watch);

@@ -373,6 +373,17 @@ static json_object *field_schema(void) {
 
 static const ValueFormat matcher_field_format = { .check = field_check, .schema = field_schema };
 
+/* D-Bus has no null. Taken for no value at all, the null of a variable would accept any value. */
+static int equals_check(const ParamSetter *setter, const Place *place, json_object *value) {
+        return value ? 0 : param_report_kind(setter, place, "a value that a property can have", value);
+}
+
+static json_object *equals_schema(void) {
+        return json_tokener_parse("{\"not\": {\"type\": \"null\"}}");
+}
+
+static const ValueFormat matcher_equals_format = { .check = equals_check, .schema = equals_schema };
+
 static const Param dbus_property_params[] = {
         DBUS_BUS_PARAM,
         {
@@ -412,9 +423,9 @@ static const Param dbus_property_params[] = {
                 .name = "equals",
                 .kind = PARAM_JSON,
                 .offset = offsetof(DBusPropertyParams, matcher.equals),
+                .value_format = &matcher_equals_format,
                 .doc = "The value that it must have, also a text for bytes; without equals, one_of and test: any value "
-                       "except false, 0 and "
-                       "empty values",
+                       "except false, 0 and empty values",
         },
         {
                 .name = "one_of",
@@ -481,10 +492,12 @@ const NodeType dbus_property_type = {
         .rules = dbus_property_rules,
         .summary = "True while a property of a D-Bus object has a certain value",
         .doc = "Reads the property at each start of the node, which may start the service. Then it follows the "
-               "signals of the service. If the service sends none, give an interval. Numbers are compared by value, "
+               "signals of the service. If the service sends none, give an interval. If it answers with an error, the "
+               "property is read again after 1, 2, 4, 8, 16 and 32 s, since it may still be starting. Numbers are "
+               "compared by value, "
                "whatever their types. A test is evaluated again when the value, or a variable in the test, "
                "changes.\n\nThe value is unknown while the service is not running, while the object, the property or "
-               "the field does not exist, while the bus is lost, if the service does not answer the first question "
+               "the field does not exist, while the bus is lost, if the service does not answer a question "
                "within 25s, and if the test cannot be evaluated.",
         .check = check_property,
 };

@@ -76,27 +76,29 @@ def test_a_bus_that_cannot_be_reached(btd, node, text):
     assert chain_of(btd, path)[-1]["text"] == text
 
 
-FROZEN = """
+SERVICE = """
 import sys
-from gi.repository import Gio
+from gi.repository import Gio, GLib
 flags = Gio.DBusConnectionFlags
 bus = Gio.DBusConnection.new_for_address_sync(sys.argv[1], flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION)
+xml = '<node><interface name="org.example.A"><property name="A" type="b" access="read"/></interface></node>'
+bus.register_object("/", Gio.DBusNodeInfo.new_for_xml(xml).interfaces[0], None, lambda *_: GLib.Variant("b", True), None)
 bus.call_sync("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "RequestName", GLib.Variant("(su)", ("org.example.A", 4)),
-              None, 0, -1)
+              None, 0, -1, None)
 print("ready", flush=True)
-sys.stdin.read()
-""".replace("import Gio", "import Gio, GLib")
+GLib.MainLoop().run()
+"""
 
 
 @contextlib.contextmanager
-def frozen(bus):
-    """A service that does not answer."""
-    with subprocess.Popen([sys.executable, "-c", FROZEN, bus.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          text=True) as service:
+def frozen(bus, at_once=True):
+    """A service that does not answer, at_once or after it was stopped by a signal."""
+    with subprocess.Popen([sys.executable, "-c", SERVICE, bus.address], stdout=subprocess.PIPE, text=True) as service:
         try:
             assert service.stdout.readline() == "ready\n"
-            service.send_signal(signal.SIGSTOP)
-            yield
+            if at_once:
+                service.send_signal(signal.SIGSTOP)
+            yield service
         finally:
             service.kill()
 
@@ -126,6 +128,24 @@ def test_a_property_that_is_not_answered(btd, clock):
         clock.advance(btd, 26)
         btd.client.finish(path)
     assert chain_of(btd, path)[-1]["text"] == "org.example.A has not answered within 25s"
+
+
+def test_a_property_that_is_not_answered_any_more(btd, clock):
+    """The value is unknown when an answer is late, until there is one."""
+    btd.tree("read", {"type": "WhileDoElse", "children": [
+        {"type": "DBusProperty", "name": "Read", **OBJECT, "property": "A", "interval": "1s"},
+        {"type": "Sleep", "name": "Answers", "duration": "infinity"}, {"type": "Sleep", "name": "Late", "duration": "infinity"}]})
+    with frozen(btd.bus, at_once=False) as service:
+        btd.start(env=clock.env)
+        path = btd.client.start("read")[1]
+        btd.client.wait_node(path, "Answers", "running")
+        service.send_signal(signal.SIGSTOP)
+        clock.advance(btd, 2)
+        clock.advance(btd, 26)
+        nodes = btd.client.wait_node(path, "Late", "running")
+        assert nodes["Read"]["detail"] == "org.example.A has not answered within 25s"
+        service.send_signal(signal.SIGCONT)
+        btd.client.wait_node(path, "Answers", "running")
 
 
 LATE = {**OBJECT, "destination": "org.example.Late"}

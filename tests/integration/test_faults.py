@@ -258,6 +258,15 @@ def test_a_variable_of_the_wrong_type(btd):
     assert "duration" in cause
 
 
+def test_a_variable_that_is_null(btd, peer_client):
+    """A comparison with it is not one with nothing, which any value would pass."""
+    camera(peer_client)
+    status, cause = outcome(btd, "null", {"type": "DBusProperty", "destination": CAMERA, "path": CAMERA_PATH, "interface": CAMERA,
+                                          "property": "State", "equals": "{wanted}"}, blackboard={"wanted": None})
+    assert status == "failure"
+    assert cause.endswith("equals: expected a value that a property can have, but {wanted} is null")
+
+
 @pytest.mark.parametrize("make, told", [
     (lambda path: os.symlink("/nowhere/at-all", path), "No such file"),
     (os.mkdir, "regular file"),

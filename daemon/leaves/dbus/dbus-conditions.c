@@ -105,16 +105,23 @@ typedef struct DBusProperty {
         LiveTest *test;             /* NULL: there is none */
         Status value;               /* RUNNING: not known yet */
         bool known;                 /* it was read */
-        Timer *timer;               /* until the first reply: its limit; then the interval; NULL: none */
+        Timer *timer;               /* until it is read again; NULL: it is not */
+        unsigned n_errors;          /* in a row, instead of a value */
+        Timer *limit;               /* until the answer to a question is late; NULL: none is limited */
+        uint64_t question;          /* this one, see property_watch_question() */
         Subscription *subscription; /* for properties of systemd, which signals only to those who want it */
 } DBusProperty;
 
-/* How long the value may take to be known at first. */
-#define FIRST_REPLY_USEC (UINT64_C(25) * 1000 * 1000)
-#define FIRST_REPLY "25s"
+/* How long an answer may take. */
+#define REPLY_USEC (UINT64_C(25) * 1000 * 1000)
+#define REPLY "25s"
 
 /* A node that lasts longer wants to know whether the service signals changes. */
 #define LONG_USEC (UINT64_C(1) * 1000 * 1000)
+
+/* Many services take their name before they have their objects, and send no signal when they have them. So after an
+ * error the property is read again, this many times, after delays that begin with LONG_USEC and double. */
+#define ERRORS_MAX 6u
 
 /* The part of the value that the field names. False: there is none. */
 static bool follow(json_object *field, json_object *value, json_object **ret_found) {
@@ -263,34 +270,44 @@ static Status judge(Leaf *leaf, json_object *value) {
         return STATUS_FAILURE;
 }
 
-static void on_interval(void *userdata) {
+static void on_no_reply(void *userdata);
+
+static void on_time_to_read(void *userdata) {
         Leaf *leaf = userdata;
         const DBusPropertyParams *params = leaf->params;
         DBusProperty *op = leaf->op;
 
-        timer_free(op->timer);
-        op->timer = timer_new(leaf->services->timers, params->interval, on_interval, leaf);
-        property_watch_learn(op->watch);
-        property_watch_read(op->watch);
-}
-
-static void on_long_watched(void *userdata) {
-        Leaf *leaf = userdata;
-        DBusProperty *op = leaf->op;
-
         g_clear_pointer(&op->timer, timer_free);
         property_watch_learn(op->watch);
+        if (params->interval != SPAN_INFINITY)
+                op->timer = timer_new(leaf->services->timers, params->interval, on_time_to_read, leaf);
+        else if (op->n_errors == 0)
+                return;
+
+        property_watch_read(op->watch);
+        if (property_watch_question(op->watch) == op->question)
+                return;
+        timer_free(op->limit);
+        op->question = property_watch_question(op->watch);
+        op->limit = timer_new(leaf->services->timers, REPLY_USEC, on_no_reply, leaf);
 }
 
 /* The value is known, or known to be unknown. */
-static void begin_interval(Leaf *leaf) {
+static void plan_reading(Leaf *leaf) {
         const DBusPropertyParams *params = leaf->params;
         DBusProperty *op = leaf->op;
+        bool failed = property_watch_state(op->watch) == PROPERTY_UNKNOWN &&
+                      sd_bus_error_is_set(&property_watch_problem(op->watch)->error);
+        uint64_t delay = params->interval;
 
-        g_clear_pointer(&op->timer, timer_free);
-        op->timer = params->interval == SPAN_INFINITY
-                            ? timer_new(leaf->services->timers, LONG_USEC, on_long_watched, leaf)
-                            : timer_new(leaf->services->timers, params->interval, on_interval, leaf);
+        op->n_errors = failed ? op->n_errors + 1 : 0;
+        if (delay != SPAN_INFINITY ? op->timer != NULL : op->known && (!failed || op->n_errors > ERRORS_MAX))
+                return;
+
+        if (delay == SPAN_INFINITY)
+                delay = LONG_USEC << (MAX(op->n_errors, 1) - 1);
+        timer_free(op->timer);
+        op->timer = timer_new(leaf->services->timers, delay, on_time_to_read, leaf);
 }
 
 static Status judge_state(Leaf *leaf) {
@@ -337,7 +354,8 @@ static void on_value_changed(void *userdata) {
         bool news = value != op->value;
 
         if (!op->known)
-                begin_interval(leaf);
+                g_clear_pointer(&op->limit, timer_free);
+        plan_reading(leaf);
         op->known = true;
         op->value = value;
         if (news)
@@ -369,10 +387,15 @@ static void on_no_reply(void *userdata) {
         DBusProperty *op = leaf->op;
         g_autofree char *obstacle = dbus_property_obstacle(leaf);
         g_autofree char *text =
-                obstacle ? g_strdup_printf("waited %s for %s", FIRST_REPLY, obstacle)
-                         : g_strdup_printf("%s has not answered within %s", params->address.destination, FIRST_REPLY);
+                obstacle ? g_strdup_printf("waited %s for %s", REPLY, obstacle)
+                         : g_strdup_printf("%s has not answered within %s", params->address.destination, REPLY);
 
-        begin_interval(leaf);
+        g_clear_pointer(&op->limit, timer_free);
+        if (op->known && property_watch_question(op->watch) != op->question)
+                return;
+
+        plan_reading(leaf);
+        property_watch_doubt(op->watch);
         set_cause(leaf, CAUSE_TIMEOUT, json_object_new_object(), NULL, text);
         op->value = unknown_status(params->unknown);
         leaf_set_value(leaf, op->value);
@@ -404,11 +427,12 @@ static Status dbus_property_start(Leaf *leaf) {
                 op->subscription = subscription_new(op->connection, &callbacks, leaf);
 
         op->value = take_state(leaf);
-        op->known = property_watch_state(op->watch) != PROPERTY_ASKED;
-        if (op->known)
-                begin_interval(leaf);
-        else
-                op->timer = timer_new(leaf->services->timers, FIRST_REPLY_USEC, on_no_reply, leaf);
+        if (property_watch_state(op->watch) == PROPERTY_ASKED) {
+                op->limit = timer_new(leaf->services->timers, REPLY_USEC, on_no_reply, leaf);
+        } else {
+                plan_reading(leaf);
+                op->known = true;
+        }
         return op->value;
 }
 
@@ -416,6 +440,7 @@ static void dbus_property_release(Leaf *leaf) {
         DBusProperty *op = leaf->op;
 
         g_clear_pointer(&op->timer, timer_free);
+        g_clear_pointer(&op->limit, timer_free);
         g_clear_pointer(&op->subscription, subscription_free);
         g_clear_pointer(&op->watch, property_watch_free);
         g_clear_pointer(&op->test, live_test_free);

@@ -233,6 +233,7 @@ static void test_problems(void) {
                 { "\"field\": [1.5]", "field[0]: expected a key or an index from 0, not 1.5" },
                 { "\"equals\": 1, \"one_of\": [1]",
                   "one_of: cannot be given together with 'equals'; give one of 'equals', 'one_of' or 'test'" },
+                { "\"equals\": null", "equals: expected a value that a property can have, not null" },
                 { "\"one_of\": 1", "one_of: expected an array, not 1" },
                 { "\"equals\": 1, \"test\": \"value\"",
                   "test: cannot be given together with 'equals'; give one of 'equals', 'one_of' or 'test'" },

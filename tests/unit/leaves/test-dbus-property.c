@@ -364,6 +364,19 @@ static void test_unreadable(CameraStage *stage) {
         test_leaf_expect(mute, 1, STATUS_FAILURE, "Mute cannot be read: org.example.Error.Mute: no reason given");
 }
 
+/* A service that has its name before its object, and does not say when it has both. */
+static void test_object_comes_late(CameraStage *stage) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        stage->camera.gone = true;
+        leaf = camera_stage_look(stage, "Powered", "");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        wait_until(stage->camera.n_gets == 2);
+        stage->camera.gone = false;
+        g_assert_cmpint(test_leaf_wait_reports(leaf, 2), ==, STATUS_SUCCESS);
+        g_assert_cmpuint(stage->camera.n_gets, ==, 3);
+}
+
 static void test_bus_dies(CameraStage *stage) {
         g_autoptr(TestLeaf) leaf = NULL;
 
@@ -430,6 +443,7 @@ int main(int argc, char **argv) {
         camera_stage_add("dbus-property", "service-goes", test_service_goes);
         camera_stage_add("dbus-property", "object-goes", test_object_goes);
         camera_stage_add("dbus-property", "unreadable", test_unreadable);
+        camera_stage_add("dbus-property", "object-comes-late", test_object_comes_late);
         camera_stage_add("dbus-property", "bus-dies", test_bus_dies);
         camera_stage_add("dbus-property", "released", test_released);
         camera_stage_add("dbus-property", "describe", test_describe);
