@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * To be preloaded into btd: counts the system calls for files, sockets and waiting in the file that COUNT_CALLS names,
- * as two numbers of eight bytes: those of the main thread, and those of all others. A third number says for how many
+ * To be preloaded into btd: counts the system calls for files and sockets in the file that COUNT_CALLS names, as two
+ * numbers of eight bytes: those of the main thread, and those of all others. How often a thread waits, and finds
+ * nothing to read, depends on what else the machine does; that is not counted. A third number says for how many
  * milliseconds at most the main thread waits for events now, or did last; the largest possible number: without a limit.
  */
 
@@ -10,6 +11,7 @@
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -36,8 +38,9 @@ __attribute__((constructor)) static void open_counts(void) {
         close(fd);
 }
 
-static void count(void) {
-        atomic_fetch_add(&counts[gettid() != getpid()], 1);
+static void count(int64_t result) {
+        if (result >= 0 || errno != EAGAIN)
+                atomic_fetch_add(&counts[gettid() != getpid()], 1);
 }
 
 static void note_wait(int64_t msec) {
@@ -50,27 +53,30 @@ static int64_t msec_of(const struct timespec *time) {
 }
 
 #define VISIBLE __attribute__((visibility("default")))
-#define COUNTED(type, name, parameters, arguments) COUNTED_WITH(type, name, parameters, arguments, (void) 0)
-#define COUNTED_WITH(type, name, parameters, arguments, note)                                                          \
+#define INTERPOSED(type, name, parameters, arguments, before, after)                                                   \
         VISIBLE type name parameters;                                                                                  \
         VISIBLE type name parameters {                                                                                 \
                 static type(*real) parameters;                                                                         \
+                type r;                                                                                                \
                                                                                                                        \
                 if (!real)                                                                                             \
                         real = (type(*) parameters) dlsym(RTLD_NEXT, #name);                                           \
-                count();                                                                                               \
-                note;                                                                                                  \
-                return real arguments;                                                                                 \
+                before;                                                                                                \
+                r = real arguments;                                                                                    \
+                after;                                                                                                 \
+                return r;                                                                                              \
         }
+#define COUNTED(type, name, parameters, arguments) INTERPOSED(type, name, parameters, arguments, (void) 0, count(r))
+#define WAITING(type, name, parameters, arguments, msec)                                                               \
+        INTERPOSED(type, name, parameters, arguments, note_wait(msec), (void) 0)
 
-COUNTED_WITH(int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout), note_wait(timeout))
-COUNTED_WITH(int, __poll_chk, (struct pollfd * fds, nfds_t n, int timeout, size_t size), (fds, n, timeout, size),
-             note_wait(timeout))
-COUNTED_WITH(int, ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *signals),
-             (fds, n, timeout, signals), note_wait(msec_of(timeout)))
-COUNTED_WITH(int, __ppoll_chk,
-             (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *signals, size_t size),
-             (fds, n, timeout, signals, size), note_wait(msec_of(timeout)))
+WAITING(int, poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout), timeout)
+WAITING(int, __poll_chk, (struct pollfd * fds, nfds_t n, int timeout, size_t size), (fds, n, timeout, size), timeout)
+WAITING(int, ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *signals),
+        (fds, n, timeout, signals), msec_of(timeout))
+WAITING(int, __ppoll_chk,
+        (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *signals, size_t size),
+        (fds, n, timeout, signals, size), msec_of(timeout))
 COUNTED(ssize_t, read, (int fd, void *buffer, size_t n), (fd, buffer, n))
 COUNTED(ssize_t, __read_chk, (int fd, void *buffer, size_t n, size_t size), (fd, buffer, n, size))
 COUNTED(ssize_t, write, (int fd, const void *buffer, size_t n), (fd, buffer, n))
@@ -96,14 +102,16 @@ VISIBLE int ioctl(int fd, unsigned long request, ...) {
         static int (*real)(int, unsigned long, ...);
         void *argument;
         va_list args;
+        int r;
 
         if (!real)
                 real = (int (*)(int, unsigned long, ...)) dlsym(RTLD_NEXT, "ioctl");
         va_start(args, request);
         argument = va_arg(args, void *);
         va_end(args);
-        count();
-        return real(fd, request, argument);
+        r = real(fd, request, argument);
+        count(r);
+        return r;
 }
 
 #define COUNTED_OPEN(name)                                                                                             \
@@ -111,6 +119,7 @@ VISIBLE int ioctl(int fd, unsigned long request, ...) {
                 static int (*real)(const char *, int, ...);                                                            \
                 mode_t mode = 0;                                                                                       \
                 va_list args;                                                                                          \
+                int r;                                                                                                 \
                                                                                                                        \
                 if (!real)                                                                                             \
                         real = (int (*)(const char *, int, ...)) dlsym(RTLD_NEXT, #name);                              \
@@ -119,8 +128,9 @@ VISIBLE int ioctl(int fd, unsigned long request, ...) {
                         mode = va_arg(args, mode_t);                                                                   \
                         va_end(args);                                                                                  \
                 }                                                                                                      \
-                count();                                                                                               \
-                return real(path, flags, mode);                                                                        \
+                r = real(path, flags, mode);                                                                           \
+                count(r);                                                                                              \
+                return r;                                                                                              \
         }
 
 COUNTED_OPEN(open)

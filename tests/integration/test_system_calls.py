@@ -25,7 +25,7 @@ def run_in_rounds(client, rounds, width):
         assert all(signal.args[2] == "success" for signal in client.signals)
 
 
-@pytest.mark.parametrize("rounds, width, limit", [(32, 1, 24), (1, 64, 22)])
+@pytest.mark.parametrize("rounds, width, limit", [(32, 1, 22), (1, 64, 19)])
 def test_a_run(btd, calls, rounds, width, limit):
     """On a busy machine, what comes together otherwise can come one after the other: it is counted until it does not."""
     btd.client.subscribe("org.btd1.Manager", "RunFinished")
