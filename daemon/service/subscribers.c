@@ -42,8 +42,9 @@ struct Subscribers {
         const Limits *limits;
         const SubscribersCallbacks *callbacks;
         void *userdata;
-        GHashTable *by_name; /* unique name -> Subscriber */
-        Turns *turns;        /* queue of Missed */
+        GHashTable *by_name;        /* unique name -> Subscriber */
+        unsigned n_nodes, n_events; /* Wanted with these */
+        Turns *turns;               /* queue of Missed */
         char *held_name, *held_run;
 };
 
@@ -54,14 +55,15 @@ typedef struct Subscriber {
         sd_bus_message *message; /* its call, until btd replies */
         sd_bus_slot *question;   /* asks whether it is still there, and for its user */
         bool known;
-        uint32_t uid;       /* valid if known */
-        unsigned unread;    /* changes of nodes that it may not have read */
-        Call *ping;         /* NULL: none is under way */
-        unsigned pinged_at; /* the unread changes when the Ping was sent */
-        GSource *patience;  /* until the Ping must be answered */
-        GHashTable *missed; /* run -> Missed */
-        GHashTable *gaps;   /* ids of runs whose events it has missed */
-        GArray *wanted;     /* of Subscription, which owns its names */
+        uint32_t uid;             /* valid if known */
+        unsigned unread;          /* changes of nodes that it may not have read */
+        Call *ping;               /* NULL: none is under way */
+        unsigned pinged_at;       /* the unread changes when the Ping was sent */
+        GSource *patience;        /* until the Ping must be answered */
+        GHashTable *missed;       /* run -> Missed */
+        GHashTable *gaps;         /* ids of runs whose events it has missed */
+        unsigned of_all;          /* what it wants of all runs: SubscribedTo */
+        GHashTable *trees, *runs; /* name -> what it wants of these */
 } Subscriber;
 
 /* The nodes of a run whose changes a subscriber has missed. */
@@ -88,32 +90,60 @@ static void answer(Subscriber *subscriber) {
                 (void) sd_bus_reply_method_return(message, NULL);
 }
 
-static void subscription_clear(void *data) {
-        const Subscription *subscription = data;
-
-        g_free((char *) subscription->tree);
-        g_free((char *) subscription->run);
+static unsigned what_of(GHashTable *names, const char *name) {
+        return GPOINTER_TO_UINT(g_hash_table_lookup(names, name));
 }
 
-static bool is_about_same(const Subscription *one, const Subscription *other) {
-        return g_strcmp0(one->tree, other->tree) == 0 && g_strcmp0(one->run, other->run) == 0;
+static bool wants_something(const Subscriber *subscriber) {
+        return subscriber->of_all || g_hash_table_size(subscriber->trees) > 0 ||
+               g_hash_table_size(subscriber->runs) > 0;
+}
+
+static void count(Subscribers *subscribers, unsigned before, unsigned now) {
+        subscribers->n_nodes += !!(now & SUBSCRIBED_NODES) - !!(before & SUBSCRIBED_NODES);
+        subscribers->n_events += !!(now & SUBSCRIBED_EVENTS) - !!(before & SUBSCRIBED_EVENTS);
+}
+
+/* Sets what it wants of the same run or tree, or of all runs. 0: nothing. */
+static void set_wanted(Subscriber *subscriber, const Subscription *about, unsigned what) {
+        GHashTable *names = about->run ? subscriber->runs : about->tree ? subscriber->trees : NULL;
+        const char *name = about->run ?: about->tree;
+
+        count(subscriber->subscribers, names ? what_of(names, name) : subscriber->of_all, what);
+        if (!names)
+                subscriber->of_all = what;
+        else if (what)
+                g_hash_table_replace(names, g_strdup(name), GUINT_TO_POINTER(what));
+        else
+                g_hash_table_remove(names, name);
+}
+
+static unsigned get_wanted(const Subscriber *subscriber, const Subscription *about) {
+        return about->run    ? what_of(subscriber->runs, about->run)
+               : about->tree ? what_of(subscriber->trees, about->tree)
+                             : subscriber->of_all;
 }
 
 /* False: there are too many. */
 static bool want(Subscriber *subscriber, const Subscription *wanted) {
-        const Subscription own = { wanted->what, g_strdup(wanted->tree), g_strdup(wanted->run) };
+        unsigned known = get_wanted(subscriber, wanted);
 
-        ARRAY_FOREACH(Subscription, known, subscriber->wanted) {
-                if (!is_about_same(known, wanted))
-                        continue;
+        if ((wanted->run || wanted->tree) && !known &&
+            g_hash_table_size(subscriber->trees) + g_hash_table_size(subscriber->runs) >= WANTED_MAX)
+                return false;
 
-                known->what |= wanted->what;
-                subscription_clear((void *) &own);
-                return true;
-        }
+        set_wanted(subscriber, wanted, known | wanted->what);
+        return true;
+}
 
-        g_array_append_val(subscriber->wanted, own);
-        return subscriber->wanted->len <= WANTED_MAX;
+static void forget(Subscribers *subscribers, GHashTable *names) {
+        GHashTableIter iter;
+        void *what;
+
+        g_hash_table_iter_init(&iter, names);
+        while (g_hash_table_iter_next(&iter, NULL, &what))
+                count(subscribers, GPOINTER_TO_UINT(what), 0);
+        g_hash_table_unref(names);
 }
 
 static void end_ping(Subscriber *subscriber) {
@@ -131,7 +161,9 @@ static void subscriber_free(Subscriber *subscriber) {
         g_hash_table_unref(subscriber->missed);
         g_hash_table_unref(subscriber->gaps);
         match_free(subscriber->leaving);
-        g_array_unref(subscriber->wanted);
+        count(subscriber->subscribers, subscriber->of_all, 0);
+        forget(subscriber->subscribers, subscriber->trees);
+        forget(subscriber->subscribers, subscriber->runs);
         g_free(subscriber->name);
         g_free(subscriber);
 }
@@ -246,21 +278,12 @@ void subscribers_remove(Subscribers *subscribers, const char *name) {
         subscribers->callbacks->changed(subscribers->userdata);
 }
 
-static void stop_wanting(Subscriber *subscriber, unsigned i, unsigned what) {
-        Subscription *known = &g_array_index(subscriber->wanted, Subscription, i);
-
-        known->what &= ~what;
-        if (known->what == 0)
-                g_array_remove_index(subscriber->wanted, i);
-}
-
 void subscribers_end(Subscribers *subscribers, const char *name, const Subscription *unwanted) {
         Subscriber *subscriber = g_hash_table_lookup(subscribers->by_name, name);
 
-        for (unsigned i = subscriber ? subscriber->wanted->len : 0; i > 0; i--)
-                if (is_about_same(&g_array_index(subscriber->wanted, Subscription, i - 1), unwanted))
-                        stop_wanting(subscriber, i - 1, unwanted->what);
-        if (subscriber && subscriber->wanted->len == 0)
+        if (subscriber)
+                set_wanted(subscriber, unwanted, get_wanted(subscriber, unwanted) & ~unwanted->what);
+        if (subscriber && !wants_something(subscriber))
                 subscribers_remove(subscribers, name);
         else
                 subscribers->callbacks->changed(subscribers->userdata);
@@ -270,11 +293,8 @@ void subscribers_end(Subscribers *subscribers, const char *name, const Subscript
 void subscribers_forget_run(Subscribers *subscribers, const char *run) {
         Subscriber *subscriber;
 
-        TABLE_FOREACH(subscriber, subscribers->by_name) {
-                for (unsigned i = subscriber->wanted->len; i > 0; i--)
-                        if (g_strcmp0(g_array_index(subscriber->wanted, Subscription, i - 1).run, run) == 0)
-                                g_array_remove_index(subscriber->wanted, i - 1);
-        }
+        TABLE_FOREACH(subscriber, subscribers->by_name)
+                set_wanted(subscriber, &(Subscription){ .run = run }, 0);
 }
 
 static void on_leaving(sd_bus_message *signal, void *userdata) {
@@ -349,10 +369,8 @@ int subscribers_add(Subscribers *subscribers, const Subscription *wanted, sd_bus
         Subscriber *subscriber = g_hash_table_lookup(subscribers->by_name, name);
 
         if (subscriber) {
-                if (!want(subscriber, wanted)) {
-                        g_array_set_size(subscriber->wanted, WANTED_MAX);
+                if (!want(subscriber, wanted))
                         return refuse_more(ret_error);
-                }
                 subscribers->callbacks->changed(subscribers->userdata);
                 return sd_bus_reply_method_return(message, NULL);
         }
@@ -366,8 +384,8 @@ int subscribers_add(Subscribers *subscribers, const Subscription *wanted, sd_bus
         subscriber->message = sd_bus_message_ref(message);
         subscriber->missed = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, missed_free);
         subscriber->gaps = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        subscriber->wanted = g_array_new(FALSE, FALSE, sizeof(Subscription));
-        g_array_set_clear_func(subscriber->wanted, subscription_clear);
+        subscriber->trees = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        subscriber->runs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         (void) want(subscriber, wanted);
         g_hash_table_insert(subscribers->by_name, subscriber->name, subscriber);
 
@@ -377,38 +395,19 @@ int subscribers_add(Subscribers *subscribers, const Subscription *wanted, sd_bus
         return 1;
 }
 
-static bool wants(const Subscriber *subscriber, SubscribedTo what, const char *tree, const char *run) {
-        ARRAY_FOREACH(const Subscription, wanted, subscriber->wanted)
-                if (wanted->what & what && (!wanted->tree || g_str_equal(wanted->tree, tree)) &&
-                    (!wanted->run || g_str_equal(wanted->run, run)))
-                        return true;
-
-        return false;
-}
-
 GList *subscribers_names(const Subscribers *subscribers, SubscribedTo what, const char *tree, const char *run) {
         GList *names = NULL;
         const Subscriber *subscriber;
 
         TABLE_FOREACH(subscriber, subscribers->by_name)
-                if (wants(subscriber, what, tree, run))
+                if ((subscriber->of_all | what_of(subscriber->trees, tree) | what_of(subscriber->runs, run)) & what)
                         names = g_list_prepend(names, subscriber->name);
 
         return names;
 }
 
 bool subscribers_any(const Subscribers *subscribers, SubscribedTo what) {
-        const Subscriber *value;
-
-        TABLE_FOREACH(value, subscribers->by_name) {
-                const GArray *wanted = value->wanted;
-
-                for (unsigned i = 0; i < wanted->len; i++)
-                        if (g_array_index(wanted, Subscription, i).what & what)
-                                return true;
-        }
-
-        return false;
+        return (what == SUBSCRIBED_NODES ? subscribers->n_nodes : subscribers->n_events) > 0;
 }
 
 bool subscribers_may_tell_events(Subscribers *subscribers, const char *name, const char *run, unsigned n) {
