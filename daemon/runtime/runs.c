@@ -41,10 +41,36 @@ void runs_add(Runs *runs, Run *run) {
         g_hash_table_insert(runs->by_id, (void *) run_id(run), run);
 }
 
+static unsigned count_finished_of(const Runs *runs, uint32_t uid) {
+        unsigned n = 0;
+
+        for (const GList *link = runs->finished.head; link; link = link->next)
+                n += run_caller(link->data) == uid;
+
+        return n;
+}
+
+/* The oldest one of the user who has the most. */
+static Run *find_obsolete(const Runs *runs) {
+        Run *obsolete = NULL;
+        unsigned most = 0;
+
+        for (const GList *link = runs->finished.head; link; link = link->next) {
+                unsigned n = count_finished_of(runs, run_caller(link->data));
+
+                if (n <= most)
+                        continue;
+                most = n;
+                obsolete = link->data;
+        }
+
+        return obsolete;
+}
+
 void runs_finished(Runs *runs, Run *run) {
         g_queue_push_tail(&runs->finished, run);
         if (runs->finished.length > RUNS_FINISHED_MAX)
-                runs_remove(runs, g_queue_peek_head(&runs->finished));
+                runs_remove(runs, find_obsolete(runs));
 }
 
 void runs_remove(Runs *runs, Run *run) {

@@ -7,7 +7,7 @@
 
 #include "run/run.h"
 
-/* Number of finished runs that are kept; the oldest are removed first. */
+/* Number of finished runs that are kept; the user who has the most loses the oldest. */
 #define RUNS_FINISHED_MAX 64u
 
 typedef struct Runs Runs;
