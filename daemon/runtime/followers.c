@@ -8,18 +8,21 @@
  * tree is started that is one of them, or its chain would have no end.
  */
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "basic/foreach.h"
 #include "basic/json-parse.h"
+#include "basic/limit.h"
 #include "basic/log.h"
 #include "definition/on-finished.h"
 #include "run/instance.h"
 #include "runtime/followers.h"
 
 #define FILE_NAME "followers"
+/* Of all users; those with limits have a quarter each, and a half together. */
 #define FOLLOWERS_MAX 1000u
 /* So many digits of a checksum make a token. */
 #define TOKEN_DIGITS 32u
@@ -194,13 +197,31 @@ static char **chain_of(const FollowerOrder *before, const char *tree) {
         return g_strv_builder_end(chain);
 }
 
+/* NULL: there is room for another start; otherwise what has none. */
+static char *find_full(const Followers *followers, uint32_t uid) {
+        unsigned n = followers->orders->len, of_user = 0, of_users = 0;
+
+        if (n >= FOLLOWERS_MAX)
+                return g_strdup_printf("%u starts are pending", n);
+        if (!limits_bind(uid))
+                return NULL;
+
+        PTRS_FOREACH(const FollowerOrder, order, followers->orders) {
+                of_user += order->uid == uid;
+                of_users += limits_bind(order->uid);
+        }
+        if (of_user >= FOLLOWERS_MAX / 4)
+                return g_strdup_printf("%u starts of UID %" PRIu32 " are pending", of_user, uid);
+        return of_users >= FOLLOWERS_MAX / 2 ? g_strdup_printf("%u starts of users are pending", of_users) : NULL;
+}
+
 static void order_rule(Followers *followers, const Run *run, const FollowerOrder *before, size_t rule,
                        json_object *json) {
         const FinishedRun finished = { run_id(run), run_tree(run), run_instance(run), run_status_text(run),
                                        run_cause(run) };
         const LogSubject subject = { .tree = run_tree(run), .run = run_id(run) };
         g_auto(GStrv) chain = chain_of(before, run_tree(run));
-        g_autofree char *error = NULL, *token = token_of(run, rule);
+        g_autofree char *error = NULL, *token = token_of(run, rule), *full = NULL;
         g_auto(Follower) follower = {};
 
         /* btd was killed after this, but before it noted that the run has finished. */
@@ -215,9 +236,8 @@ static void order_rule(Followers *followers, const Run *run, const FollowerOrder
                 log_message(LOG_WARNING, &subject,
                             "on_finished: tree '%s' is not started, because it has led to this: %s", follower.tree,
                             way);
-        } else if (followers->orders->len >= FOLLOWERS_MAX)
-                log_message(LOG_WARNING, &subject, "on_finished: nothing is started, because %u starts are pending",
-                            FOLLOWERS_MAX);
+        } else if ((full = find_full(followers, run_caller(run))))
+                log_message(LOG_WARNING, &subject, "on_finished: nothing is started, because %s", full);
         else
                 add(followers, run, rule, &follower, g_steal_pointer(&chain));
 }

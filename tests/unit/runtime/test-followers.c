@@ -3,6 +3,8 @@
 /* Tests on_finished: what is started when a run has finished, and that it is started once. Units are started by runs of
  * a tree with StartUnit, which these tests do not have: tests/system/test_on_finished.py. */
 
+#include <unistd.h>
+
 #include "basic/cleanup.h"
 #include "manager-stage.h"
 
@@ -33,6 +35,22 @@ static ManagerStage *stage_new(const char *header, bool with_pager) {
         manager_stage_open(stage, NULL, NULL);
         manager_load(stage->manager);
         return stage;
+}
+
+static void start_for(const ManagerStage *stage, uint32_t uid) {
+        const TreeStart wanted = { .tree = "t", .instance = "" };
+        const Caller who = { .uid = uid, .text = (char *) "a test" };
+        g_auto(Outcome) outcome = {};
+        char *error = NULL;
+        bool begun;
+        int r;
+
+        while ((r = manager_start_tree(stage->manager, &wanted, &who, &begun, &outcome, &error)) == MANAGER_NOT_YET) {
+                g_clear_pointer(&error, g_free);
+                g_main_context_iteration(stage->context, TRUE);
+        }
+        g_assert_cmpint(r, ==, 0);
+        manager_stage_turn(stage);
 }
 
 static void start(const ManagerStage *stage, const char *tree) {
@@ -103,6 +121,27 @@ static void test_other_results(void) {
         manager_stop(stage->manager);
         manager_stage_turn(stage);
         assert_text(stage, "t.3", NULL);
+}
+
+/* A user with limits has a quarter of the 1000 starts. */
+static void test_shares(void) {
+        g_autoptr(ManagerStage) stage = stage_new(
+                "'on_finished': [{ 'result': 'failure', 'tree': 'pager@{run}', 'inputs': { 'text': 'x' } }]", true);
+        uint32_t user = geteuid() + 1000;
+
+        for (unsigned i = 1; i <= 252; i++) {
+                g_autofree char *id = g_strdup_printf("t.%u", i), *text = NULL;
+
+                start_for(stage, i <= 251 ? user : 0);
+                end(stage, "A", STATUS_FAILURE);
+                text = manager_describe_restart(stage->manager, manager_run(stage->manager, id));
+                g_assert_cmpint(text != NULL, ==, i != 251);
+                if (i != 251) {
+                        g_autofree char *pager = g_strdup_printf("pager.%u", MIN(i, 251));
+
+                        await(stage, pager);
+                }
+        }
 }
 
 static void test_halted(void) {
@@ -193,6 +232,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/followers/a-tree", test_a_tree);
         g_test_add_func("/followers/other-results", test_other_results);
         g_test_add_func("/followers/halted", test_halted);
+        g_test_add_func("/followers/shares", test_shares);
         g_test_add_func("/followers/after-the-last-restart", test_after_the_last_restart);
         g_test_add_func("/followers/missing", test_missing);
         g_test_add_func("/followers/once", test_once);
