@@ -233,27 +233,37 @@ static int refuse_second(const Manager *manager, const Run *run, char **ret_erro
         return MANAGER_ALREADY_RUNNING;
 }
 
-/* Finished runs that are still listed use room, too, but never prevent a start. */
-static int check_limits(const Manager *manager, uint32_t uid, uint64_t bytes, char **ret_error) {
-        unsigned max = manager->limits.max[LIMIT_RUNS], own = manager->limits.max[LIMIT_RUNS_OF_A_CALLER];
-        User *user = users_get(manager->services->users, uid);
+/* Finished runs that are still listed use room, too, but never prevent a start. A pending restart is a run of its user
+ * that comes back, so it always finds its place. */
+static int check_limits(const Manager *manager, const Order *order, uint64_t bytes, char **ret_error) {
+        unsigned max = manager->limits.max[LIMIT_RUNS], own = manager->limits.max[LIMIT_RUNS_OF_A_CALLER], pending;
+        User *user = users_get(manager->services->users, order->uid);
+        uint64_t pending_bytes;
 
         if (runs_n_running(manager->runs) >= max) {
                 *ret_error = g_strdup_printf("the limit 'runs' (%u) is reached; halt a run first", max);
                 return MANAGER_LIMIT;
         }
-        if (limits_bind(uid) && runs_n_running_of(manager->runs, uid) >= own) {
-                *ret_error = g_strdup_printf(
-                        "the limit 'runs-of-a-caller' (%u) is reached; halt one of your runs first", own);
+        if (!limits_bind(order->uid))
+                return 0;
+
+        pending = restarts_of_user(manager->restarts, order->uid, order->tree, order->instance, &pending_bytes);
+        if (runs_n_running_of(manager->runs, order->uid) + pending >= own) {
+                *ret_error = pending > 0 ? g_strdup_printf("the limit 'runs-of-a-caller' (%u) is reached, with %u "
+                                                           "pending restart%s; halt one of your runs first",
+                                                           own, pending, pending == 1 ? "" : "s")
+                                         : g_strdup_printf("the limit 'runs-of-a-caller' (%u) is reached; halt one of "
+                                                           "your runs first",
+                                                           own);
                 return MANAGER_LIMIT;
         }
 
-        if (!user || user_share(user, USE_RUNS) == UINT64_MAX)
+        if (!user)
                 return 0;
 
         runs_count(manager->runs, manager->services->users);
-        runs_make_room(manager->runs, user, bytes);
-        if (!user_has_room(user, USE_VARIABLES, bytes))
+        runs_make_room(manager->runs, user, pending_bytes + bytes);
+        if (!user_has_room(user, USE_VARIABLES, pending_bytes + bytes))
                 *ret_error = user_full_text(user, USE_VARIABLES);
         else if (!user_has_room(user, USE_RECORDS, bytes))
                 *ret_error = user_full_text(user, USE_RECORDS);
@@ -396,7 +406,7 @@ static int carry_out(Manager *manager, Definition *definition, const Order *orde
         }
         if (before && run_status(before) == STATUS_RUNNING)
                 return refuse_second(manager, before, ret_error);
-        r = check_limits(manager, order->uid, bytes, ret_error);
+        r = check_limits(manager, order, bytes, ret_error);
         if (r < 0)
                 return r;
         if (record_store_are_kept(manager->records) && !definition_files_are_ready(definition)) {

@@ -5,6 +5,7 @@
  * each. A tree that has reached its limit is not restarted until a user starts it.
  */
 
+#include <glib/gstdio.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -15,11 +16,16 @@
 #include "basic/log.h"
 #include "basic/span.h"
 #include "runtime/restarts.h"
+#include "script/blackboard.h"
 
 #define FILE_NAME "restarts"
+/* With more bytes, the variables of a restart have a file of their own, because the other one is often written. */
+#define BYTES_INSIDE 4096u
+#define OWN_FILE_PREFIX "restart-"
 
 struct Restarts {
         Timers *timers;
+        char *directory; /* or NULL */
         BootFile *file;
         const RestartsCallbacks *callbacks;
         void *userdata;
@@ -35,6 +41,8 @@ typedef struct Restart {
         char *token;            /* its token; NULL: unknown */
         uint32_t uid;           /* its owner */
         json_object *variables; /* the variables of its start, or NULL */
+        uint64_t bytes;         /* of these */
+        char *own_file;         /* its name, if these have one; or NULL */
         int64_t burst;          /* the limit, from the last run's tree */
         GArray *times;          /* int64_t: times of the last restarts, CLOCK_MONOTONIC */
         Timer *timer;           /* until the restart; NULL: none is pending */
@@ -42,9 +50,11 @@ typedef struct Restart {
         char *given_up;         /* why it is not restarted any more, or NULL */
 } Restart;
 
+/* What is stored stays for the next btd. */
 static void restart_free(Restart *restart) {
         timer_free(restart->timer);
         json_object_put(restart->variables);
+        g_free(restart->own_file);
         g_array_unref(restart->times);
         g_free(restart->tree);
         g_free(restart->instance);
@@ -60,6 +70,7 @@ Restarts *restarts_new(Timers *timers, const char *directory, const RestartsCall
 
         *restarts = (Restarts){
                 .timers = timers,
+                .directory = g_strdup(directory),
                 .file = boot_file_new(timers, directory, FILE_NAME),
                 .callbacks = callbacks,
                 .userdata = userdata,
@@ -74,6 +85,7 @@ void restarts_free(Restarts *restarts) {
 
         g_hash_table_unref(restarts->by_key);
         boot_file_free(restarts->file);
+        g_free(restarts->directory);
         g_free(restarts);
 }
 
@@ -100,7 +112,10 @@ static json_object *to_json(const Restart *restart) {
         if (restart->token)
                 json_object_object_add(json, "token", json_object_new_string(restart->token));
         json_object_object_add(json, "uid", json_object_new_int64(restart->uid));
-        json_object_object_add(json, "variables", json_object_get(restart->variables));
+        if (restart->own_file)
+                json_object_object_add(json, "file", json_object_new_string(restart->own_file));
+        else
+                json_object_object_add(json, "variables", json_object_get(restart->variables));
         json_object_object_add(json, "burst", json_object_new_int64(restart->burst));
         json_object_object_add(json, "times", times);
         if (restart->timer)
@@ -121,11 +136,22 @@ static void save(const Restarts *restarts) {
         boot_file_store(restarts->file, all);
 }
 
-static void drop(Restarts *restarts, const char *tree, const char *instance) {
-        g_autofree char *key = key_of(tree, instance);
+static void remove_file(const Restarts *restarts, const char *name) {
+        g_autofree char *path = name && restarts->directory ? g_build_filename(restarts->directory, name, NULL) : NULL;
 
-        if (g_hash_table_remove(restarts->by_key, key))
-                save(restarts);
+        if (path)
+                (void) g_unlink(path);
+}
+
+static void drop(Restarts *restarts, const char *tree, const char *instance) {
+        const Restart *restart = find(restarts, tree, instance);
+        g_autofree char *key = key_of(tree, instance), *file = restart ? g_strdup(restart->own_file) : NULL;
+
+        if (!g_hash_table_remove(restarts->by_key, key))
+                return;
+
+        save(restarts);
+        remove_file(restarts, file);
 }
 
 static Restart *get(Restarts *restarts, const char *tree, const char *instance) {
@@ -141,6 +167,34 @@ static Restart *get(Restarts *restarts, const char *tree, const char *instance) 
         }
 
         return restart;
+}
+
+static void take_variables(Restart *restart, json_object *variables) {
+        json_object *before = restart->variables;
+
+        restart->variables = json_object_get(variables);
+        restart->bytes = variables ? blackboard_bytes_of(variables) : 0;
+        json_object_put(before);
+}
+
+static void set_variables(Restart *restart, json_object *variables) {
+        const Restarts *restarts = restart->restarts;
+        g_autofree char *key = key_of(restart->tree, restart->instance),
+                        *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, key, -1);
+
+        if (variables == restart->variables)
+                return;
+
+        take_variables(restart, variables);
+        if (restart->bytes <= BYTES_INSIDE || !restarts->directory) {
+                remove_file(restarts, restart->own_file);
+                g_clear_pointer(&restart->own_file, g_free);
+                return;
+        }
+
+        g_free(restart->own_file);
+        restart->own_file = g_strconcat(OWN_FILE_PREFIX, sum, NULL);
+        boot_file_write(restarts->directory, restart->own_file, json_object_get(variables));
 }
 
 static void forget_pending(Restart *restart) {
@@ -203,17 +257,25 @@ static void recover(Restarts *restarts, json_object *json) {
                     *due = json_member(json, "due", json_type_int),
                     *given_up = json_member(json, "given_up", json_type_string),
                     *token = json_member(json, "token", json_type_string),
-                    *uid = json_member(json, "uid", json_type_int);
+                    *uid = json_member(json, "uid", json_type_int), *file = json_member(json, "file", json_type_string);
+        g_autoptr(json_object) stored = file ? boot_file_read(restarts->directory, json_object_get_string(file)) : NULL;
         Restart *restart;
 
         if (!tree || !instance || !run || !burst || !times || !uid)
                 return;
+        if (file && !stored) {
+                log_message(LOG_WARNING,
+                            &(LogSubject){ .tree = json_object_get_string(tree), .run = json_object_get_string(run) },
+                            "not restarted: the previous btd could not store the variables; start it again");
+                return;
+        }
 
         restart = get(restarts, json_object_get_string(tree), json_object_get_string(instance));
         restart->run = g_strdup(json_object_get_string(run));
         restart->token = token ? g_strdup(json_object_get_string(token)) : NULL;
         restart->uid = (uint32_t) json_object_get_int64(uid);
-        restart->variables = json_object_get(json_member(json, "variables", json_type_object));
+        take_variables(restart, file ? stored : json_member(json, "variables", json_type_object));
+        restart->own_file = file ? g_strdup(json_object_get_string(file)) : NULL;
         restart->burst = json_object_get_int64(burst);
         restart->given_up = given_up ? g_strdup(json_object_get_string(given_up)) : NULL;
         for (size_t i = 0; i < json_object_array_length(times); i++) {
@@ -225,6 +287,24 @@ static void recover(Restarts *restarts, json_object *json) {
                 restart->timer = timer_new_at(restarts->timers, json_object_get_uint64(due), on_due, restart);
 }
 
+/* The previous btd was killed before it removed the file. */
+static void remove_unused(const Restarts *restarts) {
+        g_autoptr(GDir) directory = restarts->directory ? g_dir_open(restarts->directory, 0, NULL) : NULL;
+        const char *name;
+
+        while (directory && (name = g_dir_read_name(directory))) {
+                const Restart *restart;
+                bool used = false;
+
+                if (!g_str_has_prefix(name, OWN_FILE_PREFIX))
+                        continue;
+                TABLE_FOREACH(restart, restarts->by_key)
+                        used |= g_strcmp0(restart->own_file, name) == 0;
+                if (!used)
+                        remove_file(restarts, name);
+        }
+}
+
 void restarts_recover(Restarts *restarts) {
         g_autoptr(json_object) all = boot_file_open(restarts->file);
 
@@ -233,6 +313,7 @@ void restarts_recover(Restarts *restarts) {
 
         for (size_t i = 0; i < json_object_array_length(all); i++)
                 recover(restarts, json_object_array_get_idx(all, i));
+        remove_unused(restarts);
 }
 
 void restarts_begun(Restarts *restarts, const char *tree, const char *instance) {
@@ -257,7 +338,6 @@ void restarts_leave(Restarts *restarts) {
 void restarts_consider(Restarts *restarts, const Run *run) {
         const RestartPolicy *policy = definition_restart(run_definition(run));
         int64_t now = g_get_monotonic_time();
-        json_object *variables;
         Restart *restart;
         unsigned old = 0;
 
@@ -275,9 +355,7 @@ void restarts_consider(Restarts *restarts, const Run *run) {
         g_free(restart->token);
         restart->token = g_strdup(run_token(run));
         restart->uid = run_caller(run);
-        variables = json_object_get(run_given(run));
-        json_object_put(restart->variables);
-        restart->variables = variables;
+        set_variables(restart, run_given(run));
         restart->burst = policy->limit->burst;
         /* The stored restart is obsolete: btd was killed before it removed it, but after the new run was started. */
         forget_pending(restart);
@@ -326,8 +404,10 @@ unsigned restarts_cancel(Restarts *restarts, const RestartChoice *choice, const 
                         continue;
                 if (restart->timer)
                         g_ptr_array_add(pending, value);
-                else if (!restart->given_up)
+                else if (!restart->given_up) {
+                        remove_file(restarts, restart->own_file);
                         g_hash_table_iter_remove(&iter);
+                }
         }
 
         PTRS_FOREACH(Restart, restart, pending) {
@@ -401,6 +481,23 @@ GArray *restarts_of_tree(const Restarts *restarts, const char *tree) {
 
         g_array_sort(pending, compare_runs);
         return pending;
+}
+
+unsigned restarts_of_user(const Restarts *restarts, uint32_t uid, const char *tree, const char *instance,
+                          uint64_t *ret_bytes) {
+        const Restart *restart, *other = find(restarts, tree, instance);
+        unsigned count = 0;
+
+        *ret_bytes = 0;
+        TABLE_FOREACH(restart, restarts->by_key) {
+                if (!restart->timer || restart->uid != uid || restart == other)
+                        continue;
+
+                count++;
+                *ret_bytes += restart->bytes;
+        }
+
+        return count;
 }
 
 unsigned restarts_count(const Restarts *restarts) {

@@ -80,6 +80,9 @@ typedef struct PendingRestart {
 
 /* See manager_pending_restarts(). */
 GArray *restarts_of_tree(const Restarts *restarts, const char *tree);
+/* How many restarts of a user are pending, except that of this tree and instance, and the bytes of their variables. */
+unsigned restarts_of_user(const Restarts *restarts, uint32_t uid, const char *tree, const char *instance,
+                          uint64_t *ret_bytes);
 /* How many restarts are pending. */
 unsigned restarts_count(const Restarts *restarts);
 

@@ -184,6 +184,32 @@ def test_pending_restarts_are_properties_of_their_trees(btd, tmp_path):
     btd.client.wait_signal("PropertiesChanged", lambda s: s.path == tree and s.args[1].get("Restarts") == pending[:1])
 
 
+def test_long_inputs_of_a_pending_restart(btd, tmp_path, clock):
+    """They have a file of their own, as long as the restart is pending, and survive btd. Without it nothing is started."""
+    options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"
+    btd.tree("boot", FAIL, inputs={"x": "string"}, **LATER)
+    btd.start(*options, env=clock.env)
+    for instance in "a", "b":
+        btd.client.finish(btd.client.start("boot", instance, {"x": instance * 100000})[1])
+    assert (tmp_path / "run/restarts").stat().st_size < 10000
+    one, other = (tmp_path / "run").glob("restart-*")
+    (tmp_path / "run/restart-unused").touch()
+    if b"b" * 100 in one.read_bytes():
+        one, other = other, one
+    btd.stop(signal.SIGKILL)
+    other.unlink()
+    btd.start(*options, env=clock.env)
+    btd.client.wait_running()
+    btd.wait_log("boot.2: not restarted: the previous btd could not store the variables; start it again\n")
+    assert list((tmp_path / "run").glob("restart-*")) == [one]
+    btd.tree("boot", {"type": "AlwaysSuccess"}, inputs={"x": "string"})
+    btd.client.reload()
+    clock.advance(btd, 3600)
+    client.wait(lambda: [run.instance for run in btd.client.runs()] == ["a"], "the restart")
+    assert btd.client.variables(btd.client.runs()[0].path) == {"x": "a" * 100000}
+    assert not list((tmp_path / "run").glob("restart-*"))
+
+
 def test_a_run_is_new_once(btd, tmp_path):
     """Not again when it is recovered."""
     options = f"--runtime={tmp_path}/run", f"--state={tmp_path}/state"

@@ -72,6 +72,134 @@ static void test_runs_of_a_caller(void) {
         start_for(stage, other + 1, "6", ALL);
 }
 
+typedef struct Shares {
+        Limits limits;
+        Users *users;
+        ManagerStage *stage;
+} Shares;
+
+static void shares_clear(Shares *shares) {
+        manager_stage_free(shares->stage);
+        users_free(shares->users);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Shares, shares_clear)
+
+/* A stage on which users have shares, with the tree 'a'. */
+static void shares_init(Shares *shares, const char *tree) {
+        shares->limits = limits_default;
+        shares->limits.max[LIMIT_RUNS_OF_A_CALLER] = 3;
+        shares->limits.max[LIMIT_VARIABLES_OF_A_CALLER] = 1;
+        shares->users = users_new(&shares->limits);
+        shares->stage = manager_stage_new();
+        shares->stage->services.users = shares->users;
+        manager_stage_open(shares->stage, &shares->limits, NULL);
+        manager_stage_put(shares->stage, "a.json", tree);
+        reload(shares->stage, NULL);
+}
+
+/* As start_for(), with bytes in the input 'x'. */
+static Run *start_with(const Shares *shares, uint32_t uid, const char *instance, size_t bytes, const char *expected) {
+        g_autofree char *text = g_strnfill(bytes, 'x'), *error = NULL;
+        g_autoptr(json_object) variables = json_object_new_object();
+        Caller who = { .uid = uid, .text = (char *) "a test" };
+        const TreeStart start = { .tree = "a", .instance = instance, .variables = variables };
+        g_auto(Outcome) outcome = {};
+        bool begun;
+        int r;
+
+        json_object_object_add(variables, "x", json_object_new_string(text));
+        r = manager_start_tree(shares->stage->manager, &start, &who, &begun, &outcome, &error);
+        g_assert_cmpstr(error, ==, expected);
+        g_assert_cmpint(r, ==, expected ? MANAGER_LIMIT : 0);
+        manager_stage_turn(shares->stage);
+        return outcome.run ? manager_run(shares->stage->manager, outcome.run) : NULL;
+}
+
+static void end(const Shares *shares, Status status) {
+        fake_end("A", status, "told to");
+        manager_stage_turn(shares->stage);
+}
+
+#define INPUT(keys) "\"inputs\": { \"x\": { \"type\": \"string\", \"default\": \"\"" keys " } }, "
+#define RESTARTS "\"restart\": \"on-failure\", \"restart_backoff\": { \"initial\": \"1h\", \"max\": \"1h\" }, "
+#define BYTES "the limit 'variables-of-a-caller-mib' (1 MiB) is reached; halt one of your runs first"
+
+/* They come back, so they take a place, and their variables take room. */
+static void test_pending_restarts(void) {
+        uint32_t other = geteuid() + 1000;
+        g_auto(Shares) shares = {};
+
+        shares_init(&shares, TREE(RESTARTS INPUT(""), WAITS));
+        start_with(&shares, other, "1", 600000, NULL);
+        end(&shares, STATUS_FAILURE);
+        start_with(&shares, other, "2", 600000, BYTES);
+        start_with(&shares, other + 1, "2", 600000, NULL);
+        end(&shares, STATUS_FAILURE);
+        start_with(&shares, other, "3", 1, NULL);
+        end(&shares, STATUS_FAILURE);
+        start_with(&shares, other, "4", 1, NULL);
+        start_with(&shares, other, "5", 1,
+                   "the limit 'runs-of-a-caller' (3) is reached, with 2 pending restarts; halt one of your runs first");
+        end(&shares, STATUS_SUCCESS);
+
+        /* A start that takes the place of a restart. */
+        start_with(&shares, other, "1", 600000, NULL);
+        start_with(&shares, 0, "6", 2000000, NULL);
+}
+
+/* The user who has the most loses the oldest. */
+static void test_finished_runs(void) {
+        const GPtrArray *runs;
+        g_auto(Shares) shares = {};
+        unsigned n = 0;
+
+        shares_init(&shares, TREE(INPUT(""), "{ \"type\": \"FakeNow\" }"));
+        start_with(&shares, 0, "first", 1, NULL);
+        for (unsigned i = 0; i < 100; i++) {
+                g_autofree char *instance = g_strdup_printf("%u", i);
+
+                start_with(&shares, geteuid() + 1000, instance, 1, NULL);
+        }
+        runs = manager_runs(shares.stage->manager);
+        g_assert_cmpuint(runs->len, ==, 64);
+        for (unsigned i = 0; i < runs->len; i++)
+                n += g_str_equal(run_instance(runs->pdata[i]), "first") ||
+                     g_str_equal(run_instance(runs->pdata[i]), "99");
+        g_assert_cmpuint(n, ==, 2);
+}
+
+static bool is_kept(const Shares *shares, const char *instance) {
+        g_autoptr(json_object) values = NULL;
+        g_autofree char *error = NULL;
+
+        g_assert_cmpint(manager_get_kept(shares->stage->manager, "a", instance, &values, &error), ==, 0);
+        return json_object_object_length(values) > 0;
+}
+
+/* Each user can fill a quarter of the 16 MiB. The owner is the user of the run that has changed them last. */
+static void test_kept(void) {
+        uint32_t other = geteuid() + 1000;
+        g_auto(Shares) shares = {};
+        struct {
+                uint32_t uid;
+                const char *instance;
+                bool kept;
+        } steps[] = {
+                { other, "1", true }, { other, "2", true },  { other, "3", true },     { other, "4", false },
+                { 0, "3", true },     { other, "4", true },  { other + 1, "5", true }, { other + 1, "4", true },
+                { other, "6", true }, { other, "7", false },
+        };
+
+        shares_init(&shares, TREE(INPUT(", \"kept\": true"), "{ \"type\": \"FakeNow\" }"));
+        shares.limits.max[LIMIT_VARIABLES_OF_A_CALLER] = 64;
+        for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
+                start_with(&shares, steps[i].uid, steps[i].instance, 1200000 + i, NULL);
+                g_assert_cmpint(is_kept(&shares, steps[i].instance), ==, steps[i].kept);
+        }
+        g_assert_cmpuint(users_get(shares.users, other)->used[USE_KEPT], <, 4 << 20);
+}
+
 static void test_variables(void) {
         g_autoptr(ManagerStage) stage = stage_new();
         g_autofree char *text = g_strnfill(blackboard_bytes_max(&limits_default), 'x'), *error = NULL;
@@ -185,6 +313,9 @@ static void test_text_refused(void) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/manager-limits/runs-of-a-caller", test_runs_of_a_caller);
+        g_test_add_func("/manager-limits/pending-restarts", test_pending_restarts);
+        g_test_add_func("/manager-limits/finished-runs", test_finished_runs);
+        g_test_add_func("/manager-limits/kept", test_kept);
         g_test_add_func("/manager-limits/variables", test_variables);
         g_test_add_func("/manager-limits/two-managers", test_two_managers);
         g_test_add_func("/manager-limits/trees", test_trees);

@@ -302,10 +302,10 @@ static void test_a_tree_that_is_gone(void) {
         g_assert_cmpuint(manager_n_restarts(stage->manager), ==, 0);
 }
 
-/* A user may have no more runs: when one ends, the restart is made up for, with the same owner and token. */
+/* There may be no more runs: when one ends, the restart is made up for, with the same owner and token. */
 static void test_no_room(void) {
         g_autoptr(ManagerStage) stage = stage_new("'restart': 'on-failure', " QUICK);
-        const Caller who = { .uid = 1000, .text = (char *) "UID 1000" };
+        const Caller who = { .uid = 1000, .text = (char *) "UID 1000" }, root = { .text = (char *) "UID 0" };
         const TreeStart mine = { .tree = "t", .instance = "", .token = "mine" },
                         other = { .tree = "t", .instance = "b" };
         g_auto(Outcome) one = {}, two = {};
@@ -313,7 +313,7 @@ static void test_no_room(void) {
         bool begun;
         Run *again;
 
-        limits.max[LIMIT_RUNS_OF_A_CALLER] = 1;
+        limits.max[LIMIT_RUNS] = 1;
         manager_stage_open(stage, &limits, &observer);
         manager_load(stage->manager);
         g_assert_cmpint(manager_start_tree(stage->manager, &mine, &who, &begun, &one, NULL), ==, 0);
@@ -321,9 +321,8 @@ static void test_no_room(void) {
         fake_end("A", STATUS_FAILURE, "told to");
         while (run_status(manager_run(stage->manager, "t.1")) == STATUS_RUNNING)
                 g_main_context_iteration(stage->context, TRUE);
-        g_assert_cmpint(manager_start_tree(stage->manager, &other, &who, &begun, &two, NULL), ==, 0);
-        wait_for_restart(stage,
-                         "restart waits: the limit 'runs-of-a-caller' (1) is reached; halt one of your runs first");
+        g_assert_cmpint(manager_start_tree(stage->manager, &other, &root, &begun, &two, NULL), ==, 0);
+        wait_for_restart(stage, "restart waits: the limit 'runs' (1) is reached; halt a run first");
 
         end(stage, STATUS_SUCCESS);
         while (!(again = manager_run(stage->manager, "t.3")))
