@@ -84,6 +84,7 @@ static void print_users(const Output *output, json_object *users) {
                 { "UNREAD", "unread-bytes", 16 },
                 { "HISTORY", "history", 11 },
                 { "SIZE", "history-bytes", 16 },
+                { "KEPT", "kept-bytes", 16 },
         };
         g_autoptr(GString) line = g_string_new(NULL);
 

@@ -11,6 +11,8 @@
 
 /* A dbus-daemon takes no more than 127 MiB of btd that others have not read. */
 #define UNREAD_MAX (32 * MIB)
+/* A quarter of what all have. */
+#define KEPT_MAX (4 * MIB)
 
 struct Users {
         const Limits *limits;
@@ -25,6 +27,7 @@ const char *const use_names[] = {
         [USE_UNREAD] = "unread-bytes",
         [USE_HISTORY] = "history",
         [USE_HISTORY_BYTES] = "history-bytes",
+        [USE_KEPT] = "kept-bytes",
         [USE_MAX_] = NULL,
 };
 
@@ -94,6 +97,8 @@ uint64_t user_share(const User *user, Usage use) {
                 return max[LIMIT_HISTORY] / 4;
         case USE_HISTORY_BYTES:
                 return max[LIMIT_HISTORY_SIZE] * MIB / 4;
+        case USE_KEPT:
+                return KEPT_MAX;
         default:
                 g_assert_not_reached();
         }

@@ -21,6 +21,7 @@ typedef enum Usage {
         USE_UNREAD,        /* long answers that were sent, bytes */
         USE_HISTORY,       /* finished runs */
         USE_HISTORY_BYTES, /* their run records */
+        USE_KEPT,          /* kept variables, bytes */
         USE_MAX_,
 } Usage;
 

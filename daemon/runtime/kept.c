@@ -6,15 +6,16 @@
  * those of trees that it uses.
  *
  * All values are in memory, and those of each tree and instance in one file, TREE.json or TREE@INSTANCE.json: a JSON
- * object in one line, which is replaced as a whole, and removed with the last value. A change is written at once, but
- * the changes of a second together; so the disk is at most that far behind. The run record of a running run has its
- * values, too. When it has finished, a file on the tmpfs has what is not on the disk yet: btd can be killed meanwhile,
- * and the disk can be full.
+ * object in one line, with the values and the owner of the run that has changed them last. It is replaced as a whole,
+ * and removed with the last value. A change is written at once, but the changes of a second together; so the disk is at
+ * most that far behind. The run record of a running run has its values, too. When it has finished, a file on the tmpfs
+ * has what is not on the disk yet: btd can be killed meanwhile, and the disk can be full.
  */
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <json-c/linkhash.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,6 +25,7 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/json-parse.h"
+#include "basic/limit.h"
 #include "basic/line-file.h"
 #include "basic/log.h"
 #include "run/instance.h"
@@ -31,8 +33,10 @@
 
 #define SUFFIX ".json"
 #define WAITING_NAME "kept.unsaved"
-/* All trees together, in bytes. Runs of users with limits can fill only half of it. */
+/* All trees together, in bytes. Users with limits can fill half of it together; for each see users.c. */
 #define KEPT_BYTES_MAX (UINT64_C(16) << 20)
+/* What a tree and instance takes besides its values: a file. */
+#define ENTRY_BYTES 1024u
 /* As JSON, a value can take several times its own size. */
 #define FILE_SIZE_MAX (8 * KEPT_BYTES_MAX)
 /* The changes of this time are written together. */
@@ -43,17 +47,22 @@
 /* The values of a tree and instance. */
 typedef struct KeptEntry {
         json_object *values;
+        uint32_t uid;   /* for whom they count */
+        User *user;     /* the same; or NULL */
+        uint64_t bytes; /* of them all, with ENTRY_BYTES; 0: there are none */
         bool unsaved, writing;
 } KeptEntry;
 
 struct Kept {
         char *directory;
-        BootFile *waiting; /* key -> values that are not on the disk; {}: those of an entry that is to be removed */
+        BootFile *waiting; /* key -> entry that is not on the disk; one without values is to be removed */
         bool waits;        /* there are some in it */
         DiskQueue *disk;
         Timers *timers;
+        Users *users;        /* or NULL */
         GHashTable *entries; /* "TREE" or "TREE@INSTANCE" -> KeptEntry */
-        uint64_t bytes;      /* of all values */
+        uint64_t bytes;      /* of all entries */
+        uint64_t of_users;   /* of those of users with limits */
         Timer *pause;        /* what changes meanwhile waits; NULL: nothing was written just now */
         bool hurry;          /* nothing waits for the pause */
         bool failing;        /* the last file could not be written */
@@ -79,7 +88,7 @@ static char *key_of(const char *tree, const char *instance) {
         return g_strconcat(tree, *instance ? "@" : "", instance, NULL);
 }
 
-Kept *kept_new(const char *directory, const char *runtime, DiskQueue *disk, Timers *timers) {
+Kept *kept_new(const char *directory, const char *runtime, DiskQueue *disk, Timers *timers, Users *users) {
         Kept *kept = g_new(Kept, 1);
 
         *kept = (Kept){
@@ -87,6 +96,7 @@ Kept *kept_new(const char *directory, const char *runtime, DiskQueue *disk, Time
                 .waiting = boot_file_new(timers, runtime, WAITING_NAME),
                 .disk = disk,
                 .timers = timers,
+                .users = users,
                 .entries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, entry_free),
         };
         return kept;
@@ -119,33 +129,64 @@ static uint64_t bytes_of(const char *name, json_object *value) {
         return strlen(name) + blackboard_bytes_of(value);
 }
 
-/* Takes the values. */
-static KeptEntry *replace_values(Kept *kept, const char *key, json_object *values) {
-        KeptEntry *entry = get_entry(kept, key);
+static void count(Kept *kept, KeptEntry *entry, uint64_t bytes) {
+        user_subtract(entry->user, USE_KEPT, entry->bytes);
+        kept->bytes += bytes - entry->bytes;
+        kept->of_users += limits_bind(entry->uid) ? bytes - entry->bytes : 0;
+        entry->bytes = bytes;
+        user_add(entry->user, USE_KEPT, entry->bytes);
+}
 
-        json_object_object_foreach(entry->values, old, before) kept->bytes -= bytes_of(old, before);
-        json_object_object_foreach(values, name, value) kept->bytes += bytes_of(name, value);
+static void measure(Kept *kept, KeptEntry *entry) {
+        uint64_t bytes = json_object_object_length(entry->values) > 0 ? ENTRY_BYTES : 0;
+
+        json_object_object_foreach(entry->values, name, value) bytes += bytes_of(name, value);
+        count(kept, entry, bytes);
+}
+
+static void own(Kept *kept, KeptEntry *entry, uint32_t uid) {
+        count(kept, entry, 0);
+        entry->uid = uid;
+        entry->user = users_get(kept->users, uid);
+        measure(kept, entry);
+}
+
+/* What is stored of an entry. */
+static json_object *to_json(const KeptEntry *entry) {
+        json_object *json = json_object_new_object();
+
+        json_object_object_add(json, "uid", json_object_new_int64(entry->uid));
+        json_object_object_add(json, "values", json_object_get(entry->values));
+        return json;
+}
+
+/* NULL: it is damaged. */
+static KeptEntry *from_json(Kept *kept, const char *key, json_object *json) {
+        json_object *values = json_member(json, "values", json_type_object),
+                    *uid = json_member(json, "uid", json_type_int);
+        KeptEntry *entry;
+
+        if (!values || !uid)
+                return NULL;
+
+        entry = get_entry(kept, key);
         json_object_put(entry->values);
-        entry->values = values;
+        entry->values = json_object_get(values);
+        own(kept, entry, (uint32_t) json_object_get_int64(uid));
         return entry;
 }
 
 static void read_file(Kept *kept, const char *file) {
         g_autofree char *path = g_build_filename(kept->directory, file, NULL), *text = NULL, *number = NULL;
         g_autofree char *key = g_strndup(file, strlen(file) - strlen(SUFFIX));
-        g_autoptr(json_object) values = NULL;
+        g_autoptr(json_object) stored = NULL;
         struct stat st;
         gsize length;
 
         if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t) st.st_size > FILE_SIZE_MAX ||
             !g_file_get_contents(path, &text, &length, NULL) ||
-            json_parse(text, length, JSON_NESTING_MAX + 1, &values, &number) < 0 ||
-            !json_object_is_type(values, json_type_object)) {
+            json_parse(text, length, JSON_NESTING_MAX + 2, &stored, &number) < 0 || !from_json(kept, key, stored))
                 log_warning("%s: the file of kept variables is damaged, so the next run does not get them", path);
-                return;
-        }
-
-        (void) replace_values(kept, key, g_steal_pointer(&values));
 }
 
 void kept_read(Kept *kept) {
@@ -161,8 +202,12 @@ void kept_read(Kept *kept) {
         if (!kept->waits)
                 return;
 
-        json_object_object_foreach(waiting, key, values) replace_values(kept, key, json_object_get(values))->unsaved =
-                true;
+        json_object_object_foreach(waiting, key, stored) {
+                KeptEntry *entry = from_json(kept, key, stored);
+
+                if (entry)
+                        entry->unsaved = true;
+        }
         schedule(kept);
 }
 
@@ -177,7 +222,7 @@ static void note_waiting(Kept *kept) {
                 const KeptEntry *entry = value;
 
                 if (entry->unsaved || entry->writing)
-                        json_object_object_add(waiting, key, json_object_get(entry->values));
+                        json_object_object_add(waiting, key, to_json(entry));
         }
 
         kept->waits = json_object_object_length(waiting) > 0;
@@ -221,6 +266,11 @@ static void do_write(void *data) {
         }
 }
 
+static void remove_empty(Kept *kept, const char *key, const KeptEntry *entry) {
+        if (entry->bytes == 0 && !entry->unsaved && !entry->writing)
+                g_hash_table_remove(kept->entries, key);
+}
+
 static void on_pause_over(void *userdata) {
         Kept *kept = userdata;
 
@@ -243,8 +293,8 @@ static void on_written(void *data) {
                 kept->hurry = false;
                 timer_free(kept->pause);
                 kept->pause = timer_new(kept->timers, RETRY_USEC, on_pause_over, kept);
-        } else if (!entry->unsaved && json_object_object_length(entry->values) == 0) {
-                g_hash_table_remove(kept->entries, write->key);
+        } else {
+                remove_empty(kept, write->key, entry);
         }
         kept->failing = write->result < 0;
         if (kept->waits)
@@ -253,6 +303,7 @@ static void on_written(void *data) {
 }
 
 static void write_entry(Kept *kept, const char *key, KeptEntry *entry) {
+        g_autoptr(json_object) stored = to_json(entry);
         bool any = json_object_object_length(entry->values) > 0;
         Write *write = g_new(Write, 1);
 
@@ -262,7 +313,7 @@ static void write_entry(Kept *kept, const char *key, KeptEntry *entry) {
                 .key = g_strdup(key),
                 .name = g_strconcat(key, SUFFIX, NULL),
                 .line = any ? g_string_new(json_object_to_json_string_ext(
-                                      entry->values, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE))
+                                      stored, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE))
                             : NULL,
         };
         if (any)
@@ -353,37 +404,59 @@ json_object *manager_add_kept(const Manager *manager, const Definition *definiti
         return variables;
 }
 
+/* NULL: the entry has room. To be freed. */
+static char *find_full(const Kept *kept, const KeptEntry *entry) {
+        if (!user_has_room(entry->user, USE_KEPT, 0))
+                return g_strdup_printf("those of UID %" PRIu32 " have %" PRIu64, entry->uid,
+                                       user_share(entry->user, USE_KEPT) >> 20);
+        if (limits_bind(entry->uid) && kept->of_users > KEPT_BYTES_MAX / 2)
+                return g_strdup_printf("those of all users have %" PRIu64, KEPT_BYTES_MAX / 2 >> 20);
+        return kept->bytes > KEPT_BYTES_MAX ? g_strdup_printf("all kept variables have %" PRIu64, KEPT_BYTES_MAX >> 20)
+                                            : NULL;
+}
+
 /* A variable that has its default, and of which nothing is stored, needs no room; then another default of the next
  * version of the tree applies. */
 static void keep(Manager *manager, const Run *run, const Declaration *input, json_object *stored) {
-        uint64_t room = limits_bind(run_caller(run)) ? KEPT_BYTES_MAX / 2 : KEPT_BYTES_MAX, bytes = 0;
-        g_autofree char *key = key_of(run_tree(run), run_instance(run));
+        g_autofree char *key = key_of(run_tree(run), run_instance(run)), *full = NULL;
+        uint32_t owner;
+        bool was_stored;
+        g_autoptr(json_object) earlier = NULL;
         json_object *value, *before = NULL;
         Kept *kept = manager->kept;
         KeptEntry *entry;
 
         if (!blackboard_get(run_blackboard(run), input->name, &value))
                 return;
-        if (json_object_object_get_ex(stored, input->name, &before))
-                bytes = bytes_of(input->name, before);
-        else
+        was_stored = json_object_object_get_ex(stored, input->name, &before);
+        if (!was_stored)
                 before = input->fallback;
         if (value == before || blackboard_same_value(value, before))
                 return;
 
-        /* There is no room for it, and the earlier value is kept. */
-        if (kept->bytes - bytes + bytes_of(input->name, value) > room) {
-                log_message(LOG_WARNING, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) },
-                            "the value of '%s' is not kept: all kept variables have %u MiB at most", input->name,
-                            (unsigned) (room >> 20));
+        entry = get_entry(kept, key);
+        owner = entry->uid;
+        earlier = json_object_get(before);
+        json_object_object_add(entry->values, input->name, json_object_get(value));
+        own(kept, entry, run_caller(run));
+        full = find_full(kept, entry);
+        if (!full) {
+                entry->unsaved = true;
+                schedule(kept);
                 return;
         }
 
-        entry = get_entry(kept, key);
-        kept->bytes += bytes_of(input->name, value) - bytes;
-        json_object_object_add(entry->values, input->name, json_object_get(value));
-        entry->unsaved = true;
-        schedule(kept);
+        /* The earlier value is kept. */
+        if (was_stored)
+                json_object_object_add(entry->values, input->name, g_steal_pointer(&earlier));
+        else
+                json_object_object_del(entry->values, input->name);
+        own(kept, entry, owner);
+        remove_empty(kept, key, entry);
+        /* Not with each change. */
+        if (run_status(run) != STATUS_RUNNING)
+                log_message(LOG_WARNING, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) },
+                            "the value of '%s' is not kept: %s MiB at most", input->name, full);
 }
 
 void manager_keep(Manager *manager, const Run *run) {
@@ -484,8 +557,8 @@ int manager_forget_kept(Manager *manager, const char *tree, const char *instance
                 if (!json_object_object_get_ex(values, name, &value))
                         continue;
 
-                kept->bytes -= bytes_of(name, value);
                 json_object_object_del(values, name);
+                measure(kept, entry);
                 entry->unsaved = true;
                 log_message(LOG_NOTICE, &(LogSubject){ .tree = tree }, "the kept value of '%s' was forgotten%s%s by %s",
                             name, *instance ? " for instance " : "", instance, who->text);

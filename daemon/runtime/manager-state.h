@@ -79,8 +79,8 @@ int manager_check_order(const Manager *manager, const Order *order, char **ret_e
 int manager_carry_out(Manager *manager, Definition *definition, const Order *order, Run **ret_run, char **ret_error);
 
 /* directory: has the files of kept variables, or NULL: nothing is stored. runtime: has what they do not have yet, or
- * NULL. disk and timers are borrowed. */
-Kept *kept_new(const char *directory, const char *runtime, DiskQueue *disk, Timers *timers);
+ * NULL. users: or NULL. disk, timers and users are borrowed. */
+Kept *kept_new(const char *directory, const char *runtime, DiskQueue *disk, Timers *timers, Users *users);
 void kept_free(Kept *kept);
 /* Reads all files; call it once. Damaged ones are reported, and left out. */
 void kept_read(Kept *kept);

@@ -168,7 +168,7 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
         manager->records = record_store_new(options->runtime_directory, options->state_directory, &manager->limits,
                                             services->users, manager->disk, services->timers);
         manager->kept = kept_new(options->state_directory ?: options->runtime_directory, options->runtime_directory,
-                                 manager->disk, services->timers);
+                                 manager->disk, services->timers, services->users);
         manager->autostarts =
                 autostarts_new(services->timers, options->runtime_directory, &autostarts_callbacks, manager);
         manager->unread = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

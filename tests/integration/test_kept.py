@@ -80,10 +80,11 @@ def test_a_run_that_has_not_ended(btd, places, number):
     _, path = btd.client.start("waits")
     btd.client.wait_node(path, "Nap", "running")
     stored = places.directory / "waits.json"
-    client.look(lambda: stored.exists() and json.loads(stored.read_text()) == {"n": 1, "list": [1, "ü"]}, "the values")
+    client.look(lambda: stored.exists() and json.loads(stored.read_text())["values"] == {"n": 1, "list": [1, "ü"]},
+                "the values")
     assert btd.btctl("pause", "waits").returncode == 0
     btd.client.set_variables(path, n=50)
-    client.look(lambda: json.loads(stored.read_text())["n"] == 50, "the value of the user")
+    client.look(lambda: json.loads(stored.read_text())["values"]["n"] == 50, "the value of the user")
 
     btd.stop(number)
     shutil.rmtree(places.options[0].partition("=")[2])
@@ -156,8 +157,8 @@ def test_forget(btd, places):
 
 def test_damaged_files(btd, places):
     places.directory.mkdir(parents=True)
-    (places.directory / "count.json").write_text('{"n": 5')
-    (places.directory / "count@b.json").write_text('{"n": 5}')
+    (places.directory / "count.json").write_text('{"uid": 0, "values": {"n": 5}')
+    (places.directory / "count@b.json").write_text('{"uid": 0, "values": {"n": 5}}')
     os.mkfifo(places.directory / "count@c.json")
     btd.start(*places.options)
     for name in "count", "count@c":
@@ -178,7 +179,7 @@ def test_files_that_cannot_be_written(btd, places):
     places.directory.unlink()
     run(btd, "count")
     btd.stop()
-    assert json.loads((places.directory / "count.json").read_text())["n"] == 3
+    assert json.loads((places.directory / "count.json").read_text())["values"]["n"] == 3
 
 
 def test_limit(btd, places):

@@ -60,7 +60,7 @@ def test_users(btd):
     btd.client.start("long")
     uid = str(os.getuid())
     head, line = btd.btctl("users").stdout.splitlines()
-    assert head.split() == ["UID", "RUNS", "VARIABLES", "RECORDS", "JOBS", "UNREAD", "HISTORY", "SIZE", "REFUSED"]
+    assert head.split() == ["UID", "RUNS", "VARIABLES", "RECORDS", "JOBS", "UNREAD", "HISTORY", "SIZE", "KEPT", "REFUSED"]
     assert line.split()[:2] == [uid, "1"]
     [user] = json.loads(btd.btctl("users", "--json").stdout)
     assert (user["uid"], user["used"]["runs"], user["shares"], user["refused"]) == (os.getuid(), 1, {}, 0)
