@@ -25,7 +25,7 @@ typedef struct Forest {
         bool told;           /* a node sends the result of another one */
         bool parted;         /* it includes other files */
         ForestKind kind;
-        Dice crowds, limits, shares; /* of troubles */
+        Dice crowds, limits, shares, kept; /* of troubles */
 } Forest;
 
 static void add(Forest *forest, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -188,6 +188,10 @@ static void add_script(Forest *forest) {
         static const char *const codes[] = { "a = a + 1", "a = (a * 7 + 3) % 5", "b = a", "a = 0" };
 
         add(forest, "\"type\": \"Script\", \"code\": \"%s\"", codes[throw(forest, G_N_ELEMENTS(codes))]);
+}
+
+static void add_kept(Forest *forest) {
+        add(forest, "\"type\": \"Script\", \"code\": \"k = k + 1\"");
 }
 
 static void add_condition(Forest *forest) {
@@ -525,6 +529,8 @@ static void add_node(Forest *forest, unsigned depth) {
                 add_shared(forest);
         else if (wants(TROUBLE_ABSENCE, &forest->limits, 25))
                 add_limited(forest);
+        else if (wants(TROUBLE_KEPT, &forest->kept, 20))
+                add_kept(forest);
         else if (depth == 0 || forest->node > NODES_MOST || choice < 3)
                 add_leaf(forest);
         else if (choice == 4 && !forest->told)
@@ -583,6 +589,29 @@ static void add_scripts(Forest *forest) {
         forest->node++;
 }
 
+/* Only trees before it, so that no tree leads to itself. */
+static void add_followers(Forest *forest) {
+        static const char *const results[] = { "success", "failure error", "success failure skipped error" };
+        Dice dice = troubles_dice(TROUBLE_FOLLOW, forest->tree);
+
+        if (!troubles_have(TROUBLE_FOLLOW) || forest->tree == 0)
+                return;
+
+        add(forest, "\"on_finished\": [ ");
+        for (unsigned rule = 0, n = 1 + dice_chance(&dice, 40); rule < n; rule++) {
+                unsigned target = (unsigned) dice_below(&dice, forest->tree);
+                const char *which = results[dice_below(&dice, G_N_ELEMENTS(results))];
+                g_auto(GStrv) words = g_strsplit(which, " ", -1);
+                g_autofree char *list = g_strjoinv("\", \"", words);
+
+                add(forest, "%s{ \"result\": [ \"%s\" ], \"tree\": \"t%u@{run}-%u\" }", rule > 0 ? ", " : "", list,
+                    target, rule);
+                orders_expect_follower(forest->tree, rule, target, which);
+                ledger_share(target);
+        }
+        add(forest, " ], ");
+}
+
 char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
         Forest forest = { .text = g_string_new(NULL), .dice = dice, .tree = tree, .kind = kind };
         bool autostart = dice_chance(dice, 60) || kind == FOREST_RECOVERABLE;
@@ -590,6 +619,7 @@ char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
         forest.crowds = troubles_dice(TROUBLE_WINDOW, 1 + tree);
         forest.limits = troubles_dice(TROUBLE_ABSENCE, tree);
         forest.shares = troubles_dice(TROUBLE_SHARED, tree);
+        forest.kept = troubles_dice(TROUBLE_KEPT, tree);
 
         add(&forest, "{ \"btd\": 1, \"autostart\": %s, ", autostart ? "true" : "false");
         if (autostart)
@@ -600,6 +630,9 @@ char *forest_tree(Dice *dice, unsigned tree, ForestKind kind) {
         }
         if ((kind == FOREST_ANY && throw(&forest, 4) == 0) || troubles_have(TROUBLE_CUT))
                 add(&forest, "\"on_stop\": \"halt\", ");
+        add_followers(&forest);
+        if (troubles_have(TROUBLE_KEPT))
+                add(&forest, "\"inputs\": { \"k\": { \"type\": \"int\", \"default\": 0, \"kept\": true } }, ");
         forest.parted = throw(&forest, 3) == 0;
         if (forest.parted)
                 add(&forest, "\"include\": [\"lib/part.json\"], ");

@@ -306,6 +306,8 @@ static void note_line(Entry *entry, const char *line) {
                 note_finished(entry, line + end);
                 return;
         }
+        if (g_str_equal(kind, "computed"))
+                orders_note_computed(entry->tree, entry->number, line + end);
         if (sscanf(line + end, "#%u %n", &node, &end) < 1)
                 return;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 #include <glib.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,13 +19,22 @@ typedef struct Order {
         char *status, *cause; /* NULL: it has not finished */
         unsigned rank;        /* among the finished runs of all trees */
         unsigned n_restarts;  /* of its series, with this one */
+        int64_t kept;         /* the value of "k" */
 } Order;
+
+#define RULES_MOST 2u
+
+typedef struct FollowRule {
+        unsigned target;
+        const char *results; /* NULL: there is no rule */
+} FollowRule;
 
 static struct {
         GPtrArray *all; /* of Order, as they have begun */
         struct {
                 bool halted;
                 unsigned burst; /* 0: it is not restarted */
+                FollowRule rules[RULES_MOST];
         } trees[TREES_MOST];
         unsigned history, n_finished;
 } orders;
@@ -52,6 +62,10 @@ void orders_expect_restarts(unsigned tree, unsigned burst) {
         orders.trees[tree].burst = burst;
 }
 
+void orders_expect_follower(unsigned tree, unsigned rule, unsigned target, const char *results) {
+        orders.trees[tree].rules[rule] = (FollowRule){ .target = target, .results = results };
+}
+
 void orders_set_history(unsigned most) {
         orders.history = most;
 }
@@ -68,12 +82,27 @@ bool orders_was_halted(unsigned tree) {
         return orders.trees[tree].halted;
 }
 
+static Order *find(unsigned tree, unsigned number) {
+        for (unsigned i = orders.all->len; i-- > 0;) {
+                Order *order = orders.all->pdata[i];
+
+                if (order->tree == tree && order->number == number)
+                        return order;
+        }
+
+        return NULL;
+}
+
 static bool is_strict(const Order *order) {
         return ledger_is_strict(order->tree);
 }
 
 static bool is_restart(const Order *order) {
         return g_str_equal(order->header.starter, "restart");
+}
+
+static bool is_follower(const Order *order) {
+        return g_str_has_prefix(order->header.starter, "on_finished of ");
 }
 
 static bool is_autostart(const Order *order) {
@@ -149,6 +178,39 @@ static void check_token(const Order *order) {
         }
 }
 
+static void check_follower(const Order *order) {
+        for (unsigned i = 0; i < orders.all->len; i++) {
+                const Order *other = orders.all->pdata[i];
+
+                if (other != order && is_follower(other) && is_same_instance(other, order) &&
+                    g_str_equal(other->header.starter, order->header.starter))
+                        violation("t%u.%u is the '%s' again, after t%u.%u", order->tree, order->number,
+                                  order->header.starter, other->tree, other->number);
+        }
+}
+
+/* Escaped texts of the files, which have it, too, do not count. */
+static int64_t kept_in(const char *text, int64_t otherwise) {
+        const char *found = g_strrstr(text, "\"k\":");
+
+        return found ? g_ascii_strtoll(found + strlen("\"k\":"), NULL, 10) : otherwise;
+}
+
+static void check_kept(const Order *order) {
+        const Order *last = before(order);
+
+        if (last && last->kept != order->kept)
+                violation("t%u.%u begins with the kept value %" PRIi64 ", and t%u.%u has left %" PRIi64, order->tree,
+                          order->number, order->kept, last->tree, last->number, last->kept);
+}
+
+void orders_note_computed(unsigned tree, unsigned number, const char *details) {
+        Order *order = find(tree, number);
+
+        if (order)
+                order->kept = kept_in(details, order->kept);
+}
+
 void orders_note_begun(unsigned tree, unsigned number, const char *header) {
         g_autofree char *error = NULL;
         Order *order = g_new0(Order, 1);
@@ -160,26 +222,19 @@ void orders_note_begun(unsigned tree, unsigned number, const char *header) {
 
         trace("t%u.%u begins: %s, token '%s', instance '%s'", tree, number, order->header.starter, order->header.token,
               order->header.instance);
+        order->kept = kept_in(header, 0);
         g_ptr_array_add(orders.all, order);
         if (is_restart(order))
                 check_restart(order);
         if (!is_strict(order))
                 return;
+        check_kept(order);
+        if (is_follower(order))
+                check_follower(order);
         if (!is_restart(order))
                 check_token(order);
         if (is_autostart(order))
                 check_autostart(order);
-}
-
-static Order *find(unsigned tree, unsigned number) {
-        for (unsigned i = orders.all->len; i-- > 0;) {
-                Order *order = orders.all->pdata[i];
-
-                if (order->tree == tree && order->number == number)
-                        return order;
-        }
-
-        return NULL;
 }
 
 void orders_note_finished(unsigned tree, unsigned number, const char *details) {
@@ -250,6 +305,33 @@ static void check_last(const Order *order) {
                           order->tree, order->number);
 }
 
+/* A run that follows is a restart, or a user has started it in place of one that was due. */
+static void check_followers(const Order *order) {
+        const FollowRule *rules = orders.trees[order->tree].rules;
+
+        for (unsigned i = 0; i < RULES_MOST && rules[i].results; i++) {
+                g_autofree char *instance = g_strdup_printf("t%u.%u-%u", order->tree, order->number, i);
+                g_auto(GStrv) results = g_strsplit(rules[i].results, " ", -1);
+                bool found = false;
+
+                if (!order->status || !g_strv_contains((const char *const *) results, order->status) ||
+                    was_halted_by_stop(order) || orders.trees[rules[i].target].halted ||
+                    !ledger_is_strict(rules[i].target))
+                        continue;
+
+                for (unsigned k = 0; k < orders.all->len; k++) {
+                        const Order *other = orders.all->pdata[k];
+
+                        found |= other->tree == rules[i].target && g_str_equal(other->header.instance, instance);
+                        found |= orders.trees[order->tree].burst > 0 && other->number > order->number &&
+                                 is_same_instance(other, order);
+                }
+                if (!found)
+                        violation("t%u.%u has finished: %s, and t%u was not started as '%s'", order->tree,
+                                  order->number, order->status, rules[i].target, instance);
+        }
+}
+
 /* A halt of a user may have come in time or not. */
 void orders_check(unsigned tree) {
         for (unsigned i = 0; i < orders.all->len && !orders.trees[tree].halted; i++) {
@@ -260,5 +342,7 @@ void orders_check(unsigned tree) {
                         last &= !is_same_instance(orders.all->pdata[k], order);
                 if (last)
                         check_last(order);
+                if (order->tree == tree)
+                        check_followers(order);
         }
 }

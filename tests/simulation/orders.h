@@ -8,6 +8,8 @@
  *     of a token is about its last run.
  *   - A tree is started automatically once, and again only if the stop of a daemon has halted its run.
  *   - A restart that is due comes, in the name of the same user, with the same token and the same variables.
+ *   - What on_finished says is started once, after the last run of a series.
+ *   - A run has the kept value that the run before has left.
  */
 
 #include <stdbool.h>
@@ -18,6 +20,9 @@ void orders_close(void);
 
 /* To be called before the simulation begins: the tree is restarted so often if it fails. */
 void orders_expect_restarts(unsigned tree, unsigned burst);
+/* When a run of the tree has finished with one of the results ("success failure"), the target is started as an instance
+ * with the name of this run and the number of the rule. */
+void orders_expect_follower(unsigned tree, unsigned rule, unsigned target, const char *results);
 /* The number of finished runs that the daemon keeps. */
 void orders_set_history(unsigned most);
 unsigned orders_history(void);
@@ -25,6 +30,8 @@ unsigned orders_history(void);
 /* A run record begins with this line, and is there; a run ends. number: that of the run of its tree. */
 void orders_note_begun(unsigned tree, unsigned number, const char *header);
 void orders_note_finished(unsigned tree, unsigned number, const char *details);
+/* A script of the run has set the kept variable "k", or others. */
+void orders_note_computed(unsigned tree, unsigned number, const char *details);
 /* In whose name the run was started. */
 uint32_t orders_uid(unsigned tree, unsigned number);
 /* The number was lost, and is used again. */

@@ -118,7 +118,7 @@ static void open_world(Simulation *simulation) {
         limits_open();
         write_trees(simulation);
         trouble_open(dice_of(simulation->seed, 4, 0, 0), simulation->n_trees, simulation->kind == FOREST_RECOVERABLE);
-        users_open(simulation->n_trees);
+        users_open(simulation->directory, simulation->n_trees);
         administrator_open(simulation->n_trees);
         tree_files_open(simulation->directory, simulation->n_trees);
 }
@@ -252,7 +252,7 @@ bool simulation_run(uint64_t seed, const char *directory, Tally *tally) {
         simulation.manners.patient = dice_chance(&simulation.dice, 50);
         simulation.kind = dice_chance(&simulation.dice, 30) ? FOREST_RECOVERABLE : FOREST_ANY;
         troubles_throw(seed, simulation.kind == FOREST_RECOVERABLE);
-        if (troubles_have(TROUBLE_SHARED))
+        if (troubles_have(TROUBLE_SHARED) || troubles_have(TROUBLE_FOLLOW))
                 simulation.n_trees = MAX(simulation.n_trees, 2);
         if (simulation.kind == FOREST_RECOVERABLE) {
                 simulation.n_trees = 1;

@@ -27,6 +27,7 @@ typedef struct TreeFile {
         unsigned tree;
         char *path, *text;
         bool missing; /* or broken */
+        char *dropin; /* this file breaks it; NULL: its own text does */
         bool reloads; /* the trees are loaded meanwhile */
 } TreeFile;
 
@@ -35,6 +36,7 @@ static void tree_file_free(void *data) {
 
         g_free(file->path);
         g_free(file->text);
+        g_free(file->dropin);
         g_free(file);
 }
 
@@ -51,10 +53,24 @@ static void on_restored(void *userdata) {
 
         trace("%s is there again", file->path);
         files.away[file->tree] = false;
-        if (!g_file_set_contents(file->path, file->text, -1, NULL))
+        if (file->dropin)
+                (void) g_unlink(file->dropin);
+        else if (!g_file_set_contents(file->path, file->text, -1, NULL))
                 g_error("cannot write %s", file->path);
         reload();
         tree_file_free(file);
+}
+
+/* It is wrong, or changes the tree and nothing that a run does. */
+static void put_dropin(const char *path) {
+        static const char *const texts[] = { "{ \"root\": 5 }",
+                                             "{ \"description\": \"changed\", \"interval\": \"50ms\" }", "{ " };
+        Dice dice = troubles_dice(TROUBLE_FILES, 1 + g_str_hash(strrchr(path, '/')));
+        g_autofree char *directory = g_path_get_dirname(path);
+
+        (void) g_mkdir_with_parents(directory, 0700);
+        if (!g_file_set_contents(path, texts[dice_below(&dice, G_N_ELEMENTS(texts))], -1, NULL))
+                g_error("cannot write %s", path);
 }
 
 static void on_broken(void *userdata) {
@@ -66,6 +82,8 @@ static void on_broken(void *userdata) {
         files.away[file->tree] = file->missing;
         if (file->missing)
                 (void) g_unlink(file->path);
+        else if (file->dropin)
+                put_dropin(file->dropin);
         else if (!g_file_set_contents(file->path, "{ \"btd\": 1, \"ro", -1, NULL))
                 g_error("cannot write %s", file->path);
 
@@ -76,7 +94,7 @@ static void on_broken(void *userdata) {
 
 /* Once for each tree. */
 void tree_files_open(const char *directory, unsigned n_trees) {
-        Dice dice = troubles_dice(TROUBLE_FILES, 0);
+        Dice dice = troubles_dice(TROUBLE_FILES, 0), dropins = troubles_dice(TROUBLE_FILES, 1);
 
         memset(&files, 0, sizeof(files));
         for (unsigned i = 0; i < n_trees && troubles_have(TROUBLE_FILES); i++) {
@@ -86,6 +104,8 @@ void tree_files_open(const char *directory, unsigned n_trees) {
                 file->path = g_strdup_printf("%s/trees/t%u.json", directory, i);
                 file->missing = dice_chance(&dice, 50);
                 file->reloads = dice_chance(&dice, 50);
+                if (!file->missing && dice_chance(&dropins, 50))
+                        file->dropin = g_strdup_printf("%s.d/t%u.json", file->path, i);
                 event_queue_add(dice_below(&dice, dice_chance(&dice, 50) ? BEGIN_MOST : BEGIN_MOST / 20), on_broken,
                                 file, tree_file_free);
         }

@@ -18,6 +18,12 @@
  * clock: the history loses no run, and the oldest first if there are too many; a token starts a tree once. (history.h,
  * orders.h)
  *
+ * follow: each run that has finished starts what on_finished says once. (orders.h)
+ *
+ * kept: each run begins with the values that the run before has left. (orders.h)
+ *
+ * replace, retry: a token starts a tree once; a run that has taken something over is recovered.
+ *
  * A rule that the present daemon breaks only with one kind of trouble is checked only with it: troubles_check().
  */
 
@@ -84,6 +90,14 @@ static Kind kinds[TROUBLE_N_] = {
                              .text = "leaves of several runs, and an administrator, wait for the same units; some are "
                                      "halted",
                              .percent = 30 },
+        [TROUBLE_FOLLOW] = { .name = "follow", .text = "runs that have finished start other trees", .percent = 30 },
+        [TROUBLE_KEPT] = { .name = "kept", .text = "scripts change a kept variable", .percent = 30 },
+        [TROUBLE_REPLACE] = { .name = "replace",
+                              .text = "users start trees in place of those that are running",
+                              .percent = 20 },
+        [TROUBLE_RETRY] = { .name = "retry",
+                            .text = "users start runs that take over what has succeeded in others",
+                            .percent = 20 },
 };
 
 static struct {

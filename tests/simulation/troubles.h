@@ -30,6 +30,10 @@ typedef enum TroubleKind {
         TROUBLE_ABSENCE,
         TROUBLE_SHARED,
         TROUBLE_CLOCK,
+        TROUBLE_FOLLOW,
+        TROUBLE_KEPT,
+        TROUBLE_REPLACE,
+        TROUBLE_RETRY,
         TROUBLE_N_,
 } TroubleKind;
 

@@ -7,9 +7,14 @@
 
 #include "basic/cleanup.h"
 #include "bus.h"
+#include "engine/types/types.h"
 #include "event-queue.h"
+#include "leaf-types/leaf-types.h"
 #include "ledger.h"
 #include "orders.h"
+#include "record/run-record.h"
+#include "run/replay.h"
+#include "run/retry.h"
 #include "trace.h"
 #include "troubles.h"
 #include "users.h"
@@ -18,10 +23,12 @@
 #define MANAGER "org.btd1.Manager"
 
 #define TOKENS 2u
+#define RETRIES 20u
 #define SPAN UINT64_C(3000000)
 
 static struct {
         Dice dice;
+        const char *directory;
         unsigned n_trees;
         GHashTable *questions; /* of Question, by cookie */
 } users;
@@ -66,6 +73,95 @@ static void start(unsigned tree, const char *instance, const char *token) {
 
 static void on_instance(void *userdata) {
         start(throw(users.n_trees), throw(2) == 0 ? "x" : "y", NULL);
+}
+
+/* Each has a token of its own, so that the user can repeat the call. */
+static void on_replace(void *userdata) {
+        sd_bus_message *message = bus_message_to_daemon(MANAGER_PATH, MANAGER, "StartTree");
+        unsigned tree = throw(users.n_trees);
+        char name[16], token[16];
+
+        if (!message)
+                return;
+
+        orders_note_halt(tree);
+        (void) snprintf(name, sizeof(name), "t%u", tree);
+        (void) snprintf(token, sizeof(token), "r%u", throw(TOKENS));
+        trace("a user starts %s with the token '%s' in place of another run", name, token);
+        (void) sd_bus_message_append(message, "sa{sv}a{sv}", name, 0, 2, "token", "s", token, "replace", "b", 1);
+        bus_call(message);
+}
+
+static gint compare_paths(gconstpointer a, gconstpointer b) {
+        return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* NULL: no run has finished. To be freed. */
+static char *pick_finished(void) {
+        g_autofree char *path = g_build_filename(users.directory, "state", "history", NULL);
+        g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
+        g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
+        const char *name;
+
+        while (directory && (name = g_dir_read_name(directory)))
+                if (g_str_has_suffix(name, RECORD_SUFFIX))
+                        g_ptr_array_add(files, g_build_filename(path, name, NULL));
+
+        g_ptr_array_sort(files, compare_paths);
+        return files->len > 0 ? g_strdup(files->pdata[throw(files->len)]) : NULL;
+}
+
+/* With what has failed, or with any node. */
+static RetryPlan *make_plan(const Run *run, uint32_t n_nodes) {
+        for (unsigned i = 0; i < 10; i++) {
+                g_autofree char *error = NULL;
+                RetryPlan *plan;
+
+                if (retry_plan_new(run, i == 0 ? NODE_NONE : n_nodes - 1 - throw(1 + n_nodes / 2), &plan, &error) >= 0)
+                        return plan;
+        }
+
+        return NULL;
+}
+
+/* As btctl does it. A run of another engine may not be replayed, and a tree may have changed since. */
+static bool retry(const char *path) {
+        static const NodeType *const *const tables[] = { engine_types, leaf_types, NULL };
+        g_autoptr(Definition) definition = NULL;
+        g_autoptr(RunRecord) record = NULL;
+        g_autofree char *error = NULL;
+        g_autoptr(RetryPlan) plan = NULL;
+        g_autoptr(Replay) replay = NULL;
+        sd_bus_message *message;
+        char token[16];
+
+        if (run_record_read_file(path, false, UINT64_MAX, &record, &error) < 0 ||
+            record_definition_new(&record->header, tables, &definition, &error) < 0 ||
+            replay_new_of_end(record, definition, &replay, &error) < 0 ||
+            replay_until(replay, UINT64_MAX, &error) < 0 ||
+            !(plan = make_plan(replay_run(replay), definition_tree(definition)->n_nodes)))
+                return false;
+        message = bus_message_to_daemon(MANAGER_PATH, MANAGER, "RetryTree");
+        if (!message)
+                return false;
+
+        (void) snprintf(token, sizeof(token), "q%u", throw(2 * TOKENS));
+        trace("a user starts what is left of %s: %u nodes are taken over", record->header.run, plan->taken->len);
+        (void) sd_bus_message_append(message, "sa{sv}ss", record->header.tree, 0, record->header.run,
+                                     record->header.hash);
+        (void) sd_bus_message_append_array(message, 'u', plan->taken->data, plan->taken->len * sizeof(NodeId));
+        (void) sd_bus_message_append(message, "a{sv}a{sv}", 1, "b", "x", (int64_t) 5, 1, "token", "s", token);
+        bus_call(message);
+        return true;
+}
+
+/* Until a run has failed, and a daemon is there. */
+static void on_retry(void *userdata) {
+        unsigned left = GPOINTER_TO_UINT(userdata);
+        g_autofree char *path = pick_finished();
+
+        if (left > 0 && !(path && retry(path)))
+                event_queue_add(SPAN / 20, on_retry, GUINT_TO_POINTER(left - 1), NULL);
 }
 
 static void choose_token(char *token, size_t size) {
@@ -164,7 +260,8 @@ static void plan(unsigned n, EventDo what) {
                 event_queue_add(dice_below(&users.dice, throw(2) == 0 ? SPAN : SPAN / 10), what, NULL, NULL);
 }
 
-void users_open(unsigned n_trees) {
+void users_open(const char *directory, unsigned n_trees) {
+        users.directory = directory;
         users.n_trees = n_trees;
         users.questions = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
         bus_join(&polkit);
@@ -173,6 +270,15 @@ void users_open(unsigned n_trees) {
                 for (unsigned i = 0; i < n_trees; i++)
                         ledger_share(i);
                 plan(2 + throw(4), on_instance);
+        }
+        if (troubles_have(TROUBLE_REPLACE)) {
+                users.dice = troubles_dice(TROUBLE_REPLACE, 0);
+                plan(4 + throw(8), on_replace);
+        }
+        if (troubles_have(TROUBLE_RETRY)) {
+                users.dice = troubles_dice(TROUBLE_RETRY, 0);
+                for (unsigned n = 2 + throw(4); n > 0; n--)
+                        event_queue_add(dice_below(&users.dice, SPAN), on_retry, GUINT_TO_POINTER(RETRIES), NULL);
         }
         if (troubles_have(TROUBLE_TOKEN) || troubles_have(TROUBLE_FAR)) {
                 users.dice = troubles_dice(TROUBLE_TOKEN, 0);

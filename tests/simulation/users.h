@@ -8,7 +8,7 @@
 
 #include <systemd/sd-bus.h>
 
-void users_open(unsigned n_trees);
+void users_open(const char *directory, unsigned n_trees);
 void users_close(void);
 
 /* The daemon has replied to a call. */
