@@ -397,8 +397,8 @@ def test_halting_in_the_middle(machine, kind):
     wait_gone(machine, f"/run/{tree}-end")
 
 
-def test_a_queued_job_is_cancelled_by_a_halt(machine):
-    """The unit waits for one that never starts up."""
+def queue_a_job(machine):
+    """The unit waits for one that starts up when somebody writes to /run/never. Returns the run."""
     machine.check("mkfifo", "/run/never")
     machine.unit("never.service", oneshot("echo >/run/never-begun; read line </run/never"))
     machine.unit("queued.service", "[Unit]\nRequires=never.service\nAfter=never.service\n" + oneshot("true"))
@@ -406,6 +406,11 @@ def test_a_queued_job_is_cancelled_by_a_halt(machine):
     _, path = machine.client.start("queued")
     wait_for_job = "until systemctl list-jobs | grep -q queued.service; do :; done"
     machine.check("sh", "-c", wait_for_job)
+    return path
+
+
+def test_a_queued_job_is_cancelled_by_a_halt(machine):
+    path = queue_a_job(machine)
 
     machine.client.halt(path)
 
@@ -413,10 +418,25 @@ def test_a_queued_job_is_cancelled_by_a_halt(machine):
     assert "queued.service" not in machine.check("systemctl", "list-jobs")
 
 
+@pytest.mark.parametrize("other", ["queued.service", "pulls.target"])
+def test_a_queued_job_that_others_have_joined_stays(machine, other):
+    """systemd merges what an administrator requests later into the job, also what another unit pulls in."""
+    machine.unit("pulls.target", "[Unit]\nWants=queued.service\n")
+    path = queue_a_job(machine)
+    machine.check("systemctl", "start", "--no-block", other)
+
+    machine.client.halt(path)
+
+    assert machine.client.finish(path)[0] == "halted"
+    assert "queued.service" in machine.check("systemctl", "list-jobs")
+    machine.check("sh", "-c", "echo >/run/never; systemctl start queued.service")
+
+
 def test_a_restart_that_has_begun_is_completed(machine):
     """A halt leaves no service stopped that should only be restarted."""
     machine.check("mkfifo", "/run/slow-stop")
-    machine.unit("restarted.service", service(SLEEP, "ExecStop=/bin/sh -c 'read line </run/slow-stop'\n"))
+    machine.unit("restarted.service", service(
+        SLEEP, "ExecStop=/bin/sh -c 'read line </run/slow-stop'\nTimeoutStopSec=infinity\n"))
     machine.check("systemctl", "start", "restarted.service")
     machine.load("restarted", {"type": "RestartUnit", "unit": "restarted.service"})
     _, path = machine.client.start("restarted")

@@ -7,9 +7,10 @@
  * while replies are outstanding.
  *
  * A request for a unit that already has such a job joins it: the boot's, the shutdown's, an administrator's. A job that
- * conflicts with the request is replaced by a new one, with another id. A job is cancelled only if the unit did not
- * have it before the request, no other leaf waits for it or requests it, and nobody else needs it, see JobNeed. It
- * is left alone otherwise, as systemctl does at Ctrl-C.
+ * conflicts with the request is replaced by a new one, with another id. If others request the job later, or a job that
+ * pulls it in, systemd merges theirs into it, and signals the state of the job once more, which is "waiting" still. A
+ * job is cancelled only if the unit did not have it before the request, nobody has joined it since, no other leaf waits
+ * for it or requests it, and nobody else needs it, see JobNeed. It is left alone otherwise, as systemctl does at Ctrl-C.
  */
 
 #include <assert.h>
@@ -35,9 +36,16 @@ static const SignalPattern removed_pattern = {
         .member = "JobRemoved",
 };
 
+static const SignalPattern changed_pattern = {
+        .sender = SYSTEMD_NAME,
+        .interface = "org.freedesktop.DBus.Properties",
+        .member = "PropertiesChanged",
+        .arg = SYSTEMD_JOB,
+};
+
 typedef struct Jobs {
         Connection *connection;
-        Match *removed;
+        Match *removed, *changed;
         Follower systemd;
         Listener *listener;
         bool match_ready;
@@ -79,7 +87,7 @@ struct Job {
         char *unit;              /* the path of its unit; NULL: whose job it is does not matter */
         Call *before;            /* asks which job the unit has */
         uint32_t had;            /* the id of that job; 0: none */
-        bool joined;             /* the request has joined that job, or may have */
+        bool joined;             /* the request has joined that job, or may have; or others have joined it since */
         JobNeed *need;           /* of others, before it is cancelled */
         Call *call;
         bool sent; /* the request, or it may have been */
@@ -241,19 +249,24 @@ static void on_cancelled(sd_bus_message *reply, const sd_bus_error *error, void 
                 job_finish(userdata, NULL, error);
 }
 
-/* Do other leaves of btd wait for the job, too? Those that have requested a job for the unit may get this one, and
- * those that are recovered may wait for it. unit: its path, or NULL: no other leaf uses the unit. */
-static bool is_shared(const Jobs *jobs, const char *unit, const char *path) {
-        GQueue *queue = g_hash_table_lookup(jobs->queued, path);
-
-        for (const GList *link = unit ? jobs->asked.head : NULL; link; link = link->next) {
+/* Has a leaf requested a job for the unit, and may get the one that the unit has? */
+static bool is_asked_for(const Jobs *jobs, const char *unit) {
+        for (const GList *link = jobs->asked.head; link; link = link->next) {
                 const Job *job = link->data;
 
                 if (!job->cancelled && g_strcmp0(job->unit, unit) == 0)
                         return true;
         }
 
-        if (unit && g_hash_table_contains(jobs->others, unit))
+        return false;
+}
+
+/* Do other leaves of btd wait for the job, too? Those that are recovered may wait for it. unit: its path, or NULL: no
+ * other leaf uses the unit. */
+static bool is_shared(const Jobs *jobs, const char *unit, const char *path) {
+        GQueue *queue = g_hash_table_lookup(jobs->queued, path);
+
+        if (unit && (is_asked_for(jobs, unit) || g_hash_table_contains(jobs->others, unit)))
                 return true;
 
         return (queue ? queue->length : 0) + GPOINTER_TO_UINT(g_hash_table_lookup(jobs->others, path)) > 1;
@@ -372,6 +385,7 @@ static void jobs_unref(Jobs *jobs) {
 
         connection_set_data(jobs->connection, KEPT, NULL, NULL);
         match_free(jobs->removed);
+        match_free(jobs->changed);
         systemd_unfollow(jobs->connection, &jobs->systemd);
         g_ptr_array_unref(jobs->checks);
         listener_free(jobs->listener);
@@ -407,6 +421,29 @@ static void on_removed(sd_bus_message *message, void *userdata) {
         if (jobs->asked.length > 0)
                 g_hash_table_insert(jobs->early, g_strdup(path), g_strdup(result));
         jobs_finish_queued(jobs, path, result, NULL);
+}
+
+/* A job that begins to run is not cancelled anyway. */
+static void on_job_changed(sd_bus_message *message, void *userdata) {
+        const char *path = sd_bus_message_get_path(message), *name, *state;
+        Jobs *jobs = userdata;
+        GQueue *queue = path ? g_hash_table_lookup(jobs->queued, path) : NULL;
+
+        if (!queue || sd_bus_message_skip(message, "s") < 0 ||
+            sd_bus_message_read(message, "a{sv}", 1, &name, "s", &state) < 0 || !g_str_equal(name, "State") ||
+            !g_str_equal(state, "waiting"))
+                return;
+
+        for (const GList *link = queue->head; link; link = link->next) {
+                Job *job = link->data;
+
+                if (job->joined || is_asked_for(jobs, job->unit))
+                        continue;
+
+                job->joined = true;
+                if (job->stepped)
+                        job->stepped(JOB_CONFIRMED, job->userdata);
+        }
 }
 
 /* Pending calls have already failed by themselves. Queued jobs can end without a signal. */
@@ -488,6 +525,8 @@ static Jobs *jobs_ref(Connection *connection) {
                 jobs->queued = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_queue_free);
                 jobs->others = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
                 jobs->checks = g_ptr_array_new_with_free_func(check_free);
+                /* When the bus has confirmed the second rule, it has the first one. */
+                jobs->changed = connection_match(connection, &changed_pattern, on_job_changed, NULL, jobs);
                 jobs->removed = connection_match(connection, &removed_pattern, on_removed, on_match_ready, jobs);
                 jobs->systemd = (Follower){ .changed = on_systemd_back, .userdata = jobs };
                 systemd_follow(connection, &jobs->systemd);

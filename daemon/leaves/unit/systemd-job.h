@@ -43,8 +43,8 @@ typedef void (*JobDone)(const char *result, const sd_bus_error *error, void *use
 
 /* Called at the steps of the request, so that the owner can record them; must not free the job. */
 typedef enum JobStep {
-        JOB_SENDING, /* next, perhaps once more */
-        JOB_CONFIRMED,
+        JOB_SENDING,   /* next, perhaps once more */
+        JOB_CONFIRMED, /* again if others have joined it */
 } JobStep;
 typedef void (*JobStepped)(JobStep step, void *userdata);
 
@@ -59,7 +59,7 @@ const char *job_path(const Job *job);
 /* Takes it out of the queue. True: that is all, done will not be called. False: done will follow.
  * A job that others have requested, or wait for, is left to them, and one that runs, unless it is deadlocked. */
 bool job_cancel(Job *job, bool deadlocked);
-/* Had the unit a job before this one was requested, so that this may be that one? */
+/* Had the unit a job before this one was requested, so that this may be that one, or have others joined it since? */
 bool job_was_joined(const Job *job);
 
 /* The number in the path of a job; 0: it is no path of a job. */
@@ -98,8 +98,8 @@ void job_order_free(JobOrder *order);
 
 /*
  * Asks the service manager whether a job that btd has created must be left alone: because it runs already, because the
- * machine goes down, or because others need it. Other jobs can be ordered after it; and others can have requested one
- * for the same unit, which systemd merges into the job. It does not tell this, unless the job has changed its type.
+ * machine goes down, or because others need it. Other jobs can be ordered after it, or it has changed its type, because
+ * others have requested another one for the unit.
  */
 typedef struct JobNeed JobNeed;
 

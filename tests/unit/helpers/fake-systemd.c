@@ -14,6 +14,13 @@ void fake_remove_job(Fake *fake, const char *path, const char *result) {
                         >=, 0);
 }
 
+void fake_join_job(Fake *fake) {
+        g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(fake->peer), JOB_PATH, "org.freedesktop.DBus.Properties",
+                                           "PropertiesChanged", "sa{sv}as", "org.freedesktop.systemd1.Job", 1, "State",
+                                           "s", "waiting", 0),
+                        >=, 0);
+}
+
 void fake_reload(Fake *fake, bool begins) {
         g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(fake->peer), MANAGER_PATH, MANAGER, "Reloading", "b", begins),
                         >=, 0);

@@ -61,8 +61,9 @@ void scene_close(Scene *scene, const void *data);
 
 void fake_come(Scene *scene);
 void fake_go(Scene *scene);
-/* Send signals: a job has left the queue; the unit has another state. */
+/* Send signals: a job has left the queue; others have requested the same job; the unit has another state. */
 void fake_remove_job(Fake *fake, const char *path, const char *result);
+void fake_join_job(Fake *fake);
 void fake_change(Fake *fake, const char *state);
 /* Send signals: it reloads; cam.service is not loaded any more. */
 void fake_reload(Fake *fake, bool begins);

@@ -277,6 +277,23 @@ static void test_halt_of_a_job_that_is_a_restart_now(Scene *scene, const void *d
         assert_halt(scene, 0);
 }
 
+/* An administrator has requested it, too: the request was merged into it, and it waits still. */
+static void test_halt_of_a_job_that_others_have_joined(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        fake_come(scene);
+        leaf = scene_start(scene, START_CAM);
+        wait_until(scene->fake.n_started == 1);
+        wait_round_trip(scene->fake.peer);
+        fake_join_job(&scene->fake);
+        wait_round_trip(scene->fake.peer);
+        g_assert_cmpstr(json_object_to_json_string(json_object_object_get(leaf->memo, "own")), ==, "null");
+        test_leaf_halt(leaf);
+        g_assert_true(leaf->halted);
+        wait_round_trip(scene->fake.peer);
+        g_assert_cmpuint(scene->fake.n_cancelled, ==, 0);
+}
+
 /* Another leaf has requested it, too, and does not know yet that it gets the same one. */
 static void test_halt_of_a_job_that_is_requested_again(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) first = NULL, second = NULL;
@@ -548,6 +565,7 @@ int main(int argc, char **argv) {
         add("halt-of-a-job-that-runs", test_halt_of_a_job_that_runs);
         add("halt-while-the-machine-goes-down", test_halt_while_the_machine_goes_down);
         add("halt-of-a-job-that-is-a-restart-now", test_halt_of_a_job_that_is_a_restart_now);
+        add("halt-of-a-job-that-others-have-joined", test_halt_of_a_job_that_others_have_joined);
         add("halt-of-a-job-that-is-requested-again", test_halt_of_a_job_that_is_requested_again);
         add("halt-while-it-is-asked", test_halt_while_it_is_asked);
         add("halt-before-it-is-sent", test_halt_before_it_is_sent);
