@@ -160,7 +160,7 @@ static void check_call(const Tree *tree, NodeId node, Findings *findings) {
                 findings_trap(findings, NULL,
                               "the bus starts no service while the machine goes down, so a clean-up that needs this "
                               "fails then if the service is not running; give its unit Before=btd.service, and set "
-                              "\"auto_start\" to false; see btd(8)");
+                              "\"auto_start\" to false; see btd-shutdown(7)");
 }
 
 const NodeType dbus_call_type = {

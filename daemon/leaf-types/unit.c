@@ -88,7 +88,7 @@ static void unit_job_check(const Tree *tree, NodeId node, Findings *findings) {
                 findings_trap(findings, NULL,
                               "systemd starts no unit while the machine goes down, so a clean-up that needs this fails "
                               "then; use a Spawn or a unit that is running, or a Fallback that has another way; see "
-                              "btd(8)");
+                              "btd-shutdown(7)");
         if (g_strcmp0(unit_job_modes[params->mode], "isolate") == 0)
                 findings_trap(findings, "mode",
                               "mode: \"isolate\" stops all units that the unit does not need, also those that other "
