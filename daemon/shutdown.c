@@ -46,6 +46,7 @@ static void give_up(Shutdown *shutdown) {
         if (shutdown->goes_down)
                 manager_give_up(shutdown->options.manager);
         manager_abandon(shutdown->options.manager);
+        manager_copy_records(shutdown->options.manager);
         shutdown->options.over(true, shutdown->options.userdata);
 }
 
@@ -99,10 +100,31 @@ static void ask_state(Shutdown *shutdown, Connection *connection, CallDone done)
         ask(shutdown, connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "SystemState", done);
 }
 
-static void on_requests_read(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
-        const Shutdown *shutdown = userdata;
-
+static void leave(Shutdown *shutdown) {
+        manager_copy_records(shutdown->options.manager);
         shutdown->options.over(false, shutdown->options.userdata);
+}
+
+static void on_job_type(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Shutdown *shutdown = userdata;
+        const char *type;
+
+        if (reply && sd_bus_message_read(reply, "v", "s", &type) >= 0 && g_str_equal(type, "restart"))
+                shutdown->options.over(false, shutdown->options.userdata);
+        else
+                leave(shutdown);
+}
+
+/* After a restart, the next btd is there at once. */
+static void on_job_of_stop(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        Shutdown *shutdown = userdata;
+        const char *path;
+        uint32_t id = 0;
+
+        if (reply && sd_bus_message_read(reply, "v", "(uo)", &id, &path) >= 0 && id > 0)
+                ask(shutdown, shutdown->options.connection, path, SYSTEMD_JOB, "JobType", on_job_type);
+        else
+                leave(shutdown);
 }
 
 /* Make a round trip to PID 1 before exiting. systemd refuses requests if the sender has left the bus before it reads
@@ -112,10 +134,13 @@ static void on_idle(void *userdata) {
         Connection *connection = shutdown->options.connection;
 
         manager_abandon(shutdown->options.manager);
-        if (shutdown->options.stored && connection_is_ready(connection))
-                ask_state(shutdown, connection, on_requests_read);
-        else
-                shutdown->options.over(false, shutdown->options.userdata);
+        if (shutdown->unit && shutdown->options.stored && connection_is_ready(connection)) {
+                g_autofree char *path = unit_name_path(shutdown->unit);
+
+                ask(shutdown, connection, path, SYSTEMD_UNIT, "Job", on_job_of_stop);
+        } else {
+                leave(shutdown);
+        }
 }
 
 static void ask_in_doubt(Shutdown *shutdown);

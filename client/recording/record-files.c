@@ -20,6 +20,7 @@
 struct RecordFiles {
         GPtrArray *directories; /* the readable ones; if several have a run, the first one is right */
         char *running;          /* the one of unfinished runs */
+        char *copies;           /* the one of runs that btd had when the machine went down */
         GString *unreadable;    /* "X cannot be read: Y"; empty: all can be read */
         bool denied;            /* ... for a lack of permission */
         bool chosen;            /* with --directory */
@@ -40,6 +41,7 @@ void record_files_free(RecordFiles *files) {
         g_ptr_array_unref(files->directories);
         g_string_free(files->unreadable, true);
         g_free(files->running);
+        g_free(files->copies);
         g_free(files);
 }
 
@@ -63,6 +65,8 @@ static void add_directories(RecordFiles *files, const char *runtime, const char 
         add_directory(files, runtime, "runs");
         add_directory(files, runtime, "finished");
         add_directory(files, state, "history");
+        files->copies = g_build_filename(state, "running", NULL);
+        add_directory(files, state, "running");
 }
 
 /* DIR is a state directory, a copy of one, or a directory of run records itself. */
@@ -161,8 +165,9 @@ static void take_damaged(RunInfo *run, const char *id, const char *path, char *e
                 (uint64_t) st.st_mtim.tv_sec * G_USEC_PER_SEC + (uint64_t) st.st_mtim.tv_nsec / 1000;
 }
 
-/* unfinished: the file is where those of unfinished runs are. */
-static RunInfo *read_run(const char *path, const char *id, bool unfinished) {
+/* unfinished: the file is where those of unfinished runs are. copied: where their copies are; if there is nothing else,
+ * the history gets the run when btd starts again. */
+static RunInfo *read_run(const char *path, const char *id, bool unfinished, bool copied) {
         RunInfo *run = g_new0(RunInfo, 1);
         g_auto(RecordSummary) summary = {};
         char *error = NULL;
@@ -179,15 +184,20 @@ static RunInfo *read_run(const char *path, const char *id, bool unfinished) {
         run->id = g_steal_pointer(&summary.run);
         run->tree = g_steal_pointer(&summary.tree);
         run->instance = g_steal_pointer(&summary.instance);
-        run->status = ended ? g_steal_pointer(&summary.status) : g_strdup(unfinished ? "unfinished" : "damaged");
-        run->cause = ended ? g_steal_pointer(&summary.cause) : unfinished ? g_strdup("") : g_strdup(RECORD_END_MISSING);
+        run->status =
+                ended ? g_steal_pointer(&summary.status) : g_strdup(unfinished || copied ? "unfinished" : "damaged");
+        run->cause = ended ? g_steal_pointer(&summary.cause)
+                           : g_strdup(unfinished ? ""
+                                      : copied   ? RECORD_MACHINE_WENT_DOWN
+                                                 : RECORD_END_MISSING);
         run->outputs = g_steal_pointer(&summary.outputs);
         run->started = summary.started;
         run->finished = ended || !unfinished ? summary.finished : 0;
         return run;
 }
 
-static void add_runs(GPtrArray *runs, GHashTable *seen, const char *path, bool unfinished) {
+static void add_runs(const RecordFiles *files, GPtrArray *runs, GHashTable *seen, const char *path) {
+        bool unfinished = g_str_equal(path, files->running), copied = g_str_equal(path, files->copies);
         g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
         const char *name;
 
@@ -202,7 +212,7 @@ static void add_runs(GPtrArray *runs, GHashTable *seen, const char *path, bool u
                 if (g_hash_table_contains(seen, id))
                         continue;
 
-                g_ptr_array_add(runs, read_run(file, id, unfinished));
+                g_ptr_array_add(runs, read_run(file, id, unfinished, copied));
                 g_hash_table_add(seen, g_steal_pointer(&id));
         }
 }
@@ -223,7 +233,7 @@ static gint compare_ends(gconstpointer a, gconstpointer b) {
 bool record_files_left(const RecordFiles *files, const char *path) {
         g_autofree char *directory = g_path_get_dirname(path);
 
-        return g_str_equal(directory, files->running);
+        return g_strcmp0(directory, files->running) == 0 || g_strcmp0(directory, files->copies) == 0;
 }
 
 GPtrArray *record_files_list(const RecordFiles *files, const char *tree, bool finished) {
@@ -231,8 +241,7 @@ GPtrArray *record_files_list(const RecordFiles *files, const char *tree, bool fi
         g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
         for (guint i = 0; i < files->directories->len; i++)
-                add_runs(runs, seen, files->directories->pdata[i],
-                         g_str_equal(files->directories->pdata[i], files->running));
+                add_runs(files, runs, seen, files->directories->pdata[i]);
 
         for (guint i = runs->len; i > 0; i--) {
                 const RunInfo *run = runs->pdata[i - 1];

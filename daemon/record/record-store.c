@@ -15,6 +15,7 @@
 #include "basic/log.h"
 #include "basic/trust.h"
 #include "basic/write-all.h"
+#include "record/record-copies.h"
 #include "record/record-store.h"
 #include "record/run-record.h"
 #include "record/secret-file.h"
@@ -28,6 +29,7 @@ struct RecordStore {
         char *aside;     /* of runs that cannot be recovered */
         UpClock *clock;
         Archive *archive;
+        RecordCopies *copies; /* NULL: there is no archive for them, or nothing to be copied */
         Tokens *tokens;
 };
 
@@ -51,6 +53,11 @@ RecordStore *record_store_new(const char *runtime_directory, const char *state_d
                 store->archive =
                         archive_new(directory, store->finished ?: directory, limits, users, disk, timers, store->clock);
         }
+        if (store->archive && store->directory) {
+                g_autofree char *directory = g_build_filename(state_directory, "running", NULL);
+
+                store->copies = record_copies_new(directory, store->directory, disk, timers);
+        }
 
         return store;
 }
@@ -60,6 +67,7 @@ void record_store_free(RecordStore *store) {
                 return;
 
         archive_free(store->archive);
+        record_copies_free(store->copies);
         tokens_free(store->tokens);
         up_clock_free(store->clock);
         if (store->lock >= 0)
@@ -87,6 +95,10 @@ static void list_files(const char *path, const char *suffix, GPtrArray *paths) {
         while (directory && (name = g_dir_read_name(directory)))
                 if (g_str_has_suffix(name, suffix))
                         g_ptr_array_add(paths, g_build_filename(path, name, NULL));
+}
+
+static bool is_archived(const char *run, void *userdata) {
+        return archive_has(((const RecordStore *) userdata)->archive, run);
 }
 
 int record_store_lock(RecordStore *store, char **ret_error) {
@@ -119,6 +131,8 @@ int record_store_lock(RecordStore *store, char **ret_error) {
         up_clock_open(store->clock);
         if (store->archive)
                 archive_read(store->archive);
+        if (store->copies)
+                record_copies_read(store->copies, is_archived, store);
         tokens_read(store->tokens);
         return 0;
 }
@@ -176,6 +190,21 @@ GPtrArray *record_store_list(const RecordStore *store) {
         return paths;
 }
 
+void record_store_change(RecordStore *store, const char *run) {
+        if (store->copies)
+                record_copies_change(store->copies, run);
+}
+
+void record_store_copy(RecordStore *store) {
+        if (store->copies)
+                record_copies_hurry(store->copies);
+}
+
+void record_store_drop_copy(RecordStore *store, const char *run) {
+        if (store->copies)
+                record_copies_drop(store->copies, run);
+}
+
 typedef struct Aside {
         const char *path;
         struct stat st;
@@ -198,9 +227,7 @@ static void remove_oldest_aside(const RecordStore *store) {
         uint64_t bytes = 0;
 
         list_files(store->aside, RECORD_SUFFIX RECORD_BAD_SUFFIX, paths);
-        list_files(store->aside, RECORD_SUFFIX RECORD_OLD_SUFFIX, paths);
         list_files(store->directory, RECORD_SUFFIX RECORD_BAD_SUFFIX, paths);
-        list_files(store->directory, RECORD_SUFFIX RECORD_OLD_SUFFIX, paths);
         for (unsigned i = 0; i < paths->len; i++) {
                 Aside aside = { .path = paths->pdata[i] };
 

@@ -37,8 +37,8 @@ bool record_store_are_kept(const RecordStore *store);
 bool record_store_have(const RecordStore *store, const char *run);
 /* Creates the run record of a new run. Returns a negative errno with an error message. */
 int record_store_begin(RecordStore *store, RecordHeader *header, RecordWriter **ret_writer, char **ret_error);
-/* The run records of unfinished runs that the previous btd left: paths in no order. The caller frees the array and the
- * paths. */
+/* The run records of unfinished runs that the previous btd left: paths in no order; a name with RECORD_LOST is that
+ * of a copy, see record-copies.h. The caller frees the array and the paths. */
 GPtrArray *record_store_list(const RecordStore *store);
 /* Limits for run records that were set aside. */
 #define RECORDS_ASIDE_MAX 20u
@@ -51,6 +51,13 @@ char *record_store_set_aside(RecordStore *store, const char *path, const char *s
  * negative errno and a message like "cannot be moved to TO: Permission denied"; the file is then still in its old
  * place. */
 int record_move(const char *from, const char *to, char **ret_error);
+
+/* The record of a running run has changed, so its copy on the disk is old. */
+void record_store_change(RecordStore *store, const char *run);
+/* Copies all run records to the disk at once: there may be no next btd before the machine goes down. */
+void record_store_copy(RecordStore *store);
+/* The run has finished. */
+void record_store_drop_copy(RecordStore *store, const char *run);
 
 /* Moves the run record of a finished run to the archive, or removes it if there is no archive. It must be closed, and
  * all effects of the end must be done. bytes: its size. Takes the contents of the summary. */

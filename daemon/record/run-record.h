@@ -15,9 +15,8 @@
 #define RECORD_SUFFIX ".journal"
 /* Follows RECORD_SUFFIX for a file that will replace the run record. */
 #define RECORD_NEW_SUFFIX ".new"
-/* These follow RECORD_SUFFIX for run records that could not be recovered, and for those of another boot. */
+/* Follows RECORD_SUFFIX for run records that could not be recovered. */
 #define RECORD_BAD_SUFFIX ".bad"
-#define RECORD_OLD_SUFFIX ".old"
 
 typedef struct RunRecord {
         RecordHeader header;
@@ -67,6 +66,8 @@ char *record_path(const char *directory, const char *run);
 
 /* The cause for a record in the history whose last entry is not the end of the run. */
 #define RECORD_END_MISSING "the end of its run record is missing"
+/* The beginning of the cause of a run whose end btd has not seen. */
+#define RECORD_MACHINE_WENT_DOWN "the machine went down before the run had ended"
 
 /* Reads the beginning and the end of the file, and no more, however long it is. Negative: it cannot be read, with an
  * error message. */

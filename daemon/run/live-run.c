@@ -476,9 +476,7 @@ void live_run_finish(Run *run) {
         run->callbacks->finished(run, run->callbacks_userdata);
 }
 
-/* What a run was doing when it was given up. Only some leaves are named. */
-#define DOINGS_MAX 5u
-
+/* What a run was doing when it was given up. */
 static Cause *given_up_cause(const Run *run) {
         g_autoptr(GString) text = g_string_new("btd stopped before the run had ended");
         const Tree *tree = definition_tree(run->definition);
@@ -487,7 +485,7 @@ static Cause *given_up_cause(const Run *run) {
         for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1)) {
                 g_autofree char *doing = NULL;
 
-                if (!leaf->activity || activity_status(leaf->activity) != STATUS_RUNNING || n++ >= DOINGS_MAX)
+                if (!leaf->activity || activity_status(leaf->activity) != STATUS_RUNNING || n++ >= RUN_DOINGS_MAX)
                         continue;
 
                 doing = activity_describe(leaf->activity);
@@ -495,8 +493,8 @@ static Cause *given_up_cause(const Run *run) {
                                        doing ? " " : "", doing ?: "");
         }
 
-        if (n > DOINGS_MAX)
-                g_string_append_printf(text, " and %u more", n - DOINGS_MAX);
+        if (n > RUN_DOINGS_MAX)
+                g_string_append_printf(text, " and %u more", n - RUN_DOINGS_MAX);
         return cause_new(CAUSE_HALTED, facts_new("stopping", json_object_new_boolean(true), NULL), text->str);
 }
 

@@ -144,6 +144,33 @@ Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *write
         return run;
 }
 
+/* What it was doing. */
+static Cause *lost_cause(const Run *run) {
+        g_autoptr(GString) text = g_string_new(RECORD_MACHINE_WENT_DOWN);
+        const Tree *tree = definition_tree(run->definition);
+        unsigned n = 0;
+
+        for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
+                if (leaf->status == STATUS_RUNNING && n++ < RUN_DOINGS_MAX)
+                        g_string_append_printf(text, "%s%s", n == 1 ? "; running: " : ", ",
+                                               tree_node_name(tree, leaf->node));
+        if (n > RUN_DOINGS_MAX)
+                g_string_append_printf(text, " and %u more", n - RUN_DOINGS_MAX);
+        return cause_new(CAUSE_LOST, NULL, text->str);
+}
+
+Run *run_end_lost(const RecordHeader *header, Replay *replay, RecordWriter *writer) {
+        bool ended = replay_has_finished(replay);
+        Run *run = replay_take(replay);
+
+        run->caller = header->uid;
+        run_set_token(run, header->token);
+        run_set_writer(run, writer);
+        if (!ended)
+                input_give_up(run, lost_cause(run), run->now);
+        return run;
+}
+
 void run_recover_lock(Run *run, const RunLock *lock) {
         bool taken = live_run_take_lock(run, lock->node, lock->held);
 

@@ -13,6 +13,10 @@
 Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *writer, const RunServices *services,
                  const RunCallbacks *callbacks, void *userdata);
 
+/* Instead of these steps, for a run of which nothing is left but its record: ends it as UNFINISHED, at the time of its
+ * last entry. The caller frees the run, which can only be read. Takes the writer. */
+Run *run_end_lost(const RecordHeader *header, Replay *replay, RecordWriter *writer);
+
 /* Step 2: requests a lock again. Request all held locks before all waiting ones, each group sorted by time. */
 void run_recover_lock(Run *run, const RunLock *lock);
 

@@ -131,6 +131,9 @@ struct Run {
  * CLOCK_BOOTTIME is ahead then. */
 void run_report_at(const Run *run, NodeId node, uint64_t now, uint64_t suspended, NodeReport *ret_report);
 
+/* So many leaves are named in the cause of a run that was cut off. */
+#define RUN_DOINGS_MAX 5u
+
 /* Sets of nodes: sorted NodeIds; NULL: empty. */
 bool node_set_has(GArray *set, NodeId node);
 void node_set_add(GArray **set, NodeId node);

@@ -13,6 +13,7 @@
 #include "basic/cleanup.h"
 #include "basic/foreach.h"
 #include "basic/log.h"
+#include "record/record-copies.h"
 #include "record/run-record.h"
 #include "run/run-recovery.h"
 #include "runtime/manager-state.h"
@@ -26,6 +27,7 @@ typedef struct Left {
         Definition *definition;
         Replay *replay;
         Run *run;
+        bool lost; /* nothing else is left of the run */
 } Left;
 
 static void left_clear(void *data) {
@@ -37,31 +39,25 @@ static void left_clear(void *data) {
         g_free(left->path);
 }
 
-static void set_aside(Manager *manager, const char *path, int priority, const char *suffix, const char *what,
-                      const char *next) {
-        g_autofree char *name = g_path_get_basename(path),
-                        *aside = record_store_set_aside(manager->records, path, suffix);
-
-        log_message(priority, &(LogSubject){ 0 }, "%s: %s; it was kept as %s%s", name, what, aside, next);
-}
-
 /* Sets aside a run record that cannot be read, that this engine cannot replay, or that is not trusted. The run is not
  * continued from an earlier state. */
 static void set_aside_bad(Manager *manager, const Left *left, const char *error) {
         const RecordHeader *header = left->record ? &left->record->header : NULL;
         const char *instance = header ? header->instance : "";
         g_autofree char *what = g_strdup_printf("the run cannot be recovered: %s", error),
-                        *next = g_strdup_printf(". What the run has started is left as it is: check it, then start "
-                                                "the tree again with 'btctl start %s%s%s'",
-                                                header ? header->tree : "TREE", *instance ? "@" : "", instance);
+                        *name = g_path_get_basename(left->path),
+                        *aside = record_store_set_aside(manager->records, left->path, RECORD_BAD_SUFFIX);
 
-        set_aside(manager, left->path, LOG_ERR, RECORD_BAD_SUFFIX, what, next);
+        log_error("%s: %s; it was kept as %s. What the run has started is left as it is: check it, then start the tree "
+                  "again with 'btctl start %s%s%s'",
+                  name, what, aside, header ? header->tree : "TREE", *instance ? "@" : "", instance);
         if (header)
                 TELL(manager, run_lost, header->run, what);
 }
 
 static bool read_record(Manager *manager, Left *left) {
         g_autofree char *name = g_path_get_basename(left->path), *own = NULL, *error = NULL;
+        bool copied = g_str_has_suffix(name, RECORD_LOST RECORD_SUFFIX);
         uint64_t max = MAX(RECORD_MAX_BYTES, 2 * (uint64_t) manager->limits.max[LIMIT_RECORD] * 1024);
         int r = run_record_read_file(left->path, true, max, &left->record, &error);
 
@@ -77,18 +73,36 @@ static bool read_record(Manager *manager, Left *left) {
                 set_aside_bad(manager, left, error);
                 return false;
         }
-        if (!g_str_equal(left->record->header.boot, boot_id())) {
-                set_aside(manager, left->path, LOG_NOTICE, RECORD_OLD_SUFFIX,
-                          "the run has ended, because the machine was restarted", "");
-                return false;
-        }
-        own = g_strconcat(left->record->header.run, RECORD_SUFFIX, NULL);
+        own = g_strconcat(left->record->header.run, copied ? RECORD_LOST : "", RECORD_SUFFIX, NULL);
         if (!g_str_equal(name, own)) {
                 set_aside_bad(manager, left, "it is the run record of another run");
                 return false;
         }
 
+        left->lost = copied || !g_str_equal(left->record->header.boot, boot_id());
         return true;
+}
+
+/* The history tells that the run has not finished. When the end is in the record, nobody can recover the run any more,
+ * so a copy can have the name of a run record then. */
+static void end_lost(Manager *manager, Left *left) {
+        g_autofree char *error = NULL, *path = g_path_get_dirname(left->path), *own = NULL;
+        RecordWriter *writer = NULL;
+        Run *run;
+
+        if (record_writer_resume(left->path, left->record, &writer, &error) < 0) {
+                set_aside_bad(manager, left, error);
+                return;
+        }
+
+        run = run_end_lost(&left->record->header, left->replay, writer);
+        own = record_path(path, run_id(run));
+        (void) g_rename(left->path, own);
+        log_message(LOG_NOTICE, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) }, "%s: %s",
+                    run_status_text(run), run_cause(run) ?: "");
+        manager_recover_token(manager, run, true);
+        run_end_record(run, manager->records);
+        run_free(run);
 }
 
 /* Runs of the same tree with the same limits share a definition: the first one makes it, or the library has it
@@ -138,6 +152,7 @@ static void make_run(Manager *manager, Left *left) {
         else if (run_status(left->run) == STATUS_RUNNING)
                 restarts_replace(manager->restarts, header->tree, header->instance);
         runs_add(manager->runs, left->run);
+        record_store_change(manager->records, run_id(left->run));
         /* btd may have been killed before the disk had its last changes. */
         manager_keep(manager, left->run);
         statistics_recover(manager->statistics, left->run);
@@ -216,12 +231,15 @@ static GArray *replay_all(Manager *manager) {
                         r = replay_new_of_end(left->record, left->definition, &left->replay, &error);
                 if (r >= 0)
                         r = replay_until(left->replay, UINT64_MAX, &error);
-                if (r >= 0) {
+                if (r >= 0 && !left->lost) {
                         i++;
                         continue;
                 }
 
-                set_aside_bad(manager, left, error);
+                if (r >= 0)
+                        end_lost(manager, left);
+                else
+                        set_aside_bad(manager, left, error);
                 g_array_remove_index(all, i);
         }
         return all;

@@ -57,6 +57,7 @@ static void on_run_changed(Run *run, void *userdata) {
         Manager *manager = userdata;
 
         manager_keep(manager, run);
+        record_store_change(manager->records, run_id(run));
         TELL(manager, run_changed, run);
 }
 

@@ -224,6 +224,10 @@ void manager_abandon(Manager *manager) {
         run_counter_give_back(manager->counter);
 }
 
+void manager_copy_records(Manager *manager) {
+        record_store_copy(manager->records);
+}
+
 void manager_free(Manager *manager) {
         g_autofree char *late = NULL;
 

@@ -233,7 +233,10 @@ void manager_leave(Manager *manager);
 /* Call it after manager_leave(), when all others have ended or the time is over. It writes a snapshot to the run record
  * of each remaining run, and stops working for it. Without this call, everything remains as if btd had been killed. */
 void manager_abandon(Manager *manager);
-/* Call it before that if the machine goes down: the runs that have not ended end as UNFINISHED, because there is no
+/* Call it after that if nobody may recover these runs before the machine goes down: copies their records for the
+ * history. manager_free() waits for it. */
+void manager_copy_records(Manager *manager);
+/* Call it before manager_abandon() if the machine goes down: the runs that have not ended end as UNFINISHED, because there is no
  * next btd. */
 void manager_give_up(Manager *manager);
 bool manager_is_stopping(const Manager *manager);

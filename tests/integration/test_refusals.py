@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests the errors and log messages of rare failures."""
 
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -216,11 +218,12 @@ def test_an_orderly_stop_leaves_a_snapshot(btd, tmp_path):
 
 
 def test_a_run_of_another_boot(btd, tmp_path):
-    """Nothing of what it has started is there any more, so it is not taken up."""
+    """Nothing of what it has started is there any more, so it is not taken up. Its directory is on a disk here."""
     options = (f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
     btd.tree("boot", LONG)
     btd.start(*options)
-    btd.client.start("boot")
+    _, path = btd.client.start("boot")
+    look(lambda: btd.client.nodes(path)["Long"]["status"] == "running", "the node")
     btd.stop(signal.SIGKILL)
 
     journal = tmp_path / "run" / "runs" / "boot.1.journal"
@@ -228,5 +231,59 @@ def test_a_run_of_another_boot(btd, tmp_path):
 
     btd.start(*options)
     assert btd.client.runs() == []
-    assert "boot.1.journal: the run has ended, because the machine was restarted; it was kept as " in btd.log()
+    assert_unfinished(btd, "boot.1")
     assert not journal.exists()
+
+
+def assert_unfinished(btd, run):
+    """In the history, and nowhere else."""
+    [row] = json.loads(btd.btctl("history", "--json").stdout)
+    assert (row["id"], row["status"], row["cause"]) == \
+        (run, "unfinished", "the machine went down before the run had ended; running: Long")
+    status = json.loads(btd.btctl("status", run, "--json").stdout)
+    assert [(node["type"], node["status"]) for node in status["nodes"]] == [("Sleep", "running")]
+
+
+def begin(btd, options, tmp_path):
+    """As a service, so that SIGTERM leaves the runs."""
+    btd.start(*options, env={"NOTIFY_SOCKET": str(tmp_path / "deaf")})
+
+
+def test_a_run_that_a_stopped_daemon_left_before_the_machine_went_down(btd, tmp_path):
+    """Only its copy is there after the boot."""
+    options = (f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    btd.tree("boot", LONG)
+    begin(btd, options, tmp_path)
+    btd.client.start("boot")
+    btd.stop(signal.SIGTERM)
+    shutil.rmtree(tmp_path / "run")
+
+    begin(btd, options, tmp_path)
+    assert btd.client.runs() == []
+    assert_unfinished(btd, "boot.1")
+    assert "boot.1: unfinished: the machine went down before the run had ended; running: Long" in btd.log()
+
+    # It is told once.
+    btd.stop(signal.SIGTERM)
+    shutil.rmtree(tmp_path / "run")
+    begin(btd, options, tmp_path)
+    assert_unfinished(btd, "boot.1")
+    assert not list((tmp_path / "state" / "running").iterdir())
+
+
+def test_a_copy_is_not_recovered(btd, tmp_path):
+    """As long as the run record is there, it counts, also if the copy is older; and a run that has ended has no copy."""
+    options = (f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    btd.tree("boot", LONG)
+    begin(btd, options, tmp_path)
+    _, path = btd.client.start("boot")
+    btd.stop(signal.SIGTERM)
+    copy = tmp_path / "state" / "running" / "boot.1.journal"
+    assert copy.exists()
+
+    begin(btd, options, tmp_path)
+    look(lambda: [run.status for run in btd.client.runs()] == ["running"], "the run")
+    assert copy.exists()
+    btd.client.halt(path)
+    assert btd.client.finish(path)[0] == "halted"
+    look(lambda: not copy.exists(), "no copy")

@@ -23,6 +23,11 @@ APP = "[Service]\nExecStart=/bin/sleep infinity\nExecStop=/bin/sh -c 'rm -f /run
 # systemd stops it before btd.
 EARLY = "[Unit]\nAfter=btd.service\n" + APP
 SLOW = "[Service]\nType=oneshot\nExecStart=/bin/sleep 1h\n"
+# It stops when the machine goes down.
+STUCK = "[Service]\nExecStart=/bin/sleep infinity\nTimeoutStopSec=1h\n" \
+        "ExecStop=/bin/sh -c 'while test -e /run/app-is-up; do sleep 0.05; done'\n"
+FLAKY = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nExecStart=/bin/false\nRestart=on-failure\n" \
+        "RestartSec=500ms\n"
 
 
 def shell(name, script, **keys):
@@ -75,6 +80,9 @@ TREES = {
     "process": otherwise(shell("Process", "exec sleep infinity")),
     "child": otherwise(shell("Child", "exec sleep infinity", **{"as": "child"})),
     "job": otherwise({"type": "StartUnit", "unit": "slow@{{name}}.service"}),
+    "stop": otherwise({"type": "StopUnit", "unit": "stuck@{{name}}.service"}),
+    "flaky": otherwise({"type": "StartUnit", "unit": "flaky@{{name}}.service", "wait_for_restarts": True}),
+    "finished": {"type": "Sleep", "duration": "infinity"},
     "write": otherwise({"type": "Repeat", "num_cycles": -1, "child": WRITE}),
     "clean-up": {"type": "Finally", "children": [
         during(unit_state("app.service")), shell("CleanUp", "echo done >>/kept/cleaned-up")]},
@@ -84,18 +92,26 @@ TREES = {
 }
 
 
+KEYS = {
+    "again": {"restart": "always"},
+    "finished": {"on_finished": [{"result": ["failure", "halted", "error"], "unit": "alarm.service"}]},
+}
+
+
 def prepare(machine):
     mixed.prepare(machine)
     machine.unit("keep.service", KEEP)
     machine.unit("app.service", APP)
     machine.unit("early.service", EARLY)
     machine.unit("slow@.service", SLOW)
+    machine.unit("stuck@.service", STUCK)
+    machine.unit("flaky@.service", FLAKY)
     machine.unit("alarm.service", "[Service]\nExecStart=/bin/sh -c 'echo unit >>/kept/alarms'\n")
     # It waits for the halt of its run, and btd's own stop for it.
     machine.unit("btd-run@.service.d/patient.conf", "[Service]\nTimeoutStopSec=infinity\n")
     machine.tree("as-unit", otherwise(shell("Unit", "exec sleep infinity")))
     for name, root in TREES.items():
-        keys = {"restart": "always"} if name == "again" else {}
+        keys = KEYS.get(name, {})
         for copy in range(COPIES):
             text = daemon.tree_text(root, **keys).replace("{{name}}", str(copy))
             machine.tree(f"{name}-{copy}", text)
@@ -104,7 +120,8 @@ def prepare(machine):
 def start(machine):
     """The ids of the runs."""
     machine.reconnect()
-    machine.check("systemctl", "start", "keep.service", "app.service", "early.service", "counter.service")
+    machine.check("systemctl", "start", "keep.service", "app.service", "early.service", "counter.service",
+                  *(f"stuck@{copy}.service" for copy in range(COPIES)))
     ids = set()
     for name in TREES:
         for copy in range(COPIES):
@@ -170,3 +187,23 @@ def test_what_does_not_end_in_time_is_in_the_history(boot):
     run = history(machine.top / "kept")["hanging.1"]
     assert run["status"] == "unfinished"
     assert run["cause"].startswith("btd stopped before the run had ended: Hang waits for ")
+
+
+def test_a_run_that_a_stopped_btd_has_left_is_in_the_history(boot):
+    """Nobody ends it, and nobody sees its end."""
+    def prepare_left(machine):
+        machine.unit("keep.service", KEEP)
+        machine.tree("left", shell("Guard", "echo >/run/guards; exec sleep infinity"))
+
+    machine = boot(prepare_left)
+    machine.check("systemctl", "start", "keep.service")
+    machine.client.start("left")
+    client.wait(lambda: machine.path("/run/guards").exists(), "the process")
+    machine.check("systemctl", "restart", "btd.service")
+    assert not machine.path("/var/lib/btd/running").exists()
+    machine.check("systemctl", "stop", "btd.service")
+
+    machine.power_off()
+
+    run = history(machine.top / "kept")["left.1"]
+    assert (run["status"], run["cause"]) == ("unfinished", "the machine went down before the run had ended")
