@@ -25,7 +25,8 @@
  *              the machine was suspended, for as long as the text says; only in trees with such timers
  *   "log"      a Log node's message, which is the text
  *   "queued"   a signal came for a node that is not running, and is kept for it
- *   "missed"   signals came between two executions of a node, and were not kept: the text says how many
+ *   "missed"   signals came between two executions of a node, or while no btd was there, and were not kept: the text
+ *              says how many, or when
  *   "locked"   the node was given the lock that it waited for
  *   "connected"
  *              the node was given a connection of its own to the bus that the text names

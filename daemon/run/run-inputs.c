@@ -740,8 +740,10 @@ void input_memo(Run *run, NodeId node, json_object *memo, uint64_t now) {
 void input_recovered(Run *run, uint64_t now) {
         run->now = now;
         run_note_number(run, ENTRY_RECOVERED, NODE_NONE, "engine", engine_version());
-        if (run->status == STATUS_RUNNING)
+        if (run->status == STATUS_RUNNING) {
                 run_tell(run, NODE_NONE, "recovered");
+                run_tell_queues_were_deaf(run);
+        }
         run_flush(run);
         run_end_events(run);
 

@@ -220,6 +220,8 @@ SignalQueue *run_add_queue(Run *run, NodeId node, json_object *noted);
 void run_begin_queue(Run *run, NodeId node, json_object *noted);
 /* False: there is no room. */
 bool run_queue_put(Run *run, NodeId node, json_object *signal);
+/* Nobody has kept signals for them while no btd was there. */
+void run_tell_queues_were_deaf(Run *run);
 /* Takes the detail (or NULL) and adds how many signals the node has in its queue, and has missed. */
 char *run_detail_with_signals(const Run *run, NodeId node, char *detail);
 
