@@ -149,7 +149,11 @@ const TextFormat unit_format = {
 };
 
 static char *path_problem(const char *text) {
-        return *text == '/' ? NULL : g_strdup_printf("\"%s\" must begin with \"/\"", text);
+        if (*text == '/')
+                return NULL;
+
+        return g_strdup_printf("\"%s\" must begin with \"/\"%s", text,
+                               *text == '~' ? "; no shell replaces '~', so write the whole path" : "");
 }
 
 static bool is_below(const char *path, const char *directory) {
@@ -180,6 +184,11 @@ static char *watched_path_trap(const char *text) {
 static char *program_problem(const char *text) {
         if (!*text)
                 return g_strdup("expected a program, not an empty string");
+        if (*text == '-' && text[1] == '/')
+                return g_strdup_printf("\"%s\" must begin with \"/\"; the key 'may_fail' allows a failure", text);
+        if (*text && strchr("@:+!", *text) && text[1] == '/')
+                return g_strdup_printf("\"%s\" must begin with \"/\": the prefixes of a unit file have no meaning here",
+                                       text);
         if (*text != '/' && strchr(text, '/'))
                 return g_strdup_printf("\"%s\" must begin with \"/\", or be a name to look for in PATH", text);
 

@@ -11,7 +11,7 @@
 #define SHELL "[\"/bin/sh\", \"-c\", \"...\"]"
 
 /* A word without any of these is not searched for. */
-#define MARKS "|&;<>$`~*?['\""
+#define MARKS "|&;<>$`~*?['\"%-"
 
 typedef struct ShellWord {
         const char *pattern;
@@ -37,6 +37,8 @@ static const ShellWord words[] = {
         { "^~[\\w-]*(/|$)", "write the whole path", true },
         { "^\\*$|^\\*\\.\\w+$|^[./].*[*?]", "to get a list of files, use find with 'stdout'; or run " SHELL },
         { "^'.*'$|^\".*\"$", "the quotes are a part of it" },
+        { "^%[iIn]$", "the instance of the run is \"{instance}\", its name \"{run.id}\"" },
+        { "^(-[A-Za-z]|--[a-z][a-z-]+) +[^ ]", "an option and its value are two elements" },
 };
 
 typedef struct Builtin {
@@ -51,6 +53,7 @@ static const Builtin builtins[] = {
         { "|exit|return|", "an AlwaysFailure fails" },
         { "|ulimit|", "'properties' has limits, such as {\"LimitNOFILE\": 1024}" },
         { "|umask|", "'properties' has it, such as {\"UMask\": \"0077\"}" },
+        { "|nohup|disown|bg|", "a Spawn runs until its program ends; for what continues, use a StartUnit" },
         { "|exec|wait|", "a Spawn runs a program and waits for it" },
         { "|trap|", "a Finally runs nodes in any case" },
         { "|if|case|[[|", "an IfThenElse chooses between nodes" },
@@ -78,15 +81,19 @@ static const char *base_name(const char *path) {
         return slash ? slash + 1 : path;
 }
 
-/* The index of the first argument that a program reads as code, or the number of all. */
-static size_t find_code(json_object *argv) {
+/* The index of the first argument that a program reads as code, or the number of all. *ret_is_script: it is the script
+ * of a shell. */
+static size_t find_code(json_object *argv, bool *ret_is_script) {
         size_t n = json_object_array_length(argv);
         bool in_shell = false;
+
+        *ret_is_script = false;
 
         for (size_t i = 0; i < n; i++) {
                 const char *word = word_at(argv, i);
 
-                if (g_strv_contains(interpreters, base_name(word)) || (in_shell && *word == '-' && strchr(word, 'c')))
+                *ret_is_script = in_shell && *word == '-' && strchr(word, 'c');
+                if (*ret_is_script || g_strv_contains(interpreters, base_name(word)))
                         return i + 1;
                 in_shell |= g_strv_contains(shells, base_name(word));
         }
@@ -122,13 +129,14 @@ static void report(const ParamSetter *setter, const Place *place, char *text) {
 void shell_words_in_argv(const ParamSetter *setter, const Place *place, json_object *argv) {
         Place at = { .parent = place };
         const char *program, *hint;
+        bool is_script;
         size_t n, code;
 
         if (!json_object_is_type(argv, json_type_array))
                 return; /* a reference to the list */
 
         n = json_object_array_length(argv);
-        code = find_code(argv);
+        code = find_code(argv, &is_script);
         program = word_at(argv, 0);
         hint = find_builtin(program);
         if (hint)
@@ -147,11 +155,28 @@ void shell_words_in_argv(const ParamSetter *setter, const Place *place, json_obj
                 const char *word = word_at(argv, at.index);
 
                 /* The value of an option is often a pattern for the program. */
-                if ((hint = find_hint(word, false)) && !(*word_at(argv, at.index - 1) == '-' && strpbrk(word, "*?")))
+                if ((hint = find_hint(word, false)) && !(*word_at(argv, at.index - 1) == '-' && strpbrk(word, "*? ")))
                         report(setter, &at,
                                g_strdup_printf("\"%s\" is an argument as it is, because there is no shell; %s", word,
                                                hint));
         }
+
+        at.index = code + 1;
+        if (is_script && at.index < n && !strchr(word_at(argv, code), '$'))
+                report(setter, &at,
+                       g_strdup_printf("\"%s\" is $0 of the script \"%s\", which does not use it; the whole script is "
+                                       "one element",
+                                       word_at(argv, at.index), word_at(argv, code)));
+}
+
+void shell_words_in_stdin(const ParamSetter *setter, const Place *place, json_object *text) {
+        if (g_regex_match_simple("^/[^ \n]+/[^ \n]*[^/ \n]$", json_object_get_string(text) ?: "",
+                                 G_REGEX_DOLLAR_ENDONLY, 0))
+                report(setter, place,
+                       g_strdup_printf(
+                               "\"%s\" is the text that the program reads; 'properties' has a file for it, such "
+                               "as {\"StandardInput\": \"file:/etc/hosts\"}",
+                               json_object_get_string(text)));
 }
 
 void shell_words_in_env(const ParamSetter *setter, const Place *place, json_object *env) {

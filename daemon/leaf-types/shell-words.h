@@ -8,4 +8,5 @@
 #include "definition/params/params.h"
 
 void shell_words_in_argv(const ParamSetter *setter, const Place *place, json_object *argv);
+void shell_words_in_stdin(const ParamSetter *setter, const Place *place, json_object *text);
 void shell_words_in_env(const ParamSetter *setter, const Place *place, json_object *env);

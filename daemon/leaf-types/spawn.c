@@ -130,6 +130,7 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .name = "stdin",                                                                               \
                         .kind = PARAM_STRING,                                                                          \
                         .offset = offsetof(SpawnParams, input),                                                        \
+                        .trap = shell_words_in_stdin,                                                                  \
                         .doc = "The text on its standard input; by default nothing",                                   \
                 },                                                                                                     \
                 {                                                                                                      \

@@ -134,9 +134,19 @@ static char *names_problem(const Names *names, const char *text) {
 }
 
 static char *names_trap(const Names *names, const char *text) {
-        return g_strv_contains(names->names, text) ? NULL
-                                                   : g_strdup_printf("no systemd up to version %i has the %s \"%s\"",
-                                                                     UNIT_NAMES_VERSION, names->what, text);
+        static const char *const down[] = { "stopped", "down", "off", "dead", NULL }, *const up[] = { "up", "started",
+                                                                                                      "on", "ok",
+                                                                                                      NULL };
+        const char *meant = names != &active              ? NULL
+                            : g_strv_contains(down, text) ? "inactive"
+                            : g_strv_contains(up, text)   ? "active"
+                                                          : NULL;
+
+        if (g_strv_contains(names->names, text))
+                return NULL;
+
+        return g_strdup_printf("no systemd up to version %i has the %s \"%s\"%s%s%s", UNIT_NAMES_VERSION, names->what,
+                               text, meant ? "; did you mean \"" : "", meant ?: "", meant ? "\"?" : "");
 }
 
 static char *active_state_problem(const char *text) {

@@ -250,8 +250,11 @@ static char *name_complaint(const char *name) {
 
         if (*wrong)
                 return g_strdup_printf("\"%s\" is not the name of a unit: it may have letters, digits and any of "
-                                       "\":-_.\\@\"",
-                                       name);
+                                       "\":-_.\\@\"%s",
+                                       name,
+                                       *wrong == '%'   ? "; the instance of the run is \"{unit_escape:instance}\""
+                                       : *wrong == '$' ? "; a variable is \"{NAME}\""
+                                                       : "");
         if (strlen(name) > LENGTH_MAX)
                 return g_strdup_printf("\"%.20s...\" is not the name of a unit: it is longer than %u characters", name,
                                        LENGTH_MAX);

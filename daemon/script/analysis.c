@@ -165,6 +165,7 @@ typedef struct Parser {
         GHashTable *reads, *writes; /* sets of owned names */
         char *error;                /* the first one */
         size_t offset;
+        Analysis doubt; /* only the members for doubts */
 } Parser;
 
 static void parser_advance(Parser *parser) {
@@ -246,6 +247,34 @@ static const char *const values[] = {
         "ipairs", "pairs", "tonumber", "tostring", "unit_escape", "unit_escape_path", NULL,
 };
 
+/* What people know from other languages, and what does the same here. */
+static const char *function_hint(const char *name) {
+        static const struct {
+                const char *names, *hint; /* with '|' around */
+        } known[] = {
+                { "|split|", "; text:words() and text:lines() make lists of a text" },
+                { "|random|", "; write random(1, 6)" },
+                { "|contains|includes|startswith|endswith|startsWith|endsWith|indexOf|",
+                  "; text:find('a', 1, true) finds a text in a text" },
+                { "|push|append|add|insert|", "; table.insert(list, value) adds to a list" },
+                { "|remove|pop|", "; table.remove(list, 1) removes from a list" },
+                { "|length|size|count|len|getn|", "; '#list' is the length" },
+                { "|join|concat|", "; table.concat(list, ', ') makes a text of a list" },
+                { "|trim|strip|", "; text:match('^%s*(.-)%s*$') has no spaces around it" },
+                { "|replace|", "; text:gsub('a', 'b') replaces" },
+                { "|toLowerCase|", "; write text:lower()" },
+                { "|toString|", "; write tostring(value)" },
+                { "|sort|", "; table.sort(list) sorts a list" },
+        };
+        g_autofree char *word = g_strdup_printf("|%s|", name);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+                if (strstr(known[i].names, word))
+                        return known[i].hint;
+
+        return "";
+}
+
 /* Other functions can only be called, and libraries be used as such. So a variable with the same name causes an error,
  * and is not silently hidden. */
 static void check_library_use(Parser *parser, const Token *name, const char *shown) {
@@ -270,7 +299,39 @@ static void check_library_use(Parser *parser, const Token *name, const char *sho
 
         member = g_strndup(next.start, next.length);
         if (!sandbox_has(shown, member))
-                parser_fail(parser, name, "there is no '%s.%s'", shown, member);
+                parser_fail(parser, name, "there is no '%s.%s'%s", shown, member, function_hint(member));
+}
+
+/* Values have no functions, except those of the library of strings. name: of the variable, which is followed by the
+ * current token. */
+static void check_method(Parser *parser, const Token *name) {
+        Token member = parser_peek(parser), behind;
+        g_autofree char *word = NULL;
+
+        if (parser->doubt.doubt || member.kind != TOKEN_NAME || !(parser_at(parser, ".") || parser_at(parser, ":")))
+                return;
+
+        behind = token_next(member.start + member.length, parser->end);
+        word = g_strndup(member.start, member.length);
+        if (!(token_is(&behind, "(") || behind.kind == TOKEN_STRING) || sandbox_has("string", word) ||
+            !*function_hint(word))
+                return;
+
+        parser->doubt = (Analysis){
+                .doubt = g_strdup_printf("there is no function '%.*s%.*s%s'%s", (int) name->length, name->start,
+                                         (int) parser->token.length, parser->token.start, word, function_hint(word)),
+                .doubtful = g_strndup(name->start, name->length),
+                .doubt_offset = (size_t) (name->start - parser->code),
+        };
+}
+
+/* The elements of a variable are counted from 1. */
+static void check_index(Parser *parser, const Token *name) {
+        Token index = parser_peek(parser), behind = token_next(index.start + index.length, parser->end);
+
+        if (parser_at(parser, "[") && index.kind == TOKEN_NUMBER && token_is(&index, "0") && token_is(&behind, "]"))
+                parser_fail(parser, name, "'%.*s[0]' is never set; the first element is '%.*s[1]'", (int) name->length,
+                            name->start, (int) name->length, name->start);
 }
 
 /* After "_G": the name of a variable of the outermost scope, as a field. NULL: it is not a name, which was reported. */
@@ -454,9 +515,15 @@ static char *parse_suffixed(Parser *parser) {
         g_autofree char *variable = NULL;
         bool is_variable = parser->token.kind == TOKEN_NAME, has_suffix = false;
 
-        if (is_variable)
+        if (is_variable) {
+                Token name = parser->token;
+
                 variable = parser_name(parser);
-        else if (parser_accept(parser, "(")) {
+                if (variable && *variable != '@')
+                        check_method(parser, &name);
+                if (variable || is_extra(parser, &name))
+                        check_index(parser, &name);
+        } else if (parser_accept(parser, "(")) {
                 parse_expression(parser);
                 parser_accept(parser, ")");
         } else
@@ -518,11 +585,39 @@ static void parse_operand(Parser *parser) {
                 parser_advance(parser);
 }
 
+static bool is_text(const Token *token) {
+        return token->kind == TOKEN_STRING && strcspn(token->start, "0123456789") >= token->length;
+}
+
+/* Operands that are wrong with this operator, whatever the variables are. */
+static void check_operands(Parser *parser, const Token *left, const Token *right) {
+        bool joins = parser_at(parser, "and") || parser_at(parser, "or") || parser_at(parser, ".."), empty;
+        const Token *table = token_is(left, "{") ? left : token_is(right, "{") ? right : NULL, *text;
+        Token behind;
+
+        text = is_text(left) ? left : is_text(right) ? right : NULL;
+        if (text && parser_at(parser, "+"))
+                parser_fail(parser, text, "'+' adds numbers; '..' joins texts");
+        if (!table || joins)
+                return;
+
+        behind = token_next(table->start + table->length, parser->end);
+        empty = token_is(&behind, "}");
+        parser_fail(parser, table, "'{%s}' is a new list, which equals no other; %s", empty ? "" : "...",
+                    empty ? "'#list == 0' tests for an empty list" : "a variable is written without braces");
+}
+
 static void parse_expression(Parser *parser) {
+        Token left = parser->token;
+
         parse_operand(parser);
         while (at_binary(parser)) {
+                Token right = parser_peek(parser);
+
+                check_operands(parser, &left, &right);
                 parser_advance(parser);
                 parse_operand(parser);
+                left = right;
         }
 }
 
@@ -616,8 +711,17 @@ static void parse_function_statement(Parser *parser) {
 
         if (!parser_at(parser, "("))
                 parser_read(parser, variable);
-        else
+        else {
                 parser_assign(parser, &name, variable);
+                if (variable && !parser->doubt.doubt)
+                        parser->doubt = (Analysis){
+                                .doubt = g_strdup_printf(
+                                        "a variable cannot hold a function; write 'local function %.*s'",
+                                        (int) name.length, name.start),
+                                .doubtful = g_strdup(""),
+                                .doubt_offset = (size_t) (name.start - parser->code),
+                        };
+        }
 
         while (parser_at(parser, ".") || parser_at(parser, ":")) {
                 has_self = parser_at(parser, ":");
@@ -731,16 +835,21 @@ int analysis_make(ScriptKind kind, const char *code, const char *const *extra, c
                 parse_block(&parser);
 
         if (parser.error) {
+                analysis_clear(&parser.doubt);
                 *ret_error = g_steal_pointer(&parser.error);
                 *ret_offset = parser.offset;
                 return -EINVAL;
         }
 
-        *ret_analysis = (Analysis){ .reads = sorted(reads), .writes = sorted(writes) };
+        *ret_analysis = parser.doubt;
+        ret_analysis->reads = sorted(reads);
+        ret_analysis->writes = sorted(writes);
         return 0;
 }
 
 void analysis_clear(Analysis *analysis) {
         g_clear_pointer(&analysis->reads, g_strfreev);
         g_clear_pointer(&analysis->writes, g_strfreev);
+        g_clear_pointer(&analysis->doubt, g_free);
+        g_clear_pointer(&analysis->doubtful, g_free);
 }

@@ -73,24 +73,53 @@ static size_t error_offset(const Source *source, const char *message) {
         return (size_t) (MIN(token.start, stop) - source->code);
 }
 
-/* Help for syntax that is common in other languages. */
+typedef enum HintKind {
+        HINT_ANY,
+        HINT_CODE,       /* only in code */
+        HINT_EXPRESSION, /* only in an expression */
+} HintKind;
+
+/* Help for syntax that is common in other languages. at: a pattern for the text from the wrong token on. */
+static const struct {
+        const char *at, *hint;
+        HintKind kind;
+} foreign[] = {
+        { "(?<=\\bvar\\s|\\blet\\s|\\bint\\s|\\bconst\\s)\\w",
+          "write 'x = 1' for a variable of the tree, or 'local x = 1'" },
+        { "(?<=\\belif\\s)", "write 'elseif'" },
+        { "else\\b|\\?", "for a choice, write 'x and a or b'" },
+        { "in\\b", "a loop over the list finds an element" },
+        { "[-+*/]=|\\+\\+", "write 'n = n + 1'" },
+        { "=~", "text:match(pattern) matches a pattern" },
+        { "\\$[\\w{]", "a variable is written as its name alone" },
+        { "\\[ -", "a PathExists tests for a file, and '==', '>' and '<' compare" },
+        { "\\[", "a list is '{1, 2}'" },
+        { "#", "a comment begins with '--'" },
+        { "(?<=:)=", "write '=' alone" },
+        { "(?<=\\w:)|(?<=\\w: )", "an object is '{ name = 1 }'" },
+        { "!=", "'not equal' is '~='" },
+        { "!", "write 'not'" },
+        { "(?<=&)&", "write 'and'" },
+        { "(?<=\\|)\\|", "write 'or'" },
+        { "=", "'equal' is '=='", HINT_EXPRESSION },
+        { "return\\b", "an expression needs no 'return'", HINT_EXPRESSION },
+        { "(?<=\\w )[A-Za-z](?!nd\\b)", "this is Lua, and not a command line: a Spawn runs a program", HINT_CODE },
+        { "(?<=\\.service|\\.target|\\.timer)$", "this is code, and not a unit: 'on_finished' of the file starts one",
+          HINT_CODE },
+};
+
 static const char *hint(ScriptKind kind, const char *code, size_t offset) {
-        const char *p = code + offset;
+        HintKind own = kind == SCRIPT_CODE ? HINT_CODE : HINT_EXPRESSION;
 
-        if (g_str_has_prefix(p, "!="))
-                return "; 'not equal' is '~='";
-        if (*p == '!')
-                return "; write 'not'";
-        if (*p == '=' && kind == SCRIPT_EXPRESSION)
-                return "; 'equal' is '=='";
-        if (g_str_has_prefix(p, "return") && kind == SCRIPT_EXPRESSION)
-                return "; an expression needs no 'return'";
-        if (*p == '&' && offset > 0 && p[-1] == '&')
-                return "; write 'and'";
-        if (*p == '|' && offset > 0 && p[-1] == '|')
-                return "; write 'or'";
+        for (size_t i = 0; i < G_N_ELEMENTS(foreign); i++) {
+                g_autoptr(GRegex) regex = g_regex_new(foreign[i].at, 0, G_REGEX_MATCH_ANCHORED, NULL);
 
-        return "";
+                if ((foreign[i].kind == HINT_ANY || foreign[i].kind == own) &&
+                    g_regex_match_full(regex, code, -1, (int) offset, 0, NULL, NULL))
+                        return foreign[i].hint;
+        }
+
+        return !code[offset] && strstr(code, "//") ? "a comment begins with '--', and '//' divides" : NULL;
 }
 
 /* Lua's message without the line number, since the place is reported otherwise. */
@@ -133,8 +162,11 @@ static void syntax_error(ScriptKind kind, const char *chunk, const Source *sourc
                          char **ret_error, size_t *ret_offset) {
         size_t offset = error_offset(source, skip_line(chunk, message));
         g_autofree char *what = describe(skip_line(chunk, message));
+        const char *help = NULL;
 
-        *ret_error = g_strconcat(what, strstr(what, " near ") ? hint(kind, source->code, offset) : "", NULL);
+        if (strstr(what, " near ") || g_str_equal(what, "syntax error at the end"))
+                help = hint(kind, source->code, offset);
+        *ret_error = g_strconcat(what, help ? "; " : "", help, NULL);
         *ret_offset = offset;
 }
 
@@ -468,6 +500,9 @@ size_t library_find(const Library *library, const char *name) {
 
 /* NULL: none of them defines the name. */
 static const Library *find_definer(const GPtrArray *libraries, const char *name) {
+        if (!libraries)
+                return NULL;
+
         PTRS_FOREACH(const Library, library, libraries)
                 if (g_strv_contains(library_defines(library), name))
                         return library;
@@ -530,6 +565,11 @@ int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const c
                 return r;
 
         r = analysis_make(kind, code, extra, members, &analysis, ret_error, ret_offset);
+        if (r == 0 && analysis.doubt && !find_definer(libraries, analysis.doubtful)) {
+                *ret_error = g_steal_pointer(&analysis.doubt);
+                *ret_offset = analysis.doubt_offset;
+                r = -EINVAL;
+        }
         if (r == 0 && libraries)
                 r = use_libraries(&analysis, code, libraries, &uses_libraries, ret_error, ret_offset);
         if (r < 0) {

@@ -271,7 +271,7 @@ def test_sarif(tmp_path):
     results = log["runs"][0]["results"]
     regions = [result["locations"][0]["physicalLocation"]["region"] for result in results]
     assert [(region["startLine"], region["startColumn"]) for region in regions] == places
-    assert results[0]["message"]["text"] == "argv[1]: expected a string, not 5"
+    assert results[0]["message"]["text"] == "argv[1]: expected a string, not 5; write it in double quotes"
     assert results[0]["level"] == "error"
     assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith("/a%20tree.json")
     assert results[0]["locations"][0]["logicalLocations"] == [{"fullyQualifiedName": "Spawn"}]

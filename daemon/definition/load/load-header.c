@@ -277,6 +277,10 @@ static void read_variable(Loader *loader, uint32_t key, json_object *variables) 
 
         loader_read_json(loader, where, key + 1, &value);
         json_object_object_add(variables, name, value);
+        if (json_object_is_type(value, json_type_object) && json_object_object_length(value) == 2 &&
+            json_object_object_get_ex(value, "type", NULL) && json_object_object_get_ex(value, "default", NULL))
+                loader_warning(loader, key + 1,
+                               g_strdup_printf("%s: this object is the value; to declare a type, use 'inputs'", where));
 }
 
 static void read_blackboard(Loader *loader, Plan *plan, uint32_t item) {

@@ -246,6 +246,37 @@ static void check_doubled(Loader *loader, const Place *place, uint32_t item, con
                                        where, shown, shown + 1, shown));
 }
 
+/* True if the tree declares the variable, so far. */
+static bool is_declared(const Plan *plan, const char *name) {
+        for (const Declaration *input = plan->inputs; input && input->name; input++)
+                if (g_str_equal(input->name, name))
+                        return true;
+
+        return plan->blackboard && json_object_object_get_ex(plan->blackboard, name, NULL);
+}
+
+/* As a shell has it: "${name}", which is a "$" and the value here, and "$name". argv and env have a list of their own.
+ */
+static void check_dollar(Loader *loader, const Place *place, uint32_t item, const char *text) {
+        g_autoptr(GRegex) regex = strchr(text, '$') ? g_regex_new("\\$(\\{?)([A-Za-z_]\\w*)", 0, 0, NULL) : NULL;
+        g_autoptr(GMatchInfo) match = NULL;
+        g_autofree char *found = NULL, *brace = NULL, *name = NULL, *where = NULL;
+
+        if (!regex || !g_regex_match(regex, text, 0, &match))
+                return;
+
+        found = g_match_info_fetch(match, 0);
+        brace = g_match_info_fetch(match, 1);
+        name = g_match_info_fetch(match, 2);
+        if (!*brace && !is_declared(loader->plan, name))
+                return;
+
+        where = place_format(place);
+        loader_warning(loader, item,
+                       g_strdup_printf("%s: the \"$\" of \"%s\" is a character like others; a variable is \"{%s}\"",
+                                       where, found, name));
+}
+
 /* The same as check_references(), for one string. */
 static int check_string(Loader *loader, const Target *target, const Param *param, const Place *place, uint32_t item) {
         StringCheck check = { .loader = loader, .place = place, .item = item };
@@ -257,6 +288,8 @@ static int check_string(Loader *loader, const Target *target, const Param *param
 
         if (r >= 0)
                 check_doubled(loader, place, item, string);
+        if (r >= 0 && !param->trap)
+                check_dollar(loader, place, item, string);
         if (r <= 0)
                 return r;
 

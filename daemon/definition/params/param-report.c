@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
 #include "basic/span.h"
@@ -89,28 +90,60 @@ static char *value_excerpt(json_object *value) {
         return excerpt(text, strlen(text));
 }
 
-/* A hint if a number or a boolean is in quotes. */
-static const char *quotes_hint(const char *expected, json_object *value) {
+/* "; write [\"ls\", \"-l\"]": the words of a command line as a list. */
+static char *list_hint(const char *text) {
+        g_auto(GStrv) words = g_strsplit_set(text, " ", -1);
+        g_autoptr(json_object) list = json_object_new_array();
+        g_autofree char *shown = NULL;
+
+        for (char **word = words; *word; word++)
+                if (**word)
+                        json_object_array_add(list, json_object_new_string(*word));
+
+        shown = value_excerpt(list);
+        return g_strdup_printf("; write %s", shown);
+}
+
+/* How to write the value, if it is what is expected, but in another form. */
+static char *form_hint(const char *expected, json_object *value) {
         const char *text = json_object_get_string(value);
-        bool is_string = json_object_is_type(value, json_type_string);
+        json_type type = json_object_get_type(value);
+        bool is_string = type == json_type_string;
 
         if (is_string && g_str_equal(expected, "true or false") &&
             (g_str_equal(text, "true") || g_str_equal(text, "false")))
-                return "; write it without quotes";
+                return g_strdup("; write it without quotes");
         if (is_string && g_str_has_suffix(expected, "number") &&
             g_regex_match_simple("^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$", text, G_REGEX_DOLLAR_ENDONLY, 0))
-                return "; write it without quotes";
+                return g_strdup("; write it without quotes");
+        if (is_string && g_str_has_prefix(expected, "an array of "))
+                return list_hint(text);
+        if (is_string && g_str_equal(expected, "an array") && g_regex_match_simple("^[A-Za-z_]\\w*$", text, 0, 0))
+                return g_strdup_printf("; write [\"%s\"], or \"{%s}\" for a variable", text, text);
+        if (type == json_type_int && g_str_has_prefix(expected, "an array"))
+                return g_strdup_printf("; write [%s]", text);
+        if (type == json_type_object && g_str_equal(expected, "an array"))
+                return g_strdup("; write it in [ ]");
+        if (type == json_type_array && g_str_equal(expected, "an object of strings"))
+                return g_strdup("; write {\"NAME\": \"VALUE\"}");
+        if ((type == json_type_int || type == json_type_double || type == json_type_boolean) &&
+            (g_str_equal(expected, "a string") || g_str_has_prefix(expected, "an expression, ") ||
+             g_str_has_prefix(expected, "code, ")))
+                return g_strdup("; write it in double quotes");
+        if ((type == json_type_object || type == json_type_array) && g_str_has_prefix(expected, "code, "))
+                return g_strdup("; a hook is code in Lua: to run nodes, use a TryCatch, a Fallback or a Finally");
 
-        return "";
+        return g_strdup("");
 }
 
 int param_report_kind(const ParamSetter *setter, const Place *place, const char *expected, json_object *value) {
-        g_autofree char *variable = param_variable_at(setter, place), *shown = value_excerpt(value);
+        g_autofree char *variable = param_variable_at(setter, place), *shown = value_excerpt(value), *hint = NULL;
 
         if (variable)
                 return param_report(setter, place, "expected %s, but {%s} is %s", expected, variable, shown);
 
-        return param_report(setter, place, "expected %s, not %s%s", expected, shown, quotes_hint(expected, value));
+        hint = setter->origin ? NULL : form_hint(expected, value);
+        return param_report(setter, place, "expected %s, not %s%s", expected, shown, hint ?: "");
 }
 
 int param_report_object(const ParamSetter *setter, const Place *place, const Param *param, json_object *value) {
@@ -189,13 +222,31 @@ int param_report_bare_number(const ParamSetter *setter, const Place *place, json
                             shown);
 }
 
+static const char *span_hint(const char *text) {
+        static const struct {
+                const char *pattern, *hint;
+        } hints[] = {
+                { "^[0-9. ]+$", "; it has no unit" },
+                { "^(for)?ever$|^inf$|^infinite$|^never$|^none$|^unlimited$", "; no limit is \"infinity\"" },
+                { "\\*|^@|^[a-z]+ly$", "; a timer unit starts a tree at a time: see btd-run@.service(8)" },
+                { "^[0-9]+:[0-9]", "; hours, minutes and seconds are \"1h 30min 5s\"" },
+                { "^[0-9.]+ ?[a-z]+ ?[0-9]+$", "; its last number has no unit" },
+                { "^[0-9.]+ ?[A-Za-z]", "; units are us, ms, s, min, h, d, w, M (months) and y" },
+                { "^-[0-9]", "; it cannot be negative" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(hints); i++)
+                if (g_regex_match_simple(hints[i].pattern, text, G_REGEX_DOLLAR_ENDONLY, 0))
+                        return hints[i].hint;
+
+        return "";
+}
+
 int param_report_bad_span(const ParamSetter *setter, const Place *place, json_object *value) {
         g_autofree char *shown = value_excerpt(value);
-        const char *text = json_object_get_string(value);
-        bool no_unit = *text && text[strspn(text, "0123456789. ")] == 0;
 
         return param_report(setter, place, "%s is not " PARAM_SPAN_EXPECTED "%s", shown,
-                            no_unit ? "; it has no unit" : "");
+                            span_hint(json_object_get_string(value)));
 }
 
 int param_report_long_span(const ParamSetter *setter, const Place *place, json_object *value) {

@@ -63,6 +63,13 @@ static bool as_integer(json_object *value, int64_t *ret_number, bool *ret_fits) 
         return !*ret_fits || (double) *ret_number == number;
 }
 
+/* Such as "forever". */
+static bool is_word(json_object *value) {
+        const char *text = json_object_get_string(value);
+
+        return is_string(value) && *text && text[strspn(text, G_CSET_a_2_z)] == 0;
+}
+
 static int set_int(const ParamSetter *setter, const Place *place, const Param *param, int64_t *field,
                    json_object *value) {
         int64_t number;
@@ -71,7 +78,10 @@ static int set_int(const ParamSetter *setter, const Place *place, const Param *p
         if (param_may_be_anything(setter, value))
                 return 0;
         if (!as_integer(value, &number, &fits))
-                return param_report_kind(setter, place, "a whole number", value);
+                return param->min == -1 && !setter->origin && is_word(value)
+                               ? param_report(setter, place, "expected a whole number, not \"%s\"; -1 means no limit",
+                                              json_object_get_string(value))
+                               : param_report_kind(setter, place, "a whole number", value);
         if (!fits || (param_has_min(param) && number < param->min) || (param_has_max(param) && number > param->max))
                 return param_report_range(setter, place, param, value);
 
@@ -198,6 +208,13 @@ static int set_span(const ParamSetter *setter, const Place *place, const Param *
         if ((param->positive && usec == 0) || (param->min > 0 && usec < (uint64_t) param->min) ||
             (param->max > 0 && usec > (uint64_t) param->max))
                 return param_report_range(setter, place, param, value);
+        if (g_regex_match_simple("\\dM\\b", text, 0, 0))
+                setter->report(&(ParamFinding){ .place = place,
+                                                .trap = true,
+                                                .text = g_strdup_printf("\"%s\": M are months; minutes are \"min\" "
+                                                                        "or \"m\"",
+                                                                        text) },
+                               setter->userdata);
 
         *field = usec;
         return 0;
@@ -380,7 +397,8 @@ static char *get_lines(const ParamSetter *setter, const Place *place, const char
 
         for (size_t i = 0; i < n; i++) {
                 Place line = { .parent = place, .index = i };
-                const char *text = get_text(setter, &line, "a line, a string", json_object_array_get_idx(value, i));
+                const char *text =
+                        get_text(setter, &line, "code, a string for each line", json_object_array_get_idx(value, i));
 
                 wrong = wrong || !text;
                 g_string_append_printf(lines, "%s%s", i > 0 ? "\n" : "", text ?: "");

@@ -323,6 +323,10 @@ static bool read_word(TextReader *reader) {
                 }
 
         shown = excerpt(start, (size_t) (p - start));
+        for (TextKind kind = TEXT_NULL; kind <= TEXT_TRUE; kind++)
+                if (g_ascii_strcasecmp(words[kind], shown) == 0)
+                        return fail(reader, start, "'%s' is not a value; did you mean '%s'?", shown, words[kind]);
+
         return fail(reader, start, "'%s' is not a value; a string is written in double quotes", shown);
 }
 
@@ -405,6 +409,8 @@ static bool read_value(TextReader *reader, const char *expected) {
 
 /* Reads the key and the colon of a member; the value follows. */
 static bool read_key(TextReader *reader, const char *expected) {
+        if (*reader->p == '#')
+                return fail(reader, reader->p, "a comment begins with '//' or '/*'");
         if (*reader->p != '"')
                 return unexpected(reader, expected);
         if (!read_string(reader) || !skip_space(reader))
@@ -457,8 +463,34 @@ static bool read_behind_value(TextReader *reader, const char **ret_comma) {
         }
 }
 
+/* Files of other formats, by their first characters. */
+static const struct {
+        const char *pattern, *name;
+} other_formats[] = {
+        { "^\\s*<[?!\\w]", "XML" },
+        { "^#!", "a script" },
+        { "^\\s*([#;].*\\n\\s*)*\\[[A-Z]\\w*\\][ \\t]*\\n", "a unit file" },
+        { "^\\s*(#.*\\n\\s*)*([*0-9/,@-]+[ \\t]+){5}", "a crontab" },
+        { "^\\s*(#.*\\n\\s*)*(---\\s|- |\\w[\\w-]*:\\s)", "YAML" },
+};
+
+static bool check_format(TextReader *reader) {
+        const char *first = reader->text + strspn(reader->text, " \t\r\n");
+
+        if (*first == '{' || *first == '/')
+                return true;
+
+        for (size_t i = 0; i < G_N_ELEMENTS(other_formats); i++)
+                if (g_regex_match_simple(other_formats[i].pattern, reader->text, 0, 0))
+                        return fail(reader, reader->text,
+                                    "this looks like %s; a tree file is JSON, and starts with {\"btd\": 1, ...}",
+                                    other_formats[i].name);
+
+        return true;
+}
+
 static bool read_all(TextReader *reader) {
-        if (!skip_space(reader))
+        if (!check_format(reader) || !skip_space(reader))
                 return false;
         if (reader->p == reader->end)
                 return fail(reader, reader->text, "the file is empty; a tree file starts with {\"btd\": 1, ...}");

@@ -73,12 +73,15 @@ static const struct {
           "t:1:40: error: test: the end expected near '='; 'equal' is '==' (in Do)" },
         { "{'btd':1,'root':{'type':'Do','outputs':{'a':'1','b':'(','c':3}}}",
           "t:1:55: error: outputs.b: unexpected symbol at the end (in Do)\n"
-          "t:1:61: error: outputs.c: expected an expression, a string or an array of lines, not 3 (in Do)" },
+          "t:1:61: error: outputs.c: expected an expression, a string or an array of lines, not 3; write it in "
+          "double quotes (in Do)" },
         { "{'btd':1,'root':{'type':'Do','outputs':5}}",
-          "t:1:40: error: outputs: expected an array of strings, not 5 (in Do)" },
+          "t:1:40: error: outputs: expected an array of strings, not 5; write [5] (in Do)" },
         { "{'btd':1,'root':{'type':'Do','test':true,'code':['x = 1',2]}}",
-          "t:1:37: error: test: expected an expression, a string or an array of lines, not true (in Do)\n"
-          "t:1:58: error: code[1]: expected a line, a string, not 2 (in Do)" },
+          "t:1:37: error: test: expected an expression, a string or an array of lines, not true; write it in double "
+          "quotes (in Do)\n"
+          "t:1:58: error: code[1]: expected code, a string for each line, not 2; write it in double "
+          "quotes (in Do)" },
         { "{'btd':1,'root':{'type':'Do','code':['x = 1','','y = \\\"a\\\" .. )'],'test':['x ==','  zz'],'while':[]}}",
           "t:1:63: error: code: unexpected symbol near ')' (in Do)\n"
           "t:1:85: error: test: nothing sets the variable 'zz'; if it comes from outside, declare it in 'inputs' (in "

@@ -111,7 +111,7 @@ static void test_bad(void) {
                 { "{} /* x", 3, "this comment is not closed; it ends with '*/'" },
                 { "{} /", 3, "a comment begins with '//' or '/*'" },
                 { "{} /*/", 3, "this comment is not closed; it ends with '*/'" },
-                { "{ # x\n}", 2, "expected a key in double quotes, or '}', not '#'" },
+                { "{ # x\n}", 2, "a comment begins with '//' or '/*'" },
 
                 { "{} {}", 3, "unexpected text after the end of the file's value" },
                 { "{}}", 2, "unexpected text after the end of the file's value" },
@@ -153,7 +153,7 @@ static void test_bad(void) {
                 { "\"a\\udc00\"", 2, "'\\udc00' is the second half of a character without the first" },
 
                 { "nul", 0, "'nul' is not a value; a string is written in double quotes" },
-                { "True", 0, "'True' is not a value; a string is written in double quotes" },
+                { "True", 0, "'True' is not a value; did you mean 'true'?" },
                 { "[NaN]", 1, "'NaN' is not a value; a string is written in double quotes" },
                 { "truefalse", 0, "'truefalse' is not a value; a string is written in double quotes" },
                 { "01", 0, "a number does not begin with 0" },

@@ -305,13 +305,14 @@ static void test_wrong_nodes(void) {
                      "success_count: 5 is higher than the number of children, 2");
         assert_error(CONTROL("Fallback", "", CONTROL("ParallelAll", ", \"max_failures\": 3", ACT ", " ACT) ", " ACT),
                      "max_failures: 3 is higher than the number of children, 2");
-        assert_error(CONTROL("Sequence", "", "{ \"type\": \"Bad\", \"skip_if\": 5 }, " ACT),
-                     "skip_if: expected an expression, a string or an array of lines, not 5");
+        assert_error(
+                CONTROL("Sequence", "", "{ \"type\": \"Bad\", \"skip_if\": 5 }, " ACT),
+                "skip_if: expected an expression, a string or an array of lines, not 5; write it in double quotes");
         assert_error(
                 CONTROL("Sequence", "", CONTROL("Fallback", "", "{ \"type\": \"Bad\", \"colour\": 5 }, " BAD) ", " ACT),
                 "unknown key 'colour'; 'btctl types Bad' lists what a Bad takes");
         assert_error(DECORATOR("WaitFor", "", "{ \"type\": \"Check\", \"while\": 5 }"),
-                     "while: expected an expression, a string or an array of lines, not 5");
+                     "while: expected an expression, a string or an array of lines, not 5; write it in double quotes");
 }
 
 /* What is known of a node is handed up: each of these stands first in a Sequence, before an Act. */

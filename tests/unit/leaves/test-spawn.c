@@ -254,7 +254,8 @@ static void test_bad_parameters(void) {
                 "a digit");
         assert_refused("\"argv\": [\"true\"], \"success_exit\": [256]",
                        "success_exit[0]: 256 is out of range; it must be between 0 and 255");
-        assert_refused("\"argv\": [\"true\"], \"success_exit\": 3", "success_exit: expected an array, not 3");
+        assert_refused("\"argv\": [\"true\"], \"success_exit\": 3",
+                       "success_exit: expected an array, not 3; write [3]");
         assert_refused("\"argv\": [\"true\"], \"properties\": { \"Nice\": 1 }",
                        "properties: cannot be given together with \"as\": \"child\"; only a unit has properties");
 }

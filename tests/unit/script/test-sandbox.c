@@ -139,7 +139,7 @@ static void test_members_that_are_not_there(void) {
                 g_autofree char *value = evaluate(code), *method = g_strdup_printf("(''). %s == nil", names[i][1]);
                 g_autofree char *method_value = evaluate(method);
 
-                g_assert_cmpstr(value, ==, expected);
+                g_assert_true(g_str_has_prefix(value, expected)); /* perhaps with a hint */
                 g_assert_cmpstr(method_value, ==, "true");
         }
 }

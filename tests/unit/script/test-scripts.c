@@ -366,7 +366,7 @@ static void test_run(void) {
                 { "x = 1; y = 1 / 0", "x = 1; y = 1 / 0: y: infinity (the result of 1/0) is not a JSON number" },
                 { "x = 1; config.self = config", "x = 1; config.self = config: config.self: a table that contains "
                                                  "itself cannot be stored in a variable" },
-                { "function x() end", "function x() end: x: a function cannot be stored in a variable" },
+                { "x = function() end", "x = function() end: x: a function cannot be stored in a variable" },
                 { "local s = 'x' .. x", "local s = 'x' .. x: attempt to concatenate a nil value (x is not set)" },
         };
 
