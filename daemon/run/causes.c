@@ -101,9 +101,14 @@ GArray *causes_nodes(const Causes *causes) {
         return nodes;
 }
 
-/* Its text has all that is below it. */
+/* Its text has all that is below it, as that of a Parallel with several children that failed. */
 static bool tells_all(const Cause *cause) {
-        return g_str_equal(cause->kind, CAUSE_ALL_FAILED);
+        json_object *failed;
+
+        return g_str_equal(cause->kind, CAUSE_ALL_FAILED) ||
+               (g_str_equal(cause->kind, CAUSE_THRESHOLD) &&
+                json_object_object_get_ex(cause->facts, "children", NULL) &&
+                json_object_object_get_ex(cause->facts, "failed", &failed) && json_object_get_int64(failed) > 1);
 }
 
 static bool reports_element(const Tree *tree, const Cause *cause) {
@@ -260,7 +265,8 @@ Cause *reason_of_all_elements(const Machine *machine, NodeId for_each, const Cau
         Cause *cause;
 
         machine_elements(machine, for_each, &n, &failed);
-        text = failed == n
+        text = n == 1 ? g_strdup_printf("failed for %s", failures->text)
+               : failed == n
                        ? g_strdup_printf("all %" PRIu32 " elements failed: %s", n, failures->text)
                        : g_strdup_printf("%" PRIu32 " of %" PRIu32 " elements failed: %s", failed, n, failures->text);
         cause = cause_new(

@@ -179,29 +179,11 @@ static uint32_t count_children(const NodeHistory *history, NodeId node, Status s
         return n;
 }
 
-static Cause *threshold_cause(const NodeHistory *history, NodeId node) {
-        uint32_t n = history->tree->nodes[node].n_children, n_failed = count_children(history, node, STATUS_FAILURE),
-                 n_succeeded = count_children(history, node, STATUS_SUCCESS);
-        g_autofree char *text = n_failed > 0
-                                        ? g_strdup_printf("%" PRIu32 " of its %" PRIu32 " children failed", n_failed, n)
-                                        : g_strdup("not enough of its children succeeded");
-
-        return cause_new(CAUSE_THRESHOLD,
-                         facts_new("children", json_object_new_int64(n), "failed", json_object_new_int64(n_failed),
-                                   "succeeded", json_object_new_int64(n_succeeded), NULL),
-                         text);
-}
-
-/* "all 2 children failed: Eth: timed out after 5s; Wifi: exited with status 1". NULL: one child alone. */
-static Cause *all_failed_cause(const NodeHistory *history, NodeId node) {
+/* ": Eth: timed out after 5s; Wifi: exited with status 1" */
+static void append_failures(const NodeHistory *history, NodeId node, GString *text) {
         const Node *nodes = history->tree->nodes;
-        g_autoptr(GString) text = g_string_new(NULL);
-        uint32_t n = count_children(history, node, STATUS_FAILURE), n_told = 0;
+        uint32_t n_told = 0;
 
-        if (n < 2)
-                return NULL;
-
-        g_string_append_printf(text, "%s%" PRIu32 " children failed", n == nodes[node].n_children ? "all " : "", n);
         for (NodeId child = node + 1; child < nodes[node].end && text->len < CAUSE_TEXT_MAX; child = nodes[child].end)
                 if (node_history_has_reached(history, node, child, STATUS_FAILURE)) {
                         const Cause *cause = causes_get(&history->causes, child);
@@ -209,7 +191,38 @@ static Cause *all_failed_cause(const NodeHistory *history, NodeId node) {
 
                         g_string_append_printf(text, "%s%s", n_told++ > 0 ? "; " : ": ", told);
                 }
+}
 
+/* If several children failed, the text has all of them; otherwise, the cause of the child follows. */
+static Cause *threshold_cause(const NodeHistory *history, NodeId node) {
+        uint32_t n = history->tree->nodes[node].n_children, n_failed = count_children(history, node, STATUS_FAILURE),
+                 n_succeeded = count_children(history, node, STATUS_SUCCESS);
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        if (n_failed == 0)
+                g_string_assign(text, "not enough of its children succeeded");
+        else
+                g_string_printf(text, "%" PRIu32 " of its %" PRIu32 " children failed", n_failed, n);
+        if (n_failed > 1)
+                append_failures(history, node, text);
+
+        return cause_new(CAUSE_THRESHOLD,
+                         facts_new("children", json_object_new_int64(n), "failed", json_object_new_int64(n_failed),
+                                   "succeeded", json_object_new_int64(n_succeeded), NULL),
+                         text->str);
+}
+
+/* "all 2 children failed: Eth: timed out after 5s; Wifi: exited with status 1". NULL: one child alone. */
+static Cause *all_failed_cause(const NodeHistory *history, NodeId node) {
+        const Node *nodes = history->tree->nodes;
+        g_autoptr(GString) text = g_string_new(NULL);
+        uint32_t n = count_children(history, node, STATUS_FAILURE);
+
+        if (n < 2)
+                return NULL;
+
+        g_string_append_printf(text, "%s%" PRIu32 " children failed", n == nodes[node].n_children ? "all " : "", n);
+        append_failures(history, node, text);
         return cause_new(CAUSE_ALL_FAILED, facts_new("children", json_object_new_int64(n), NULL), text->str);
 }
 

@@ -507,6 +507,14 @@ def test_the_streams_of_a_process_are_files(machine):
     assert machine.client.variables(path)["said"] == "one.two.two."
 
 
+@pytest.mark.parametrize("kind", ["Spawn", "Command"])
+def test_errors_are_told_without_the_output(machine, kind):
+    machine.load("quiet", {"type": kind, "name": "Q", "argv": ["sh", "-c", "echo out; echo 'no room' >&2; exit 3"],
+                           "properties": {"StandardOutput": "null"}})
+    _, path = machine.client.start("quiet")
+    assert machine.client.finish(path) == ("failure", "Q: exited with status 3: no room")
+
+
 def test_files_outside_of_the_sandbox(machine):
     """Of the kernel, and where btd cannot write itself."""
     machine.load("write", {"type": "Sequence", "children": [

@@ -654,8 +654,7 @@ static int open_fds(Execution *execution, bool as_unit, int fds[static 3]) {
         const SpawnParams *params = execution->params;
         /* Do its errors go to the journal only if btd passes them on, though nothing else needs them? */
         bool passes_errors = (!as_unit || execution->leaf->type->class == NODE_CONDITION) &&
-                             !json_object_object_get(params->properties, "StandardError") &&
-                             !json_object_object_get(params->properties, "StandardOutput");
+                             !json_object_object_get(params->properties, "StandardError");
         int r = 0;
 
         if (params->input)

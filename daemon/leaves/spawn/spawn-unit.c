@@ -82,7 +82,7 @@ static int append_fds(sd_bus_message *message, const SpawnRequest *request) {
                 "StandardErrorFileDescriptor",
         };
         const int *fds = request->fds;
-        json_object *given = NULL;
+        json_object *given = NULL, *output = NULL;
         const char *other = "null";
         int r = 0;
 
@@ -100,6 +100,11 @@ static int append_fds(sd_bus_message *message, const SpawnRequest *request) {
         if (r >= 0 && fds[STDOUT_FILENO] >= 0 && fds[STDERR_FILENO] < 0)
                 r = sd_bus_message_append(message, "(sv)(sv)", "StandardOutput", "s", other, "StandardError", "s",
                                           "journal");
+
+        /* Nor to the file of standard output: what a failed program says belongs to the cause. */
+        json_object_object_get_ex(request->params->properties, "StandardOutput", &output);
+        if (r >= 0 && output && fds[STDERR_FILENO] < 0)
+                r = sd_bus_message_append(message, "(sv)", "StandardError", "s", "journal");
 
         return r;
 }

@@ -92,7 +92,8 @@ static void test_cause_of_a_parallel(void) {
         run_stage_assert_state(stage, 4, "halting", "halting");
         run_stage_assert_node(stage, 0, STATUS_RUNNING, "ends when C has stopped");
         run_stage_end(stage, "C", STATUS_FAILURE, "too late");
-        run_stage_assert_finished(stage, STATUS_FAILURE, "P/Inverter: D succeeded");
+        run_stage_assert_finished(stage, STATUS_FAILURE,
+                                  "P: 2 of its 3 children failed: Sequence/A: first; Inverter: D succeeded");
         run_stage_assert_node(stage, 4, STATUS_HALTED, NULL);
 }
 
