@@ -675,11 +675,16 @@ void call_undo(Call *call, sd_bus_message *undo) {
 #define RETRY_MSEC_MIN 100u
 #define RETRY_MSEC_MAX 10000u
 
+/* How long a bus may take to reply to Hello. sd-bus waits 90 s for one that says nothing, and then reports that the
+ * connection was reset. */
+#define CONNECT_MSEC 25000u
+
 struct Connection {
         GMainContext *context;
         char *name, *address;
         sd_bus *bus;
         GSource *source; /* of the bus, while it is open */
+        GSource *limit;  /* until the bus has replied to Hello */
         GSource *retry;  /* while it is not */
         GSource *tell;   /* while a listener must still be told that it is not */
         int error;       /* why it is not; 0: not known yet */
@@ -790,11 +795,21 @@ static void connection_retry_later(Connection *connection, int error) {
         listeners_tell_later(connection);
 }
 
+static gboolean on_limit(void *userdata) {
+        Connection *connection = userdata;
+
+        source_drop(&connection->limit);
+        source_drop(&connection->source);
+        connection_retry_later(connection, -ETIMEDOUT);
+        return G_SOURCE_REMOVE;
+}
+
 /* Calls in flight fail, waiting calls keep waiting. */
 static void connection_lost(Connection *connection) {
         int error = bus_source_error(connection->source);
         Calls *calls = connection->calls;
 
+        source_drop(&connection->limit);
         connection_retry_later(connection, error);
         source_drop(&connection->source);
         if (!connection->ready)
@@ -825,6 +840,7 @@ static gboolean on_bus(void *userdata) {
                 if (connection->warned)
                         log_notice("connected to bus '%s'", connection->name);
                 connection->warned = false;
+                source_drop(&connection->limit);
                 connection->ready = true;
                 connection->error = 0;
                 connection->retry_msec = RETRY_MSEC_MIN;
@@ -885,6 +901,10 @@ static void connection_open(Connection *connection) {
         bus_source_pace(connection->source, connection->patience);
         g_source_set_callback(connection->source, on_bus, connection, NULL);
         g_source_attach(connection->source, connection->context);
+
+        connection->limit = g_timeout_source_new(CONNECT_MSEC);
+        g_source_set_callback(connection->limit, on_limit, connection, NULL);
+        g_source_attach(connection->limit, connection->context);
 }
 
 Connection *connection_new(GMainContext *context, const char *name, const char *address) {
@@ -942,6 +962,7 @@ void connection_free(Connection *connection) {
         calls_free(connection->calls);
 
         source_drop(&connection->tell);
+        source_drop(&connection->limit);
         source_drop(&connection->retry);
         source_drop(&connection->source);
         sd_bus_close_unref(connection->bus);

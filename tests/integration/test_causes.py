@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 
@@ -74,6 +75,20 @@ def test_a_bus_that_cannot_be_reached(btd, node, text):
     _, path = btd.client.start("far")
     btd.client.finish(path)
     assert chain_of(btd, path)[-1]["text"] == text
+
+
+def test_a_bus_that_says_nothing(btd, clock, tmp_path):
+    """It is not connected, and not refused either."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "silent"))
+        listener.listen(5)
+        address = f"unix:path={tmp_path}/silent"
+        btd.tree("silent", {"type": "DBusName", "name": "org.example.A", "bus": address})
+        btd.start(env=clock.env)
+        path = btd.client.start("silent")[1]
+        clock.advance(btd, 26)
+        btd.client.finish(path)
+        assert chain_of(btd, path)[-1]["text"] == f"cannot connect to the bus '{address}': Connection timed out"
 
 
 SERVICE = """
