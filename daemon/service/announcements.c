@@ -16,6 +16,8 @@
 
 /* How many events of one input are sent at most: making them delays other runs. The rest is in the run record. */
 #define EVENTS_MAX 1024u
+/* How long btd still watches runs for nobody: to begin and to end that takes time for each run. */
+#define UNWATCH_SECONDS 1
 /* How many events one signal has at most. */
 #define EVENTS_PART 256u
 
@@ -29,6 +31,7 @@ struct Announcements {
         bool nodes, events;  /* what is watched for subscribers */
         GHashTable *pending; /* run -> Pending: events that are not sent yet */
         GSource *sending;    /* sends them; NULL: there are none */
+        GSource *unwatching; /* ends what nobody wants; NULL: all is wanted */
 };
 
 /* The events of a run since the last signal. */
@@ -135,9 +138,27 @@ static void set_watched(Announcements *announcements, bool nodes, bool events) {
         announcements->events = events;
 }
 
-void announcements_watch(Announcements *announcements) {
+static gboolean on_unwatch(void *userdata) {
+        Announcements *announcements = userdata;
+
+        g_clear_pointer(&announcements->unwatching, g_source_unref);
         set_watched(announcements, subscribers_any(announcements->subscribers, SUBSCRIBED_NODES),
                     subscribers_any(announcements->subscribers, SUBSCRIBED_EVENTS));
+        return G_SOURCE_REMOVE;
+}
+
+/* A program may subscribe and unsubscribe all the time. */
+void announcements_watch(Announcements *announcements) {
+        bool nodes = subscribers_any(announcements->subscribers, SUBSCRIBED_NODES),
+             events = subscribers_any(announcements->subscribers, SUBSCRIBED_EVENTS);
+
+        set_watched(announcements, announcements->nodes || nodes, announcements->events || events);
+        if (announcements->unwatching || (announcements->nodes == nodes && announcements->events == events))
+                return;
+
+        announcements->unwatching = g_timeout_source_new_seconds(UNWATCH_SECONDS);
+        g_source_set_callback(announcements->unwatching, on_unwatch, announcements, NULL);
+        g_source_attach(announcements->unwatching, announcements->context);
 }
 
 void announcements_tell_missed(Announcements *announcements, const char *name, const char *run_id) {
@@ -357,6 +378,10 @@ void announcements_free(Announcements *announcements) {
         if (announcements->sending) {
                 g_source_destroy(announcements->sending);
                 g_source_unref(announcements->sending);
+        }
+        if (announcements->unwatching) {
+                g_source_destroy(announcements->unwatching);
+                g_source_unref(announcements->unwatching);
         }
         g_free(announcements);
 }
