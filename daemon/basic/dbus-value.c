@@ -435,8 +435,8 @@ static int read_marked(const Reader *reader, json_object **ret_value, char **ret
                 *ret_error = g_strdup("it is " JSON_TOO_DEEP);
                 return -EINVAL;
         }
-        shown = excerpt(text, length);
-        *ret_error = g_strdup_printf("a structure (s) is JSON text, but this is not JSON: '%s'", shown);
+        /* It may be a secret, and the message is logged. */
+        *ret_error = g_strdup_printf("a structure (s) is JSON text, but its text (%zu bytes) is not JSON", length);
         return -EINVAL;
 }
 

@@ -712,11 +712,11 @@ def test_variables_of_other_types_are_converted(btd, kind, given, value):
 
 
 @pytest.mark.parametrize("variant, told", [
-    (GLib.Variant("(s)", ("no json",)), "a structure (s) is JSON text, but this is not JSON: 'no json'"),
-    (GLib.Variant("(s)", ("",)), "a structure (s) is JSON text, but this is not JSON: ''"),
-    (GLib.Variant("(s)", ("1 2",)), "a structure (s) is JSON text, but this is not JSON: '1 2'"),
+    (GLib.Variant("(s)", ("no json",)), "a structure (s) is JSON text, but its text (7 bytes) is not JSON"),
+    (GLib.Variant("(s)", ("",)), "a structure (s) is JSON text, but its text (0 bytes) is not JSON"),
+    (GLib.Variant("(s)", ("1 2",)), "a structure (s) is JSON text, but its text (3 bytes) is not JSON"),
     (GLib.Variant("(s)", ("[" * 101,)), "it is nested more than 100 levels deep"),
-    (GLib.Variant("av", [GLib.Variant("(s)", ("nul",))]), "a structure (s) is JSON text, but this is not JSON: 'nul'"),
+    (GLib.Variant("av", [GLib.Variant("(s)", ("nul",))]), "a structure (s) is JSON text, but its text (3 bytes) is not JSON"),
     (GLib.Variant("(s)", ("99999999999999999999999",)),
      "the number 99999999999999999999999 is neither a 64-bit integer nor a finite double"),
     (GLib.Variant("(s)", ('{"a\\"1e999": [1, -1e400]}',)), "the number -1e400 is neither a 64-bit integer nor a finite double"),
