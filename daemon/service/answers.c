@@ -9,6 +9,7 @@
 #include "service/answers.h"
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "service/credentials.h"
 #include "service/errors.h"
 #include "service/turns.h"
@@ -29,7 +30,7 @@ struct Answers {
         const struct Waiting *probing; /* the bus is asked how fast it reads, for this answer; NULL: it is not */
         int64_t slow_until;            /* monotonic: before that, no long one is sent to such a user */
         bool open;
-        unsigned max;
+        unsigned max, waits_of_user; /* calls of a connection; waits of a user with a share */
         void *userdata;
 };
 
@@ -379,7 +380,7 @@ static bool may_answer(uint32_t uid, void *userdata) {
         return user_has_room(users_get(answers->users, uid), USE_UNREAD, 0) && answers->n_unread <= UNREAD_OF_ALL_MAX;
 }
 
-Answers *answers_new(Connection *connection, Users *users, unsigned max, void *userdata) {
+Answers *answers_new(Connection *connection, Users *users, const Limits *limits, void *userdata) {
         Answers *answers = g_new0(Answers, 1);
 
         answers->connection = connection;
@@ -388,7 +389,8 @@ Answers *answers_new(Connection *connection, Users *users, unsigned max, void *u
         answers->unread = g_ptr_array_new_with_free_func(unread_free);
         answers->askers = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, asker_free);
         answers->users = users;
-        answers->max = max;
+        answers->max = limits->max[LIMIT_CALLS_OF_A_CALLER];
+        answers->waits_of_user = limits->max[LIMIT_RUNS_OF_A_CALLER];
         answers->userdata = userdata;
         return answers;
 }
@@ -411,6 +413,61 @@ void answers_open(Answers *answers) {
         turns_open(answers->turns);
 }
 
+static unsigned count_waits(const Answers *answers, uint32_t uid) {
+        const Asker *asker;
+        unsigned n = 0;
+
+        TABLE_FOREACH(asker, answers->askers)
+                n += asker->uid == uid ? asker->n_waits : 0;
+
+        return n;
+}
+
+static bool is_of_asker(const Asker *one, const Asker *other) {
+        return one == other;
+}
+
+static bool is_of_user(const Asker *one, const Asker *other) {
+        return one->uid == other->uid;
+}
+
+/* The oldest one may be of a call that its caller has given up, about which D-Bus tells nothing. */
+static void end_oldest_wait(Answers *answers, const Asker *asker, bool (*is_with)(const Asker *one, const Asker *other),
+                            const sd_bus_error *error) {
+        for (const GList *link = answers->waiting.head; link; link = link->next) {
+                Waiting *waiting = link->data;
+
+                if (!waiting->kind->is_wait || !is_with(waiting->asker, asker))
+                        continue;
+
+                (void) sd_bus_reply_method_error(waiting->answer.question, error);
+                waiting_free(waiting);
+                return;
+        }
+}
+
+/* Leaves room for so many more waits of the connection, and of its user: all are looked at whenever a run ends. */
+static void limit_waits(Answers *answers, const Asker *asker, unsigned more) {
+        g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL, of_user = SD_BUS_ERROR_NULL;
+        unsigned n;
+
+        if (asker->n_waits + more > answers->max) {
+                (void) refuse_call(answers, &error);
+                end_oldest_wait(answers, asker, is_of_asker, &error);
+        }
+        if (asker->slot || !limits_bind(asker->uid))
+                return;
+
+        n = count_waits(answers, asker->uid) + more;
+        if (n > answers->waits_of_user)
+                (void) sd_bus_error_setf(&of_user, ERROR_LIMIT_EXCEEDED,
+                                         "%u of your calls wait for runs, which is the limit; end one of your programs "
+                                         "that wait",
+                                         answers->waits_of_user);
+        for (; n > answers->waits_of_user; n--)
+                end_oldest_wait(answers, asker, is_of_user, &of_user);
+}
+
 /* Its calls can have their turns now. If the bus does not tell who it is, it is a user of its own. */
 static int on_asker_known(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
         Asker *asker = userdata;
@@ -421,6 +478,7 @@ static int on_asker_known(sd_bus_message *reply, void *userdata, sd_bus_error *u
 
         asker->slot = sd_bus_slot_unref(asker->slot);
         asker->uid = known ? credentials.uid : UINT32_MAX;
+        limit_waits(answers, asker, 0);
         for (GList *link = answers->waiting.head, *next; link; link = next) {
                 Waiting *waiting = link->data;
 
@@ -474,24 +532,6 @@ void answers_retry(Answers *answers) {
         }
 }
 
-/* Makes room for another wait: the oldest one may be of a call that its caller has given up, about which D-Bus tells
- * nothing. */
-static void give_up_wait(Answers *answers, const Asker *asker) {
-        for (const GList *link = asker->n_waits < answers->max ? NULL : answers->waiting.head; link;
-             link = link->next) {
-                Waiting *waiting = link->data;
-                g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
-
-                if (!waiting->kind->is_wait || waiting->asker != asker)
-                        continue;
-
-                (void) refuse_call(answers, &error);
-                (void) sd_bus_reply_method_error(waiting->answer.question, &error);
-                waiting_free(waiting);
-                return;
-        }
-}
-
 int answers_add(Answers *answers, sd_bus_message *message, const AnswerKind *kind, sd_bus_error *ret_error) {
         Asker *asker = asker_of(answers, sd_bus_message_get_sender(message));
         /* A refusal of a user waits for its turn, so that refusals cannot flood the bus. */
@@ -499,7 +539,7 @@ int answers_add(Answers *answers, sd_bus_message *message, const AnswerKind *kin
         Waiting *waiting;
 
         if (kind->is_wait)
-                give_up_wait(answers, asker);
+                limit_waits(answers, asker, 1);
         else if (asker->n_calls >= (has_turn ? 2 : 1) * answers->max)
                 return refuse_call(answers, ret_error);
 

@@ -69,9 +69,9 @@ struct AnswerKind {
         void (*end)(Answer *answer); /* also called if the answer is dropped after begin(); may be NULL */
 };
 
-/* users: NULL: nobody has a share. max: limit of pending calls per caller; further calls are refused. userdata: for the
- * handlers. */
-Answers *answers_new(Connection *connection, Users *users, unsigned max, void *userdata);
+/* users: NULL: nobody has a share. limits: of the pending calls of a connection, after which calls are refused, and of
+ * the waits of a user, of which the oldest ends. userdata: for the handlers. */
+Answers *answers_new(Connection *connection, Users *users, const Limits *limits, void *userdata);
 /* Drops pending calls without a reply. */
 void answers_free(Answers *answers);
 

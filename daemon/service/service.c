@@ -427,8 +427,7 @@ static void on_connected(Connection *connection, void *userdata) {
         published->workers = service->workers;
         published->replayers = service->replayers;
         /* Create the answers before the operations, so that reads are answered before something changes. */
-        published->answers = answers_new(connection, manager_users(service->manager),
-                                         limits->max[LIMIT_CALLS_OF_A_CALLER], published);
+        published->answers = answers_new(connection, manager_users(service->manager), limits, published);
         published->operations =
                 operations_new(service->context, publication->bus, service->workers, manager_users(service->manager),
                                limits->max[LIMIT_CALLS_OF_A_CALLER], permits, published);

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 
 import pytest
 
@@ -86,3 +87,42 @@ def test_any_call(btd_own_bus, user, tmp_path):
     assert not done if user == "nobody" else len(done) > len(CHANGES) / 2
     warnings = [line for line in btd.log().splitlines() if not re.search(r": failed after .*: forced by UID 0", line)]
     assert warnings == []
+
+
+WAITS = """
+import sys
+from gi.repository import Gio, GLib
+loop, left = GLib.MainLoop(), 3
+def on_reply(bus, result, number):
+    global left
+    try:
+        print(number, bus.call_finish(result).unpack()[0]["status"], flush=True)
+    except GLib.Error as error:
+        print(number, error.message, flush=True)
+    left -= 1
+    if left == 0:
+        loop.quit()
+for number in 1, 2, 3:
+    bus = Gio.DBusConnection.new_for_address_sync(sys.argv[1], Gio.DBusConnectionFlags(9), None, None)
+    bus.call("org.btd1", "/org/btd1", "org.btd1.Manager", "WaitRun", GLib.Variant("(sa{sv})", ("camera.1", {})), None, 0,
+             GLib.MAXINT, None, on_reply, number)
+    bus.call_sync("org.btd1", "/org/btd1", "org.freedesktop.DBus.Peer", "Ping", None, None, 0, -1)
+loop.run()
+"""
+
+
+def test_waits_of_a_user(btd_own_bus):
+    """Over all connections; the oldest one ends. All are looked at whenever a run ends."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to be another user")
+    btd = btd_own_bus
+    btd.tree("camera", SLEEP)
+    btd.start("--limit=runs-of-a-caller=2")
+    btd.client.start("camera")
+    with subprocess.Popen(["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "/usr/bin/python3", "-c", WAITS,
+                           btd.bus.address], stdout=subprocess.PIPE, text=True) as waiting:
+        assert waiting.stdout.readline() == (
+            "1 GDBus.Error:org.btd1.Error.LimitExceeded: 2 of your calls wait for runs, which is the limit; end one of your "
+            "programs that wait\n")
+        btd.client.halt_tree("camera")
+        assert sorted(waiting.stdout) == ["2 halted\n", "3 halted\n"]
