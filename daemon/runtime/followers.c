@@ -244,11 +244,11 @@ static void order_rule(Followers *followers, const Run *run, const FollowerOrder
 
 static void drop(Followers *followers, unsigned i) {
         const FollowerOrder *order = followers->orders->pdata[i];
-        g_autofree char *after = g_strdup(order->after);
+        g_autofree char *after = g_strdup(order->after), *tree = g_strdup(order->tree);
 
         g_ptr_array_remove_index(followers->orders, i);
         save(followers);
-        followers->callbacks->changed(after, followers->userdata);
+        followers->callbacks->changed(after, tree, followers->userdata);
 }
 
 static bool has_ended(const Followers *followers, const FollowerOrder *order) {
@@ -279,7 +279,7 @@ void followers_finished(Followers *followers, const Run *run, bool orders) {
 
 static void carry_out(Followers *followers, FollowerOrder *pending) {
         g_autofree char *starter = g_strconcat("on_finished of ", pending->after, NULL), *why = NULL,
-                        *after = g_strdup(pending->after);
+                        *after = g_strdup(pending->after), *tree = g_strdup(pending->tree);
         const Order order = {
                 .tree = pending->tree,
                 .instance = pending->instance,
@@ -305,7 +305,7 @@ static void carry_out(Followers *followers, FollowerOrder *pending) {
                 g_free(pending->waits_for);
                 pending->waits_for = g_steal_pointer(&why);
         }
-        followers->callbacks->changed(after, followers->userdata);
+        followers->callbacks->changed(after, tree, followers->userdata);
 }
 
 void followers_continue(Followers *followers) {
@@ -373,4 +373,18 @@ char *followers_describe(const Followers *followers, const char *run) {
         }
 
         return text->len > 0 ? g_string_free(g_steal_pointer(&text), FALSE) : NULL;
+}
+
+char *followers_describe_waiting(const Followers *followers, const char *tree) {
+        PTRS_FOREACH(const FollowerOrder, order, followers->orders)
+                if (order->waits_for && g_str_equal(order->tree, tree))
+                        return g_strdup_printf("start after %s waits: %s", order->after, order->waits_for);
+
+        return NULL;
+}
+
+void followers_list(const Followers *followers, GPtrArray *names) {
+        PTRS_FOREACH(const FollowerOrder, order, followers->orders)
+                if (order->waits_for)
+                        g_ptr_array_add(names, g_strdup(order->tree));
 }

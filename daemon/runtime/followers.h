@@ -22,8 +22,8 @@ typedef struct FollowersCallbacks {
         bool (*start)(const Order *order, char **ret_run, char **ret_why, void *userdata);
         /* Does the series of runs with this token continue? */
         bool (*is_live)(const char *tree, const char *instance, const char *token, void *userdata);
-        /* followers_describe() gives another text now. */
-        void (*changed)(const char *run, void *userdata);
+        /* followers_describe() gives another text for the run now, and followers_describe_waiting() for the tree. */
+        void (*changed)(const char *run, const char *tree, void *userdata);
 } FollowersCallbacks;
 
 /* directory: where orders are stored for the next btd, or NULL. */
@@ -47,5 +47,9 @@ unsigned followers_cancel(Followers *followers, const char *run, const char *tre
 
 /* "then starts pager, notify@boot.3.service". The caller frees it. NULL: nothing. */
 char *followers_describe(const Followers *followers, const char *run);
+/* Of the first start of the tree that waits: "start after boot.3 waits: ...". The caller frees it. NULL: none waits. */
+char *followers_describe_waiting(const Followers *followers, const char *tree);
+/* Adds the names of the trees of which a start waits. */
+void followers_list(const Followers *followers, GPtrArray *names);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Followers, followers_free)

@@ -897,12 +897,13 @@ static bool is_follower_live(const char *tree, const char *instance, const char 
                restarts_find_due(manager->restarts, tree, instance, token);
 }
 
-static void on_follower_changed(const char *id, void *userdata) {
+static void on_follower_changed(const char *id, const char *tree, void *userdata) {
         Manager *manager = userdata;
         Run *run = runs_get(manager->runs, id);
 
         if (run)
                 TELL(manager, restart_changed, run);
+        TELL(manager, waiting_changed, tree);
 }
 
 const FollowersCallbacks manager_followers_callbacks = {

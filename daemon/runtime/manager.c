@@ -358,18 +358,18 @@ char *manager_describe_autostart(const Manager *manager, const char *tree) {
 }
 
 char *manager_describe_waiting(const Manager *manager, const char *tree) {
-        char *autostart = manager_describe_autostart(manager, tree);
+        char *text = manager_describe_autostart(manager, tree);
 
-        if (autostart || runs_last(manager->runs, tree, "") || !restarts_find_due(manager->restarts, tree, "", NULL))
-                return autostart;
-
-        return restarts_describe(manager->restarts, tree, "");
+        if (!text && !runs_last(manager->runs, tree, "") && restarts_find_due(manager->restarts, tree, "", NULL))
+                text = restarts_describe(manager->restarts, tree, "");
+        return text ?: followers_describe_waiting(manager->followers, tree);
 }
 
 bool manager_tree_waits(const Manager *manager, const char *tree) {
-        g_autofree char *autostart = manager_describe_autostart(manager, tree);
+        g_autofree char *autostart = manager_describe_autostart(manager, tree),
+                        *start = followers_describe_waiting(manager->followers, tree);
 
-        return autostart || restarts_find_due(manager->restarts, tree, "", NULL);
+        return autostart || start || restarts_find_due(manager->restarts, tree, "", NULL);
 }
 
 static gint compare_names(gconstpointer a, gconstpointer b) {
@@ -382,6 +382,7 @@ GPtrArray *manager_missing_trees(Manager *manager) {
 
         autostarts_list(manager->autostarts, all);
         restarts_list(manager->restarts, all);
+        followers_list(manager->followers, all);
         g_ptr_array_sort(all, compare_names);
         for (unsigned i = 0; i < all->len; i++)
                 if (!manager_tree(manager, all->pdata[i]) && (i == 0 || !g_str_equal(all->pdata[i], all->pdata[i - 1])))

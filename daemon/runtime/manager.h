@@ -209,9 +209,10 @@ GArray *manager_pending_restarts(const Manager *manager, const char *tree);
 
 /* Why an autostart tree has not been started yet: "autostart waits: ...". The caller frees it. NULL: nothing waits. */
 char *manager_describe_autostart(const Manager *manager, const char *tree);
-/* The same, or the description of a pending restart without instance if no run is listed that has it. */
+/* The same, or the description of a pending restart without instance if no run is listed that has it, or of a start
+ * that on_finished has ordered and that waits. */
 char *manager_describe_waiting(const Manager *manager, const char *tree);
-/* Does an autostart of the tree wait, or is a restart without instance pending? */
+/* Does an autostart of the tree or a start of on_finished wait, or is a restart without instance pending? */
 bool manager_tree_waits(const Manager *manager, const char *tree);
 /* The names of the trees that wait so, but that manager_tree() does not know; sorted. The caller frees the array. */
 GPtrArray *manager_missing_trees(Manager *manager);

@@ -177,6 +177,16 @@ static void test_after_the_last_restart(void) {
                     "pager (pager.1)");
 }
 
+/* What a list of the trees says, also if the finished run is not listed any more. */
+static void assert_waiting(const ManagerStage *stage, const char *text) {
+        g_autoptr(GPtrArray) missing = manager_missing_trees(stage->manager);
+        g_autofree char *is = manager_describe_waiting(stage->manager, "pager");
+
+        g_assert_cmpstr(is, ==, text);
+        g_assert_cmpuint(missing->len, ==, text != NULL);
+        g_assert_cmpint(manager_tree_waits(stage->manager, "pager"), ==, text != NULL);
+}
+
 /* The tree comes back; or a user does not want it any more. */
 static void test_missing(void) {
         g_autoptr(ManagerStage) stage = stage_new(PAGE, false);
@@ -185,8 +195,10 @@ static void test_missing(void) {
         start(stage, "t");
         end(stage, "A", STATUS_FAILURE);
         assert_text(stage, "t.1", "then starts pager (not yet: no tree 'pager'; 'btctl list' shows the trees)");
+        assert_waiting(stage, "start after t.1 waits: no tree 'pager'; 'btctl list' shows the trees");
         g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &(Caller){ .text = (char *) "UID 0" }, &error), ==, 0);
         assert_text(stage, "t.1", NULL);
+        assert_waiting(stage, NULL);
 
         start(stage, "t");
         end(stage, "A", STATUS_FAILURE);
@@ -195,6 +207,7 @@ static void test_missing(void) {
         start(stage, "t");
         end(stage, "A", STATUS_SUCCESS);
         await(stage, "pager.1");
+        assert_waiting(stage, NULL);
 }
 
 /* btd is killed: before it starts the tree, and after. */
