@@ -18,7 +18,7 @@ typedef struct Rule {
 } Rule;
 
 /* A run that is halted because btd stops, or that has not finished when the machine goes down, starts nothing. */
-static const char *const results[] = { "success", "failure", "skipped", "halted", "error", NULL };
+static const char *const results[] = { "success", "failure", "skipped", "halted", "error", "lost", NULL };
 
 static const Param rule_members[] = {
         { .name = "result",

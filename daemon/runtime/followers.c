@@ -18,6 +18,7 @@
 #include "basic/limit.h"
 #include "basic/log.h"
 #include "definition/on-finished.h"
+#include "record/tokens.h"
 #include "run/instance.h"
 #include "runtime/followers.h"
 
@@ -45,6 +46,14 @@ typedef struct FollowerOrder {
         char *run;       /* it has started this one; NULL: pending */
         char *waits_for; /* why it could not be started yet, or NULL */
 } FollowerOrder;
+
+/* What makes an order and its token. */
+typedef struct Cue {
+        FinishedRun run;
+        uint64_t started;
+        uint32_t uid;
+        const FollowerOrder *before; /* it has started this run; NULL: none */
+} Cue;
 
 static void order_free(void *data) {
         FollowerOrder *order = data;
@@ -154,23 +163,23 @@ static FollowerOrder *find(const Followers *followers, const char *token) {
 }
 
 /* The rule's number is part of it, because a tree can be started twice. */
-static char *token_of(const Run *run, size_t rule) {
-        g_autofree char *text = g_strdup_printf("%s %" G_GUINT64_FORMAT " %zu", run_id(run), run_started(run), rule),
+static char *token_of(const Cue *cue, size_t rule) {
+        g_autofree char *text = g_strdup_printf("%s %" G_GUINT64_FORMAT " %zu", cue->run.run, cue->started, rule),
                         *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
 
         return g_strndup(sum, TOKEN_DIGITS);
 }
 
 /* Takes the chain. */
-static void add(Followers *followers, const Run *run, size_t rule, Follower *follower, char **chain) {
+static void add(Followers *followers, const Cue *cue, size_t rule, Follower *follower, char **chain) {
         FollowerOrder *order = g_new(FollowerOrder, 1);
-        const char *id = run_id(run);
+        const char *id = cue->run.run;
 
         *order = (FollowerOrder){
                 .after = g_strdup(id),
                 .chain = chain,
-                .token = token_of(run, rule),
-                .uid = run_caller(run),
+                .token = token_of(cue, rule),
+                .uid = cue->uid,
         };
         if (follower->unit) {
                 /* Each has an instance of its own, or a second one would have to wait for the first. */
@@ -215,20 +224,17 @@ static char *find_full(const Followers *followers, uint32_t uid) {
         return of_users >= FOLLOWERS_MAX / 2 ? g_strdup_printf("%u starts of users are pending", of_users) : NULL;
 }
 
-static void order_rule(Followers *followers, const Run *run, const FollowerOrder *before, size_t rule,
-                       json_object *json) {
-        const FinishedRun finished = { run_id(run), run_tree(run), run_instance(run), run_status_text(run),
-                                       run_cause(run) };
-        const LogSubject subject = { .tree = run_tree(run), .run = run_id(run) };
-        g_auto(GStrv) chain = chain_of(before, run_tree(run));
-        g_autofree char *error = NULL, *token = token_of(run, rule), *full = NULL;
+static void order_rule(Followers *followers, const Cue *cue, size_t rule, json_object *json) {
+        const LogSubject subject = { .tree = cue->run.tree, .run = cue->run.run };
+        g_auto(GStrv) chain = chain_of(cue->before, cue->run.tree);
+        g_autofree char *error = NULL, *token = token_of(cue, rule), *full = NULL;
         g_auto(Follower) follower = {};
 
         /* btd was killed after this, but before it noted that the run has finished. */
         if (find(followers, token))
                 return;
 
-        if (on_finished_expand(json, &finished, &follower, &error) < 0)
+        if (on_finished_expand(json, &cue->run, &follower, &error) < 0)
                 log_message(LOG_WARNING, &subject, "on_finished: nothing is started: %s", error);
         else if (follower.tree && g_strv_contains((const char *const *) chain, follower.tree)) {
                 g_autofree char *way = g_strjoinv(" -> ", chain);
@@ -236,10 +242,18 @@ static void order_rule(Followers *followers, const Run *run, const FollowerOrder
                 log_message(LOG_WARNING, &subject,
                             "on_finished: tree '%s' is not started, because it has led to this: %s", follower.tree,
                             way);
-        } else if ((full = find_full(followers, run_caller(run))))
+        } else if ((full = find_full(followers, cue->uid)))
                 log_message(LOG_WARNING, &subject, "on_finished: nothing is started, because %s", full);
         else
-                add(followers, run, rule, &follower, g_steal_pointer(&chain));
+                add(followers, cue, rule, &follower, g_steal_pointer(&chain));
+}
+
+static void order_rules(Followers *followers, const Cue *cue, const Definition *definition) {
+        json_object *rules = definition_on_finished(definition);
+
+        for (size_t i = 0; rules && i < json_object_array_length(rules); i++)
+                if (on_finished_applies(json_object_array_get_idx(rules, i), cue->run.result))
+                        order_rule(followers, cue, i, json_object_array_get_idx(rules, i));
 }
 
 static void drop(Followers *followers, unsigned i) {
@@ -263,18 +277,32 @@ void followers_prune(Followers *followers) {
 }
 
 void followers_finished(Followers *followers, const Run *run, bool orders) {
-        json_object *rules = definition_on_finished(run_definition(run));
-        FollowerOrder *before = find(followers, run_token(run));
+        const Cue cue = {
+                .run = { run_id(run), run_tree(run), run_instance(run), run_status_text(run), run_cause(run) },
+                .started = run_started(run),
+                .uid = run_caller(run),
+                .before = find(followers, run_token(run)),
+        };
         unsigned n = followers->orders->len, at;
 
-        for (size_t i = 0; orders && rules && i < json_object_array_length(rules); i++)
-                if (on_finished_applies(json_object_array_get_idx(rules, i), run_status_text(run)))
-                        order_rule(followers, run, before, i, json_object_array_get_idx(rules, i));
-
-        if (g_ptr_array_find(followers->orders, before, &at))
+        if (orders)
+                order_rules(followers, &cue, run_definition(run));
+        if (g_ptr_array_find(followers->orders, cue.before, &at))
                 drop(followers, at);
         else if (followers->orders->len > n)
                 save(followers);
+}
+
+void followers_lost(Followers *followers, const RecordHeader *header, const Definition *definition, const char *cause) {
+        const Cue cue = {
+                .run = { header->run, header->tree, header->instance, STATUS_LOST, cause },
+                .started = header->started,
+                .uid = header->uid,
+                .before = find(followers, header->token),
+        };
+
+        order_rules(followers, &cue, definition);
+        save(followers);
 }
 
 static void carry_out(Followers *followers, FollowerOrder *pending) {

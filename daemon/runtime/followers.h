@@ -8,6 +8,7 @@
  */
 
 #include "basic/timers.h"
+#include "record/record-header.h"
 #include "runtime/restarts.h"
 
 /* The tree whose runs start units. Its input is the unit. */
@@ -35,6 +36,9 @@ void followers_recover(Followers *followers);
 /* The run has finished and is not restarted, and its record is still that of an unfinished run. orders: its tree may
  * start others. Call followers_continue() afterwards. */
 void followers_finished(Followers *followers, const Run *run, bool orders);
+/* The run is lost, and its record is still that of an unfinished run. definition: its tree. Call followers_continue()
+ * afterwards. */
+void followers_lost(Followers *followers, const RecordHeader *header, const Definition *definition, const char *cause);
 /* Forgets orders that have started a run if that has ended in another way: its restart was cancelled, or it was lost.
  */
 void followers_prune(Followers *followers);

@@ -45,9 +45,11 @@ static void set_aside_bad(Manager *manager, const Left *left, const char *error)
         const RecordHeader *header = left->record ? &left->record->header : NULL;
         const char *instance = header ? header->instance : "";
         g_autofree char *what = g_strdup_printf("the run cannot be recovered: %s", error),
-                        *name = g_path_get_basename(left->path),
-                        *aside = record_store_set_aside(manager->records, left->path, RECORD_BAD_SUFFIX);
+                        *name = g_path_get_basename(left->path), *aside = NULL;
 
+        if (left->definition)
+                followers_lost(manager->followers, header, left->definition, error);
+        aside = record_store_set_aside(manager->records, left->path, RECORD_BAD_SUFFIX);
         log_error("%s: %s; it was kept as %s. What the run has started is left as it is: check it, then start the tree "
                   "again with 'btctl start %s%s%s'",
                   name, what, aside, header ? header->tree : "TREE", *instance ? "@" : "", instance);
@@ -259,10 +261,10 @@ int manager_recover(Manager *manager, char **ret_error) {
                 return r;
 
         kept_read(manager->kept);
-        all = replay_all(manager);
         restarts_recover(manager->restarts);
         followers_recover(manager->followers);
         autostarts_recover(manager->autostarts);
+        all = replay_all(manager);
         for (unsigned i = 0; i < all->len; i++)
                 make_run(manager, &g_array_index(all, Left, i));
         tokens_lose(record_store_tokens(manager->records), is_listed, manager);

@@ -9,6 +9,7 @@
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "loading.h"
+#include "record/entry.h"
 #include "recoverable-leaves.h"
 #include "recovery-stage.h"
 #include "stopped-clock.h"
@@ -252,6 +253,48 @@ static void test_lost_follower(void) {
         recovery_stage_turn(stage);
         assert_orders(stage, 0);
         g_assert_cmpuint(manager_runs(stage->manager)->len, ==, 0);
+}
+
+/* A run whose record is not that of its tree any more: the loss starts what its tree wants, once. */
+static void test_lost(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(
+                "'on_finished': [{ 'result': 'lost', 'tree': 'pager@{run}' }, { 'result': 'error', 'tree': 'pager' }], "
+                "'root': { 'type': 'Recoverable', 'name': 'A' }");
+        g_autofree char *path = NULL, *text = NULL;
+        g_autoptr(GString) record = NULL;
+        uint32_t checksum;
+
+        recovery_stage_put(stage, "pager.json", "{ 'btd': 1, " PAGER " }");
+        g_ptr_array_unref(loading_reload(stage->manager, stage->context));
+        recovery_stage_start(stage, "");
+        path = recovery_stage_record(stage, "t.1");
+        manager_leave(stage->manager);
+        manager_free(stage->manager);
+        timers_free(stage->timers);
+        g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+        record = g_string_new(text);
+        checksum = (uint32_t) g_ascii_strtoull(strrchr(text, ' '), NULL, 16);
+        g_string_append(record, "9 timer #0");
+        (void) entry_append_checksum(record, record->len - strlen("9 timer #0"), checksum);
+        g_assert_true(g_file_set_contents(path, record->str, -1, NULL));
+        for (unsigned i = 0; i < 2; i++) {
+                recovery_stage_begin(stage);
+                while (!manager_run(stage->manager, "pager.1"))
+                        g_main_context_iteration(stage->context, TRUE);
+                recovery_stage_turn(stage);
+                assert_orders(stage, 1);
+                g_assert_cmpuint(manager_runs(stage->manager)->len, ==, 1);
+                g_assert_cmpstr(run_instance(manager_run(stage->manager, "pager.1")), ==, "t.1");
+                if (i > 0)
+                        break;
+
+                /* btd was killed before it put the record aside. */
+                manager_leave(stage->manager);
+                manager_free(stage->manager);
+                timers_free(stage->timers);
+                g_assert_true(is_there(stage->state, "t.1.journal.bad"));
+                g_assert_true(g_file_set_contents(path, record->str, -1, NULL));
+        }
 }
 
 /* The file is from before the start: the disk was full. */
@@ -517,6 +560,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/recovery-daemon/started-again-by-a-user", test_started_again_by_a_user);
         g_test_add_func("/recovery-daemon/enabled-and-started-by-a-user", test_enabled_and_started_by_a_user);
         g_test_add_func("/recovery-daemon/lost-follower", test_lost_follower);
+        g_test_add_func("/recovery-daemon/lost", test_lost);
         g_test_add_func("/recovery-daemon/follower-not-noted", test_follower_not_noted);
         g_test_add_func("/recovery-daemon/cancelled-follower", test_cancelled_follower);
         g_test_add_func("/recovery-daemon/stopped-before-a-follower", test_stopped_before_a_follower);
