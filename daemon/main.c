@@ -429,6 +429,15 @@ static void daemon_clear(Daemon *daemon) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Daemon, daemon_clear)
 
+/* Made later, a directory around one of trees that does not exist yet would count as a change of the trees. */
+static void make_directories(const Options *options) {
+        const char *const directories[] = { options->runtime, options->state };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
+                if (directories[i])
+                        (void) g_mkdir_with_parents(directories[i], 0700);
+}
+
 static int run(const Options *options) {
         g_auto(Daemon) daemon = { .options = options };
 
@@ -437,6 +446,7 @@ static int run(const Options *options) {
 
         create_manager(&daemon);
         show_manager(&daemon);
+        make_directories(options);
         manager_load(daemon.manager);
         g_main_loop_run(daemon.loop);
         drain(&daemon, daemon.connection);

@@ -151,6 +151,16 @@ def test_btctl_says_so(shelf, btd):
         assert btd.btctl(*words).stderr == ""
 
 
+def test_directories_that_btd_makes(btd, tmp_path):
+    """As for a user who has no ~/.local yet."""
+    btd.tree("plain", {"type": "AlwaysSuccess"})
+    btd.start(f"--trees={tmp_path}/run/btd/trees", f"--trees={tmp_path}/home/share/btd/trees",
+              f"--runtime={tmp_path}/run/btd", f"--state={tmp_path}/home/state/btd")
+    assert btd.btctl("status").stderr == ""
+    assert btd.btctl("start", "plain", "--wait").returncode == 0
+    assert btd.btctl("status").stderr == ""
+
+
 def test_a_new_file(shelf, btd):
     (shelf.first / "young.json").write_text(OTHER)
     assert btd.btctl("list").stderr == FILES
