@@ -47,7 +47,8 @@ static void set_aside_bad(Manager *manager, const Left *left, const char *error)
         g_autofree char *what = g_strdup_printf("the run cannot be recovered: %s", error),
                         *name = g_path_get_basename(left->path), *aside = NULL;
 
-        if (left->definition)
+        /* A run of another boot has ended with the machine, which starts nothing. */
+        if (left->definition && !left->lost)
                 followers_lost(manager->followers, header, left->definition, error);
         aside = record_store_set_aside(manager->records, left->path, RECORD_BAD_SUFFIX);
         log_error("%s: %s; it was kept as %s. What the run has started is left as it is: check it, then start the tree "
