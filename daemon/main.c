@@ -359,6 +359,7 @@ static void create_manager(Daemon *daemon) {
                                               .runtime_directory = options->runtime,
                                               .state_directory = options->state,
                                               .limits = &options->limits,
+                                              .on_finished = options->on_finished,
                                       });
 }
 

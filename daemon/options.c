@@ -9,9 +9,12 @@
 #include <string.h>
 #include <syslog.h>
 
+#include "basic/cleanup.h"
+#include "basic/json-parse.h"
 #include "basic/span.h"
 #include "basic/version.h"
-#include "definition/sources.h"
+#include "definition/definition.h"
+#include "leaf-types/leaf-types.h"
 #include "options.h"
 
 #define EXIT_USAGE 2
@@ -25,6 +28,7 @@ typedef struct Given {
         char *address, *log_level, *stop_timeout, *runtime, *state;
         char **trees;
         char **limits;
+        char **on_finished;
         char **rest;
 } Given;
 
@@ -36,6 +40,7 @@ static void given_clear(Given *given) {
         g_free(given->state);
         g_strfreev(given->trees);
         g_strfreev(given->limits);
+        g_strfreev(given->on_finished);
         g_strfreev(given->rest);
 }
 
@@ -70,6 +75,8 @@ static int parse(Given *given, int argc, char **argv, char **ret_error) {
                   "How long to wait for runs when stopping (" STOP_TIMEOUT_DEFAULT ")", "SPAN" },
                 { "limit", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given->limits,
                   "Set a limit, see LIMITS in btd(8); can be repeated", "NAME=NUMBER" },
+                { "on-finished", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given->on_finished,
+                  "Start a unit or a tree after runs of any tree, see btd(8); can be repeated", "RULE" },
                 { "version", 0, 0, G_OPTION_ARG_NONE, &given->version, "Show the version", NULL },
                 { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &given->rest, NULL, NULL },
                 { NULL },
@@ -122,6 +129,40 @@ static int set_limits(Limits *limits, char **texts, char **ret_error) {
                         return r;
         }
 
+        return 0;
+}
+
+/* The rules are checked as those of a tree file. */
+static int read_rules(char **texts, json_object **ret_rules, char **ret_error) {
+        static const NodeType *const *const tables[] = { engine_types, leaf_types, NULL };
+        g_autoptr(Diagnostics) diagnostics = diagnostics_new("--on-finished");
+        g_autoptr(json_object) file = json_object_new_object(), root = json_object_new_object();
+        json_object *rules = json_object_new_array();
+        g_autoptr(Definition) definition = NULL;
+        const char *text;
+
+        json_object_object_add(root, "type", json_object_new_string("AlwaysSuccess"));
+        json_object_object_add(file, "btd", json_object_new_int(HEADER_VERSION));
+        json_object_object_add(file, "on_finished", rules);
+        json_object_object_add(file, "root", json_object_get(root));
+        for (; texts && *texts; texts++) {
+                g_autofree char *number = NULL;
+                json_object *rule = NULL;
+
+                if (json_parse(*texts, strlen(*texts), JSON_NESTING_MAX, &rule, &number) < 0) {
+                        *ret_error = g_strdup_printf("'%s' is not JSON", *texts);
+                        return -EINVAL;
+                }
+                json_object_array_add(rules, rule);
+        }
+
+        text = json_object_to_json_string(file);
+        if (definition_load_text(text, strlen(text), tables, NULL, diagnostics, &definition) < 0) {
+                *ret_error = g_strdup(diagnostics_get(diagnostics, 0)->text);
+                return -EINVAL;
+        }
+        if (json_object_array_length(rules) > 0)
+                *ret_rules = json_object_get(rules);
         return 0;
 }
 
@@ -184,6 +225,8 @@ int options_parse(Options *options, int argc, char **argv) {
 
         if (set_limits(&options->limits, given.limits, &error) < 0)
                 return usage_error("%s", error);
+        if (read_rules(given.on_finished, &options->on_finished, &error) < 0)
+                return usage_error("--on-finished: %s", error);
 
         options->runtime = find_directory(&given, given.runtime, "RUNTIME_DIRECTORY", g_get_user_runtime_dir());
         options->state = find_directory(&given, given.state, "STATE_DIRECTORY", g_get_user_state_dir());
@@ -198,4 +241,5 @@ void options_clear(Options *options) {
         g_free(options->runtime);
         g_free(options->state);
         g_strfreev(options->trees);
+        json_object_put(options->on_finished);
 }

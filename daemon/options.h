@@ -6,6 +6,7 @@
  */
 
 #include <glib.h>
+#include <json-c/json_object.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@ typedef struct Options {
         int log_level;
         uint64_t stop_timeout; /* µs */
         Limits limits;
+        json_object *on_finished; /* rules for the runs of all trees, see on-finished.h; NULL: none */
 } Options;
 
 /* Continue; any other value is the exit status. */

@@ -9,6 +9,7 @@
 #include "basic/log.h"
 #include "basic/span.h"
 #include "client/simulate/simulation.h"
+#include "definition/on-finished.h"
 #include "leaf-types/basic.h"
 #include "leaf-types/leaf-types.h"
 #include "run/activity.h"
@@ -332,16 +333,42 @@ static const LeafKind *kind_of(const NodeType *type) {
 
 /* The run and its events. */
 
-static void warn_of_restart(Simulation *simulation, Status result) {
+static bool warn_of_restart(Simulation *simulation, Status result) {
         const RestartPolicy *policy = definition_restart(run_definition(simulation->run));
         g_autofree char *text = NULL;
 
         if (!restart_is_wanted(policy, result))
-                return;
+                return false;
 
         text = g_strdup_printf("btd would start another run, because 'restart' is '%s'; only one is simulated",
                                restart_names[policy->when]);
         add_warning(simulation, NODE_NONE, text);
+        return true;
+}
+
+static void warn_of_followers(Simulation *simulation, Status result) {
+        const Run *run = simulation->run;
+        json_object *rules = definition_on_finished(run_definition(run));
+        const FinishedRun finished = { run_id(run), run_tree(run), run_instance(run), status_to_string(result),
+                                       run_cause(run) };
+
+        for (size_t i = 0; rules && i < json_object_array_length(rules); i++) {
+                json_object *rule = json_object_array_get_idx(rules, i);
+                g_autofree char *error = NULL, *text = NULL;
+                g_auto(Follower) follower = {};
+
+                if (!on_finished_applies(rule, finished.result))
+                        continue;
+                if (on_finished_expand(rule, &finished, &follower, &error) < 0)
+                        text = g_strdup_printf("btd would start nothing: on_finished[%zu]: %s", i, error);
+                else if (follower.unit)
+                        text = g_strdup_printf("btd would start the unit '%s', because of 'on_finished'",
+                                               follower.unit);
+                else
+                        text = g_strdup_printf("btd would start the tree '%s%s%s', because of 'on_finished'",
+                                               follower.tree, *follower.instance ? "@" : "", follower.instance);
+                add_warning(simulation, NODE_NONE, text);
+        }
 }
 
 /* A warning comes in the middle of an input, the events of the input after it. The warnings about a node stand before
@@ -349,8 +376,8 @@ static void warn_of_restart(Simulation *simulation, Status result) {
 static void on_event(const RunEvent *event, void *userdata) {
         Simulation *simulation = userdata;
 
-        if (event->node == NODE_NONE && event->status != STATUS_IDLE)
-                warn_of_restart(simulation, event->status);
+        if (event->node == NODE_NONE && event->status != STATUS_IDLE && !warn_of_restart(simulation, event->status))
+                warn_of_followers(simulation, event->status);
         for (unsigned i = 0; i < simulation->warnings->len;) {
                 const RunEvent *warning = &g_array_index(simulation->warnings, RunEvent, i);
 

@@ -4,6 +4,9 @@
  * Makes the orders of on_finished when a run has finished, and carries them out from the main loop. A unit is started
  * by a run, too: of a tree with one StartUnit. So it is recovered, its failure has a cause, and the history has both.
  *
+ * Rules come from the tree, and from the options of btd for all trees. Those do not apply to a run that on_finished has
+ * started, or a pager that fails would page somebody about itself, and so on.
+ *
  * An order is known until the run that it has started finishes, with the names of the trees that have led to it. No
  * tree is started that is one of them, or its chain would have no end.
  */
@@ -31,6 +34,7 @@
 #define RUN_MAX 100u
 
 struct Followers {
+        json_object *rules; /* for all trees, or NULL */
         BootFile *file;
         const FollowersCallbacks *callbacks;
         void *userdata;
@@ -69,10 +73,12 @@ static void order_free(void *data) {
         g_free(order);
 }
 
-Followers *followers_new(Timers *timers, const char *directory, const FollowersCallbacks *callbacks, void *userdata) {
+Followers *followers_new(Timers *timers, const char *directory, json_object *rules, const FollowersCallbacks *callbacks,
+                         void *userdata) {
         Followers *followers = g_new(Followers, 1);
 
         *followers = (Followers){
+                .rules = json_object_get(rules),
                 .file = boot_file_new(timers, directory, FILE_NAME),
                 .callbacks = callbacks,
                 .userdata = userdata,
@@ -85,6 +91,7 @@ void followers_free(Followers *followers) {
         if (!followers)
                 return;
 
+        json_object_put(followers->rules);
         boot_file_free(followers->file);
         g_ptr_array_unref(followers->orders);
         g_free(followers);
@@ -224,7 +231,8 @@ static char *find_full(const Followers *followers, uint32_t uid) {
         return of_users >= FOLLOWERS_MAX / 2 ? g_strdup_printf("%u starts of users are pending", of_users) : NULL;
 }
 
-static void order_rule(Followers *followers, const Cue *cue, size_t rule, json_object *json) {
+/* general: the rule is for all trees, so also for the one that it starts. */
+static void order_rule(Followers *followers, const Cue *cue, size_t rule, bool general, json_object *json) {
         const LogSubject subject = { .tree = cue->run.tree, .run = cue->run.run };
         g_auto(GStrv) chain = chain_of(cue->before, cue->run.tree);
         g_autofree char *error = NULL, *token = token_of(cue, rule), *full = NULL;
@@ -239,6 +247,8 @@ static void order_rule(Followers *followers, const Cue *cue, size_t rule, json_o
         else if (follower.tree && g_strv_contains((const char *const *) chain, follower.tree)) {
                 g_autofree char *way = g_strjoinv(" -> ", chain);
 
+                if (general)
+                        return;
                 log_message(LOG_WARNING, &subject,
                             "on_finished: tree '%s' is not started, because it has led to this: %s", follower.tree,
                             way);
@@ -250,10 +260,16 @@ static void order_rule(Followers *followers, const Cue *cue, size_t rule, json_o
 
 static void order_rules(Followers *followers, const Cue *cue, const Definition *definition) {
         json_object *rules = definition_on_finished(definition);
+        size_t n_own = rules ? json_object_array_length(rules) : 0,
+               n_all = n_own + (followers->rules && !cue->before ? json_object_array_length(followers->rules) : 0);
 
-        for (size_t i = 0; rules && i < json_object_array_length(rules); i++)
-                if (on_finished_applies(json_object_array_get_idx(rules, i), cue->run.result))
-                        order_rule(followers, cue, i, json_object_array_get_idx(rules, i));
+        for (size_t i = 0; i < n_all; i++) {
+                json_object *rule = i < n_own ? json_object_array_get_idx(rules, i)
+                                              : json_object_array_get_idx(followers->rules, i - n_own);
+
+                if (on_finished_applies(rule, cue->run.result))
+                        order_rule(followers, cue, i, i >= n_own, rule);
+        }
 }
 
 static void drop(Followers *followers, unsigned i) {

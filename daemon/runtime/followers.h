@@ -27,8 +27,10 @@ typedef struct FollowersCallbacks {
         void (*changed)(const char *run, const char *tree, void *userdata);
 } FollowersCallbacks;
 
-/* directory: where orders are stored for the next btd, or NULL. */
-Followers *followers_new(Timers *timers, const char *directory, const FollowersCallbacks *callbacks, void *userdata);
+/* directory: where orders are stored for the next btd, or NULL. rules: for the runs of all trees, see on-finished.h; or
+ * NULL. */
+Followers *followers_new(Timers *timers, const char *directory, json_object *rules, const FollowersCallbacks *callbacks,
+                         void *userdata);
 void followers_free(Followers *followers);
 /* Reads what the previous btd stored; call it once. */
 void followers_recover(Followers *followers);

@@ -175,8 +175,8 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
         manager->runs = runs_new(on_run_removed, manager);
         manager->restarts =
                 restarts_new(services->timers, options->runtime_directory, &manager_restarts_callbacks, manager);
-        manager->followers =
-                followers_new(services->timers, options->runtime_directory, &manager_followers_callbacks, manager);
+        manager->followers = followers_new(services->timers, options->runtime_directory, options->on_finished,
+                                           &manager_followers_callbacks, manager);
         manager->observers = g_array_new(FALSE, FALSE, sizeof(Observer));
         return manager;
 }

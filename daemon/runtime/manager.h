@@ -69,6 +69,7 @@ typedef struct ManagerOptions {
         const char *runtime_directory;        /* for state that survives a restart of btd, or NULL */
         const char *state_directory;          /* for state that survives a restart of the machine, or NULL */
         const Limits *limits;                 /* copied; NULL: the defaults */
+        json_object *on_finished;             /* rules for all trees, see on-finished.h; NULL: none */
 } ManagerOptions;
 
 Manager *manager_new(GMainContext *context, const LeafServices *services, const ManagerOptions *options);

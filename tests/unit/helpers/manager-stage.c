@@ -31,6 +31,7 @@ static void remove_directory(const char *directory) {
 
 void manager_stage_free(ManagerStage *stage) {
         manager_free(stage->manager);
+        json_object_put(stage->on_finished);
         timers_free(stage->timers);
         g_main_context_unref(stage->context);
         remove_directory(stage->directories[0]);
@@ -61,6 +62,7 @@ void manager_stage_open(ManagerStage *stage, const Limits *limits, const Manager
                 .state_directory = stage->state,
                 .runtime_directory = stage->runtime,
                 .limits = limits,
+                .on_finished = stage->on_finished,
         };
 
         manager_free(stage->manager);

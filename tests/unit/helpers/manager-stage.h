@@ -13,10 +13,11 @@ typedef struct ManagerStage {
         GMainContext *context;
         Timers *timers;
         LeafServices services;
-        char *directories[2];  /* the one */
-        char *state, *runtime; /* directories, or NULL */
-        Manager *manager;      /* NULL before manager_stage_open() */
-        GString *events;       /* for observers */
+        char *directories[2];     /* the one */
+        char *state, *runtime;    /* directories, or NULL */
+        json_object *on_finished; /* the option of btd; or NULL */
+        Manager *manager;         /* NULL before manager_stage_open() */
+        GString *events;          /* for observers */
 } ManagerStage;
 
 /* Without a tree file; the directories are removed with all that is in them. */

@@ -3,6 +3,7 @@
 /* Tests on_finished: what is started when a run has finished, and that it is started once. Units are started by runs of
  * a tree with StartUnit, which these tests do not have: tests/system/test_on_finished.py. */
 
+#include <json-c/json_tokener.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -21,15 +22,18 @@ static void put(const ManagerStage *stage, const char *file, const char *text) {
         manager_stage_put(stage, file, g_strdelimit(json, "'", '"'));
 }
 
-/* header: the keys at the top of the tree "t". */
-static ManagerStage *stage_new(const char *header, bool with_pager) {
+/* header: the keys at the top of the tree "t"; rules: the option of btd, or NULL. */
+static ManagerStage *stage_new_with(const char *header, const char *rules, bool with_pager) {
         ManagerStage *stage = manager_stage_new();
+        g_autofree char *option = g_strdup(rules);
         g_autofree char *text =
                 g_strdup_printf("{ 'btd': 1, %s, 'root': { 'type': 'FakeAction', 'name': 'A' } }", header);
 
         put(stage, "t.json", text);
         if (with_pager)
                 put(stage, "pager.json", PAGER);
+        if (option)
+                stage->on_finished = json_tokener_parse(g_strdelimit(option, "'", '"'));
         manager_stage_keep_state(stage);
         manager_stage_keep_runs(stage);
         manager_stage_open(stage, NULL, NULL);
@@ -51,6 +55,10 @@ static void start_for(const ManagerStage *stage, uint32_t uid) {
         }
         g_assert_cmpint(r, ==, 0);
         manager_stage_turn(stage);
+}
+
+static ManagerStage *stage_new(const char *header, bool with_pager) {
+        return stage_new_with(header, NULL, with_pager);
 }
 
 static void start(const ManagerStage *stage, const char *tree) {
@@ -229,6 +237,36 @@ static void test_once(void) {
         }
 }
 
+/* Rules for all trees follow those of the tree. A run that a rule has started starts none of them. */
+static void test_option(void) {
+        const char *rules = "[{ 'result': 'failure', 'tree': 'pager@{run}', 'inputs': { 'text': 'x' } }, "
+                            "{ 'result': ['failure', 'error'], 'tree': 't' }]";
+        g_autoptr(ManagerStage) stage = stage_new_with("'description': 'x'", rules, true), both = NULL;
+        g_autofree char *text = NULL;
+
+        start(stage, "t");
+        end(stage, "A", STATUS_SUCCESS);
+        assert_text(stage, "t.1", NULL);
+        start(stage, "t");
+        end(stage, "A", STATUS_FAILURE);
+        g_assert_cmpstr(run_instance(await(stage, "pager.1")), ==, "t.2");
+        assert_text(stage, "t.2", "then started pager@t.2 (pager.1)");
+
+        /* Its own rule leads back to t. */
+        end(stage, "Page", STATUS_FAILURE);
+        g_assert_null(manager_run(stage->manager, "pager.2"));
+        assert_text(stage, "pager.1", NULL);
+
+        both = stage_new_with(PAGE, "[{ 'result': 'failure', 'unit': 'a@{run}.service' }]", true);
+        start(both, "t");
+        end(both, "A", STATUS_FAILURE);
+        await(both, "pager.1");
+        text = manager_describe_restart(both->manager, manager_run(both->manager, "t.1"));
+        g_assert_true(g_str_has_prefix(text, "then started pager (pager.1), starts a@t.1.service (not yet: "));
+        end(both, "Page", STATUS_FAILURE);
+        assert_text(both, "pager.1", NULL);
+}
+
 static void test_unit_without_systemd(void) {
         g_autoptr(ManagerStage) stage =
                 stage_new("'on_finished': [{ 'result': 'failure', 'unit': 'a@{run}.service' }]", true);
@@ -249,6 +287,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/followers/after-the-last-restart", test_after_the_last_restart);
         g_test_add_func("/followers/missing", test_missing);
         g_test_add_func("/followers/once", test_once);
+        g_test_add_func("/followers/option", test_option);
         g_test_add_func("/followers/unit-without-systemd", test_unit_without_systemd);
         return g_test_run();
 }
