@@ -15,6 +15,7 @@ void tree_info_free(TreeInfo *tree) {
         g_free(tree->name);
         g_free(tree->path);
         g_free(tree->description);
+        g_free(tree->file_state);
         g_free(tree->state);
         g_free(tree->waiting);
         g_free(tree->source);
@@ -26,13 +27,14 @@ void tree_info_free(TreeInfo *tree) {
 
 /* Returns 1 for a tree, 0 at the end. */
 static int read_tree(sd_bus_message *message, TreeInfo **ret_tree) {
-        const char *name = "", *path = "", *description = "", *state = "", *waiting = "";
+        const char *name = "", *path = "", *description = "", *file_state = "", *state = "", *waiting = "";
         int autostart = false;
         const RecordField fields[] = {
                 { "name", "s", &name },
                 { "path", "o", &path },
                 { "description", "s", &description },
                 { "autostart", "b", &autostart },
+                { "file_state", "s", &file_state },
                 { "state", "s", &state },
                 { "waiting", "s", &waiting },
                 {},
@@ -48,6 +50,7 @@ static int read_tree(sd_bus_message *message, TreeInfo **ret_tree) {
                 .path = g_strdup(path),
                 .description = g_strdup(description),
                 .autostart = autostart,
+                .file_state = g_strdup(file_state),
                 .state = g_strdup(state),
                 .waiting = g_strdup(waiting),
         };
@@ -194,6 +197,7 @@ json_object *tree_info_to_json(const TreeInfo *tree) {
         json_object_object_add(json, "name", json_object_new_string(tree->name));
         json_object_object_add(json, "description", json_object_new_string(tree->description));
         json_object_object_add(json, "autostart", json_object_new_boolean(tree->autostart));
+        json_object_object_add(json, "file_state", json_object_new_string(tree->file_state));
         json_object_object_add(json, "state", json_object_new_string(tree->state));
         json_object_object_add(json, "waiting", json_object_new_string(tree->waiting));
         json_object_object_add(json, "need_reload", json_object_new_boolean(tree->need_reload));
@@ -210,10 +214,10 @@ json_object *tree_info_to_json(const TreeInfo *tree) {
 }
 
 const char *tree_info_autostart(const TreeInfo *tree) {
-        if (strcmp(tree->state, "failed") == 0)
-                return "unknown";
+        if (*tree->file_state)
+                return tree->file_state;
 
-        return tree->autostart ? "yes" : "no";
+        return tree->autostart ? "enabled" : "-";
 }
 
 json_object *tree_info_list_to_json(const GPtrArray *trees) {

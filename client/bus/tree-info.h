@@ -15,6 +15,7 @@ typedef struct TreeInfo {
         char *path;        /* of the object; empty: it has none, because it has no file */
         char *description; /* may be empty */
         bool autostart;
+        char *file_state;              /* as is-enabled says it; empty: there is no file */
         char *state;                   /* "ok", "broken" or "failed"; "no file" if it only has runs or waits for one */
         char *waiting;                 /* why an autostart or a restart waits; empty: none does, or its run has it */
         char *source;                  /* the file; this and the rest are set by tree_info_complete() */
@@ -30,7 +31,7 @@ int tree_info_list(Client *client, GPtrArray **ret_trees);
 /* Gets the fields that the list does not have. */
 int tree_info_complete(Client *client, TreeInfo *tree);
 
-/* "yes" or "no"; "unknown": no file of it was ever correct. */
+/* A word: file_state, or whether the autostart of a tree without a file waits. */
 const char *tree_info_autostart(const TreeInfo *tree);
 /* The text that the tree was loaded from; the caller frees it. */
 int tree_info_text(Client *client, const char *path, char **ret_text);

@@ -131,6 +131,7 @@ static void add_fileless(GPtrArray *trees, const GPtrArray *runs) {
                         .name = g_strdup(run->tree),
                         .path = g_strdup(""),
                         .description = g_strdup(""),
+                        .file_state = g_strdup(""),
                         .state = g_strdup("no file"),
                         .waiting = g_strdup(""),
                 };

@@ -463,20 +463,6 @@ int verb_preset(Client *client, char **operands) {
 
 /* is-enabled */
 
-static const char *state_of(Target *target) {
-        g_autoptr(Definition) definition = load(target, target->path, NULL, NULL, true);
-        g_autofree char *problem = NULL;
-
-        if (!definition)
-                return "bad";
-        if (!definition_tree(definition))
-                return "static";
-        if (definition_autostart(definition))
-                return "enabled";
-
-        return definition_check_start(definition, NULL, &problem) < 0 ? "static" : "disabled";
-}
-
 int verb_is_enabled(Client *client, char **operands) {
         g_autoptr(json_object) json = json_object_new_array();
         bool enabled = false;
@@ -484,6 +470,7 @@ int verb_is_enabled(Client *client, char **operands) {
         for (char **name = operands; *name; name++) {
                 g_auto(Target) target = {};
                 json_object *tree = json_object_new_object();
+                g_autoptr(Definition) definition = NULL;
                 const char *state;
                 int status = target_find(client, *name, &target);
 
@@ -491,7 +478,8 @@ int verb_is_enabled(Client *client, char **operands) {
                 if (status != EXIT_SUCCESS)
                         return status;
 
-                state = state_of(&target);
+                definition = load(&target, target.path, NULL, NULL, true);
+                state = definition_file_state(definition);
                 enabled |= g_str_equal(state, "enabled");
                 json_object_object_add(tree, "name", json_object_new_string(*name));
                 json_object_object_add(tree, "state", json_object_new_string(state));

@@ -127,7 +127,7 @@ export class ListsPage {
 
         set_text(description, [STATES[tree.state], tree.waiting, tree.description].filter(Boolean).join(": "));
         description.classList.toggle("bad", tree.state !== "ok");
-        set_text(autostart, tree.autostart ? "yes" : "");
+        set_text(autostart, tree.file_state);
         set_shown(last.firstChild, run !== undefined);
         if (run) {
             last.firstChild.href = "#" + cockpit.location.encode(["run", run.id]);

@@ -229,6 +229,19 @@ const Access *definition_access(const Definition *definition) {
         return definition->loaded.header.access ?: &nothing;
 }
 
+const char *definition_file_state(const Definition *definition) {
+        g_autofree char *problem = NULL;
+
+        if (!definition)
+                return "bad";
+        if (!definition_tree(definition))
+                return "static";
+        if (definition_autostart(definition))
+                return "enabled";
+
+        return definition_check_start(definition, NULL, &problem) < 0 ? "static" : "disabled";
+}
+
 json_object *definition_on_finished(const Definition *definition) {
         return definition->loaded.header.on_finished;
 }

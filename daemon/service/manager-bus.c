@@ -266,8 +266,8 @@ static int append_missing_tree(Answer *answer, const char *name) {
                 return 0;
 
         answer->size += RECORD_SIZE + strlen(name) + answer_text_size(waiting);
-        return sd_bus_message_append(answer->reply, "a{sv}", 4, "name", "s", name, "autostart", "b", autostart != NULL,
-                                     "state", "s", "no file", "waiting", "s", waiting);
+        return sd_bus_message_append(answer->reply, "a{sv}", 5, "name", "s", name, "autostart", "b", autostart != NULL,
+                                     "file_state", "s", "", "state", "s", "no file", "waiting", "s", waiting);
 }
 
 /* Skips trees that are gone since the list was begun. append_run() does the same. */
@@ -294,9 +294,10 @@ static int append_tree(Answer *answer, sd_bus_error *ret_error) {
         waiting = manager_describe_waiting(manager, entry->name);
         description = text_cut(definition ? definition_description(definition) ?: "" : "", DESCRIPTION_MAX);
         answer->size += RECORD_SIZE + 2 * strlen(path) + strlen(description) + answer_text_size(waiting);
-        r = sd_bus_message_append(answer->reply, "a{sv}", 6, "name", "s", entry->name, "path", "o", path, "description",
+        r = sd_bus_message_append(answer->reply, "a{sv}", 7, "name", "s", entry->name, "path", "o", path, "description",
                                   "s", description, "autostart", "b", definition && definition_autostart(definition),
-                                  "state", "s", tree_bus_state(entry), "waiting", "s", waiting);
+                                  "file_state", "s", definition_file_state(definition), "state", "s",
+                                  tree_bus_state(entry), "waiting", "s", waiting);
         return r < 0 ? r : 1;
 }
 

@@ -25,9 +25,9 @@ def test_list(btd):
     assert result.returncode == 0
     lines = [re.split(r"  +", line) for line in result.stdout.splitlines()]
     assert lines[0] == ["TREE", "STATE", "AUTOSTART", "RUNS", "DESCRIPTION"]
-    assert lines[1][:3] == ["boot", "ok", "yes"] and "boot.2 (eth0) success" in lines[1][3]
+    assert lines[1][:3] == ["boot", "ok", "enabled"] and "boot.2 (eth0) success" in lines[1][3]
     assert lines[1][4] == "The ?[31mdevice 名前"  # of which the first ends in the byte of a carriage return
-    assert lines[2] == ["net", "failed", "unknown", "-"]
+    assert lines[2] == ["net", "failed", "bad", "-"]
 
     trees = {tree["name"]: tree for tree in json.loads(btd.btctl("list", "--json").stdout)}
     assert trees["boot"]["description"] == "The \033[31mdevice 名前"
@@ -62,8 +62,8 @@ def test_list_of_runs_without_a_file(btd):
     os.unlink(file)
     btd.client.reload()
     listed = [re.split("  +", line.strip()) for line in btd.btctl("list").stdout.splitlines()]
-    assert listed[1:] == [["short", "ok", "no", "-"], ["boot", "no file", "no", "boot.1 running"],
-                          ["own", "no file", "no", "own.1 running"]]
+    assert listed[1:] == [["short", "ok", "disabled", "-"], ["boot", "no file", "-", "boot.1 running"],
+                          ["own", "no file", "-", "own.1 running"]]
     own = json.loads(btd.btctl("list", "--json").stdout)[2]
     assert (own["name"], own["state"], own["runs"][0]["id"]) == ("own", "no file", "own.1")
 
@@ -325,7 +325,7 @@ def test_status_of_a_tree(btd):
         "✓ boot: ok\n"
         "    About: The device\n"
         f"     File: {btd.trees}/boot.json\n"
-        "Autostart: no\n"
+        "Autostart: static\n"
         "   Inputs: unit (string)\n"
         "           tries (int, default 3): Attempts until it fails\n"
         f"           long (any, default \"{'x' * 59}...)\n"

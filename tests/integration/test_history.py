@@ -587,7 +587,7 @@ def test_history_survives_the_daemon(kept):
     kept.client.reload()
     assert "     Runs: none\n" in kept.btctl("status", "idle").stdout
     assert [re.split("  +", line.strip()) for line in kept.btctl("list").stdout.splitlines()][1:] == [
-        ["boot", "ok", "no", "boot.2 failure"], ["idle", "ok", "no", "-"]]
+        ["boot", "ok", "disabled", "boot.2 failure"], ["idle", "ok", "disabled", "-"]]
     [last] = json.loads(kept.btctl("list", "--json").stdout)[0]["runs"]
     assert (last["id"], last["status"], last["cause"]) == ("boot.2", "failure", "Boot/LoadConfig: exited with status 3")
     for operand in "boot", "boot.2":

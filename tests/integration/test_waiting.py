@@ -103,7 +103,7 @@ def test_files_that_the_next_btd_does_not_find(btd, tmp_path):
     [lost] = [tree for tree in btd.client.trees() if tree.name == "lost"]
     assert (lost.state, lost.autostart, lost.path) == ("no file", True, None)
     assert btd.btctl("status", "lost", env=UTF8).stdout == \
-        f"○ lost: no file: {lost.waiting}\nAutostart: yes\n     Runs: none\n"
+        f"○ lost: no file: {lost.waiting}\nAutostart: enabled\n     Runs: none\n"
     assert btd.btctl("graph", "lost").stderr.startswith("btctl: no tree 'lost'")
 
     btd.client.subscribe()

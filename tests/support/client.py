@@ -23,7 +23,7 @@ Result = collections.namedtuple("Result", "returncode stdout stderr")
 # The fields that ListRuns and ListTrees return, see append_run() and append_tree() in daemon/service/manager-bus.c.
 RunRow = collections.namedtuple("RunRow", "id path tree instance status started finished cause restart ready token")
 # A tree without a file has neither an object nor a description.
-TreeRow = collections.namedtuple("TreeRow", "name autostart state waiting path description", defaults=(None, None))
+TreeRow = collections.namedtuple("TreeRow", "name autostart file_state state waiting path description", defaults=(None, None))
 
 
 class DBusError(Exception):
