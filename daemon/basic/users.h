@@ -36,6 +36,7 @@ typedef struct User {
         /* The refusals that were logged since a time (monotonic, microseconds), and those that were not. */
         int64_t logging_since;
         unsigned n_logged, n_unlogged;
+        unsigned n_permitted, n_untold; /* the same for requests that were permitted */
 } User;
 
 typedef struct Users Users;

@@ -30,13 +30,21 @@
 /* Longer than the name of any run. */
 #define RUN_NAME_MAX 200u
 
+/* If its user makes so many requests that they are not logged one by one, a run that succeeds is not, either. */
+static bool tells_all(const Run *run) {
+        const User *user = run_user(run);
+
+        return !user || user->n_untold == 0;
+}
+
 static void log_finished(const Run *run) {
         LogSubject subject = { .tree = run_tree(run), .run = run_id(run), .cause = run_cause_chain(run) };
         g_autofree char *took = span_format_rounded(run_finished(run) - MIN(run_started(run), run_finished(run)));
 
         switch (run_status(run)) {
         case STATUS_SUCCESS:
-                log_message(LOG_INFO, &subject, "succeeded after %s", took);
+                if (tells_all(run))
+                        log_message(LOG_INFO, &subject, "succeeded after %s", took);
                 break;
         case STATUS_FAILURE:
                 log_message(LOG_WARNING, &subject, "failed after %s: %s", took, run_cause(run));
@@ -436,8 +444,10 @@ static int carry_out(Manager *manager, Definition *definition, const Order *orde
         }
         if (*order->instance == '\0')
                 (void) autostarts_begun(manager->autostarts, tree, run_id(run), definition_autostart(definition));
-        log_message(LOG_INFO, &(LogSubject){ .tree = tree, .run = run_id(run) }, "%s%s%s",
-                    order->starter ? "started" : "restarted", *order->instance ? " as instance " : "", order->instance);
+        if (tells_all(run))
+                log_message(LOG_INFO, &(LogSubject){ .tree = tree, .run = run_id(run) }, "%s%s%s",
+                            order->starter ? "started" : "restarted", *order->instance ? " as instance " : "",
+                            order->instance);
         TELL(manager, run_added, run);
         TELL(manager, run_new, run);
         *ret_run = run;

@@ -36,8 +36,9 @@
  * The cache is cleared when the connection is lost. */
 #define CACHE_MAX 256u
 
-/* So many refusals of a user are logged, and in so many seconds. */
+/* So many refusals of a user are logged, and so many requests that are permitted, in so many seconds. */
 #define LOGGED_MAX 20u
+#define PERMITTED_LOGGED_MAX 300u
 #define LOGGING_SEC 30u
 
 #define TOO_LARGE "your calls that wait for a reply would exceed %u MiB; wait for one of the replies"
@@ -47,7 +48,7 @@ struct Operations {
         sd_bus *bus;
         Workers *workers;
         Users *users;
-        GSource *unlogged; /* tells how many refusals were not logged; NULL: all were */
+        GSource *unlogged; /* tells how many requests were not logged; NULL: all were */
         unsigned max;      /* limit per caller */
         OperationPermits permits;
         void *userdata;
@@ -113,18 +114,22 @@ Operations *operations_new(GMainContext *context, sd_bus *bus, Workers *workers,
         return operations;
 }
 
-/* How many refusals of each user are not in the log. Then users can have lines of their own again. */
+static void tell_number(const User *user, unsigned n, const char *what) {
+        if (n > 0)
+                log_notice("UID %" PRIu32 ": %u more request%s %s, which %s not logged one by one", user->uid, n,
+                           n == 1 ? " was" : "s were", what, n == 1 ? "is" : "are");
+}
+
+/* How many requests of each user are not in the log. Then users can have lines of their own again. */
 static void tell_unlogged(Operations *operations) {
         g_autoptr(GPtrArray) users = operations->unlogged ? users_list(operations->users) : NULL;
 
         for (unsigned i = 0; users && i < users->len; i++) {
                 User *user = users->pdata[i];
 
-                if (user->n_unlogged > 0)
-                        log_notice("UID %" PRIu32 ": %u more request%s refused, which %s not logged one by one",
-                                   user->uid, user->n_unlogged, user->n_unlogged == 1 ? " was" : "s were",
-                                   user->n_unlogged == 1 ? "is" : "are");
-                user->n_logged = user->n_unlogged = 0;
+                tell_number(user, user->n_unlogged, "refused");
+                tell_number(user, user->n_untold, "permitted");
+                user->n_logged = user->n_unlogged = user->n_permitted = user->n_untold = 0;
         }
         if (operations->unlogged) {
                 g_source_destroy(operations->unlogged);
@@ -137,25 +142,27 @@ static gboolean on_unlogged(void *userdata) {
         return G_SOURCE_REMOVE;
 }
 
-/* A user without rights can send thousands of requests a second, and journald drops what else btd says then. */
-static bool may_log(const Operation *operation) {
+/* A user can send thousands of requests a second, and journald drops what else btd says then. */
+static bool may_log(const Operation *operation, bool permitted) {
         Operations *operations = operation->operations;
         User *user = users_get(operations->users, operation->who.text ? operation->who.uid : UINT32_MAX);
         int64_t now = g_get_monotonic_time();
+        unsigned *n;
 
         if (!user || !limits_bind(user->uid))
                 return true;
 
-        if (now - user->logging_since > LOGGING_SEC * G_USEC_PER_SEC && user->n_unlogged == 0) {
+        if (now - user->logging_since > LOGGING_SEC * G_USEC_PER_SEC && user->n_unlogged == 0 && user->n_untold == 0) {
                 user->logging_since = now;
-                user->n_logged = 0;
+                user->n_logged = user->n_permitted = 0;
         }
-        if (user->n_logged < LOGGED_MAX) {
-                user->n_logged++;
+        n = permitted ? &user->n_permitted : &user->n_logged;
+        if (*n < (permitted ? PERMITTED_LOGGED_MAX : LOGGED_MAX)) {
+                *n += 1;
                 return true;
         }
 
-        user->n_unlogged++;
+        *(permitted ? &user->n_untold : &user->n_unlogged) += 1;
         if (!operations->unlogged) {
                 operations->unlogged = g_timeout_source_new_seconds(LOGGING_SEC);
                 g_source_set_callback(operations->unlogged, on_unlogged, operations, NULL);
@@ -230,7 +237,7 @@ static void log_request(Operation *operation) {
         g_autofree char *caller = describe_caller(operation), *request = request_describe(&operation->request);
         LogSubject subject = { .tree = operation->request.tree, .run = operation->request.run };
 
-        if (!operation->logged)
+        if (!operation->logged && may_log(operation, true))
                 log_message(LOG_INFO, &subject, "%s asked to %s", caller, request);
         operation->logged = true;
 }
@@ -242,10 +249,11 @@ static void log_failure(Operation *operation, int r, const sd_bus_error *error) 
 
         if (failed)
                 count_refused(operation);
-        if (failed && !may_log(operation))
+        if (failed && !may_log(operation, false))
                 return;
 
-        log_request(operation);
+        if (!failed)
+                log_request(operation);
         if (sd_bus_error_is_set(error))
                 log_message(LOG_NOTICE, &subject, "%s asked to %s: %s", caller, request, error->message);
         else if (r < 0)
@@ -259,7 +267,7 @@ static void log_refusal(const Operation *operation, const sd_bus_error *error) {
         bool asks = sd_bus_error_has_name(error, SD_BUS_ERROR_INTERACTIVE_AUTHORIZATION_REQUIRED);
 
         count_refused(operation);
-        if (!may_log(operation))
+        if (!may_log(operation, false))
                 return;
 
         log_message(LOG_NOTICE, &(LogSubject){ .tree = operation->request.tree, .run = operation->request.run },

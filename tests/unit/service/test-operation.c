@@ -126,8 +126,10 @@ static void call(Stage *stage, unsigned number) {
 
 /* Polkit permits it. */
 static void permit(Stage *stage) {
-        g_assert_nonnull(stage->question);
-        g_assert_cmpint(sd_bus_reply_method_return(stage->question, "(bba{ss})", true, false, 0), >=, 0);
+        g_autoptr(sd_bus_message) question = g_steal_pointer(&stage->question);
+
+        g_assert_nonnull(question);
+        g_assert_cmpint(sd_bus_reply_method_return(question, "(bba{ss})", true, false, 0), >=, 0);
         turn(stage);
 }
 
@@ -181,6 +183,20 @@ static void test_unlogged(Stage *stage, gconstpointer data) {
         g_assert_cmpuint(root->n_unlogged, ==, 0);
 }
 
+/* The same for those that are permitted, but more of them. */
+static void test_untold(Stage *stage, gconstpointer data) {
+        const User *user = users_get(stage->users, 70000);
+
+        stage->uid = 70000;
+        for (unsigned i = 0; i < 302; i++) {
+                call(stage, i);
+                permit(stage);
+        }
+        g_assert_cmpuint(user->refused, ==, 0);
+        g_assert_cmpuint(user->n_permitted, ==, 300);
+        g_assert_cmpuint(user->n_untold, ==, 2);
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         errors_register();
@@ -188,5 +204,6 @@ int main(int argc, char **argv) {
         g_test_add("/operation/forbidden-meanwhile", Stage, NULL, set_up, test_forbidden_meanwhile, tear_down);
         g_test_add("/operation/delayed", Stage, NULL, set_up, test_delayed, tear_down);
         g_test_add("/operation/unlogged", Stage, NULL, set_up, test_unlogged, tear_down);
+        g_test_add("/operation/untold", Stage, NULL, set_up, test_untold, tear_down);
         return g_test_run();
 }
