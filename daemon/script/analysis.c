@@ -589,22 +589,21 @@ static bool is_text(const Token *token) {
         return token->kind == TOKEN_STRING && strcspn(token->start, "0123456789") >= token->length;
 }
 
+static bool is_literal(const Token *token) {
+        return token->kind == TOKEN_STRING || token->kind == TOKEN_NUMBER;
+}
+
 /* Operands that are wrong with this operator, whatever the variables are. */
 static void check_operands(Parser *parser, const Token *left, const Token *right) {
-        bool joins = parser_at(parser, "and") || parser_at(parser, "or") || parser_at(parser, ".."), empty;
-        const Token *table = token_is(left, "{") ? left : token_is(right, "{") ? right : NULL, *text;
-        Token behind;
+        const Token *text = is_text(left) ? left : is_text(right) ? right : NULL;
+        const Token *table = token_is(left, "{") ? left : token_is(right, "{") ? right : NULL;
+        bool compares = parser_at(parser, "==") || parser_at(parser, "~="),
+             takes_any = parser_at(parser, "and") || parser_at(parser, "or") || parser_at(parser, "..");
 
-        text = is_text(left) ? left : is_text(right) ? right : NULL;
         if (text && parser_at(parser, "+"))
                 parser_fail(parser, text, "'+' adds numbers; '..' joins texts");
-        if (!table || joins)
-                return;
-
-        behind = token_next(table->start + table->length, parser->end);
-        empty = token_is(&behind, "}");
-        parser_fail(parser, table, "'{%s}' is a new list, which equals no other; %s", empty ? "" : "...",
-                    empty ? "'#list == 0' tests for an empty list" : "a variable is written without braces");
+        if (table && !takes_any && (!compares || is_literal(left) || is_literal(right)))
+                parser_fail(parser, table, "'{...}' is a list here; a variable is written without braces");
 }
 
 static void parse_expression(Parser *parser) {

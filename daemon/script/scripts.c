@@ -738,6 +738,39 @@ static char *rename_global(const char *message) {
         return g_strdup_printf("%.*s (variable '%s", (int) (global - message), message, global + strlen(" (global '"));
 }
 
+/* "attempt to compare nil with number (charge is "n/a", low is 30)": with the values that Lua got, instead of its note
+ * about one of them. */
+static char *explain_values(const Script *script, const Blackboard *blackboard, const char *message) {
+        bool told = g_str_has_suffix(message, " (field 'integer index')");
+        g_autoptr(GString) values = g_string_new(NULL);
+        g_autofree char *name = NULL, *renamed = rename_global(message);
+        const char *note = find_name(message, &name);
+
+        if (!g_str_has_prefix(message, "attempt to "))
+                return g_steal_pointer(&renamed);
+
+        ARRAY_FOREACH(Use, use, script->uses) {
+                json_object *value = value_of(blackboard, use);
+                const char *text =
+                        json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+                g_autofree char *shown = NULL;
+
+                if (!value || !g_strv_contains((const char *const *) script->analysis.reads, use->name))
+                        continue;
+                shown = excerpt(text, strlen(text));
+                g_string_append_printf(values, "%s%s%s is %s", values->len > 0 ? ", " : "",
+                                       use->is_outermost ? "_G." : "", use->key, shown);
+                told = told || (g_strcmp0(name, use->key) == 0 && strstr(note, "(global "));
+        }
+
+        if (told)
+                renamed[note - message] = 0;
+        else if (note && g_str_has_prefix(note, " (global "))
+                return g_steal_pointer(&renamed); /* about a value that is no variable */
+        return g_strdup_printf("%s%s%s%s", renamed, values->len > 0 ? " (" : "", values->str,
+                               values->len > 0 ? ")" : "");
+}
+
 /* A valid text on one line, cut at MESSAGE_MAX. */
 static char *clean(const char *message) {
         char *text = g_utf8_make_valid(message, (gssize) strnlen(message, MESSAGE_MAX));
@@ -762,7 +795,7 @@ static char *script_error(const Script *script, const Blackboard *blackboard, in
 
         where = quote_place(script, &message);
         valid = clean(message);
-        text = explain_nil(script, blackboard, valid) ?: rename_global(valid);
+        text = explain_nil(script, blackboard, valid) ?: explain_values(script, blackboard, valid);
         return g_strdup_printf("%s: %s", where, text);
 }
 

@@ -360,6 +360,10 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
                                                facts->required_reason ?: "failed");
         else if (strcmp(result, "canceled") == 0 && facts->conflicting)
                 text = known = conflict_describe(facts, "");
+        else if (verb == UNIT_RELOAD && (strcmp(result, "invalid") == 0 || strcmp(result, "skipped") == 0) &&
+                 facts->active_state)
+                text = known =
+                        g_strdup_printf("it is %s, and only a unit that is up can be reloaded", facts->active_state);
         else if (strcmp(result, "timeout") == 0 && g_str_has_suffix(unit, ".device"))
                 text = "the device did not appear in time";
         else

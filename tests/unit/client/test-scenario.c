@@ -55,7 +55,8 @@ static const struct {
           "action takes: result, after, halt, outputs, cause, cause_kind) (in A)" },
         { "{'leaves': {'A': {'after': '5'}}}", "script:1:28: error: after: \"5\" is not a time span such as \"150ms\" "
                                                "or \"1min 30s\"; it has no unit (in A)" },
-        { "{'leaves': {'A': {'cause': 5}}}", "script:1:28: error: cause: expected a string, not 5 (in A)" },
+        { "{'leaves': {'A': {'cause': 5}}}",
+          "script:1:28: error: cause: expected a string, not 5; write it in double quotes (in A)" },
         { "{'leaves': {'A': {'outputs': 5}}}",
           "script:1:30: error: outputs: expected an object of variables, not 5 (in A)" },
         { "{'leaves': {'A': {'outputs': {'1st': 5}}}}",

@@ -438,8 +438,8 @@ static void test_expressions_of_types(void) {
               "{}",
               "   0.000s > run: started\n"
               "   0.000s * W: running\n"
-              "   0.000s ! W: error: n * 2: attempt to mul a 'string' with a 'number'\n"
-              "   0.000s ! run: error: W: n * 2: attempt to mul a 'string' with a 'number'\n",
+              "   0.000s ! W: error: n * 2: attempt to mul a 'string' with a 'number' (n is \"x\")\n"
+              "   0.000s ! run: error: W: n * 2: attempt to mul a 'string' with a 'number' (n is \"x\")\n",
               STATUS_ERROR);
 }
 

@@ -93,8 +93,7 @@ static void test_script_fails(void) {
 
         run_stage_start(stage);
         run_stage_assert_finished(stage, STATUS_ERROR,
-                                  "Boot/Count: tries = 2; list[3] = 1: attempt to index a number value (variable "
-                                  "'list')");
+                                  "Boot/Count: tries = 2; list[3] = 1: attempt to index a number value (list is 5)");
         g_assert_cmpuint(fake_starts("A"), ==, 0);
         g_assert_true(blackboard_get(run_blackboard(stage->run), "tries", &tries));
         g_assert_cmpint(json_object_get_int(tries), ==, 1);

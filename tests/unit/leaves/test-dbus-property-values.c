@@ -228,13 +228,13 @@ static void test_problems(void) {
         static const struct {
                 const char *rest, *error;
         } cases[] = {
-                { "\"field\": \"a\"", "field: expected an array of keys and indices, not \"a\"" },
+                { "\"field\": \"a\"", "field: expected an array of keys and indices, not \"a\"; write [\"a\"]" },
                 { "\"field\": [\"a\", -1]", "field[1]: expected a key or an index from 0, not -1" },
                 { "\"field\": [1.5]", "field[0]: expected a key or an index from 0, not 1.5" },
                 { "\"equals\": 1, \"one_of\": [1]",
                   "one_of: cannot be given together with 'equals'; give one of 'equals', 'one_of' or 'test'" },
                 { "\"equals\": null", "equals: expected a value that a property can have, not null" },
-                { "\"one_of\": 1", "one_of: expected an array, not 1" },
+                { "\"one_of\": 1", "one_of: expected an array, not 1; write [1]" },
                 { "\"equals\": 1, \"test\": \"value\"",
                   "test: cannot be given together with 'equals'; give one of 'equals', 'one_of' or 'test'" },
                 { "\"test\": \"value >\"", "test: unexpected symbol at the end" },

@@ -131,7 +131,8 @@ static void assert_refused(const char *node, const char *text) {
 }
 
 static void test_refused_at_load(void) {
-        assert_refused("{ \"type\": \"Log\", \"message\": 5 }", "message: expected a string, not 5");
+        assert_refused("{ \"type\": \"Log\", \"message\": 5 }",
+                       "message: expected a string, not 5; write it in double quotes");
         assert_refused("{ \"type\": \"StartUnit\", \"unit\": \"my cam\" }",
                        "unit: \"my cam.service\" is not the name of a unit: it may have letters, digits and any of "
                        "\":-_.\\@\"");

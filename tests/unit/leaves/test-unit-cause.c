@@ -122,6 +122,11 @@ static const Case cases[] = {
           "skipped",
           {},
           "cam.service was not reloaded: the job does not apply to the state that it is in (result 'skipped')" },
+        { UNIT_RELOAD,
+          "invalid",
+          { .active_state = WORD("inactive") },
+          "cam.service was not reloaded: it is inactive, and only a unit that is up can be reloaded (result "
+          "'invalid')" },
         { UNIT_START,
           "assert",
           { .unmet_assert = WORD("AssertPathExists=/x") },

@@ -281,7 +281,8 @@ static void test_error_of_a_live_condition(void) {
         g_assert_true(run_halting(stage->run));
         g_assert_cmpuint(fake_halts("A"), ==, 1);
         run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
-        run_stage_assert_finished(stage, STATUS_ERROR, "R/C: level > 20: attempt to compare number with string");
+        run_stage_assert_finished(stage, STATUS_ERROR,
+                                  "R/C: level > 20: attempt to compare number with string (level is \"low\")");
 }
 
 static void test_error_of_a_hook(void) {

@@ -82,10 +82,10 @@ static void test_guards(void) {
         g_assert_cmpint(variables_guard(variables, 1, GUARD_WHILE), ==, VERDICT_NO);
         set(stage, 0, "x", "\"3\"");
         g_assert_cmpint(variables_guard(variables, 1, GUARD_WHILE), ==, VERDICT_ERROR);
-        assert_error(stage, CAUSE_EXPRESSION, "x < 3: attempt to compare string with number");
+        assert_error(stage, CAUSE_EXPRESSION, "x < 3: attempt to compare string with number (x is \"3\")");
         g_assert_cmpint(variables_guard(variables, 1, GUARD_WHILE), ==, VERDICT_ERROR);
         g_assert_cmpint(variables_guard(variables, 1, GUARD_FAIL_IF), ==, VERDICT_ERROR);
-        assert_error(stage, CAUSE_EXPRESSION, "x > 1: attempt to compare number with string");
+        assert_error(stage, CAUSE_EXPRESSION, "x > 1: attempt to compare number with string (x is \"3\")");
         set(stage, 0, "x", "1");
         g_assert_cmpint(variables_guard(variables, 1, GUARD_WHILE), ==, VERDICT_YES);
 }

@@ -253,16 +253,16 @@ static void test_errors(void) {
                 { "nothing < missing", "nothing < missing: attempt to compare two nil values (missing is not set, "
                                        "nothing is null)" },
                 { "missing + 1", "missing + 1: attempt to perform arithmetic on a nil value (missing is not set)" },
-                { "battery.x.y + missing",
-                  "battery.x.y + missing: attempt to index a number value (variable 'battery')" },
-                { "config.a.b", "config.a.b: attempt to index a nil value (field 'a')" },
-                { "not missing and config.a.b",
-                  "not missing and config.a.b: attempt to index a nil value (field 'a')" },
+                { "battery.x.y + missing", "battery.x.y + missing: attempt to index a number value (battery is 15)" },
+                { "config.a.b", "config.a.b: attempt to index a nil value (field 'a') (config is "
+                                "{\"tries\":2,\"nested\":{\"deep\":[10,20]}})" },
+                { "not missing and config.a.b", "not missing and config.a.b: attempt to index a nil value (field 'a') "
+                                                "(config is {\"tries\":2,\"nested\":{\"deep\":[10,20]}})" },
                 { "_G.missing .. 'x'",
                   "_G.missing .. 'x': attempt to concatenate a nil value (_G.missing is not set)" },
                 { "nil < 1", "nil < 1: attempt to compare nil with number" },
                 { "missing()", "missing(): attempt to call a nil value (missing is not set)" },
-                { "mode < 5", "mode < 5: attempt to compare string with number" },
+                { "mode < 5", "mode < 5: attempt to compare string with number (mode is \"force\")" },
                 { "1 // 0", "1 // 0: attempt to divide by zero" },
                 { "1 % 0", "1 % 0: attempt to perform 'n%0'" },
                 { "1 / 0", "1 / 0: infinity (the result of 1/0) is not a JSON number" },
@@ -360,7 +360,7 @@ static void test_run(void) {
                 { "x = 1; y = missing + 1",
                   "x = 1; y = missing + 1: attempt to perform arithmetic on a nil value (missing is not set)" },
                 { "x = 1\nsum = 1 + list", "line 2: sum = 1 + list: attempt to perform arithmetic on a table value "
-                                           "(variable 'list')" },
+                                           "(list is [1,\"b\",{\"k\":null}])" },
                 { "x = 1\ny = missing + 1\n",
                   "line 2: y = missing + 1: attempt to perform arithmetic on a nil value (missing is not set)" },
                 { "x = 1; y = 1 / 0", "x = 1; y = 1 / 0: y: infinity (the result of 1/0) is not a JSON number" },
