@@ -71,10 +71,11 @@ static bool tokenize(const char *text, size_t length, int depth, int flags, json
 
 /* Counts the levels, and makes what json-c's strict mode judges alike in all versions: 0.16 accepts control characters
  * in strings, and 0.18 refuses all characters beyond ASCII (json-c bug 875). A "~" takes their place: in a string it is
- * as good as they are, and elsewhere it is as bad. -EINVAL: a string has a control character. */
+ * as good as they are, and elsewhere it is as bad. -EINVAL: a string has a control character, or a key a NUL, at which
+ * json-c would cut it. */
 static int to_ascii(const char *text, size_t length, int depth, char **ret_ascii) {
         g_autofree char *ascii = g_memdup2(text, length + 1);
-        bool string = false, escaped = false;
+        bool string = false, escaped = false, nul = false;
         int level = 0;
 
         for (char *c = ascii; c < ascii + length; c++) {
@@ -86,7 +87,13 @@ static int to_ascii(const char *text, size_t length, int depth, char **ret_ascii
                         level += (*c == '[' || *c == '{') - (*c == ']' || *c == '}');
                 if (level > depth)
                         return -E2BIG;
-                string ^= *c == '"' && !escaped;
+                nul |= string && !escaped && *c == '\\' && g_str_has_prefix(c, "\\u0000");
+                if (!escaped && *c == '"') {
+                        if (nul && string && c[1 + strspn(c + 1, " \t\r\n")] == ':')
+                                return -EINVAL;
+                        string = !string;
+                        nul = false;
+                }
                 escaped = *c == '\\' && !escaped;
         }
 

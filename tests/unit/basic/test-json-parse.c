@@ -41,13 +41,34 @@ static void test_names_and_escapes(void) {
         g_assert_cmpstr(json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN), ==,
                         "{\"grün\":[\"\\\\ü\\\"ßä\",\"\\\\\\\\€\"]}");
         json_object_put(value);
+
+        g_assert_cmpint(parse("{\"\\\\u0000\": \"\\u0000\"}", &value), ==, 0);
+        g_assert_cmpstr(json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN), ==,
+                        "{\"\\\\u0000\":\"\\u0000\"}");
+        json_object_put(value);
 }
 
 static void test_refused(void) {
         static const char *const texts[] = {
-                "",        "ü",    "\"a",        "\"\\ü\"", "\"\\\\\\ü\"", "\"\xc3\"", "\"\xff\"", "\"\xc0\x80\"",
-                "'a'",     "[1,]", "{\"a\":1,}", "01",      "\"a\" \"b\"", "\"\n\"",   "[1] ü",    "[\"\xed\xa0\x80\"]",
+                "",
+                "ü",
+                "\"a",
+                "\"\\ü\"",
+                "\"\\\\\\ü\"",
+                "\"\xc3\"",
+                "\"\xff\"",
+                "\"\xc0\x80\"",
+                "'a'",
+                "[1,]",
+                "{\"a\":1,}",
+                "01",
+                "\"a\" \"b\"",
+                "\"\n\"",
+                "[1] ü",
+                "[\"\xed\xa0\x80\"]",
                 "// ü\n1",
+                "{\"a\\u0000b\": 1}",
+                "[{\"x\": \"y\", \"\\\\\\u0000\" : 1}]",
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
