@@ -147,9 +147,14 @@ static Entry *entry_named(const char *path) {
         return entry;
 }
 
+/* Of a run record that is still needed, for the case that the machine goes down. */
+static bool is_spare(const char *path) {
+        return strstr(path, "/state/running/");
+}
+
 /* NULL: it is not a run record, or it is in the history, where copies are. */
 static Entry *entry_of(const char *path) {
-        return strstr(path, "/history/") ? NULL : entry_named(path);
+        return strstr(path, "/history/") || is_spare(path) ? NULL : entry_named(path);
 }
 
 /* The next daemon removes a torn line before it continues the record. */
@@ -375,7 +380,7 @@ void ledger_note_moved(const char *from, const char *to) {
 }
 
 void ledger_note_removed(const char *path) {
-        Entry *entry = entry_named(path);
+        Entry *entry = is_spare(path) ? NULL : entry_named(path);
 
         trace("%s is removed", path);
         if (entry)
