@@ -167,7 +167,8 @@ WHY = "whom == 'friend' is false (whom is \"world\")"
     ("C, with gdbus-codegen(1)", f"greet.1 failure\nhello world\n{WHY}\n{SECOND}"),
 ])
 def test_examples_of_the_page(btd, tmp_path, title, expected):
-    """Programs start a tree with inputs, follow it to its end, read variables and causes, and halt a run."""
+    """Programs start a tree with inputs, follow it to its end, read variables and causes, and halt a run; also a second
+    time."""
     btd.tree("greet", LITERAL.search(PAGE, PAGE.index(".Sh EXAMPLES\n"))[1])
     btd.start()
     text = example(title)
@@ -180,6 +181,10 @@ def test_examples_of_the_page(btd, tmp_path, title, expected):
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith(expected), result.stdout
     assert [row.status for row in btd.client.runs()] == ["failure", "halted"]
+
+    again = client.run(command, {"DBUS_SYSTEM_BUS_ADDRESS": btd.bus.address})
+    assert (again.returncode, again.stderr) == (0, "")
+    assert re.sub("[0-9]+", "N", again.stdout) == re.sub("[0-9]+", "N", result.stdout)
 
 
 def script(btd, tmp_path, title, change=lambda text: text):
