@@ -88,7 +88,7 @@ def test_errors_keep_the_tree(btd, shelf):
     (shelf.first / "boot.json.d").rename(shelf.first / "other")
     shelf.write(shelf.first / "boot.json.d", "a file")
     assert btd.btctl("reload").stderr.startswith(
-        f"{shelf.tree}: error: the drop-ins in '{shelf.first}/boot.json.d' cannot be read: Not a directory\n")
+        f"{shelf.tree}: error: drop-ins: '{shelf.first}/boot.json.d' cannot be read: Not a directory\n")
 
 
 def test_a_package_renames_a_node(btd, shelf):

@@ -736,7 +736,7 @@ void loader_merge_dropins(Loader *loader, TreeFile *file) {
         if (sources->dropins(file->path, paths, &error, sources->userdata) < 0) {
                 file->wrong = true;
                 diagnostics_add(loader->diagnostics, file->number, DIAGNOSTICS_NOWHERE, false, NULL,
-                                g_strdup_printf("the drop-ins in %s", error));
+                                g_strdup_printf("drop-ins: %s", error));
         }
         if (paths->len == 0)
                 return;

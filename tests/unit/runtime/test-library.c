@@ -297,6 +297,63 @@ static void test_refused_way(void) {
         assert_message(shelf, 1, 0, "linked.json", fix);
 }
 
+#define CHECK_FIRST                                                                                                    \
+        "a tree can do anything as root, so find out first who put it there and what it does; if you trust it, run: "
+
+/* The directory of drop-ins, a drop-in, and what a link in their place leads to: others could change the tree by each.
+ */
+static void test_refused_dropins(void) {
+        g_autoptr(Shelf) shelf = shelf_new(true);
+        g_autofree char *own = path_of(shelf, 0, "boot.json.d"), *dropin = path_of(shelf, 0, "boot.json.d/a.json"),
+                        *elsewhere = path_of(shelf, 1, "elsewhere.txt"), *directory = NULL, *file = NULL, *owner = NULL;
+
+        put(shelf, 0, "boot.json", TREE);
+        g_assert_cmpint(g_mkdir(own, 0755), ==, 0);
+        put(shelf, 0, "boot.json.d/a.json", "{\"description\": \"ours\"}");
+        reload(shelf, 0, "+boot ");
+
+        directory = g_strdup_printf(": error: drop-ins: '%s' is refused, because it can be written by others than "
+                                    "root (mode 0777); " CHECK_FIRST "chmod go-w '%s'",
+                                    own, own);
+        g_assert_cmpint(chmod(own, 0777), ==, 0);
+        reload(shelf, 1, "*boot ");
+        assert_message(shelf, 0, 0, "boot.json", directory);
+        g_assert_cmpstr(definition_description(library_get(shelf->library, "boot")->definition), ==, "ours");
+
+        /* Others could add a file that masks. */
+        g_assert_cmpint(chmod(own, 01777), ==, 0);
+        reload(shelf, 1, "*boot ");
+        g_assert_cmpint(chmod(own, 0755), ==, 0);
+        reload(shelf, 0, "*boot ");
+
+        file = g_strdup_printf(": error: the drop-in '%s' is refused, because it can be written by others than root "
+                               "(mode 0666); " CHECK_FIRST "chmod go-w '%s'",
+                               dropin, dropin);
+        g_assert_cmpint(chmod(dropin, 0666), ==, 0);
+        reload(shelf, 1, "*boot ");
+        assert_message(shelf, 0, 0, "boot.json", file);
+        if (geteuid() == 0) {
+                owner = g_strdup_printf(
+                        ": error: the drop-in '%s' is refused, because it belongs to UID 1, not to root; " CHECK_FIRST
+                        "chown root '%s'",
+                        dropin, dropin);
+                g_assert_cmpint(chmod(dropin, 0644), ==, 0);
+                g_assert_cmpint(chown(dropin, 1, 0), ==, 0);
+                reload(shelf, 1, "*boot ");
+                assert_message(shelf, 0, 0, "boot.json", owner);
+        }
+
+        take(shelf, 0, "boot.json.d/a.json");
+        put(shelf, 1, "elsewhere.txt", "{}");
+        link_to(shelf, 0, "boot.json.d/a.json", elsewhere);
+        reload(shelf, 0, "*boot ");
+        g_assert_cmpint(chmod(shelf->directories[1], 0777), ==, 0);
+        reload(shelf, 2, "*boot ");
+        g_assert_nonnull(strstr(shelf->messages->pdata[1], ", on its path, can be written by others than root"));
+        take(shelf, 0, "boot.json.d/a.json");
+        g_assert_cmpint(g_rmdir(own), ==, 0);
+}
+
 /* Where the directory cannot be read for a while, its trees stay. */
 static void test_unreadable_directory(void) {
         g_autoptr(Shelf) shelf = shelf_new(false);
@@ -517,6 +574,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/library/refused-files", test_refused_files);
         g_test_add_func("/library/refused-directory", test_refused_directory);
         g_test_add_func("/library/refused-way", test_refused_way);
+        g_test_add_func("/library/refused-dropins", test_refused_dropins);
         g_test_add_func("/library/unreadable-directory", test_unreadable_directory);
         g_test_add_func("/library/unreadable-second", test_unreadable_second);
         g_test_add_func("/library/shared-file", test_shared_file);
