@@ -43,6 +43,7 @@ typedef struct Restart {
         json_object *variables; /* the variables of its start, or NULL */
         uint64_t bytes;         /* of these */
         char *own_file;         /* its name, if these have one; or NULL */
+        BootFile *own;          /* that file, if this btd has written it; or NULL */
         int64_t burst;          /* the limit, from the last run's tree */
         GArray *times;          /* int64_t: times of the last restarts, CLOCK_MONOTONIC */
         Timer *timer;           /* until the restart; NULL: none is pending */
@@ -60,6 +61,7 @@ static void restart_free(Restart *restart) {
         g_free(restart->instance);
         g_free(restart->run);
         g_free(restart->token);
+        boot_file_free(restart->own);
         g_free(restart->waits_for);
         g_free(restart->given_up);
         g_free(restart);
@@ -137,10 +139,14 @@ static void save(const Restarts *restarts) {
 }
 
 static void remove_file(const Restarts *restarts, const char *name) {
-        g_autofree char *path = name && restarts->directory ? g_build_filename(restarts->directory, name, NULL) : NULL;
+        g_autofree char *path = name && restarts->directory ? g_build_filename(restarts->directory, name, NULL) : NULL,
+                        *spare = path ? g_strconcat(path, ".new", NULL) : NULL;
 
-        if (path)
-                (void) g_unlink(path);
+        if (!path)
+                return;
+
+        (void) g_unlink(path);
+        (void) g_unlink(spare);
 }
 
 static void drop(Restarts *restarts, const char *tree, const char *instance) {
@@ -179,22 +185,33 @@ static void take_variables(Restart *restart, json_object *variables) {
 
 static void set_variables(Restart *restart, json_object *variables) {
         const Restarts *restarts = restart->restarts;
-        g_autofree char *key = key_of(restart->tree, restart->instance),
-                        *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, key, -1);
+        g_autofree char *name = NULL;
 
         if (variables == restart->variables)
                 return;
 
         take_variables(restart, variables);
-        if (restart->bytes <= BYTES_INSIDE || !restarts->directory) {
-                remove_file(restarts, restart->own_file);
-                g_clear_pointer(&restart->own_file, g_free);
-                return;
-        }
+        if (restart->bytes > BYTES_INSIDE && restarts->directory) {
+                g_autofree char *key = key_of(restart->tree, restart->instance),
+                                *text = g_strconcat(
+                                        key, json_object_to_json_string_ext(variables, JSON_C_TO_STRING_PLAIN), NULL),
+                                *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
 
+                name = g_strconcat(OWN_FILE_PREFIX, sum, NULL);
+        }
+        if (g_strcmp0(name, restart->own_file) == 0)
+                return;
+
+        /* If the new one cannot be written, the next btd must not find earlier variables under its name. */
+        remove_file(restarts, restart->own_file);
+        g_clear_pointer(&restart->own, boot_file_free);
         g_free(restart->own_file);
-        restart->own_file = g_strconcat(OWN_FILE_PREFIX, sum, NULL);
-        boot_file_write(restarts->directory, restart->own_file, json_object_get(variables));
+        restart->own_file = g_steal_pointer(&name);
+        if (!restart->own_file)
+                return;
+
+        restart->own = boot_file_new(restarts->timers, restarts->directory, restart->own_file);
+        boot_file_store(restart->own, json_object_get(variables));
 }
 
 static void forget_pending(Restart *restart) {

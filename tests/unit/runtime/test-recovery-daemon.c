@@ -66,6 +66,40 @@ static void test_owner_of_restart(void) {
         g_assert_cmpuint(run_caller(recovery_stage_run(stage, "t.17")), ==, 1000);
 }
 
+/* Its variables have a file of their own, which cannot be written for a moment. */
+static void test_large_restart(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new(RESTARTS_LATER);
+        g_autofree char *value = g_strnfill(5000, 'x'), *text = g_strdup_printf("t/{\"a\":\"%s\"}", value),
+                        *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1),
+                        *file = g_strconcat("restart-", sum, NULL), *spare = g_strconcat(file, ".new", NULL),
+                        *path = g_build_filename(stage->runtime, spare, NULL), *error = NULL;
+        g_autoptr(json_object) variables = json_object_new_object();
+        const TreeStart start = { .tree = "t", .instance = "", .variables = variables };
+        g_auto(Outcome) outcome = {};
+        bool begun;
+
+        json_object_object_add(variables, "a", json_object_new_string(value));
+        g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
+        g_assert_cmpint(
+                once_reserved(stage->context, &error,
+                              manager_start_tree(stage->manager, &start, &test_caller, &begun, &outcome, &error)),
+                ==, 0);
+        clock_stop();
+        recovery_stage_turn(stage);
+        g_assert_cmpuint(manager_n_restarts(stage->manager), ==, 1);
+        g_assert_false(is_there(stage->runtime, file));
+        g_assert_cmpint(g_rmdir(path), ==, 0);
+        clock_move(2 * G_USEC_PER_SEC);
+        recovery_stage_turn(stage);
+        clock_continue();
+        g_assert_true(is_there(stage->runtime, file));
+        recovery_stage_kill(stage);
+        g_assert_cmpuint(manager_n_restarts(stage->manager), ==, 1);
+        g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &test_caller, NULL), ==, 0);
+        recovery_stage_start(stage, "");
+        g_assert_false(is_there(stage->runtime, file));
+}
+
 /* A restart that a user has cancelled is not there for the next daemon. */
 static void test_cancelled_restart(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(RESTARTS_LATER);
@@ -550,6 +584,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/recovery-daemon/restarts", test_restarts);
         g_test_add_func("/recovery-daemon/owner-of-restart", test_owner_of_restart);
+        g_test_add_func("/recovery-daemon/large-restart", test_large_restart);
         g_test_add_func("/recovery-daemon/cancelled-restart", test_cancelled_restart);
         g_test_add_func("/recovery-daemon/numbers-were-lost", test_numbers_were_lost);
         g_test_add_func("/recovery-daemon/autostart", test_autostart);
