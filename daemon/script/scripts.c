@@ -741,10 +741,10 @@ static char *rename_global(const char *message) {
 /* "attempt to compare nil with number (charge is "n/a", low is 30)": with the values that Lua got, instead of its note
  * about one of them. */
 static char *explain_values(const Script *script, const Blackboard *blackboard, const char *message) {
-        bool told = g_str_has_suffix(message, " (field 'integer index')");
         g_autoptr(GString) values = g_string_new(NULL);
         g_autofree char *name = NULL, *renamed = rename_global(message);
         const char *note = find_name(message, &name);
+        bool told = name && g_str_has_prefix(name, "integer "); /* "integer index", which says nothing */
 
         if (!g_str_has_prefix(message, "attempt to "))
                 return g_steal_pointer(&renamed);
