@@ -139,6 +139,34 @@ The run begins with All.
 """
 
 
+def test_trees_inside(btd, tmp_path):
+    """One that has succeeded is taken over with what it returned; one that has failed begins anew, also in a Parallel."""
+    cam = {"inputs": {"n": "int"}, "outputs": {"twice": "int"}, "root": {"type": "Sequence", "name": "C", "children": [
+        {"type": "Script", "name": "Double", "code": "twice = 2 * n"},
+        {"type": "Fallback", "name": "Test", "children": [{"type": "Condition", "name": "One", "test": "n == 1"},
+                                                          {"type": "PathExists", "name": "Go", "path": f"{tmp_path}/go"}]}]}}
+    btd.tree("sub", {"type": "Sequence", "name": "Top", "children": [
+        {"type": "SubTree", "name": "First", "tree": "cam", "inputs": {"n": 1}, "outputs": {"twice": "first"}},
+        {"type": "Parallel", "name": "Both", "children": [
+            {"type": "AlwaysSuccess", "name": "Quick"},
+            {"type": "SubTree", "name": "Second", "tree": "cam", "inputs": {"n": 2}, "outputs": {"twice": "second"}}]}]},
+             trees={"cam": cam})
+    btd.start(f"--runtime={tmp_path}/run", f"--state={tmp_path}/state")
+    assert btd.btctl("start", "sub", "--wait").returncode == 1
+    assert btd.btctl("retry", "sub", "--dry-run").stdout == """Taken over, and not executed again:
+  Top/First (SubTree)
+  Top/Both/Quick (AlwaysSuccess)
+Begins anew, though a part of it has succeeded:
+  Top/Both/Second (SubTree)
+The run begins with Top/Both/Second.
+"""
+    refused(btd, "'Top/Both/Second/C/Test' is in the SubTree 'Top/Both/Second', which can only begin anew; give that one",
+            "sub", "--from=Top/Both/Second/C/Test")
+    (tmp_path / "go").touch()
+    assert btd.btctl("retry", "sub", "--yes", "--wait").returncode == 0
+    assert btd.btctl("get", "sub.2").stdout == "first=2\nsecond=4\n"
+
+
 def test_no(btd, deploy):
     """The answer on a terminal."""
     main, terminal = os.openpty()
