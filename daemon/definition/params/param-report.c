@@ -121,7 +121,7 @@ static char *form_hint(const char *expected, json_object *value) {
         if (is_string && g_str_equal(expected, "an array") && g_regex_match_simple("^[A-Za-z_]\\w*$", text, 0, 0))
                 return g_strdup_printf("; write [\"%s\"], or \"{%s}\" for a variable", text, text);
         if (type == json_type_int && g_str_has_prefix(expected, "an array"))
-                return g_strdup_printf("; write [%s]", text);
+                return g_strdup_printf(strstr(expected, "string") ? "; write [\"%s\"]" : "; write [%s]", text);
         if (type == json_type_object && g_str_equal(expected, "an array"))
                 return g_strdup("; write it in [ ]");
         if (type == json_type_array && g_str_equal(expected, "an object of strings"))

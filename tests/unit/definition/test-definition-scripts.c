@@ -76,7 +76,7 @@ static const struct {
           "t:1:61: error: outputs.c: expected an expression, a string or an array of lines, not 3; write it in "
           "double quotes (in Do)" },
         { "{'btd':1,'root':{'type':'Do','outputs':5}}",
-          "t:1:40: error: outputs: expected an array of strings, not 5; write [5] (in Do)" },
+          "t:1:40: error: outputs: expected an array of strings, not 5; write [\"5\"] (in Do)" },
         { "{'btd':1,'root':{'type':'Do','test':true,'code':['x = 1',2]}}",
           "t:1:37: error: test: expected an expression, a string or an array of lines, not true; write it in double "
           "quotes (in Do)\n"
