@@ -138,7 +138,7 @@ static const Param try_catch_params[] = {
           .kind = PARAM_BOOL,
           .offset = offsetof(TryCatchParams, catch_on_halt),
           .fallback = "false",
-          .doc = "Also tick the last child once when the node is halted" },
+          .doc = "true: when the node is halted, the last child gets one tick, and is halted if it is RUNNING then" },
         CAUSE_PARAM(TryCatchParams, cause),
         {},
 };
@@ -206,17 +206,15 @@ bool cleanup_depends_on(const Tree *tree, NodeId node) {
         return false;
 }
 
-static bool is_limited(const Node *definition) {
-        const FinallyParams *params = definition->params;
-
+static bool is_limited(const FinallyParams *params) {
         return params->timeout > 0 && params->timeout != SPAN_INFINITY;
 }
 
 static void begin_clean_up(Machine *machine, NodeId node) {
-        const FinallyParams *params = machine->nodes[node].params;
+        const FinallyParams *params = node_params(machine, node);
 
         node_state(machine, node)->phase = PHASE_CLEAN_UP;
-        if (is_limited(&machine->nodes[node]))
+        if (is_limited(params))
                 node_arm_timer(machine, node, params->timeout);
 }
 
@@ -300,7 +298,7 @@ static void finally_halt(Machine *machine, NodeId node) {
 /* A clean-up can only turn a SUCCESS into a FAILURE. */
 static unsigned finally_never(const Node *nodes, NodeId node) {
         const Node *child = &nodes[clean_up_of(nodes, node)];
-        bool limited = is_limited(&nodes[node]);
+        bool limited = is_limited(nodes[node].params);
         unsigned never = outcomes_of_child(nodes, node);
 
         if (!runs_after(&nodes[node], after_success))
@@ -316,7 +314,7 @@ static unsigned finally_never(const Node *nodes, NodeId node) {
 static void finally_check(const Tree *tree, NodeId node, Findings *findings) {
         NodeId child = clean_up_of(tree->nodes, node);
 
-        if (node_runs_forever(&tree->nodes[child]) && !is_limited(&tree->nodes[node]))
+        if (node_runs_forever(&tree->nodes[child]) && !is_limited(tree->nodes[node].params))
                 findings_trap(findings, NULL, "'%s' never ends, and the nodes above wait for it; set a timeout",
                               tree_node_name(tree, child));
 }
@@ -325,6 +323,7 @@ static const Param finally_params[] = {
         { .name = "timeout",
           .kind = PARAM_SPAN,
           .offset = offsetof(FinallyParams, timeout),
+          .late = true,
           .fallback = "\"infinity\"",
           .doc = "How long the clean-up may take; then it is halted and fails" },
         { .name = "after",
@@ -353,10 +352,12 @@ const NodeType finally_type = {
         .doc = "The first child is the body, the second the clean-up. The clean-up runs once when the body has "
                "ended: after SUCCESS, FAILURE and a halt, and after an ERROR of the tree. It does not run if the "
                "body did not begin, for example because it was skipped at once. The nodes above wait for the end of "
-               "the clean-up. A halt does not stop the clean-up; its timeout does.\n\nIf the body has ended by "
+               "the clean-up. A halt does not end it. Only two things do: the parameter timeout, and a user who "
+               "forces an outcome in it.\n\nIf the body has ended by "
                "itself, the outcome is that of the body, but FAILURE if the clean-up fails. If both fail, the cause "
-               "names both. If the node was halted, it has no outcome, and a clean-up that fails changes nothing for "
-               "the nodes above. The log, and the cause of the halted node, then say so. A tree that relies on the "
+               "names both. If the node was halted, it has no outcome: a failure of the clean-up is then only in the "
+               "log "
+               "and in the cause. A tree that relies on the "
                "clean-up must check it, for example by a UnitState in the node that follows.\n\nThe parameter "
                "'after' lists the ends of the body after which the clean-up runs. An ERROR counts as \"halted\", and "
                "so does a body that becomes SKIPPED while it runs.",

@@ -385,6 +385,18 @@ static void test_late_parameter(void) {
         g_assert_cmpuint(fake_starts("A"), ==, 4);
 }
 
+/* The limit of a clean-up, too. */
+static void test_late_limit(void) {
+        g_autoptr(RunStage) stage = run_stage_new_file(
+                TREE("'limit': '10ms'",
+                     "{ 'type': 'Finally', 'timeout': '{limit}', 'children': [ " ACTION("A") ", " ACTION("B") " ] }"));
+
+        run_stage_start(stage);
+        run_stage_end(stage, "A", STATUS_SUCCESS, NULL);
+        run_stage_await_finish(stage);
+        g_assert_cmpint(run_status(stage->run), ==, STATUS_FAILURE);
+}
+
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run-variables/guard-while-another-ends", test_guard_while_another_ends);
@@ -392,6 +404,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/run-variables/set-without-room", test_set_without_room);
         g_test_add_func("/run-variables/script-without-room", test_script_without_room);
         g_test_add_func("/run-variables/late-parameter", test_late_parameter);
+        g_test_add_func("/run-variables/late-limit", test_late_limit);
         g_test_add_func("/run-variables/while", test_while);
         g_test_add_func("/run-variables/seen-then", test_seen_then);
         g_test_add_func("/run-variables/waited-for", test_waited_for);
