@@ -21,7 +21,7 @@ typedef struct StatusStyle {
 static const StatusStyle status_styles[] = {
         { "idle", STYLE_DIM, "○", "-" },          { "running", STYLE_CYAN, "●", "*" },
         { "success", STYLE_GREEN, "✓", "+" },     { "failure", STYLE_RED, "✗", "x" },
-        { "skipped", STYLE_DIM, "↷", ">" },       { "halted", STYLE_MAGENTA, "■", "#" },
+        { "skipped", STYLE_DIM, "↷", "~" },       { "halted", STYLE_MAGENTA, "■", "#" },
         { "halting", STYLE_MAGENTA, "●", "*" },   { "paused", STYLE_YELLOW, "‖", "=" },
         { "error", STYLE_RED, "!", "!" },         { "ok", STYLE_GREEN, "✓", "+" },
         { "broken", STYLE_YELLOW, "!", "!" },     { "failed", STYLE_RED, "✗", "x" },

@@ -25,7 +25,7 @@ static void test_guards(void) {
               "{}",
               "   0.000s > run: started\n"
               "   0.000s * S: running\n"
-              "   0.000s > S/A: skipped: its skip_if is true: battery < 20 (battery is 15)\n"
+              "   0.000s ~ S/A: skipped: its skip_if is true: battery < 20 (battery is 15)\n"
               "   0.000s + S/B: success: its success_if is true: battery < 20 (battery is 15)\n"
               "   0.000s x S/C: failure: its fail_if is true: battery < 20 (battery is 15)\n"
               "   0.000s x S: failure: C: its fail_if is true: battery < 20 (battery is 15)\n"
@@ -46,7 +46,7 @@ static void test_while(void) {
               "   2.000s * P/A: halting, its while is false: on\n"
               "   2.000s + P/B: success after 2s\n"
               "   3.000s # P/A: halted after 3s\n"
-              "   3.000s > P/A: skipped: its while is false: on\n"
+              "   3.000s ~ P/A: skipped: its while is false: on\n"
               "   3.000s + P: success after 3s\n"
               "   3.000s + run: success after 3s\n",
               STATUS_SUCCESS);
@@ -416,9 +416,9 @@ static void test_expressions_of_types(void) {
               "   0.000s + R/O/AlwaysSuccess: success\n"
               "   0.000s + R/O: success\n"
               "   0.000s * R/O: running\n"
-              "   0.000s > R/O: skipped: its value has not changed: n (n is 3)\n"
-              "   0.000s > R: skipped: O: its value has not changed: n (n is 3)\n"
-              "   0.000s > run: skipped: R/O: its value has not changed: n (n is 3)\n",
+              "   0.000s ~ R/O: skipped: its value has not changed: n (n is 3)\n"
+              "   0.000s ~ R: skipped: O: its value has not changed: n (n is 3)\n"
+              "   0.000s ~ run: skipped: R/O: its value has not changed: n (n is 3)\n",
               STATUS_SKIPPED);
         check(TREE("'n': 3", AROUND("Precondition", "P", "'if': 'n > 3', ", "{'type': 'AlwaysSuccess'}")), "{}",
               "   0.000s > run: started\n"
