@@ -234,7 +234,7 @@ static const Param dbus_signal_params[] = {
                 .offset = offsetof(DBusSignalParams, test),
                 .extra = dbus_signal_test_names,
                 .doc = "An expression over args (the list of the values), value (the first) and the variables; signals "
-                       "for which it is not true are skipped",
+                       "for which it is not true are ignored",
         },
         {
                 .name = "timeout",
@@ -279,9 +279,9 @@ const NodeType dbus_signal_type = {
         .params = dbus_signal_params,
         .params_size = sizeof(DBusSignalParams),
         .summary = "Waits for a D-Bus signal",
-        .doc = "Succeeds at the first signal that matches. When the node starts, it subscribes to the signal; btd "
-               "sends the subscription before any later message. So, if a DBusCall causes the signal, put the "
-               "DBusSignal before it in a Parallel: then the signal is not missed.\n\nIf a sender is given, only the "
+        .doc = "Succeeds at the first signal that matches. When the node starts, btd subscribes to the signal. To "
+               "miss no signal that a DBusCall causes, put the DBusSignal before the DBusCall in a Parallel.\n\nIf a "
+               "sender is given, only the "
                "current owner of this name counts. When this owner leaves the bus, on_owner_lost decides. If the bus "
                "is lost, the node continues to wait, but misses signals that are sent meanwhile.",
         .halting = "Ends at once.",
@@ -447,7 +447,8 @@ static const Param dbus_property_params[] = {
                 .kind = PARAM_JSON,
                 .offset = offsetof(DBusPropertyParams, matcher.field),
                 .value_format = &matcher_field_format,
-                .doc = "The part of the value that counts: an array of keys, and of indices from 0",
+                .doc = "The part of the value that counts: an array of keys, and of indices from 0, unlike in "
+                       "references",
         },
         {
                 .name = "interval",
@@ -491,13 +492,13 @@ const NodeType dbus_property_type = {
         .params_size = sizeof(DBusPropertyParams),
         .rules = dbus_property_rules,
         .summary = "True while a property of a D-Bus object has a certain value",
-        .doc = "Reads the property at each start of the node, which may start the service. Then it follows the "
+        .doc = "At each start of the node, btd reads the property, which can start the service. Then it follows the "
                "signals of the service. If the service sends none, give an interval. If it answers with an error, the "
                "property is read again after 1, 2, 4, 8, 16 and 32 s, since it may still be starting. Numbers are "
                "compared by value, "
                "whatever their types. A test is evaluated again when the value, or a variable in the test, "
                "changes.\n\nThe value is unknown while the service is not running, while the object, the property or "
-               "the field does not exist, while the bus is lost, if the service does not answer a question "
+               "the field does not exist, while the bus is lost, if the service does not answer a read "
                "within 25s, and if the test cannot be evaluated.",
         .check = check_property,
 };

@@ -110,9 +110,9 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .offset = offsetof(SpawnParams, as),                                                           \
                         .fallback = "\"auto\"",                                                                        \
                         .values = ways,                                                                                \
-                        .doc = "How it runs: as a transient unit of systemd or as a child of btd; auto: as a "         \
-                               "unit if systemd is running; if systemd ran since btd started but is away now, the "    \
-                               "node waits for it; if there was no systemd, as a child",                               \
+                        .doc = "How it runs: \"unit\": as a transient unit of systemd; \"child\": as a child process " \
+                               "of btd; \"auto\": as a unit if systemd has run since btd started (if it is away, "     \
+                               "the node waits for it), otherwise as a child process",                                 \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "properties",                                                                          \
@@ -147,8 +147,7 @@ static int properties_fit(const ParamSetter *setter, const Place *place, json_ob
                         .offset = offsetof(SpawnParams, stdout_format),                                                \
                         .fallback = "\"text\"",                                                                        \
                         .values = format_names,                                                                        \
-                        .doc = "What that variable gets: the text, a list of its lines or of its words, the value of " \
-                               "its JSON, or a list of the numbers of its bytes",                                      \
+                        .doc = "What that variable gets, see below",                                                   \
                 },                                                                                                     \
                 {                                                                                                      \
                         .name = "stderr",                                                                              \
@@ -230,15 +229,17 @@ const NodeType spawn_type = {
         .rules = spawn_rules,
         .flags = TYPE_PROCESS,
         .summary = "Runs a program and waits for its end",
-        .doc = "Succeeds when the program exits with a status in success_exit.\n\nA transient unit has its own "
-               "control group and its own lines in the journal, can have any property that systemd knows, and is not "
-               "in btd's sandbox. A child has its own process group.\n\nProcesses that the program leaves running "
-               "are stopped with it; to start something that stays, use StartUnit. The descendants of a child can "
-               "escape by leaving the process group; those of a unit cannot.",
+        .doc = "Succeeds when the program exits with a status in success_exit.\n\nWith systemd, the program "
+               "runs as a transient unit: it has its own control group and its own lines in the journal, can have any "
+               "property that systemd knows, and is not in btd's sandbox. Without systemd, it runs as a child process "
+               "of btd, with its own process group.\n\nProcesses that the program leaves running are stopped with it; "
+               "to start something that stays, use StartUnit. Only those of a child process can escape, by leaving "
+               "the process group.",
         .halting = "The process and everything that it started get kill_signal, and after kill_timeout SIGKILL.",
         .recovery =
                 "The process of a unit has continued, and its end counts as usual. If btd cannot know how the process "
-                "ended, because systemd has forgotten its unit or it was a child, on_recover decides: \"fail\" is a "
+                "ended, because systemd has forgotten its unit or it was a child process, on_recover decides: \"fail\" "
+                "is a "
                 "FAILURE with a cause of the kind lost, \"rerun\" runs the program again.",
         .check = spawn_params_check,
         .has_timeout = true,
@@ -256,10 +257,10 @@ const NodeType command_type = {
         .flags = TYPE_PROCESS,
         .summary = "True while a program that is run again and again succeeds",
         .doc = "Runs the program as Spawn does; true if the program exits with a status in success_exit. The program "
-               "runs again every interval, as long as the condition is in use. While it runs, the last value stays. "
+               "runs again every interval, as long as the condition is watched. While it runs, the last value stays. "
                "The value is unknown if the program cannot be started, or if its exit status is lost.",
-        .halting =
-                "When the condition is no longer in use, the program gets kill_signal, and after kill_timeout SIGKILL.",
+        .halting = "When the condition is no longer watched, the program gets kill_signal, and after kill_timeout "
+                   "SIGKILL.",
         .recovery = "A program that the previous btd has left is ended; then the program runs again.",
         .check = spawn_params_check,
 };

@@ -112,10 +112,8 @@ static void unit_job_check(const Tree *tree, NodeId node, Findings *findings) {
 
 const NodeType start_unit_type = UNIT_JOB_TYPE(
         "StartUnit", unit_start_params, "Starts a systemd unit and waits until it is up",
-        "Fails when the unit fails, when a Condition= setting of the unit is not met, or when a unit that it requires "
-        "fails. "
-        "A service must stay up for 100ms after its start; only a service of Type=oneshot without "
-        "RemainAfterExit=yes may be inactive then.",
+        "Fails when the unit fails, also if systemd starts it again because of its Restart= (see wait_for_restarts), "
+        "when a Condition= setting of the unit is not met, or when a unit that it requires fails.",
         START_HALTING, START_RECOVERY);
 
 const NodeType stop_unit_type = UNIT_JOB_TYPE(

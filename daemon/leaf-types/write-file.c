@@ -81,12 +81,12 @@ const NodeType write_file_type = {
         .params_size = sizeof(WriteFileParams),
         .flags = TYPE_PROCESS,
         .summary = "Writes a text to a file",
-        .doc = "A file on a disk is replaced at once and then is on the disk, so that a reader, also after a power "
-               "failure, "
-               "finds the old text or the new one. With append, the text is added. A device, a pipe, and a file of the "
+        .doc = "On a disk, btd replaces the file atomically and waits until it is stored: a reader finds the old text "
+               "or "
+               "the new one, also after a power failure. With append, the text is added. A device, a pipe, and a file "
+               "of the "
                "kernel below /sys or /proc get the text in one write. A link is followed; a directory is not created. "
-               "A "
-               "process of its own writes the file, as in Spawn, so it is not in btd's sandbox.",
+               "A process of its own writes the file, as in Spawn, so it is not in btd's sandbox.",
         .halting = "What it has begun to write is written first, for 10 seconds at most.",
         .recovery =
                 "The process has continued, and its end counts as usual. If btd cannot know how it ended, on_recover "

@@ -339,8 +339,9 @@ const NodeType switch_type = {
         .rules = switch_rules,
         .summary = "Runs the child whose case equals a value",
         .doc = "The value is compared with the cases as text or as a number. The last child is for every other "
-               "value, and for a variable that is not set. When the value changes while a child runs, this child is "
-               "halted; the child of the new value starts when it has ended. When a child ends by itself, the node "
+               "value, and for a variable that is not set. When the value changes while a child runs, btd "
+               "halts this child, and when it has ended, starts the child of the new value. When a child ends by "
+               "itself, the node "
                "ends with its outcome.",
         .tick = switch_tick,
         .halt = switch_halt,

@@ -80,7 +80,7 @@ const NodeType keep_running_until_failure_type = {
         .class = NODE_DECORATOR,
         .flags = TYPE_NEVER_SUCCEEDS | TYPE_REPEATS,
         .summary = "Runs its child again and again until it fails",
-        .doc = "RUNNING until the child fails, then FAILURE. A child that is skipped continues the loop, too. After a "
+        .doc = "RUNNING until the child fails, then FAILURE. If the child is skipped, the loop continues. After a "
                "round that took time, the next one starts at once. After a round that took no time, it starts at the "
                "next tick, after the interval of the tree at the latest.",
         .tick = keep_running_tick,
@@ -107,8 +107,8 @@ static const Param loop_params[] = {
           .offset = offsetof(LoopParams, if_empty),
           .fallback = "\"success\"",
           .values = outcome_names,
-          .doc = "The outcome of the Loop if no child has failed: after the last element; also if the list is "
-                 "empty, or is no list" },
+          .doc = "The outcome after the last element, and if the list is empty or not a list; the name is that of "
+                 "BehaviorTree.CPP" },
         {},
 };
 
@@ -132,7 +132,8 @@ const NodeType loop_type = {
         .params_size = sizeof(LoopParams),
         .summary = "Runs its child once for each element of a list",
         .doc = "FAILURE as soon as the child fails. The list is read when the node starts, and its variable does not "
-               "change. The next element follows at once, but btd can do other work in between.",
+               "change. To run several elements at the same time, to allow failures, or for a variable of each "
+               "element, use a ForEach.",
         .tick = loop_tick,
         .never = loop_never,
 };
@@ -279,7 +280,7 @@ static const Param for_each_params[] = {
           .offset = offsetof(ForEachParams, index),
           .literal = true,
           .local = true,
-          .doc = "The variable for the element's number, from 0" },
+          .doc = "The variable for the element's number, from 0, unlike in references and Lua" },
         { .name = "label",
           .kind = PARAM_STRING,
           .offset = offsetof(ForEachParams, label),
@@ -301,13 +302,13 @@ static const Param for_each_params[] = {
           .fallback = "0",
           .min = -1,
           .max = UINT32_MAX,
-          .doc = "How many elements may fail; -1: any number (that of ParallelAll counts the failures that make it "
-                 "fail)" },
+          .doc = "How many elements may fail; -1: any number, so it succeeds after the last one (in ParallelAll, "
+                 "max_failures means something else)" },
         { .name = "run_all",
           .kind = PARAM_BOOL,
           .offset = offsetof(ForEachParams, run_all),
           .fallback = "false",
-          .doc = "true: it also runs for the other elements when too many have failed, and fails after the last one" },
+          .doc = "true: when too many have failed, it runs for the other elements, too, and fails after the last one" },
         {},
 };
 

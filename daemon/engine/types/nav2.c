@@ -99,8 +99,7 @@ const NodeType recovery_node_type = {
         .cause_offset = offsetof(RecoveryParams, cause),
         .summary = "Runs its second child when the first fails, then tries the first again",
         .doc = "SUCCESS when the first child succeeds. FAILURE when the recovery fails or is skipped, or when the "
-               "first "
-               "child fails after number_of_retries recoveries.",
+               "first child fails after number_of_retries recoveries.",
         .tick = recovery_tick,
         .never = outcomes_of_child,
         .check = recovery_check,
@@ -153,10 +152,10 @@ const NodeType pipeline_sequence_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that runs the children that have succeeded again, while a later one runs",
-        .doc = "Like Sequence, but whenever something happens in the run, the children before the running one start "
-               "again. While nothing happens, they do not run again; a RateController around such a child starts it "
-               "again after its period. While a child runs again, the running child continues, and when it succeeds, "
-               "the next child starts. FAILURE as soon as any child fails. SUCCESS when the last child succeeds; "
+        .doc = "Like Sequence, but at each change of the run, the children that have succeeded start again, while "
+               "the later child continues. When the later child succeeds, the child after it starts. To start an "
+               "earlier child at fixed times, put a RateController around it. FAILURE as soon as any child fails. "
+               "SUCCESS when the last child succeeds; "
                "what still runs is halted.",
         .tick = pipeline_tick,
         .never = pipeline_never,

@@ -173,7 +173,7 @@ const NodeType async_sequence_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that yields between two children",
-        .doc = "Like Sequence, but after a child that completed at once the tick ends, and the next child starts in "
+        .doc = "Like Sequence, but if a child completes at once, btd ends the tick, and starts the next child in "
                "another tick. So the conditions of reactive nodes above it are evaluated again between two children, "
                "and other runs have their turn.",
         .tick = async_sequence_tick,
@@ -193,8 +193,8 @@ const NodeType sequence_with_memory_type = {
         .max_children = UINT32_MAX,
         .summary = "A Sequence that starts again with the child that failed",
         .doc = "Like Sequence, but when it starts again after a FAILURE or a halt, it begins with the child that "
-               "failed or was halted. After a SUCCESS it begins with the first child. Between two children it "
-               "yields, as an AsyncSequence does.",
+               "failed or was halted. After a SUCCESS it begins with the first child. If a child completes at "
+               "once, the next one starts in another tick, as in an AsyncSequence.",
         .tick = sequence_with_memory_tick,
         .halt = ordered_halt,
         .never = sequence_never,
@@ -240,8 +240,8 @@ const NodeType async_fallback_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Fallback that yields between two children",
-        .doc = "Like Fallback, but after a child that failed at once the tick ends, and the next child starts in "
-               "another tick, as in an AsyncSequence.",
+        .doc = "Like Fallback, but if a child fails at once, the next child starts in another tick, as in an "
+               "AsyncSequence.",
         .params = fallback_params,
         .params_size = sizeof(FallbackParams),
         .tells_cause = true,

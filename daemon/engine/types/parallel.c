@@ -273,11 +273,10 @@ const NodeType parallel_type = {
         .summary = "Runs its children at the same time",
         .doc = "SUCCESS when success_count children have succeeded. FAILURE when failure_count children have failed, "
                "or when success_count cannot be reached any more. Then the children that still run are "
-               "halted.\n\nEach tick tries a skipped child again. If success_count is negative, a child that is "
-               "skipped counts as a success, so the node can end. If success_count is positive, a skipped child does "
-               "not count. Then the node is SKIPPED if all children were skipped. If the others have ended and no "
-               "count is reached, the node stays RUNNING until the skipped child runs.\n\nA count must not be "
-               "higher than the number of children.",
+               "halted.\n\nIf success_count is negative, as by default, a skipped child counts as a success; so the "
+               "node succeeds if all children are skipped. If success_count is positive, a skipped child does not "
+               "count: the node is SKIPPED if all are skipped, and otherwise stays RUNNING until a count is reached; "
+               "each tick tries a skipped child again.\n\nA count must not be higher than the number of children.",
         .tick = parallel_tick,
         .halt = node_reset_tried,
         .never = parallel_never,
@@ -422,7 +421,8 @@ const NodeType parallel_all_type = {
         .summary = "Runs its children at the same time and waits for all of them",
         .doc = "Ends when all children have ended; a failure halts no other child. FAILURE if at least max_failures "
                "children have failed. SKIPPED if all were skipped. Otherwise SUCCESS.\n\nWhile others run, a skipped "
-               "child is tried again at each tick. max_failures must not be higher than the number of children.",
+               "child is tried again at each tick. max_failures must not be higher than the number of children; in "
+               "ForEach, max_failures means something else.",
         .tick = parallel_all_tick,
         .halt = node_reset_tried,
         .never = parallel_all_never,

@@ -167,7 +167,7 @@ static const Param on_change_params[] = {
           .kind = PARAM_EXPRESSION,
           .offset = offsetof(OnChangeParams, of),
           .required = true,
-          .doc = "Its value is compared with the one at the last start of the child" },
+          .doc = "Its value is compared with the one when the child was last started" },
         { .name = "otherwise",
           .kind = PARAM_ENUM,
           .offset = offsetof(OnChangeParams, otherwise),
@@ -185,8 +185,9 @@ const NodeType on_change_type = {
         .params_size = sizeof(OnChangeParams),
         .summary = "Runs its child if a value has changed since the last time; in a loop, at each change",
         .doc = "When it starts, it compares the value with the value at the last start of the child in this run. The "
-               "first time, and if the value has changed, the child starts, and the outcome is the child's. Else "
-               "'otherwise' decides. While the child runs, the value is not compared.",
+               "first time, and if the value has changed, the child starts, also if a guard of the child then skips "
+               "it, and the outcome is the child's. Else 'otherwise' decides. While the child runs, the value is not "
+               "compared.",
         .tick = on_change_tick,
         .never = on_change_never,
 };
