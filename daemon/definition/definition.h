@@ -33,8 +33,8 @@ void definition_unref(Definition *definition);
 const Tree *definition_tree(const Definition *definition);
 const char *definition_description(const Definition *definition); /* NULL: none */
 bool definition_autostart(const Definition *definition);
-/* As systemctl(1) says it of unit files: "enabled", "disabled", "static" (btd cannot start it without inputs), or "bad" if
- * the definition is NULL. It may have no root. */
+/* As systemctl(1) says it of unit files: "enabled", "disabled", "static" (btd cannot start it without inputs), or "bad"
+ * if the definition is NULL. It may have no root. */
 const char *definition_file_state(const Definition *definition);
 const RestartPolicy *definition_restart(const Definition *definition);
 OnStop definition_on_stop(const Definition *definition);

@@ -238,8 +238,8 @@ void manager_abandon(Manager *manager);
 /* Call it after that if nobody may recover these runs before the machine goes down: copies their records for the
  * history. manager_free() waits for it. */
 void manager_copy_records(Manager *manager);
-/* Call it before manager_abandon() if the machine goes down: the runs that have not ended end as UNFINISHED, because there is no
- * next btd. */
+/* Call it before manager_abandon() if the machine goes down: the runs that have not ended end as UNFINISHED, because
+ * there is no next btd. */
 void manager_give_up(Manager *manager);
 bool manager_is_stopping(const Manager *manager);
 

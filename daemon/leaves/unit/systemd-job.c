@@ -10,7 +10,8 @@
  * conflicts with the request is replaced by a new one, with another id. If others request the job later, or a job that
  * pulls it in, systemd merges theirs into it, and signals the state of the job once more, which is "waiting" still. A
  * job is cancelled only if the unit did not have it before the request, nobody has joined it since, no other leaf waits
- * for it or requests it, and nobody else needs it, see JobNeed. It is left alone otherwise, as systemctl does at Ctrl-C.
+ * for it or requests it, and nobody else needs it, see JobNeed. It is left alone otherwise, as systemctl does at
+ * Ctrl-C.
  */
 
 #include <assert.h>
