@@ -64,7 +64,8 @@ void history_note_archived(unsigned tree, unsigned number) {
                 run->archived = ++history.n_archived;
 }
 
-/* A run that is copied to another disk has a file in both directories. */
+/* A run that is copied to another disk has a file in both directories; while it ran, it may have had one in "running".
+ */
 static bool is_copy(const char *path) {
         g_autofree char *name = g_path_get_basename(path), *directory = g_path_get_dirname(path);
         g_autofree char *root = g_path_get_dirname(directory), *base = g_path_get_dirname(root);
@@ -72,7 +73,7 @@ static bool is_copy(const char *path) {
         g_autofree char *other =
                 g_build_filename(base, disk ? "run" : "state", disk ? "finished" : "history", name, NULL);
 
-        return access(other, F_OK) >= 0;
+        return g_str_has_suffix(directory, "/running") || access(other, F_OK) >= 0;
 }
 
 /* There are more than the limit, or a user has more than a share. */
