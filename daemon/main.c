@@ -90,9 +90,10 @@ static void on_refused(const char *text, void *userdata) {
 
 /* While btd stops, runs may already be left to the next btd, which then waits for their processes. */
 static bool is_awaited(const SpawnName *name, void *userdata) {
-        const Run *run = manager_run(userdata, name->run);
+        const Manager *manager = userdata;
+        const Run *run = runs_get(manager->runs, name->run);
 
-        return manager_is_stopping(userdata) || (run && run_awaits(run, name->node, name->attempt));
+        return manager->stopping || (run && run_awaits(run, name->node, name->attempt));
 }
 
 /* From here on, references to units are held until the next btd holds them. */
@@ -141,7 +142,7 @@ static void on_shutdown_known(void *userdata) {
                 return;
         }
 
-        if (!daemon->begun && !manager_is_stopping(daemon->manager) && begin(daemon))
+        if (!daemon->begun && !daemon->manager->stopping && begin(daemon))
                 manager_autostart(daemon->manager);
 }
 
@@ -207,7 +208,7 @@ static const ManagerObserver observer = {
 static void on_named(void *userdata) {
         Daemon *daemon = userdata;
 
-        if (manager_is_stopping(daemon->manager))
+        if (daemon->manager->stopping)
                 return;
         if (daemon->begun) {
                 manager_halt_requested(daemon->manager, "on the bus");
@@ -227,7 +228,7 @@ static const ServiceCallbacks service_callbacks = {
 };
 
 static void reload(Daemon *daemon) {
-        if (manager_is_stopping(daemon->manager))
+        if (daemon->manager->stopping)
                 return;
 
         log_info("reloading");

@@ -51,8 +51,8 @@ struct Notifier {
 };
 
 char *notifier_status(const Notifier *notifier) {
-        g_autoptr(GPtrArray) trees = manager_trees(notifier->manager);
-        unsigned running = manager_n_running(notifier->manager);
+        g_autoptr(GPtrArray) trees = library_list(notifier->manager->library);
+        unsigned running = runs_n_running(notifier->manager->runs);
 
         return g_strdup_printf("%u tree%s, %u run%s", trees->len, trees->len == 1 ? "" : "s", running,
                                running == 1 ? "" : "s");

@@ -33,7 +33,7 @@ struct Shutdown {
 };
 
 static void give_up(Shutdown *shutdown) {
-        const GPtrArray *runs = manager_runs(shutdown->options.manager);
+        const GPtrArray *runs = runs_list(shutdown->options.manager->runs);
 
         for (unsigned i = 0; i < runs->len; i++) {
                 const Run *run = g_ptr_array_index(runs, i);
@@ -67,14 +67,14 @@ static void drop_question(Shutdown *shutdown) {
 
 /* Once btd stops, its runs end in their own order. */
 static void end_doubts(Shutdown *shutdown) {
-        manager_ask(shutdown->options.manager);
-        (void) manager_resolve(shutdown->options.manager);
+        ticker_ask(shutdown->options.manager->ticker);
+        (void) ticker_resolve(shutdown->options.manager->ticker);
 }
 
 static void stop(Shutdown *shutdown, void (*how)(Manager *manager)) {
         Manager *manager = shutdown->options.manager;
 
-        if (manager_is_stopping(manager))
+        if (manager->stopping)
                 return;
 
         start_timeout(shutdown);
@@ -160,7 +160,7 @@ static void answer_doubts(Shutdown *shutdown, bool goes_down) {
                 log_notice(goes_down ? "the machine goes down: all runs wait until btd is stopped"
                                      : "the machine does not go down any more: all runs continue");
         shutdown->goes_down = goes_down;
-        doubted = !goes_down && manager_resolve(manager);
+        doubted = !goes_down && ticker_resolve(manager->ticker);
         manager_hold(manager, goes_down);
         if (goes_down)
                 shutdown->patience = timer_new(shutdown->options.timers, ASK_AGAIN_USEC, on_ask_again, shutdown);
@@ -234,7 +234,7 @@ static void on_state_in_doubt(sd_bus_message *reply, const sd_bus_error *error, 
 
 static void ask_in_doubt(Shutdown *shutdown) {
         drop_question(shutdown);
-        manager_ask(shutdown->options.manager);
+        ticker_ask(shutdown->options.manager->ticker);
         if (!connection_is_ready(shutdown->options.questions)) {
                 on_no_answer(shutdown);
                 return;

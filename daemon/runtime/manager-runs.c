@@ -531,10 +531,6 @@ const RestartsCallbacks manager_restarts_callbacks = {
         .dropped = on_restart_dropped,
 };
 
-GArray *manager_pending_restarts(const Manager *manager, const char *tree) {
-        return restarts_of_tree(manager->restarts, tree);
-}
-
 char *manager_describe_restart(Manager *manager, const Run *run) {
         g_autofree char *restart = restarts_describe(manager->restarts, run_tree(run), run_instance(run)),
                         *followers = followers_describe(manager->followers, run_id(run));
@@ -758,7 +754,7 @@ char *manager_describe_missing(const Manager *manager, const char *id) {
 
 int manager_find_outcome_of_run(Manager *manager, const char *id, Outcome *ret_outcome, char **ret_error) {
         Archive *archive = record_store_archive(manager->records);
-        const Run *run = manager_run(manager, id);
+        const Run *run = runs_get(manager->runs, id);
 
         if (!run && archive && archive_has(archive, id) && !manager_history_is_read(manager, NULL))
                 return not_yet("the history is being read; try again", ret_error);

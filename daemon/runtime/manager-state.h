@@ -2,62 +2,12 @@
 #pragma once
 
 /*
- * Defines the members of the manager, for its own files only. Trees, observers, autostart and stopping are in
- * manager.c, runs in manager-runs.c, loading in manager-load.c, recovery in manager-recover.c, control by hand in
+ * Declares what the files of the manager have in common. Trees, observers, autostart and stopping are in manager.c,
+ * runs in manager-runs.c, loading in manager-load.c, recovery in manager-recover.c, control by hand in
  * manager-control.c, and kept variables in kept.c.
  */
 
-#include "record/record-store.h"
-#include "runtime/autostarts.h"
-#include "runtime/followers.h"
 #include "runtime/manager.h"
-#include "runtime/restarts.h"
-#include "runtime/run-counter.h"
-#include "runtime/runs.h"
-#include "runtime/statistics.h"
-
-/* What is being loaded on threads, see manager-load.c. */
-typedef struct Loading Loading;
-/* The values of kept variables, see kept.c. */
-typedef struct Kept Kept;
-
-typedef struct Observer {
-        const ManagerObserver *callbacks;
-        void *userdata;
-} Observer;
-
-struct Manager {
-        GMainContext *context;
-        const NodeType *const *const *tables;
-        const LeafServices *services;
-        Ticker *ticker;
-        Locks *locks;
-        Waiters *waiters;
-        RunServices run_services; /* made of the members above */
-        Library *library;
-        DiskQueue *disk;
-        RunCounter *counter;
-        RecordStore *records;
-        Kept *kept;
-        Autostarts *autostarts;
-        Runs *runs;
-        Restarts *restarts;
-        Followers *followers;
-        Definition *unit_starter; /* of FOLLOWER_TREE; NULL: not needed yet */
-        Statistics *statistics;
-        char *runtime_directory; /* may be NULL */
-        Limits limits;
-        bool secure;
-        GArray *observers;  /* Observer */
-        GSource *idle;      /* NULL: not due */
-        GSource *retry;     /* of starts that wait; NULL: not due */
-        GHashTable *unread; /* names of trees that could not be read at manager_autostart(): they may have autostart */
-        bool autostarting;  /* autostarted() of the observers is due */
-        Loading *loading;
-        bool stopping;
-        bool abandoned; /* the remaining runs belong to the next btd */
-        bool leaving;   /* some runs continue with the next btd */
-};
 
 #define TELL(manager, callback, ...)                                                                                   \
         for (unsigned i_ = 0; i_ < (manager)->observers->len; i_++) {                                                  \

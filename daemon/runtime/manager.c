@@ -492,14 +492,6 @@ void manager_expect_doubts(Manager *manager) {
         ticker_set_doubted(manager->ticker, on_doubted, manager);
 }
 
-void manager_ask(Manager *manager) {
-        ticker_ask(manager->ticker);
-}
-
-bool manager_resolve(Manager *manager) {
-        return ticker_resolve(manager->ticker);
-}
-
 void manager_hold(Manager *manager, bool held) {
         if (ticker_is_held(manager->ticker) == held)
                 return;
@@ -509,73 +501,21 @@ void manager_hold(Manager *manager, bool held) {
                 manager_retry_starts(manager);
 }
 
-bool manager_is_stopping(const Manager *manager) {
-        return manager->stopping;
-}
-
 const LibraryEntry *manager_tree(Manager *manager, const char *name) {
         const LibraryEntry *entry = library_get(manager->library, name);
 
         return entry && !entry->masked ? entry : NULL;
 }
 
-Run *manager_run(Manager *manager, const char *id) {
-        return runs_get(manager->runs, id);
-}
-
-GPtrArray *manager_trees(Manager *manager) {
-        return library_list(manager->library);
-}
-
-bool manager_needs_reload(const Manager *manager, const LibraryEntry *entry) {
-        return library_needs_reload(manager->library, entry);
-}
-
-unsigned manager_n_trees(const Manager *manager) {
-        return library_count(manager->library);
-}
-
-const GPtrArray *manager_runs(Manager *manager) {
-        return runs_list(manager->runs);
-}
-
 char *manager_disk(const Manager *manager) {
         return disk_queue_late(manager->disk) ?: manager_describe_late_reads(manager);
 }
 
-const NodeType *const *const *manager_tables(const Manager *manager) {
-        return manager->tables;
-}
-
-Users *manager_users(const Manager *manager) {
-        return manager->services->users;
-}
-
 GPtrArray *manager_list_users(const Manager *manager) {
-        Users *users = manager_users(manager);
+        Users *users = manager->services->users;
 
         if (!users)
                 return g_ptr_array_new();
         runs_count(manager->runs, users);
         return users_list(users);
-}
-
-const Limits *manager_limits(const Manager *manager) {
-        return &manager->limits;
-}
-
-unsigned manager_n_running(const Manager *manager) {
-        return runs_n_running(manager->runs);
-}
-
-unsigned manager_n_restarts(const Manager *manager) {
-        return restarts_count(manager->restarts);
-}
-
-const Statistics *manager_statistics(const Manager *manager) {
-        return manager->statistics;
-}
-
-RecordStore *manager_records(const Manager *manager) {
-        return manager->records;
 }

@@ -9,9 +9,13 @@
 #include "basic/limit.h"
 #include "record/record-store.h"
 #include "run/run.h"
+#include "runtime/autostarts.h"
 #include "runtime/caller.h"
+#include "runtime/followers.h"
 #include "runtime/library.h"
 #include "runtime/restarts.h"
+#include "runtime/run-counter.h"
+#include "runtime/runs.h"
 #include "runtime/statistics.h"
 
 typedef struct Manager Manager;
@@ -43,7 +47,7 @@ typedef struct ManagerObserver {
         void (*recovering)(unsigned n_done, unsigned n, void *userdata); /* that many runs are replayed */
         void (*reloading)(void *userdata);
         void (*reloaded)(const GPtrArray *messages, void *userdata);
-        void (*in_doubt)(void *userdata); /* inputs of a run may be a part of the shutdown, see manager_ask() */
+        void (*in_doubt)(void *userdata); /* inputs of a run may be a part of the shutdown, see ticker_ask() */
         void (*stopping)(void *userdata);
         void (*idle)(void *userdata); /* after manager_stop(), from the main loop: no run is left running */
 } ManagerObserver;
@@ -61,6 +65,50 @@ typedef struct ManagerObserver {
 #define MANAGER_NOTHING_HAPPENED (-ENODATA)
 /* No run number is reserved yet, or the run record is being prepared. Observers are told when to retry. */
 #define MANAGER_NOT_YET (-EAGAIN)
+
+/* What is being loaded on threads, see manager-load.c. */
+typedef struct Loading Loading;
+/* The values of kept variables, see kept.c. */
+typedef struct Kept Kept;
+
+typedef struct Observer {
+        const ManagerObserver *callbacks;
+        void *userdata;
+} Observer;
+
+/* Others read the members, but change nothing in them. */
+struct Manager {
+        GMainContext *context;
+        const NodeType *const *const *tables;
+        const LeafServices *services;
+        Ticker *ticker;
+        Locks *locks;
+        Waiters *waiters;
+        RunServices run_services; /* made of the members above */
+        Library *library;
+        DiskQueue *disk;
+        RunCounter *counter;
+        RecordStore *records;
+        Kept *kept;
+        Autostarts *autostarts;
+        Runs *runs;
+        Restarts *restarts;
+        Followers *followers;
+        Definition *unit_starter; /* of FOLLOWER_TREE; NULL: not needed yet */
+        Statistics *statistics;
+        char *runtime_directory; /* may be NULL */
+        Limits limits;
+        bool secure;
+        GArray *observers;  /* Observer */
+        GSource *idle;      /* NULL: not due */
+        GSource *retry;     /* of starts that wait; NULL: not due */
+        GHashTable *unread; /* names of trees that could not be read at manager_autostart(): they may have autostart */
+        bool autostarting;  /* autostarted() of the observers is due */
+        Loading *loading;
+        bool stopping;
+        bool abandoned; /* the remaining runs belong to the next btd */
+        bool leaving;   /* some runs continue with the next btd */
+};
 
 typedef struct ManagerOptions {
         const char *const *directories; /* the search path, see library.h */
@@ -205,9 +253,6 @@ bool manager_keeps(const Manager *manager, const char *tree);
  * description. */
 char *manager_describe_restart(Manager *manager, const Run *run);
 
-/* The pending restarts of a tree, by the names of their runs: borrowed until the next change; free the array. */
-GArray *manager_pending_restarts(const Manager *manager, const char *tree);
-
 /* Why an autostart tree has not been started yet: "autostart waits: ...". The caller frees it. NULL: nothing waits. */
 char *manager_describe_autostart(const Manager *manager, const char *tree);
 /* The same, or the description of a pending restart without instance if no run is listed that has it, or of a start
@@ -220,10 +265,7 @@ GPtrArray *manager_missing_trees(Manager *manager);
 
 /* When the machine goes down, systemd stops what runs watch and use, perhaps before it stops btd. No tree may take that
  * for a failure. So a run whose inputs are in doubt does not react until somebody has asked, and the machine does not
- * go down. resolve() is true if there were new doubts since the question. */
-void manager_ask(Manager *manager);
-bool manager_resolve(Manager *manager);
-/* Without this call, nothing is in doubt. */
+ * go down: see ticker_ask(). Without this call, nothing is in doubt. */
 void manager_expect_doubts(Manager *manager);
 /* Held: no run reacts to anything, and nothing is started. */
 void manager_hold(Manager *manager, bool held);
@@ -241,7 +283,6 @@ void manager_copy_records(Manager *manager);
 /* Call it before manager_abandon() if the machine goes down: the runs that have not ended end as UNFINISHED, because
  * there is no next btd. */
 void manager_give_up(Manager *manager);
-bool manager_is_stopping(const Manager *manager);
 
 /* Errors: MANAGER_NO_SUCH_TREE, MANAGER_NO_SUCH_RUN, with a message that suggests similar names. */
 int manager_find_tree(Manager *manager, const char *name, const LibraryEntry **ret_entry, char **ret_error);
@@ -250,27 +291,11 @@ int manager_find_run(Manager *manager, const char *id, Run **ret_run, char **ret
 bool manager_is_past(const Manager *manager, const char *id);
 
 const LibraryEntry *manager_tree(Manager *manager, const char *name); /* NULL for a masked tree, too */
-Run *manager_run(Manager *manager, const char *id);
-GPtrArray *manager_trees(Manager *manager); /* LibraryEntry, sorted by name; free the array only */
-unsigned manager_n_trees(const Manager *manager);
-/* See library_needs_reload(). */
-bool manager_needs_reload(const Manager *manager, const LibraryEntry *entry);
-const GPtrArray *manager_runs(Manager *manager); /* Run, in order of start */
-unsigned manager_n_running(const Manager *manager);
-const Limits *manager_limits(const Manager *manager);
-/* NULL: nobody counts what users use. */
-Users *manager_users(const Manager *manager);
 /* All users that are known, with what they use now. The caller unreferences the array. */
 GPtrArray *manager_list_users(const Manager *manager);
-const NodeType *const *const *manager_tables(const Manager *manager);
 /* What the disk has not completed for long, for messages, see basic/disk-queue.h. The caller frees it. NULL: nothing is
  * late. */
 char *manager_disk(const Manager *manager);
-/* How many restarts are pending. */
-unsigned manager_n_restarts(const Manager *manager);
-const Statistics *manager_statistics(const Manager *manager);
-/* The run records of unfinished and finished runs. */
-RecordStore *manager_records(const Manager *manager);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Outcome, outcome_clear)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Manager, manager_free)

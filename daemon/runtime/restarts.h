@@ -78,7 +78,7 @@ typedef struct PendingRestart {
         uint64_t due;          /* CLOCK_MONOTONIC µs */
 } PendingRestart;
 
-/* See manager_pending_restarts(). */
+/* Those of a tree, by the names of their runs: borrowed until the next change; free the array. */
 GArray *restarts_of_tree(const Restarts *restarts, const char *tree);
 /* How many restarts of a user are pending, except that of this tree and instance, and the bytes of their variables. */
 unsigned restarts_of_user(const Restarts *restarts, uint32_t uid, const char *tree, const char *instance,

@@ -123,7 +123,7 @@ static void observe(Announcements *announcements, Run *run) {
 }
 
 static void set_watched(Announcements *announcements, bool nodes, bool events) {
-        const GPtrArray *runs = manager_runs(announcements->manager);
+        const GPtrArray *runs = runs_list(announcements->manager->runs);
 
         PTRS_FOREACH(Run, run, runs) {
                 if (nodes != announcements->nodes)
@@ -162,7 +162,7 @@ void announcements_watch(Announcements *announcements) {
 }
 
 void announcements_tell_missed(Announcements *announcements, const char *name, const char *run_id) {
-        const Run *run = manager_run(announcements->manager, run_id);
+        const Run *run = runs_get(announcements->manager->runs, run_id);
 
         if (run)
                 events_bus_tell(announcements->bus, name, run, NULL, 0, run_n_events(run));
@@ -387,7 +387,7 @@ void announcements_free(Announcements *announcements) {
 }
 
 bool announcements_tell(Announcements *announcements, const char *name, const char *run_id, const GArray *nodes) {
-        const Run *run = manager_run(announcements->manager, run_id);
+        const Run *run = runs_get(announcements->manager->runs, run_id);
 
         if (run)
                 run_bus_tell_nodes(announcements->bus, name, run, nodes);

@@ -414,12 +414,12 @@ static int begin_reading(Answer *answer, int (*replay)(Reading *reading, const R
         if (r < 0)
                 return r;
 
-        run = manager_run(manager, id);
+        run = runs_get(manager->runs, id);
         reading = g_new(Reading, 1);
         *reading = (Reading){
                 .published = published,
-                .tables = manager_tables(manager),
-                .read = record_read_new(manager_records(manager), id, 0, 0),
+                .tables = manager->tables,
+                .read = record_read_new(manager->records, id, 0, 0),
                 .replay = replay,
                 .after = after,
                 .last = run ? run_n_events(run) : UINT64_MAX,

@@ -20,7 +20,7 @@
 static char *explain(Manager *manager, const Run *run) {
         const char *why = run ? run_not_durable(run) : NULL;
 
-        if (run && !record_store_are_kept(manager_records(manager)))
+        if (run && !record_store_are_kept(manager->records))
                 return g_strdup_printf("run '%s' has no run record, because btd was started without --runtime=",
                                        run_id(run));
 
@@ -40,7 +40,7 @@ int history_bus_refuse_name(sd_bus_message *message, sd_bus_error *ret_error) {
 }
 
 int history_bus_refuse(Manager *manager, const char *run, int r, const char *error, sd_bus_error *ret_error) {
-        g_autofree char *why = explain(manager, manager_run(manager, run));
+        g_autofree char *why = explain(manager, runs_get(manager->runs, run));
 
         if (!why && r == -ENOENT)
                 why = manager_describe_missing(manager, run);
@@ -105,7 +105,7 @@ static int begin_record(Answer *answer, sd_bus_error *ret_error) {
 
         part = g_new0(Part, 1);
         part->published = published;
-        part->read = record_read_new(manager_records(published->manager), run, offset, PART_MAX);
+        part->read = record_read_new(published->manager->records, run, offset, PART_MAX);
         answer->run = g_strdup(run);
         answer->data = part;
         part->work = workers_start(published->workers, &kind, part, NULL);
@@ -152,7 +152,7 @@ static int begin_history(Answer *answer, sd_bus_error *ret_error) {
 /* Skips runs that have been removed since the list was begun. */
 static int append_history(Answer *answer, sd_bus_error *ret_error) {
         Manager *manager = published_manager(answer->userdata);
-        Archive *archive = record_store_archive(manager_records(manager));
+        Archive *archive = record_store_archive(manager->records);
         const RecordSummary *summary;
         int r;
 

@@ -65,7 +65,7 @@ static int start_text(Operation *operation, sd_bus_message *message, const Calle
 
         r = sd_bus_message_read(message, "ss", &wanted.tree, &text);
         if (r >= 0)
-                r = variables_bus_read(message, manager_limits(published_manager(userdata)), &variables, ret_error);
+                r = variables_bus_read(message, &published_manager(userdata)->limits, &variables, ret_error);
         if (r >= 0)
                 r = arguments_read_options(message, options, ret_error);
         if (r < 0)
@@ -183,7 +183,7 @@ static int reload(Operation *operation, sd_bus_message *message, const Caller *w
 
         if (r < 0)
                 return r;
-        if (manager_is_stopping(manager))
+        if (manager->stopping)
                 return refuse_reload(ret_error);
 
         operation_waits(operation, manager_reload(manager, on_reloaded, operation), drop_reload);
@@ -247,7 +247,7 @@ static int method_reload(sd_bus_message *message, void *userdata, sd_bus_error *
 
 static int begin_trees(Answer *answer, sd_bus_error *ret_error) {
         Manager *manager = published_manager(answer->userdata);
-        g_autoptr(GPtrArray) entries = manager_trees(manager);
+        g_autoptr(GPtrArray) entries = library_list(manager->library);
 
         answer->names = g_ptr_array_new_full(entries->len, g_free);
         for (unsigned i = 0; i < entries->len; i++)
@@ -310,7 +310,7 @@ static int method_list_trees(sd_bus_message *message, void *userdata, sd_bus_err
 }
 
 static int begin_runs(Answer *answer, sd_bus_error *ret_error) {
-        const GPtrArray *runs = manager_runs(published_manager(answer->userdata));
+        const GPtrArray *runs = runs_list(published_manager(answer->userdata)->runs);
 
         answer->names = g_ptr_array_new_full(runs->len, g_free);
         for (unsigned i = 0; i < runs->len; i++)
@@ -327,7 +327,7 @@ static int append_run(Answer *answer, sd_bus_error *ret_error) {
         if (answer->next == answer->names->len)
                 return 0;
 
-        run = manager_run(manager, g_ptr_array_index(answer->names, answer->next++));
+        run = runs_get(manager->runs, g_ptr_array_index(answer->names, answer->next++));
         if (!run)
                 return 1;
 
@@ -500,7 +500,7 @@ static int append_found_outcome(Answer *answer, sd_bus_error *ret_error) {
 
 /* The end of a run that is still listed, and running, is not there yet. */
 static bool has_ended(const Answer *answer, const Outcome *outcome) {
-        const Run *run = manager_run(published_manager(answer->userdata), outcome->run);
+        const Run *run = runs_get(published_manager(answer->userdata)->runs, outcome->run);
 
         return run ? run_finished(run) > 0 : outcome->status != NULL;
 }
@@ -628,7 +628,7 @@ static int method_unsubscribe(sd_bus_message *message, void *userdata, sd_bus_er
 }
 
 static const char *status_of(const Published *published) {
-        if (manager_is_stopping(published->manager))
+        if (published->manager->stopping)
                 return "stopping";
 
         return published->open ? "running" : "starting";
@@ -639,10 +639,10 @@ static const char *status_of(const Published *published) {
 
 MANAGER_PROPERTY(version, "s", published->info->version)
 MANAGER_PROPERTY(mode, "s", published->info->mode)
-MANAGER_PROPERTY(n_trees, "u", manager_n_trees(published->manager))
-MANAGER_PROPERTY(n_running, "u", manager_n_running(published->manager))
+MANAGER_PROPERTY(n_trees, "u", library_count(published->manager->library))
+MANAGER_PROPERTY(n_running, "u", runs_n_running(published->manager->runs))
 MANAGER_PROPERTY(status, "s", status_of(published))
-MANAGER_PROPERTY(need_reload, "b", (int) manager_needs_reload(published->manager, NULL))
+MANAGER_PROPERTY(need_reload, "b", (int) library_needs_reload(published->manager->library, NULL))
 MANAGER_PROPERTY(lost_log_messages, "t", log_n_dropped())
 
 PROPERTY_GETTER(tree_directories) {

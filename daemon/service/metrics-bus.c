@@ -24,7 +24,7 @@ typedef struct Metric {
 } Metric;
 
 static const Statistics *statistics_of(const Published *published) {
-        return manager_statistics(published->manager);
+        return published->manager->statistics;
 }
 
 static void append_seconds(GString *text, uint64_t usec) {
@@ -101,7 +101,7 @@ static void append_start_time(GString *text, const char *name, const Published *
 }
 
 static void append_trees(GString *text, const char *name, const Published *published) {
-        g_autoptr(GPtrArray) trees = manager_trees(published->manager);
+        g_autoptr(GPtrArray) trees = library_list(published->manager->library);
         static const char *const states[] = { "ok", "broken", "failed" };
         unsigned numbers[G_N_ELEMENTS(states)] = {};
 
@@ -175,7 +175,7 @@ static void append_durations(GString *text, const char *name, const TreeStatisti
 }
 
 static void append_states(GString *text, const char *name, const Published *published) {
-        const GPtrArray *runs = manager_runs(published->manager);
+        const GPtrArray *runs = runs_list(published->manager->runs);
         static const char *const states[] = { "running", "paused", "halting" };
         unsigned numbers[G_N_ELEMENTS(states)] = {};
 
@@ -190,7 +190,7 @@ static void append_states(GString *text, const char *name, const Published *publ
 }
 
 static void append_lock_waiters(GString *text, const char *name, const Published *published) {
-        const GPtrArray *runs = manager_runs(published->manager);
+        const GPtrArray *runs = runs_list(published->manager->runs);
         uint64_t number = 0;
 
         for (unsigned i = 0; i < runs->len; i++)
@@ -200,7 +200,7 @@ static void append_lock_waiters(GString *text, const char *name, const Published
 }
 
 static void append_pending_restarts(GString *text, const char *name, const Published *published) {
-        append_number(text, name, "", manager_n_restarts(published->manager));
+        append_number(text, name, "", restarts_count(published->manager->restarts));
 }
 
 static void append_ticks(GString *text, const char *name, const Published *published) {
@@ -228,13 +228,13 @@ static void append_lost(GString *text, const char *name, const Published *publis
 }
 
 static void append_history_runs(GString *text, const char *name, const Published *published) {
-        const Archive *archive = record_store_archive(manager_records(published->manager));
+        const Archive *archive = record_store_archive(published->manager->records);
 
         append_number(text, name, "", archive ? archive_count(archive) : 0);
 }
 
 static void append_history_size(GString *text, const char *name, const Published *published) {
-        const Archive *archive = record_store_archive(manager_records(published->manager));
+        const Archive *archive = record_store_archive(published->manager->records);
 
         append_number(text, name, "", archive ? archive_bytes(archive) : 0);
 }

@@ -103,7 +103,7 @@ static int check_run(Manager *manager, Request *request, const Credentials *cred
 /* Halting a tree halts its runs, also those of a removed tree, which can have kept variables, too. */
 static int check_tree(Manager *manager, const Request *request, const Credentials *credentials, Accounts *accounts,
                       char **ret_error) {
-        const GPtrArray *runs = manager_runs(manager);
+        const GPtrArray *runs = runs_list(manager->runs);
         const LibraryEntry *entry = manager_tree(manager, request->tree);
         bool halts = request->permission == PERMISSION_HALT,
              found = entry || (request->permission == PERMISSION_SET && manager_keeps(manager, request->tree));

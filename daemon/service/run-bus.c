@@ -31,7 +31,7 @@ static Run *run_at(void *userdata, const char *path) {
         if (sd_bus_path_decode(path, RUN_PREFIX, &id) <= 0)
                 return NULL;
 
-        return manager_run(published_manager(userdata), id);
+        return runs_get(published_manager(userdata)->runs, id);
 }
 
 int run_bus_find(sd_bus *bus, const char *path, const char *interface, void *userdata, void **ret_found,
@@ -57,7 +57,7 @@ int run_bus_refuse_past(const Published *published, sd_bus_message *message) {
 }
 
 int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***ret_paths, sd_bus_error *ret_error) {
-        const GPtrArray *runs = manager_runs(published_manager(userdata));
+        const GPtrArray *runs = runs_list(published_manager(userdata)->runs);
         char **paths = g_new0(char *, runs->len + 1);
 
         for (unsigned i = 0; i < runs->len; i++)
@@ -68,7 +68,7 @@ int run_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***r
 }
 
 Request run_bus_request(const Published *published, Permission permission, const char *id) {
-        const Run *run = manager_run(published_manager(published), id);
+        const Run *run = runs_get(published_manager(published)->runs, id);
 
         return (Request){ .permission = permission, .tree = run ? g_strdup(run_tree(run)) : NULL, .run = g_strdup(id) };
 }
@@ -183,7 +183,7 @@ static int set_variables(sd_bus_message *message, const Caller *who, void *userd
         g_autoptr(json_object) values = NULL;
         int r;
 
-        r = variables_bus_read(message, manager_limits(published_manager(userdata)), &values, ret_error);
+        r = variables_bus_read(message, &published_manager(userdata)->limits, &values, ret_error);
         if (r < 0)
                 return r;
 

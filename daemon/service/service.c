@@ -117,8 +117,8 @@ static bool is_get_managed_objects(sd_bus_message *message) {
 /* Lists the paths: trees first, then runs. */
 static int begin_objects(Answer *answer, sd_bus_error *ret_error) {
         Manager *manager = published_manager(answer->userdata);
-        g_autoptr(GPtrArray) entries = manager_trees(manager);
-        const GPtrArray *runs = manager_runs(manager);
+        g_autoptr(GPtrArray) entries = library_list(manager->library);
+        const GPtrArray *runs = runs_list(manager->runs);
 
         answer->names = g_ptr_array_new_full(entries->len + runs->len, g_free);
         for (unsigned i = 0; i < entries->len; i++)
@@ -412,7 +412,7 @@ static void open_publication(Publication *publication) {
 
 static void on_connected(Connection *connection, void *userdata) {
         Service *service = userdata;
-        const Limits *limits = manager_limits(service->manager);
+        const Limits *limits = &service->manager->limits;
         Publication *publication = g_new0(Publication, 1);
         Published *published = &publication->published;
         int r;
@@ -427,9 +427,9 @@ static void on_connected(Connection *connection, void *userdata) {
         published->workers = service->workers;
         published->replayers = service->replayers;
         /* Create the answers before the operations, so that reads are answered before something changes. */
-        published->answers = answers_new(connection, manager_users(service->manager), limits, published);
+        published->answers = answers_new(connection, service->manager->services->users, limits, published);
         published->operations =
-                operations_new(service->context, publication->bus, service->workers, manager_users(service->manager),
+                operations_new(service->context, publication->bus, service->workers, service->manager->services->users,
                                limits->max[LIMIT_CALLS_OF_A_CALLER], permits, published);
         published->subscribers = subscribers_new(service->context, connection, limits, &subscribers_callbacks, service);
         publication->announcements =

@@ -58,7 +58,7 @@ int tree_bus_find(sd_bus *bus, const char *path, const char *interface, void *us
 }
 
 int tree_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***ret_paths, sd_bus_error *ret_error) {
-        g_autoptr(GPtrArray) entries = manager_trees(published_manager(userdata));
+        g_autoptr(GPtrArray) entries = library_list(published_manager(userdata)->library);
         char **paths = g_new0(char *, entries->len + 1);
 
         for (unsigned i = 0; i < entries->len; i++)
@@ -86,7 +86,7 @@ static int replace(sd_bus_message *message, const Caller *who, void *userdata, s
 
 /* The run of the tree and instance that is running, and not being halted. */
 static bool runs_already(const Published *published, const TreeStart *start) {
-        const GPtrArray *runs = manager_runs(published_manager(published));
+        const GPtrArray *runs = runs_list(published_manager(published)->runs);
 
         PTRS_FOREACH(const Run, run, runs)
                 if (run_status(run) == STATUS_RUNNING && !run_halting(run) && g_str_equal(run_tree(run), start->tree) &&
@@ -111,7 +111,7 @@ static int start_as(const Published *published, sd_bus_message *message, const c
         bool begun;
         int r;
 
-        r = variables_bus_read(message, manager_limits(published_manager(published)), &variables, ret_error);
+        r = variables_bus_read(message, &published_manager(published)->limits, &variables, ret_error);
         if (r >= 0)
                 r = arguments_read_options(message, options, ret_error);
         if (r < 0)
@@ -139,7 +139,7 @@ int tree_bus_start(const Published *published, sd_bus_message *message, const ch
 
 /* The caller may start the tree and force outcomes in it, because nobody checks that the nodes have succeeded. */
 static int retry(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
-        const Limits *limits = manager_limits(published_manager(userdata));
+        const Limits *limits = &published_manager(userdata)->limits;
         RunTaken taken = {};
         TreeStart start = { .instance = "", .taken = &taken };
         const CallOption options[] = { { "instance", "s", &start.instance }, { "token", "s", &start.token }, {} };
@@ -419,7 +419,7 @@ static int method_get_nodes_from(sd_bus_message *message, void *userdata, sd_bus
 TREE_PROPERTY(name, "s", entry->name)
 TREE_PROPERTY(source_path, "s", entry->path)
 TREE_PROPERTY(state, "s", tree_bus_state(entry))
-TREE_PROPERTY(need_reload, "b", (int) manager_needs_reload(published_manager(userdata), entry))
+TREE_PROPERTY(need_reload, "b", (int) library_needs_reload(published_manager(userdata)->library, entry))
 DEFINITION_PROPERTY(hash, "s", definition_hash(definition), NULL)
 DEFINITION_PROPERTY(autostart, "b", (int) definition_autostart(definition), 0)
 DEFINITION_PROPERTY(node_count, "u", definition_tree(definition)->n_nodes, 0)
@@ -536,7 +536,7 @@ PROPERTY_GETTER(waiting) {
 
 PROPERTY_GETTER(restarts) {
         g_autoptr(GArray) pending =
-                manager_pending_restarts(published_manager(userdata), tree_at(userdata, path)->name);
+                restarts_of_tree(published_manager(userdata)->restarts, tree_at(userdata, path)->name);
         int r = sd_bus_message_open_container(reply, 'a', "a{sv}");
 
         for (unsigned i = 0; r >= 0 && i < MIN(pending->len, RESTARTS_MAX); i++) {
@@ -551,7 +551,7 @@ PROPERTY_GETTER(restarts) {
 }
 
 PROPERTY_GETTER(runs) {
-        const GPtrArray *runs = manager_runs(published_manager(userdata));
+        const GPtrArray *runs = runs_list(published_manager(userdata)->runs);
         const char *name = tree_at(userdata, path)->name;
         int r = sd_bus_message_open_container(reply, 'a', "o");
 
@@ -570,7 +570,7 @@ PROPERTY_GETTER(runs) {
 }
 
 PROPERTY_GETTER(n_running) {
-        const GPtrArray *runs = manager_runs(published_manager(userdata));
+        const GPtrArray *runs = runs_list(published_manager(userdata)->runs);
         const char *name = tree_at(userdata, path)->name;
         unsigned n = 0;
 

@@ -31,7 +31,7 @@ static void on_started(const Outcome *outcome, bool begun, int r, const char *er
         Started *started = userdata;
 
         started->done = true;
-        started->run = outcome ? manager_run(started->manager, outcome->run) : NULL;
+        started->run = outcome ? runs_get(started->manager->runs, outcome->run) : NULL;
         started->r = r;
         started->error = g_strdup(error);
 }

@@ -150,7 +150,7 @@ Run *recovery_stage_start(RecoveryStage *stage, const char *instance) {
 }
 
 Run *recovery_stage_run(RecoveryStage *stage, const char *id) {
-        Run *run = manager_run(stage->manager, id);
+        Run *run = runs_get(stage->manager->runs, id);
 
         g_assert_nonnull(run);
         return run;

@@ -82,7 +82,7 @@ static void end(const ManagerStage *stage, const char *node, Status status) {
 static Run *await(const ManagerStage *stage, const char *id) {
         Run *run;
 
-        while (!(run = manager_run(stage->manager, id)))
+        while (!(run = runs_get(stage->manager->runs, id)))
                 g_main_context_iteration(stage->context, TRUE);
 
         manager_stage_turn(stage);
@@ -90,7 +90,7 @@ static Run *await(const ManagerStage *stage, const char *id) {
 }
 
 static void assert_text(const ManagerStage *stage, const char *id, const char *text) {
-        g_autofree char *is = manager_describe_restart(stage->manager, manager_run(stage->manager, id));
+        g_autofree char *is = manager_describe_restart(stage->manager, runs_get(stage->manager->runs, id));
 
         g_assert_cmpstr(is, ==, text);
 }
@@ -109,7 +109,7 @@ static void test_a_tree(void) {
 
         /* It has led to this, so it is not started again. */
         end(stage, "Page", STATUS_FAILURE);
-        g_assert_null(manager_run(stage->manager, "t.2"));
+        g_assert_null(runs_get(stage->manager->runs, "t.2"));
         assert_text(stage, "pager.1", NULL);
         assert_text(stage, "t.1", NULL);
 }
@@ -142,7 +142,7 @@ static void test_shares(void) {
 
                 start_for(stage, i <= 251 ? user : 0);
                 end(stage, "A", STATUS_FAILURE);
-                text = manager_describe_restart(stage->manager, manager_run(stage->manager, id));
+                text = manager_describe_restart(stage->manager, runs_get(stage->manager->runs, id));
                 g_assert_cmpint(text != NULL, ==, i != 251);
                 if (i != 251) {
                         g_autofree char *pager = g_strdup_printf("pager.%u", MIN(i, 251));
@@ -179,7 +179,7 @@ static void test_after_the_last_restart(void) {
         await(stage, "t.2");
         end(stage, "A", STATUS_FAILURE);
         await(stage, "pager.1");
-        g_assert_null(manager_run(stage->manager, "pager.2"));
+        g_assert_null(runs_get(stage->manager->runs, "pager.2"));
         assert_text(stage, "t.2",
                     "not restarted: it was restarted 1 time within 1h, which is the limit; then started "
                     "pager (pager.1)");
@@ -233,7 +233,7 @@ static void test_once(void) {
                 g_assert_cmpint(manager_recover(stage->manager, &error), ==, 0);
                 manager_autostart(stage->manager);
                 await(stage, "pager.1");
-                g_assert_null(manager_run(stage->manager, "pager.2"));
+                g_assert_null(runs_get(stage->manager->runs, "pager.2"));
         }
 }
 
@@ -254,14 +254,14 @@ static void test_option(void) {
 
         /* Its own rule leads back to t. */
         end(stage, "Page", STATUS_FAILURE);
-        g_assert_null(manager_run(stage->manager, "pager.2"));
+        g_assert_null(runs_get(stage->manager->runs, "pager.2"));
         assert_text(stage, "pager.1", NULL);
 
         both = stage_new_with(PAGE, "[{ 'result': 'failure', 'unit': 'a@{run}.service' }]", true);
         start(both, "t");
         end(both, "A", STATUS_FAILURE);
         await(both, "pager.1");
-        text = manager_describe_restart(both->manager, manager_run(both->manager, "t.1"));
+        text = manager_describe_restart(both->manager, runs_get(both->manager->runs, "t.1"));
         g_assert_true(g_str_has_prefix(text, "then started pager (pager.1), starts a@t.1.service (not yet: "));
         end(both, "Page", STATUS_FAILURE);
         assert_text(both, "pager.1", NULL);
@@ -274,7 +274,7 @@ static void test_unit_without_systemd(void) {
 
         start(stage, "t");
         end(stage, "A", STATUS_FAILURE);
-        text = manager_describe_restart(stage->manager, manager_run(stage->manager, "t.1"));
+        text = manager_describe_restart(stage->manager, runs_get(stage->manager->runs, "t.1"));
         g_assert_true(g_str_has_prefix(text, "then starts a@t.1.service (not yet: "));
 }
 

@@ -47,7 +47,7 @@ static Run *start_for(const ManagerStage *stage, uint32_t uid, const char *insta
         g_assert_cmpint(r, ==, expected ? MANAGER_LIMIT : 0);
         g_assert_cmpstr(error, ==, expected);
         manager_stage_turn(stage);
-        return outcome.run ? manager_run(stage->manager, outcome.run) : NULL;
+        return outcome.run ? runs_get(stage->manager->runs, outcome.run) : NULL;
 }
 
 #define MINE "the limit 'runs-of-a-caller' (2) is reached; halt one of your runs first"
@@ -113,7 +113,7 @@ static Run *start_with(const Shares *shares, uint32_t uid, const char *instance,
         g_assert_cmpstr(error, ==, expected);
         g_assert_cmpint(r, ==, expected ? MANAGER_LIMIT : 0);
         manager_stage_turn(shares->stage);
-        return outcome.run ? manager_run(shares->stage->manager, outcome.run) : NULL;
+        return outcome.run ? runs_get(shares->stage->manager->runs, outcome.run) : NULL;
 }
 
 static void end(const Shares *shares, Status status) {
@@ -161,7 +161,7 @@ static void test_finished_runs(void) {
 
                 start_with(&shares, geteuid() + 1000, instance, 1, NULL);
         }
-        runs = manager_runs(shares.stage->manager);
+        runs = runs_list(shares.stage->manager->runs);
         g_assert_cmpuint(runs->len, ==, 64);
         for (unsigned i = 0; i < runs->len; i++)
                 n += g_str_equal(run_instance(runs->pdata[i]), "first") ||
@@ -275,9 +275,9 @@ static void test_text(void) {
 
         g_assert_cmpstr(run_id(run), ==, "mine.1");
         g_assert_cmpint(run_status(run), ==, STATUS_RUNNING);
-        g_assert_true(manager_run(stage->manager, "mine.1") == run);
+        g_assert_true(runs_get(stage->manager->runs, "mine.1") == run);
         g_assert_null(manager_tree(stage->manager, "mine"));
-        trees = manager_trees(stage->manager);
+        trees = library_list(stage->manager->library);
         g_assert_cmpuint(trees->len, ==, 2);
         start_text(stage, "mine", TREE("", WAITS), MANAGER_ALREADY_RUNNING,
                    "tree 'mine' is already running as mine.1; give another name to run it twice");
@@ -285,7 +285,7 @@ static void test_text(void) {
         manager_stage_turn(stage);
         g_assert_cmpint(run_status(run), ==, STATUS_SUCCESS);
         start_text(stage, "mine", TREE("", "{ \"type\": \"SubTree\", \"tree\": \"b\" }"), 0, NULL);
-        g_assert_cmpint(run_status(manager_run(stage->manager, "mine.2")), ==, STATUS_SUCCESS);
+        g_assert_cmpint(run_status(runs_get(stage->manager->runs, "mine.2")), ==, STATUS_SUCCESS);
 }
 
 static void test_text_refused(void) {

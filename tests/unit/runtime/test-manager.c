@@ -113,7 +113,7 @@ static void test_autostart(void) {
         while (stage->events->len == 0)
                 g_main_context_iteration(stage->context, TRUE);
         assert_events(stage, "+boot.1 autostarted ");
-        g_assert_cmpuint(manager_n_running(stage->manager), ==, 1);
+        g_assert_cmpuint(runs_n_running(stage->manager->runs), ==, 1);
 }
 
 static void test_refusals(void) {
@@ -217,7 +217,7 @@ static void test_a_tree_that_is_gone(void) {
         manager_stage_remove(stage, "boot.json");
         messages = loading_reload(stage->manager, stage->context);
         g_assert_null(manager_tree(stage->manager, "boot"));
-        g_assert_cmpuint(manager_n_running(stage->manager), ==, 1);
+        g_assert_cmpuint(runs_n_running(stage->manager->runs), ==, 1);
         g_assert_cmpint(halt_tree(stage, "boot", NULL, "boot.1 ", &error), ==, 0);
 }
 
@@ -325,7 +325,7 @@ static void test_texts_at_once(void) {
         text_start_drop(NULL);
         manager_stage_put(stage, "taken.json", "{ \"btd\": 1, \"root\": { \"type\": \"FakeNow\" } }");
         manager_load(stage->manager);
-        while (manager_n_running(stage->manager) < 9 || !strstr(stage->events->str, "there is a tree"))
+        while (runs_n_running(stage->manager->runs) < 9 || !strstr(stage->events->str, "there is a tree"))
                 g_main_context_iteration(stage->context, TRUE);
         g_assert_nonnull(strstr(stage->events->str,
                                 "there is a tree 'taken' already; start that one, or give this another name"));
@@ -361,7 +361,7 @@ static void test_large_trees(void) {
         assert_events(stage, "+large.1 +large.2 +large.3 ");
         manager_autostart(stage->manager);
         begin_text_of(stage, "text", large, &text);
-        while (manager_n_running(stage->manager) < 5)
+        while (runs_n_running(stage->manager->runs) < 5)
                 g_main_context_iteration(stage->context, TRUE);
         g_assert_nonnull(strstr(stage->events->str, "+large.4 autostarted"));
         g_assert_nonnull(strstr(stage->events->str, "+text.1 text.1"));
@@ -379,9 +379,9 @@ static void test_last_ones_stay(void) {
 
                 start(stage, "quick", instance);
         }
-        g_assert_cmpuint(manager_runs(stage->manager)->len, ==, RUNS_FINISHED_MAX);
-        g_assert_null(manager_run(stage->manager, "quick.2"));
-        g_assert_nonnull(manager_run(stage->manager, "quick.102"));
+        g_assert_cmpuint(runs_list(stage->manager->runs)->len, ==, RUNS_FINISHED_MAX);
+        g_assert_null(runs_get(stage->manager->runs, "quick.2"));
+        g_assert_nonnull(runs_get(stage->manager->runs, "quick.102"));
 }
 
 /* Ids are not used again by the next daemon. One that was killed leaves a gap: it had reserved more than it used. */
@@ -442,7 +442,7 @@ static void test_stop(void) {
         manager_stage_turn(stage);
         assert_events(stage, "+boot.1 !boot.1 =boot.1 idle ");
         g_assert_cmpstr(run_cause(run), ==, "btd is stopping");
-        g_assert_true(manager_is_stopping(stage->manager));
+        g_assert_true(stage->manager->stopping);
         assert_refused(stage, "quick", "", NULL, MANAGER_STOPPING, "btd is stopping and starts nothing any more");
 }
 

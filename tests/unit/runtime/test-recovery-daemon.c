@@ -29,11 +29,11 @@ static void test_restarts(void) {
         recovery_stage_start(stage, "");
         recovery_stage_assert_finished(stage, "t.1", STATUS_FAILURE, "A: told to");
         recovery_stage_kill(stage);
-        while (!manager_run(stage->manager, "t.17"))
+        while (!runs_get(stage->manager->runs, "t.17"))
                 g_main_context_iteration(stage->context, TRUE);
         recovery_stage_turn(stage);
         recovery_stage_kill(stage);
-        while (!manager_run(stage->manager, "t.33"))
+        while (!runs_get(stage->manager->runs, "t.33"))
                 g_main_context_iteration(stage->context, TRUE);
         recovery_stage_turn(stage);
         {
@@ -58,9 +58,9 @@ static void test_owner_of_restart(void) {
         recovery_stage_turn(stage);
         clock_stop();
         recovery_stage_kill(stage);
-        g_assert_null(manager_run(stage->manager, "t.17"));
+        g_assert_null(runs_get(stage->manager->runs, "t.17"));
         clock_move(2 * HOUR);
-        while (!manager_run(stage->manager, "t.17"))
+        while (!runs_get(stage->manager->runs, "t.17"))
                 g_main_context_iteration(stage->context, TRUE);
         clock_continue();
         g_assert_cmpuint(run_caller(recovery_stage_run(stage, "t.17")), ==, 1000);
@@ -86,7 +86,7 @@ static void test_large_restart(void) {
                 ==, 0);
         clock_stop();
         recovery_stage_turn(stage);
-        g_assert_cmpuint(manager_n_restarts(stage->manager), ==, 1);
+        g_assert_cmpuint(restarts_count(stage->manager->restarts), ==, 1);
         g_assert_false(is_there(stage->runtime, file));
         g_assert_cmpint(g_rmdir(path), ==, 0);
         clock_move(2 * G_USEC_PER_SEC);
@@ -94,7 +94,7 @@ static void test_large_restart(void) {
         clock_continue();
         g_assert_true(is_there(stage->runtime, file));
         recovery_stage_kill(stage);
-        g_assert_cmpuint(manager_n_restarts(stage->manager), ==, 1);
+        g_assert_cmpuint(restarts_count(stage->manager->restarts), ==, 1);
         g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &test_caller, NULL), ==, 0);
         recovery_stage_start(stage, "");
         g_assert_false(is_there(stage->runtime, file));
@@ -105,10 +105,10 @@ static void test_cancelled_restart(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(RESTARTS_LATER);
 
         recovery_stage_start(stage, "");
-        g_assert_cmpuint(manager_n_restarts(stage->manager), ==, 1);
+        g_assert_cmpuint(restarts_count(stage->manager->restarts), ==, 1);
         g_assert_cmpint(manager_halt_run(stage->manager, "t.1", &test_caller, NULL), ==, 0);
         recovery_stage_kill(stage);
-        g_assert_cmpuint(manager_n_restarts(stage->manager), ==, 0);
+        g_assert_cmpuint(restarts_count(stage->manager->restarts), ==, 0);
 }
 
 /* The numbers of runs are lost, as where the state directory cannot be written; but none is given twice. */
@@ -173,7 +173,7 @@ static void test_autostart_not_noted(void) {
                 g_assert_true(g_file_set_contents(path, "btd-journal 1 {", length == 0 ? 0 : -1, NULL));
                 recovery_stage_begin(stage);
                 recovery_stage_turn(stage);
-                g_assert_cmpuint(manager_runs(stage->manager)->len, ==, 1);
+                g_assert_cmpuint(runs_list(stage->manager->runs)->len, ==, 1);
                 g_assert_cmpstr(stage->events->str, ==, length == 0 ? "+t.17 " : "+t.33 ");
                 g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
                 g_assert_cmpint(manager_halt_run(stage->manager, length == 0 ? "t.17" : "t.33", &test_caller, NULL), ==,
@@ -194,7 +194,7 @@ static void test_killed_while_stopping(void) {
         recovery_stage_kill(stage);
         g_assert_cmpstr(recoverable_events("A"), ==, "start halt abandon recover halt ");
         recoverable_end("A", STATUS_FAILURE);
-        while (!manager_run(stage->manager, "t.17"))
+        while (!runs_get(stage->manager->runs, "t.17"))
                 g_main_context_iteration(stage->context, TRUE);
         g_assert_cmpstr(stage->events->str, ==, "+t.1 +t.1 =t.1 +t.17 ");
 }
@@ -210,7 +210,7 @@ static void test_started_again_by_a_user(void) {
         manager_leave(stage->manager);
         recovery_stage_turn(stage);
         recovery_stage_kill(stage);
-        while (!manager_run(stage->manager, "t.17"))
+        while (!runs_get(stage->manager->runs, "t.17"))
                 g_main_context_iteration(stage->context, TRUE);
         g_assert_cmpstr(stage->events->str, ==, "+t.1 =t.1 +t.2 =t.2 +t.17 ");
 }
@@ -260,7 +260,7 @@ static RecoveryStage *stage_with_pager(const char *pager) {
         g_ptr_array_unref(loading_reload(stage->manager, stage->context));
         recovery_stage_start(stage, "");
         recovery_stage_end(stage, "A", STATUS_FAILURE);
-        while (!manager_run(stage->manager, "pager.1"))
+        while (!runs_get(stage->manager->runs, "pager.1"))
                 g_main_context_iteration(stage->context, TRUE);
         recovery_stage_turn(stage);
         return stage;
@@ -286,7 +286,7 @@ static void test_lost_follower(void) {
         recovery_stage_begin(stage);
         recovery_stage_turn(stage);
         assert_orders(stage, 0);
-        g_assert_cmpuint(manager_runs(stage->manager)->len, ==, 0);
+        g_assert_cmpuint(runs_list(stage->manager->runs)->len, ==, 0);
 }
 
 /* A run whose record is not that of its tree any more: the loss starts what its tree wants, once. */
@@ -313,12 +313,12 @@ static void test_lost(void) {
         g_assert_true(g_file_set_contents(path, record->str, -1, NULL));
         for (unsigned i = 0; i < 2; i++) {
                 recovery_stage_begin(stage);
-                while (!manager_run(stage->manager, "pager.1"))
+                while (!runs_get(stage->manager->runs, "pager.1"))
                         g_main_context_iteration(stage->context, TRUE);
                 recovery_stage_turn(stage);
                 assert_orders(stage, 1);
-                g_assert_cmpuint(manager_runs(stage->manager)->len, ==, 1);
-                g_assert_cmpstr(run_instance(manager_run(stage->manager, "pager.1")), ==, "t.1");
+                g_assert_cmpuint(runs_list(stage->manager->runs)->len, ==, 1);
+                g_assert_cmpstr(run_instance(runs_get(stage->manager->runs, "pager.1")), ==, "t.1");
                 if (i > 0)
                         break;
 
@@ -342,7 +342,7 @@ static void test_follower_not_noted(void) {
         g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
         recovery_stage_put(stage, "pager.json", "{ 'btd': 1, " PAGER " }");
         recovery_stage_kill(stage);
-        while (!manager_run(stage->manager, "pager.1"))
+        while (!runs_get(stage->manager->runs, "pager.1"))
                 g_main_context_iteration(stage->context, TRUE);
         recovery_stage_turn(stage);
         recovery_stage_end(stage, "B", STATUS_SUCCESS);
@@ -354,7 +354,7 @@ static void test_follower_not_noted(void) {
         recovery_stage_begin(stage);
         recovery_stage_turn(stage);
         assert_orders(stage, 0);
-        g_assert_cmpuint(manager_runs(stage->manager)->len, ==, 0);
+        g_assert_cmpuint(runs_list(stage->manager->runs)->len, ==, 0);
 }
 
 /* Its restart is cancelled, or a user starts another run. */
@@ -362,7 +362,7 @@ static void test_cancelled_follower(void) {
         for (unsigned started = 0; started < 2; started++) {
                 g_autoptr(RecoveryStage) stage = stage_with_pager(
                         "'restart': 'on-failure', 'restart_backoff': { 'initial': '1h', 'max': '1h' }, " PAGER);
-                const Run *run = manager_run(stage->manager, "t.1");
+                const Run *run = runs_get(stage->manager->runs, "t.1");
                 g_autofree char *text = NULL, *none = NULL, *error = NULL;
                 Run *next;
 
@@ -467,7 +467,7 @@ static void test_autostart_waits(void) {
         g_assert_cmpstr(unknown, ==, "autostart unknown until the file is correct");
 
         recoverable_end("A", STATUS_SUCCESS);
-        while (!manager_run(stage->manager, "u.1"))
+        while (!runs_get(stage->manager->runs, "u.1"))
                 g_main_context_iteration(stage->context, TRUE);
         none = manager_describe_waiting(stage->manager, "u");
         g_assert_null(none);
@@ -479,7 +479,7 @@ static void test_autostart_waits(void) {
         recovery_stage_put(stage, "v.json",
                            "{ 'btd': 1, 'autostart': true, 'root': { 'type': 'Recoverable', 'name': 'C' } }");
         g_ptr_array_unref(loading_reload(stage->manager, stage->context));
-        while (!manager_run(stage->manager, "v.1"))
+        while (!runs_get(stage->manager->runs, "v.1"))
                 g_main_context_iteration(stage->context, TRUE);
         g_assert_cmpstr(stage->events->str, ==, "+t.1 =t.1 +u.1 =u.1 +v.1 ");
         known = manager_describe_waiting(stage->manager, "v");
@@ -559,8 +559,8 @@ static void test_on_stop(void) {
         recovery_stage_begin(stage);
         recovery_stage_turn(stage);
         g_assert_cmpstr(recoverable_events("B"), ==, "start abandon recover ");
-        g_assert_nonnull(manager_run(stage->manager, "t.17"));
-        g_assert_null(manager_run(stage->manager, "t.1"));
+        g_assert_nonnull(runs_get(stage->manager->runs, "t.17"));
+        g_assert_null(runs_get(stage->manager->runs, "t.1"));
 }
 
 static void test_another_daemon(void) {
@@ -577,7 +577,7 @@ static void test_another_daemon(void) {
         expected = g_strdup_printf("%s is in use by another btd; give this one another --runtime=", stage->runtime);
         g_assert_cmpint(manager_recover(other, &error), ==, -EBUSY);
         g_assert_cmpstr(error, ==, expected);
-        g_assert_cmpuint(manager_runs(other)->len, ==, 0);
+        g_assert_cmpuint(runs_list(other->runs)->len, ==, 0);
 }
 
 int main(int argc, char **argv) {

@@ -59,7 +59,7 @@ static void test_any_record(void) {
                 recovery_stage_begin(stage);
                 recovery_stage_turn(stage);
                 if (end == strchr(whole, '\n') + 1) {
-                        g_assert_null(manager_run(stage->manager, "t.1"));
+                        g_assert_null(runs_get(stage->manager->runs, "t.1"));
                         continue;
                 }
                 for (unsigned i = 0; i < 2; i++) {
@@ -111,7 +111,7 @@ static void test_set_aside(void) {
         g_assert_true(is_there(stage->state, "t.1.journal.bad"));
         g_assert_true(is_there(stage->state, "t.2.journal.bad"));
         g_assert_true(is_there(stage->state, "t.3.journal.bad"));
-        g_assert_cmpuint(manager_runs(stage->manager)->len, ==, 0);
+        g_assert_cmpuint(runs_list(stage->manager->runs)->len, ==, 0);
 
         /* They are in nobody's way. */
         recovery_stage_start(stage, "");

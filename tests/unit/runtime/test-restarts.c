@@ -63,7 +63,7 @@ static void end(const ManagerStage *stage, Status status) {
 static Run *await(const ManagerStage *stage, const char *id) {
         Run *run;
 
-        while (!(run = manager_run(stage->manager, id)))
+        while (!(run = runs_get(stage->manager->runs, id)))
                 g_main_context_iteration(stage->context, TRUE);
 
         manager_stage_turn(stage);
@@ -76,14 +76,14 @@ static void assert_events(const ManagerStage *stage, const char *events) {
 }
 
 static void assert_restart(const ManagerStage *stage, const char *id, const char *text) {
-        g_autofree char *is = manager_describe_restart(stage->manager, manager_run(stage->manager, id));
+        g_autofree char *is = manager_describe_restart(stage->manager, runs_get(stage->manager->runs, id));
 
         g_assert_cmpstr(is, ==, text);
 }
 
 /* However much of the time has passed. */
 static void assert_restarts(const ManagerStage *stage, const char *id, const char *attempt) {
-        g_autofree char *is = manager_describe_restart(stage->manager, manager_run(stage->manager, id));
+        g_autofree char *is = manager_describe_restart(stage->manager, runs_get(stage->manager->runs, id));
 
         g_assert_nonnull(is);
         g_assert_true(g_str_has_prefix(is, "restarts in "));
@@ -265,7 +265,7 @@ static void test_stop(void) {
 
 static void wait_for_restart(const ManagerStage *stage, const char *expected) {
         for (;;) {
-                g_autofree char *text = manager_describe_restart(stage->manager, manager_run(stage->manager, "t.1"));
+                g_autofree char *text = manager_describe_restart(stage->manager, runs_get(stage->manager->runs, "t.1"));
 
                 if (text && g_str_has_prefix(text, expected))
                         return;
@@ -296,10 +296,10 @@ static void test_a_tree_that_is_gone(void) {
 
         manager_stage_put(stage, "t.json", "{ \"btd\": 1, \"root\": { \"type\": \"FakeAction\", \"name\": \"A\" } }");
         g_ptr_array_unref(loading_reload(stage->manager, stage->context));
-        while (!manager_run(stage->manager, "t.2"))
+        while (!runs_get(stage->manager->runs, "t.2"))
                 g_main_context_iteration(stage->context, TRUE);
         assert_events(stage, "+t.1 =t.1 off:t.1 off:t.1 +t.2 ");
-        g_assert_cmpuint(manager_n_restarts(stage->manager), ==, 0);
+        g_assert_cmpuint(restarts_count(stage->manager->restarts), ==, 0);
 }
 
 /* There may be no more runs: when one ends, the restart is made up for, with the same owner and token. */
@@ -319,13 +319,13 @@ static void test_no_room(void) {
         g_assert_cmpint(manager_start_tree(stage->manager, &mine, &who, &begun, &one, NULL), ==, 0);
         manager_stage_turn(stage);
         fake_end("A", STATUS_FAILURE, "told to");
-        while (run_status(manager_run(stage->manager, "t.1")) == STATUS_RUNNING)
+        while (run_status(runs_get(stage->manager->runs, "t.1")) == STATUS_RUNNING)
                 g_main_context_iteration(stage->context, TRUE);
         g_assert_cmpint(manager_start_tree(stage->manager, &other, &root, &begun, &two, NULL), ==, 0);
         wait_for_restart(stage, "restart waits: the limit 'runs' (1) is reached; halt a run first");
 
         end(stage, STATUS_SUCCESS);
-        while (!(again = manager_run(stage->manager, "t.3")))
+        while (!(again = runs_get(stage->manager->runs, "t.3")))
                 g_main_context_iteration(stage->context, TRUE);
         g_assert_cmpuint(run_caller(again), ==, 1000);
         g_assert_cmpstr(run_token(again), ==, "mine");
