@@ -169,7 +169,7 @@ static void take_damaged(RunInfo *run, const char *id, const char *path, char *e
  * the history gets the run when btd starts again. */
 static RunInfo *read_run(const char *path, const char *id, bool unfinished, bool copied) {
         RunInfo *run = g_new0(RunInfo, 1);
-        g_auto(RecordSummary) summary = {};
+        g_auto(RunSummary) summary = {};
         char *error = NULL;
         bool ended;
 

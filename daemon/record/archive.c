@@ -83,7 +83,7 @@ typedef struct Archived {
         Where where;
         Place place;
         uint64_t bytes;
-        RecordSummary summary;
+        RunSummary summary;
         bool known; /* the summary has been read */
 } Archived;
 
@@ -153,7 +153,7 @@ static void remove_entry(Archive *archive, Archived *entry) {
         archive->n_pending -= entry->where == WHERE_TMPFS;
         g_hash_table_remove(archive->by_run, entry->run);
         g_queue_unlink(&archive->entries, &entry->link);
-        record_summary_clear(&entry->summary);
+        run_summary_clear(&entry->summary);
         g_free(entry->tree);
         g_free(entry->run);
         g_free(entry);
@@ -292,7 +292,7 @@ static GArray *find(const char *path, Where where) {
 
         while (directory && (name = g_dir_read_name(directory))) {
                 g_autofree char *file = g_build_filename(path, name, NULL), *error = NULL;
-                g_auto(RecordSummary) summary = {};
+                g_auto(RunSummary) summary = {};
                 const Place *place;
                 Found it = {};
 
@@ -672,7 +672,7 @@ void archive_hurry(Archive *archive) {
         schedule(archive);
 }
 
-void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes) {
+void archive_add(Archive *archive, RunSummary *summary, uint64_t bytes) {
         Archived *entry = g_new0(Archived, 1);
 
         forget(archive, summary->run);
@@ -682,7 +682,7 @@ void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes) {
         store_number(archive, entry);
         entry->summary = *summary;
         entry->known = true;
-        *summary = (RecordSummary){};
+        *summary = (RunSummary){};
         insert(archive, entry);
         expire(archive);
 }
@@ -716,10 +716,10 @@ GPtrArray *archive_list(Archive *archive) {
 
 /* Tries both paths, because the file may be moved from the first to the second meanwhile. Of a record whose first line
  * is damaged, only the name is known, and when the file was written. */
-static RecordSummary read_summary(const char *run, const char *from, const char *path) {
+static RunSummary read_summary(const char *run, const char *from, const char *path) {
         g_autofree char *lost = NULL, *error = NULL;
         const char *dot = strrchr(run, '.');
-        RecordSummary summary = {};
+        RunSummary summary = {};
         struct stat st = {};
         uint64_t time;
 
@@ -736,7 +736,7 @@ static RecordSummary read_summary(const char *run, const char *from, const char 
         if (stat(from, &st) < 0)
                 (void) stat(path, &st);
         time = (uint64_t) st.st_mtim.tv_sec * G_USEC_PER_SEC + (uint64_t) st.st_mtim.tv_nsec / 1000;
-        return (RecordSummary){
+        return (RunSummary){
                 .run = g_strdup(run),
                 .tree = dot ? g_strndup(run, (size_t) (dot - run)) : g_strdup(run),
                 .instance = g_strdup(""),
@@ -751,7 +751,7 @@ static RecordSummary read_summary(const char *run, const char *from, const char 
 /* The reading of one run. */
 typedef struct Reading {
         char *run;
-        RecordSummary summary;
+        RunSummary summary;
         bool done;
 } Reading;
 
@@ -763,7 +763,7 @@ struct ArchiveReading {
 static void reading_free(void *data) {
         Reading *reading = data;
 
-        record_summary_clear(&reading->summary);
+        run_summary_clear(&reading->summary);
         g_free(reading->run);
         g_free(reading);
 }
@@ -814,7 +814,7 @@ void archive_take(Archive *archive, ArchiveReading *it) {
                         continue;
 
                 entry->summary = reading->summary;
-                reading->summary = (RecordSummary){};
+                reading->summary = (RunSummary){};
                 entry->known = true;
         }
 }
@@ -826,7 +826,7 @@ void archive_reading_free(ArchiveReading *it) {
         g_free(it);
 }
 
-const RecordSummary *archive_get(const Archive *archive, const char *run) {
+const RunSummary *archive_get(const Archive *archive, const char *run) {
         const Archived *entry = g_hash_table_lookup(archive->by_run, run);
 
         assert(!entry || entry->known);
@@ -844,7 +844,7 @@ bool archive_is_read(const Archive *archive, const char *tree) {
         return true;
 }
 
-const RecordSummary *archive_find_token(Archive *archive, const char *tree, const char *instance, const char *token) {
+const RunSummary *archive_find_token(Archive *archive, const char *tree, const char *instance, const char *token) {
         expire(archive);
         for (const GList *link = archive->entries.tail; link; link = link->prev) {
                 const Archived *entry = link->data;

@@ -29,7 +29,7 @@ void archive_read(Archive *archive);
 
 /* Adds a run record of the given size. Takes the contents of the summary. May remove the oldest run records. While the
  * disk does not take it, it stays on the tmpfs, and the error is logged once. */
-void archive_add(Archive *archive, RecordSummary *summary, uint64_t bytes);
+void archive_add(Archive *archive, RunSummary *summary, uint64_t bytes);
 /* Writes everything to the disk at once, also run records that are added later. */
 void archive_hurry(Archive *archive);
 
@@ -53,9 +53,9 @@ bool archive_has(const Archive *archive, const char *run);
 GPtrArray *archive_list(Archive *archive);
 /* The summary of one run, which must have been read, with the status "damaged" if its run record is damaged. NULL: the
  * run is no longer in the archive. */
-const RecordSummary *archive_get(const Archive *archive, const char *run);
+const RunSummary *archive_get(const Archive *archive, const char *run);
 /* The last run of the tree and instance with this token; those of the tree must have been read. NULL: none. */
-const RecordSummary *archive_find_token(Archive *archive, const char *tree, const char *instance, const char *token);
+const RunSummary *archive_find_token(Archive *archive, const char *tree, const char *instance, const char *token);
 /* The two paths where the run record can be; it moves from the first to the second. The caller frees each. */
 void archive_paths(const Archive *archive, const char *run, char **ret_paths);
 

@@ -298,7 +298,7 @@ char *record_store_set_aside(RecordStore *store, const char *path, const char *s
 
 /* The run record moves to the directory of finished runs, so that the next btd does not recover the run. If it cannot
  * be moved, the next btd finds that the run has finished. */
-void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes) {
+void record_store_finish(RecordStore *store, RunSummary *summary, uint64_t bytes) {
         g_autofree char *path = record_path(store->directory, summary->run), *to = NULL;
 
         if (!store->archive) {

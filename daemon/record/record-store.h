@@ -61,7 +61,7 @@ void record_store_drop_copy(RecordStore *store, const char *run);
 
 /* Moves the run record of a finished run to the archive, or removes it if there is no archive. It must be closed, and
  * all effects of the end must be done. bytes: its size. Takes the contents of the summary. */
-void record_store_finish(RecordStore *store, RecordSummary *summary, uint64_t bytes);
+void record_store_finish(RecordStore *store, RunSummary *summary, uint64_t bytes);
 
 /* Writes the archive and the tokens to the disk as soon as possible, also what is added later. */
 void record_store_hurry(RecordStore *store);

@@ -415,7 +415,7 @@ static int read_last_line(int fd, uint64_t size, GString *piece, const char **re
         }
 }
 
-static int read_summary(int fd, uint64_t size, RecordSummary *summary, char **ret_error) {
+static int read_summary(int fd, uint64_t size, RunSummary *summary, char **ret_error) {
         g_autoptr(GString) piece = g_string_new(NULL);
         g_auto(RecordHeader) header = {};
         g_autoptr(Cause) cause = NULL;
@@ -437,7 +437,7 @@ static int read_summary(int fd, uint64_t size, RecordSummary *summary, char **re
         if (r < 0)
                 return r;
 
-        *summary = (RecordSummary){
+        *summary = (RunSummary){
                 .run = g_steal_pointer(&header.run),
                 .tree = g_steal_pointer(&header.tree),
                 .instance = g_steal_pointer(&header.instance),
@@ -462,9 +462,9 @@ static int read_summary(int fd, uint64_t size, RecordSummary *summary, char **re
         return 0;
 }
 
-int record_summary_read(const char *path, RecordSummary *ret_summary, char **ret_error) {
+int record_summary_read(const char *path, RunSummary *ret_summary, char **ret_error) {
         g_auto(AutoFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        g_auto(RecordSummary) summary = {};
+        g_auto(RunSummary) summary = {};
         g_autofree char *error = NULL;
         struct stat st;
         int r;
@@ -481,11 +481,25 @@ int record_summary_read(const char *path, RecordSummary *ret_summary, char **ret
         }
 
         *ret_summary = summary;
-        summary = (RecordSummary){};
+        summary = (RunSummary){};
         return 0;
 }
 
-void record_summary_clear(RecordSummary *summary) {
+RunSummary run_summary_copy(const RunSummary *summary) {
+        RunSummary copy = *summary;
+
+        copy.run = g_strdup(summary->run);
+        copy.tree = g_strdup(summary->tree);
+        copy.instance = g_strdup(summary->instance);
+        copy.token = g_strdup(summary->token);
+        copy.status = g_strdup(summary->status);
+        copy.cause = g_strdup(summary->cause);
+        copy.inputs = g_strdup(summary->inputs);
+        copy.outputs = json_object_get(summary->outputs);
+        return copy;
+}
+
+void run_summary_clear(RunSummary *summary) {
         g_free(summary->run);
         g_free(summary->tree);
         g_free(summary->instance);
@@ -494,5 +508,5 @@ void record_summary_clear(RecordSummary *summary) {
         g_free(summary->cause);
         g_free(summary->inputs);
         json_object_put(summary->outputs);
-        *summary = (RecordSummary){};
+        *summary = (RunSummary){};
 }

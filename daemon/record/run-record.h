@@ -49,17 +49,18 @@ void run_record_free(RunRecord *record);
 int record_definition_new(const RecordHeader *header, const NodeType *const *const *tables, Definition **ret_definition,
                           char **ret_error);
 
-/* The members of a run that the list of finished runs shows. */
-typedef struct RecordSummary {
+/* The state of a run, as the history, the index of tokens and clients know it. */
+typedef struct RunSummary {
         char *run, *tree, *instance, *token;
         char *status;               /* its result; "running" if the record does not say that it has finished */
         char *cause;                /* as text; "": none */
-        uint64_t started, finished; /* CLOCK_REALTIME µs; finished: or else the last known time */
+        uint64_t started, finished; /* CLOCK_REALTIME µs; finished: of a record, or else the last known time */
+        bool restarting;            /* it has finished, and a restart is pending; only the manager knows it */
         uint32_t uid;               /* of the starter; 0 if it was the daemon itself */
         char *inputs;               /* what it was started with, as a checksum; only tokens know it; NULL: unknown */
         json_object *outputs;       /* an object, see run_outputs(); NULL: none */
         uint32_t n_more_outputs;
-} RecordSummary;
+} RunSummary;
 
 /* The path of the run record of a run. The caller frees it. */
 char *record_path(const char *directory, const char *run);
@@ -71,8 +72,9 @@ char *record_path(const char *directory, const char *run);
 
 /* Reads the beginning and the end of the file, and no more, however long it is. Negative: it cannot be read, with an
  * error message. */
-int record_summary_read(const char *path, RecordSummary *ret_summary, char **ret_error);
-void record_summary_clear(RecordSummary *summary);
+int record_summary_read(const char *path, RunSummary *ret_summary, char **ret_error);
+RunSummary run_summary_copy(const RunSummary *summary);
+void run_summary_clear(RunSummary *summary);
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RecordSummary, record_summary_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RunSummary, run_summary_clear)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RunRecord, run_record_free)

@@ -409,7 +409,7 @@ void tokens_read(Tokens *tokens) {
         schedule(tokens);
 }
 
-static void describe(const Token *token, RecordSummary *ret_state, bool *ret_whole) {
+static void describe(const Token *token, RunSummary *ret_state, bool *ret_whole) {
         size_t length = strlen(token->line) - 2, place;
         g_auto(GStrv) words = NULL;
         bool valid = split(token->line + 1, length, &words);
@@ -417,7 +417,7 @@ static void describe(const Token *token, RecordSummary *ret_state, bool *ret_who
         assert(valid);
 
         place = strcspn(words[PLACE], "@");
-        *ret_state = (RecordSummary){
+        *ret_state = (RunSummary){
                 .run = g_strdup(words[RUN]),
                 .tree = g_strndup(words[PLACE], place),
                 .instance = g_strdup(words[PLACE] + place + 1),
@@ -441,7 +441,7 @@ bool tokens_has(Tokens *tokens, const char *tree, const char *instance, const ch
         return find(tokens, tree, instance, token);
 }
 
-bool tokens_find(Tokens *tokens, const char *tree, const char *instance, const char *token, RecordSummary *ret_state,
+bool tokens_find(Tokens *tokens, const char *tree, const char *instance, const char *token, RunSummary *ret_state,
                  bool *ret_whole) {
         const Token *found = find(tokens, tree, instance, token);
 
@@ -451,11 +451,11 @@ bool tokens_find(Tokens *tokens, const char *tree, const char *instance, const c
 }
 
 /* Stores the state as a line. Control characters of the cause are escaped, so that it is one line. */
-void tokens_set(Tokens *tokens, const RecordSummary *state, uint32_t uid) {
+void tokens_set(Tokens *tokens, const RunSummary *state, uint32_t uid) {
         const char *cause = state->cause ?: "", *end = cause;
         g_autoptr(GString) line = g_string_new(NULL);
         g_autofree char *part = NULL, *escaped = NULL;
-        g_auto(RecordSummary) before = {};
+        g_auto(RunSummary) before = {};
         bool whole;
         char bytes[129] = ""; /* of UTF-8 characters, which are not escaped */
         const Token *token;
@@ -496,7 +496,7 @@ void tokens_lose(Tokens *tokens, bool (*is_there)(const char *run, void *userdat
 
         for (const GList *link = tokens->running.head; link; link = next) {
                 const Token *token = link->data;
-                g_auto(RecordSummary) state = {};
+                g_auto(RunSummary) state = {};
                 bool whole;
 
                 next = link->next;

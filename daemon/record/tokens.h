@@ -28,13 +28,13 @@ void tokens_read(Tokens *tokens);
 
 /* Stores the state of the last run with a token. The status is "running" until it has finished. Without inputs, those
  * that are known stay. uid: its owner. */
-void tokens_set(Tokens *tokens, const RecordSummary *state, uint32_t uid);
+void tokens_set(Tokens *tokens, const RunSummary *state, uint32_t uid);
 /* The runs that have not finished, and are not there any more, are lost. Call it when all runs are recovered. */
 void tokens_lose(Tokens *tokens, bool (*is_there)(const char *run, void *userdata), void *userdata);
 
 bool tokens_has(Tokens *tokens, const char *tree, const char *instance, const char *token);
 /* ret_whole: false: the run record tells more, if the history still has it. */
-bool tokens_find(Tokens *tokens, const char *tree, const char *instance, const char *token, RecordSummary *ret_state,
+bool tokens_find(Tokens *tokens, const char *tree, const char *instance, const char *token, RunSummary *ret_state,
                  bool *ret_whole);
 unsigned tokens_count(const Tokens *tokens);
 

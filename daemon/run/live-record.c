@@ -58,12 +58,11 @@ void run_close_record(Run *run) {
         run_set_writer(run, NULL);
 }
 
-/* The same summary that record_summary_read() would read. */
-static RecordSummary summary_of(const Run *run) {
+RunSummary run_summary(const Run *run) {
         uint32_t n_more;
         json_object *outputs = run_outputs(run, &n_more);
 
-        return (RecordSummary){
+        return (RunSummary){
                 .run = g_strdup(run_id(run)),
                 .tree = g_strdup(run->tree),
                 .instance = g_strdup(run_instance(run)),
@@ -84,7 +83,7 @@ uint64_t run_record_size(const Run *run) {
 
 void run_end_record(Run *run, RecordStore *store) {
         uint64_t bytes = run_record_size(run);
-        g_auto(RecordSummary) summary = {};
+        g_auto(RunSummary) summary = {};
 
         if (run->writer)
                 record_writer_drop_secrets(run->writer);
@@ -93,7 +92,7 @@ void run_end_record(Run *run, RecordStore *store) {
         if (bytes == 0)
                 return;
 
-        summary = summary_of(run);
+        summary = run_summary(run);
         record_store_finish(store, &summary, bytes);
 }
 

@@ -298,7 +298,7 @@ static bool try_start(TextStart *start) {
                 .uid = start->uid,
                 .inputs = inputs,
         };
-        g_auto(Outcome) outcome = {};
+        g_auto(RunSummary) outcome = {};
         g_autofree char *error = NULL;
         bool begun = false;
         Run *run;

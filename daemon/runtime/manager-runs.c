@@ -81,19 +81,12 @@ static bool is_for_next(const Run *run) {
 
 /* Only a user's own token is stored; other runs have the name of the first run of their series. */
 static void note_token(const Manager *manager, const Run *run, const char *inputs) {
-        g_autoptr(json_object) outputs = NULL;
-        RecordSummary state = {
-                .run = (char *) run_id(run),
-                .tree = (char *) run_tree(run),
-                .instance = (char *) run_instance(run),
-                .token = (char *) run_token(run),
-                .status = (char *) status_to_string(run_status(run)),
-                .cause = (char *) run_cause(run),
-                .finished = run_finished(run),
-                .inputs = (char *) inputs,
-        };
+        g_auto(RunSummary) state = run_summary(run);
 
-        state.outputs = outputs = run_outputs(run, &state.n_more_outputs);
+        /* Whether it is paused or halting is not stored. */
+        g_free(state.status);
+        state.status = g_strdup(status_to_string(run_status(run)));
+        state.inputs = g_strdup(inputs);
         tokens_set(record_store_tokens(manager->records), &state, run_caller(run));
 }
 
@@ -146,7 +139,7 @@ char *manager_inputs(const Definition *definition, json_object *variables, const
 
 int manager_check_inputs(const Manager *manager, const char *tree, const char *instance, const char *token,
                          const char *inputs, char **ret_error) {
-        g_auto(RecordSummary) state = {};
+        g_auto(RunSummary) state = {};
         bool whole;
 
         if (!inputs || !tokens_find(record_store_tokens(manager->records), tree, instance, token, &state, &whole) ||
@@ -649,57 +642,26 @@ void manager_halt_requested(Manager *manager, const char *meanwhile) {
         }
 }
 
-void outcome_clear(Outcome *outcome) {
-        g_free(outcome->run);
-        g_free(outcome->token);
-        g_free(outcome->status);
-        g_free(outcome->cause);
-        json_object_put(outcome->outputs);
-        *outcome = (Outcome){};
-}
+RunSummary manager_outcome_of(const Manager *manager, const Run *run) {
+        RunSummary outcome = run_summary(run);
 
-Outcome manager_outcome_of(const Manager *manager, const Run *run) {
-        const char *tree = run_tree(run), *instance = run_instance(run);
-        uint32_t n_more;
-        json_object *outputs = run_outputs(run, &n_more);
-
-        return (Outcome){
-                .run = g_strdup(run_id(run)),
-                .token = g_strdup(run_token(run)),
-                .status = g_strdup(run_status_text(run)),
-                .cause = g_strdup(run_cause(run)),
-                .finished = run_finished(run),
-                .restarting =
-                        run_finished(run) > 0 && restarts_find_due(manager->restarts, tree, instance, run_token(run)),
-                .outputs = outputs,
-                .n_more_outputs = n_more,
-        };
-}
-
-static Outcome outcome_of_summary(const RecordSummary *summary) {
-        return (Outcome){
-                .run = g_strdup(summary->run),
-                .token = g_strdup(summary->token),
-                .status = g_strdup(summary->status),
-                .cause = g_strdup(summary->cause),
-                .finished = summary->finished,
-                .outputs = json_object_get(summary->outputs),
-                .n_more_outputs = summary->n_more_outputs,
-        };
+        outcome.restarting = outcome.finished > 0 &&
+                             restarts_find_due(manager->restarts, outcome.tree, outcome.instance, outcome.token);
+        return outcome;
 }
 
 /* Looks in the listed runs, in the index of tokens, in the pending restarts, and in the history: that one is asked
  * about what does not fit the index, and for runs whose token is the name of the first run of their series. -ENOENT:
  * not found. */
 static int find_outcome(Manager *manager, const char *tree, const char *instance, const char *token,
-                        Outcome *ret_outcome, char **ret_error) {
+                        RunSummary *ret_outcome, char **ret_error) {
         const Run *run = runs_last(manager->runs, tree, instance);
         const char *due = restarts_find_due(manager->restarts, tree, instance, token);
         size_t length = strlen(tree);
         bool known, whole = true, named = strncmp(token, tree, length) == 0 && token[length] == '.';
         Archive *archive = record_store_archive(manager->records);
-        g_auto(RecordSummary) state = {};
-        const RecordSummary *past = NULL;
+        g_auto(RunSummary) state = {};
+        const RunSummary *past = NULL;
 
         if (run && g_str_equal(run_token(run), token)) {
                 *ret_outcome = manager_outcome_of(manager, run);
@@ -716,9 +678,9 @@ static int find_outcome(Manager *manager, const char *tree, const char *instance
         if (known && !past)
                 past = &state;
         if (past)
-                *ret_outcome = outcome_of_summary(past);
+                *ret_outcome = run_summary_copy(past);
         else if (due)
-                *ret_outcome = (Outcome){ .run = g_strdup(due), .token = g_strdup(token) };
+                *ret_outcome = (RunSummary){ .run = g_strdup(due), .token = g_strdup(token) };
         else
                 return -ENOENT;
 
@@ -727,7 +689,7 @@ static int find_outcome(Manager *manager, const char *tree, const char *instance
 }
 
 int manager_find_outcome(Manager *manager, const char *tree, const char *instance, const char *token,
-                         Outcome *ret_outcome, char **ret_error) {
+                         RunSummary *ret_outcome, char **ret_error) {
         g_autofree char *shown = NULL;
         int r = find_outcome(manager, tree, instance, token, ret_outcome, ret_error);
 
@@ -752,7 +714,7 @@ char *manager_describe_missing(const Manager *manager, const char *id) {
         return g_strdup_printf("run '%s' is not in the history any more; 'btctl history' shows the runs that are", id);
 }
 
-int manager_find_outcome_of_run(Manager *manager, const char *id, Outcome *ret_outcome, char **ret_error) {
+int manager_find_outcome_of_run(Manager *manager, const char *id, RunSummary *ret_outcome, char **ret_error) {
         Archive *archive = record_store_archive(manager->records);
         const Run *run = runs_get(manager->runs, id);
 
@@ -764,7 +726,7 @@ int manager_find_outcome_of_run(Manager *manager, const char *id, Outcome *ret_o
                 return 0;
         }
         if (archive && archive_has(archive, id)) {
-                *ret_outcome = outcome_of_summary(archive_get(archive, id));
+                *ret_outcome = run_summary_copy(archive_get(archive, id));
                 return 0;
         }
 
@@ -786,7 +748,7 @@ static int replace(Manager *manager, Run *old, const Order *order, const Caller 
 }
 
 int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *who, bool *ret_begun,
-                       Outcome *ret_outcome, char **ret_error) {
+                       RunSummary *ret_outcome, char **ret_error) {
         Order order = {
                 .tree = start->tree,
                 .instance = start->instance,
@@ -868,7 +830,7 @@ static int find_follower(Manager *manager, const char *tree, Definition **ret_de
 /* As for a restart, whatever stands in its way may pass. A tree that is running needs no second start. */
 static bool on_follower_start(const Order *order, char **ret_run, char **ret_why, void *userdata) {
         g_autofree char *error = NULL;
-        g_auto(Outcome) outcome = {};
+        g_auto(RunSummary) outcome = {};
         Definition *definition;
         Manager *manager = userdata;
         Run *run = NULL;

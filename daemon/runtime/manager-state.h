@@ -43,7 +43,7 @@ json_object *manager_add_kept(const Manager *manager, const Definition *definiti
 void manager_keep(Manager *manager, const Run *run);
 
 /* The state of a listed run. */
-Outcome manager_outcome_of(const Manager *manager, const Run *run);
+RunSummary manager_outcome_of(const Manager *manager, const Run *run);
 
 /* A recovered run may have been started with a token: stores it. */
 void manager_recover_token(const Manager *manager, const Run *run, bool restart);

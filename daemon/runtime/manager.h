@@ -163,25 +163,15 @@ typedef struct TreeStart {
         const RunTaken *taken;  /* from another run, or NULL */
 } TreeStart;
 
-/* The state of the last run among a run and its restarts. */
-typedef struct Outcome {
-        char *run, *token;
-        char *status, *cause;
-        uint64_t finished;    /* CLOCK_REALTIME µs; 0: not finished */
-        bool restarting;      /* it has finished, and a restart is pending */
-        json_object *outputs; /* see run_outputs(); NULL: none */
-        uint32_t n_more_outputs;
-} Outcome;
-
-/* ret_begun: a new run was started. ret_outcome: the state now. */
+/* ret_begun: a new run was started. ret_outcome: the state now of the last run among a run and its restarts. */
 int manager_start_tree(Manager *manager, const TreeStart *start, const Caller *who, bool *ret_begun,
-                       Outcome *ret_outcome, char **ret_error);
+                       RunSummary *ret_outcome, char **ret_error);
 
 /* Starts a tree that is given as text, under a name that no other tree has. It can use the trees of the library. The
  * text is loaded on a thread. */
 typedef struct TextStart TextStart;
 /* begun: a new run was started. outcome NULL: it was not started; r and error say why. */
-typedef void (*ManagerStarted)(const Outcome *outcome, bool begun, int r, const char *error, void *userdata);
+typedef void (*ManagerStarted)(const RunSummary *outcome, bool begun, int r, const char *error, void *userdata);
 
 /* tree, variables and token of the start are used. Returns a negative errno with an error message if the text is not
  * even loaded. Otherwise started() is called later, on the main loop. */
@@ -215,12 +205,11 @@ bool manager_history_is_read(Manager *manager, const char *tree);
 /* MANAGER_NO_SUCH_RUN: no run has this token, or it is no longer in the history. MANAGER_NOT_YET: the history must be
  * read first. */
 int manager_find_outcome(Manager *manager, const char *tree, const char *instance, const char *token,
-                         Outcome *ret_outcome, char **ret_error);
+                         RunSummary *ret_outcome, char **ret_error);
 /* Why there is neither a run nor a run record of this name; to be freed. */
 char *manager_describe_missing(const Manager *manager, const char *id);
 /* The same for a run that is listed or in the history. MANAGER_NO_SUCH_RUN: it is neither. */
-int manager_find_outcome_of_run(Manager *manager, const char *id, Outcome *ret_outcome, char **ret_error);
-void outcome_clear(Outcome *outcome);
+int manager_find_outcome_of_run(Manager *manager, const char *id, RunSummary *ret_outcome, char **ret_error);
 
 /* Control by hand, see run/run.h. Each function fails with an error message and with MANAGER_NO_SUCH_RUN, with
  * MANAGER_NOT_RUNNING (also while the run is halting), or with its own errors. */
@@ -297,5 +286,4 @@ GPtrArray *manager_list_users(const Manager *manager);
  * late. */
 char *manager_disk(const Manager *manager);
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Outcome, outcome_clear)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Manager, manager_free)

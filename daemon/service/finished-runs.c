@@ -21,7 +21,7 @@ struct FinishedRuns {
         Timers *timers;
         Manager *manager;
         sd_bus *bus;          /* NULL: btd does not have its name */
-        GQueue waiting;       /* Outcome: perhaps not received, in the order of their ends */
+        GQueue waiting;       /* RunSummary: perhaps not received, in the order of their ends */
         GHashTable *lost;     /* id -> cause: nothing else knows them */
         unsigned n_sent;      /* how many of them were sent on this bus */
         unsigned n_asked;     /* how many of them are received when the reply comes */
@@ -33,9 +33,9 @@ static void drop(FinishedRuns *finished, unsigned n) {
         assert(n <= finished->waiting.length);
 
         for (unsigned i = 0; i < n; i++) {
-                Outcome *outcome = g_queue_pop_head(&finished->waiting);
+                RunSummary *outcome = g_queue_pop_head(&finished->waiting);
 
-                outcome_clear(outcome);
+                run_summary_clear(outcome);
                 g_free(outcome);
         }
         finished->n_sent -= MIN(n, finished->n_sent);
@@ -43,28 +43,18 @@ static void drop(FinishedRuns *finished, unsigned n) {
 }
 
 /* Takes the contents of the outcome. */
-static void add(FinishedRuns *finished, Outcome outcome) {
+static void add(FinishedRuns *finished, RunSummary outcome) {
         g_queue_push_tail(&finished->waiting, g_memdup2(&outcome, sizeof(outcome)));
         if (finished->waiting.length > WAITING_MAX)
                 drop(finished, 1);
 }
 
 static void on_run_finished(Run *run, void *userdata) {
-        uint32_t n_more;
-        json_object *outputs = run_outputs(run, &n_more);
-
-        add(userdata, (Outcome){
-                              .run = g_strdup(run_id(run)),
-                              .status = g_strdup(run_status_text(run)),
-                              .cause = g_strdup(run_cause(run) ?: ""),
-                              .finished = run_finished(run),
-                              .outputs = outputs,
-                              .n_more_outputs = n_more,
-                      });
+        add(userdata, run_summary(run));
 }
 
-static Outcome outcome_of_lost(const char *id, const char *cause) {
-        return (Outcome){ .run = g_strdup(id), .status = g_strdup(STATUS_LOST), .cause = g_strdup(cause) };
+static RunSummary outcome_of_lost(const char *id, const char *cause) {
+        return (RunSummary){ .run = g_strdup(id), .status = g_strdup(STATUS_LOST), .cause = g_strdup(cause) };
 }
 
 /* There are no other signals about this run. */
@@ -131,7 +121,7 @@ void finished_runs_send(FinishedRuns *finished) {
                 return;
 
         for (GList *link = g_queue_peek_nth_link(&finished->waiting, finished->n_sent); link; link = link->next) {
-                const Outcome *outcome = link->data;
+                const RunSummary *outcome = link->data;
 
                 manager_bus_emit_run_finished(finished->bus, outcome->run, outcome->status, outcome->cause);
                 finished->n_sent++;
@@ -139,25 +129,18 @@ void finished_runs_send(FinishedRuns *finished) {
         plan(finished);
 }
 
-bool finished_runs_find(const FinishedRuns *finished, const char *id, Outcome *ret_outcome) {
+bool finished_runs_find(const FinishedRuns *finished, const char *id, RunSummary *ret_outcome) {
         const char *cause = g_hash_table_lookup(finished->lost, id);
 
         if (cause)
                 *ret_outcome = outcome_of_lost(id, cause);
         for (const GList *link = finished->waiting.tail; !cause && link; link = link->prev) {
-                const Outcome *outcome = link->data;
+                const RunSummary *outcome = link->data;
 
                 if (!g_str_equal(outcome->run, id))
                         continue;
 
-                *ret_outcome = (Outcome){
-                        .run = g_strdup(id),
-                        .status = g_strdup(outcome->status),
-                        .cause = g_strdup(outcome->cause),
-                        .finished = outcome->finished,
-                        .outputs = json_object_get(outcome->outputs),
-                        .n_more_outputs = outcome->n_more_outputs,
-                };
+                *ret_outcome = run_summary_copy(outcome);
                 return true;
         }
 

@@ -21,7 +21,7 @@ void finished_runs_free(FinishedRuns *finished);
 void finished_runs_open(FinishedRuns *finished, sd_bus *bus);
 /* The end of a run, also of one that is not listed any more, until the bus has received its signal; of one that this
  * btd could not recover, always. False: unknown. */
-bool finished_runs_find(const FinishedRuns *finished, const char *id, Outcome *ret_outcome);
+bool finished_runs_find(const FinishedRuns *finished, const char *id, RunSummary *ret_outcome);
 void finished_runs_close(FinishedRuns *finished);
 /* Sends what is new, if btd has its name. Call it after all other signals about a run that has finished. */
 void finished_runs_send(FinishedRuns *finished);

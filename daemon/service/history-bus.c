@@ -153,7 +153,7 @@ static int begin_history(Answer *answer, sd_bus_error *ret_error) {
 static int append_history(Answer *answer, sd_bus_error *ret_error) {
         Manager *manager = published_manager(answer->userdata);
         Archive *archive = record_store_archive(manager->records);
-        const RecordSummary *summary;
+        const RunSummary *summary;
         int r;
 
         if (!archive)

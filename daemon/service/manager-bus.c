@@ -40,7 +40,7 @@ static int retry_tree(sd_bus_message *message, const Caller *who, void *userdata
         return r < 0 ? r : tree_bus_retry(userdata, message, tree, ret_error);
 }
 
-static void on_text_started(const Outcome *outcome, bool begun, int r, const char *text, void *userdata) {
+static void on_text_started(const RunSummary *outcome, bool begun, int r, const char *text, void *userdata) {
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
         Operation *operation = userdata;
 
@@ -441,7 +441,7 @@ static int method_get_kept(sd_bus_message *message, void *userdata, sd_bus_error
         return r;
 }
 
-static int append_outputs(sd_bus_message *message, const Outcome *outcome) {
+static int append_outputs(sd_bus_message *message, const RunSummary *outcome) {
         int r = 0;
 
         if (outcome->outputs) {
@@ -458,7 +458,7 @@ static int append_outputs(sd_bus_message *message, const Outcome *outcome) {
         return r;
 }
 
-static int append_outcome(sd_bus_message *message, const Outcome *outcome) {
+static int append_outcome(sd_bus_message *message, const RunSummary *outcome) {
         g_autofree char *path = object_path_of_run(outcome->run);
         int r = sd_bus_message_open_container(message, 'a', "{sv}");
 
@@ -472,7 +472,7 @@ static int append_outcome(sd_bus_message *message, const Outcome *outcome) {
 }
 
 /* Finds the run that has the token. Returns what AnswerKind.append() returns. */
-static int find_outcome(Answer *answer, Outcome *ret_outcome, sd_bus_error *ret_error) {
+static int find_outcome(Answer *answer, RunSummary *ret_outcome, sd_bus_error *ret_error) {
         const char *tree, *token, *instance = "";
         const CallOption options[] = { { "instance", "s", &instance }, {} };
         g_autofree char *error = NULL;
@@ -492,21 +492,21 @@ static int find_outcome(Answer *answer, Outcome *ret_outcome, sd_bus_error *ret_
 }
 
 static int append_found_outcome(Answer *answer, sd_bus_error *ret_error) {
-        g_auto(Outcome) outcome = {};
+        g_auto(RunSummary) outcome = {};
         int r = find_outcome(answer, &outcome, ret_error);
 
         return r != 0 ? r : append_outcome(answer->reply, &outcome);
 }
 
 /* The end of a run that is still listed, and running, is not there yet. */
-static bool has_ended(const Answer *answer, const Outcome *outcome) {
+static bool has_ended(const Answer *answer, const RunSummary *outcome) {
         const Run *run = runs_get(published_manager(answer->userdata)->runs, outcome->run);
 
         return run ? run_finished(run) > 0 : outcome->status != NULL;
 }
 
 static int append_end(Answer *answer, sd_bus_error *ret_error) {
-        g_auto(Outcome) outcome = {};
+        g_auto(RunSummary) outcome = {};
         int r = find_outcome(answer, &outcome, ret_error);
 
         if (r != 0)
@@ -519,7 +519,7 @@ static int append_end(Answer *answer, sd_bus_error *ret_error) {
 /* A run that has just finished may have been replaced by the next one already, and btd may have no history. */
 static int append_end_of_run(Answer *answer, sd_bus_error *ret_error) {
         const Published *published = answer->userdata;
-        g_auto(Outcome) outcome = {};
+        g_auto(RunSummary) outcome = {};
         g_autofree char *error = NULL;
         const char *id;
         int r;

@@ -75,7 +75,7 @@ const char *tree_bus_state(const LibraryEntry *entry) {
         return entry->definition ? "broken" : "failed";
 }
 
-int tree_bus_reply_started(sd_bus_message *message, const Outcome *outcome, bool begun) {
+int tree_bus_reply_started(sd_bus_message *message, const RunSummary *outcome, bool begun) {
         g_autofree char *path = object_path_of_run(outcome->run);
 
         return sd_bus_reply_method_return(message, "soa{sv}", outcome->run, path, 3, "started", "b", (int) begun,
@@ -106,7 +106,7 @@ static int start_as(const Published *published, sd_bus_message *message, const c
                 { "replace", "b", &replaces },        { "awaited", "b", &wait },      {},
         };
         g_autoptr(json_object) variables = NULL;
-        g_auto(Outcome) outcome = {};
+        g_auto(RunSummary) outcome = {};
         g_autofree char *error = NULL;
         bool begun;
         int r;
@@ -145,7 +145,7 @@ static int retry(sd_bus_message *message, const Caller *who, void *userdata, sd_
         const CallOption options[] = { { "instance", "s", &start.instance }, { "token", "s", &start.token }, {} };
         g_autoptr(json_object) variables = NULL, state = NULL;
         g_autoptr(GArray) nodes = g_array_new(FALSE, FALSE, sizeof(NodeId));
-        g_auto(Outcome) outcome = {};
+        g_auto(RunSummary) outcome = {};
         g_autofree char *error = NULL;
         const void *ids;
         size_t size;

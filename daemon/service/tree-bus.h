@@ -22,7 +22,7 @@ int tree_bus_enumerate(sd_bus *bus, const char *prefix, void *userdata, char ***
 const char *tree_bus_state(const LibraryEntry *entry);
 
 /* Replies to a start. */
-int tree_bus_reply_started(sd_bus_message *message, const Outcome *outcome, bool begun);
+int tree_bus_reply_started(sd_bus_message *message, const RunSummary *outcome, bool begun);
 /* Reads variables and options, starts the tree and replies. Also used for Manager.StartTree. */
 int tree_bus_start(const Published *published, sd_bus_message *message, const char *name, const Caller *who,
                    sd_bus_error *ret_error);

@@ -27,7 +27,7 @@ typedef struct Started {
         char *error;
 } Started;
 
-static void on_started(const Outcome *outcome, bool begun, int r, const char *error, void *userdata) {
+static void on_started(const RunSummary *outcome, bool begun, int r, const char *error, void *userdata) {
         Started *started = userdata;
 
         started->done = true;

@@ -108,7 +108,7 @@ static void put_of_day(const char *directory, const char *run, off_t size, unsig
 }
 
 static void add(Fixture *fixture, const char *run, off_t size) {
-        g_auto(RecordSummary) summary = { .run = g_strdup(run), .tree = g_strdup("n"), .token = g_strdup(run) };
+        g_auto(RunSummary) summary = { .run = g_strdup(run), .tree = g_strdup("n"), .token = g_strdup(run) };
 
         put(fixture->from, run, size);
         summary.uid = fixture->uid;

@@ -271,7 +271,7 @@ static void test_finish_in_vain(Fixture *fixture, gconstpointer data) {
         g_autofree char *finished = g_build_filename(fixture->runtime, "finished", NULL),
                         *log = g_build_filename(fixture->state, "log", NULL), *text = NULL, *expected = NULL;
         int fd = open(log, O_WRONLY | O_CREAT | O_CLOEXEC, 0600), before = dup(STDERR_FILENO);
-        RecordSummary summary = { .run = (char *) "boot.1" };
+        RunSummary summary = { .run = (char *) "boot.1" };
 
         g_assert_true(g_file_set_contents(fixture->record, "x", 1, NULL));
         g_assert_true(g_file_set_contents(finished, "x", 1, NULL));

@@ -47,7 +47,7 @@ static void append(GString *text, EntryChain *chain, uint64_t time, EntryKind ki
         json_object_put(details);
 }
 
-static int summary_of(const GString *text, RecordSummary *ret_summary, char **ret_error) {
+static int summary_of(const GString *text, RunSummary *ret_summary, char **ret_error) {
         g_autofree char *path = NULL;
         int fd = g_file_open_tmp("btd-test-XXXXXX", &path, NULL), r;
 
@@ -60,7 +60,7 @@ static int summary_of(const GString *text, RecordSummary *ret_summary, char **re
 }
 
 static void assert_summary(const GString *text, const char *status, const char *cause, uint64_t after) {
-        g_auto(RecordSummary) summary = {};
+        g_auto(RunSummary) summary = {};
         g_autofree char *error = NULL;
 
         g_assert_cmpint(summary_of(text, &summary, &error), ==, 0);
@@ -115,7 +115,7 @@ static void test_long_entry(void) {
 }
 
 static void test_no_record(void) {
-        g_auto(RecordSummary) summary = {};
+        g_auto(RunSummary) summary = {};
         EntryChain chain;
         g_autoptr(GString) text = header_text(&chain, 10), other = g_string_new("something else\n");
         g_autofree char *error = NULL, *missing = NULL;

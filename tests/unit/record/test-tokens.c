@@ -94,7 +94,7 @@ static void tear_down(Fixture *fixture, gconstpointer data) {
 
 static void set_of(Fixture *fixture, const char *token, const char *status, const char *cause, uint32_t uid) {
         g_autofree char *run = g_strconcat("boot.", token, NULL);
-        const RecordSummary state = {
+        const RunSummary state = {
                 .run = run,
                 .tree = (char *) "boot",
                 .instance = (char *) "-",
@@ -116,7 +116,7 @@ static bool has(const Fixture *fixture, const char *token) {
 }
 
 static void assert_state(const Fixture *fixture, const char *token, const char *status, const char *cause) {
-        g_auto(RecordSummary) state = {};
+        g_auto(RunSummary) state = {};
         bool whole;
 
         g_assert_true(tokens_find(fixture->tokens, "boot", "-", token, &state, &whole));
@@ -157,7 +157,7 @@ static bool is_a(const char *run, void *userdata) {
 }
 
 static void test_lost(Fixture *fixture, gconstpointer data) {
-        g_auto(RecordSummary) state = {};
+        g_auto(RunSummary) state = {};
         bool whole;
 
         set(fixture, "a", "running", "");
@@ -218,7 +218,7 @@ static void test_number(Fixture *fixture, gconstpointer data) {
 /* The end of a cause that is too long is only in the history. */
 static void test_long_cause(Fixture *fixture, gconstpointer data) {
         g_autofree char *cause = g_strnfill(1000, 'x');
-        g_auto(RecordSummary) state = {};
+        g_auto(RunSummary) state = {};
         bool whole;
 
         set(fixture, "a", "failure", cause);

@@ -44,7 +44,7 @@ static ManagerStage *stage_new_with(const char *header, const char *rules, bool 
 static void start_for(const ManagerStage *stage, uint32_t uid) {
         const TreeStart wanted = { .tree = "t", .instance = "" };
         const Caller who = { .uid = uid, .text = (char *) "a test" };
-        g_auto(Outcome) outcome = {};
+        g_auto(RunSummary) outcome = {};
         char *error = NULL;
         bool begun;
         int r;

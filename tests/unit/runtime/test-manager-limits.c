@@ -39,7 +39,7 @@ static ManagerStage *stage_new(void) {
 static Run *start_for(const ManagerStage *stage, uint32_t uid, const char *instance, const char *expected) {
         Caller who = { .uid = uid, .text = (char *) "a test" };
         const TreeStart start = { .tree = "a", .instance = instance };
-        g_auto(Outcome) outcome = {};
+        g_auto(RunSummary) outcome = {};
         g_autofree char *error = NULL;
         bool begun;
         int r = manager_start_tree(stage->manager, &start, &who, &begun, &outcome, &error);
@@ -104,7 +104,7 @@ static Run *start_with(const Shares *shares, uint32_t uid, const char *instance,
         g_autoptr(json_object) variables = json_object_new_object();
         Caller who = { .uid = uid, .text = (char *) "a test" };
         const TreeStart start = { .tree = "a", .instance = instance, .variables = variables };
-        g_auto(Outcome) outcome = {};
+        g_auto(RunSummary) outcome = {};
         bool begun;
         int r;
 

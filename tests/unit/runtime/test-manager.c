@@ -267,7 +267,7 @@ static void test_start_while_reloading(void) {
         assert_events(stage, "reloading +boot.2 reloaded(1) done ");
 }
 
-static void on_text_started(const Outcome *outcome, bool begun, int r, const char *error, void *userdata) {
+static void on_text_started(const RunSummary *outcome, bool begun, int r, const char *error, void *userdata) {
         g_string_append_printf(userdata, "%s%s ", outcome ? outcome->run : error, outcome && !begun ? "?" : "");
 }
 

@@ -48,7 +48,7 @@ static void test_owner_of_restart(void) {
         g_autoptr(RecoveryStage) stage = recovery_stage_new(RESTARTS_LATER);
         const TreeStart start = { .tree = "t", .instance = "" };
         const Caller who = { .uid = 1000, .text = (char *) "UID 1000" };
-        g_auto(Outcome) outcome = {};
+        g_auto(RunSummary) outcome = {};
         g_autofree char *error = NULL;
         bool begun;
 
@@ -75,7 +75,7 @@ static void test_large_restart(void) {
                         *path = g_build_filename(stage->runtime, spare, NULL), *error = NULL;
         g_autoptr(json_object) variables = json_object_new_object();
         const TreeStart start = { .tree = "t", .instance = "", .variables = variables };
-        g_auto(Outcome) outcome = {};
+        g_auto(RunSummary) outcome = {};
         bool begun;
 
         json_object_object_add(variables, "a", json_object_new_string(value));

@@ -79,7 +79,7 @@ static void test_whose(void) {
         const Caller user = { .uid = 1000, .text = (char *) "UID 1000 (test)" };
         g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
         const TreeStart start = { .tree = "t", .instance = "" };
-        g_auto(Outcome) outcome = {};
+        g_auto(RunSummary) outcome = {};
         g_autofree char *error = NULL;
         bool begun;
 

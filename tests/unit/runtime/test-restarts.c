@@ -308,7 +308,7 @@ static void test_no_room(void) {
         const Caller who = { .uid = 1000, .text = (char *) "UID 1000" }, root = { .text = (char *) "UID 0" };
         const TreeStart mine = { .tree = "t", .instance = "", .token = "mine" },
                         other = { .tree = "t", .instance = "b" };
-        g_auto(Outcome) one = {}, two = {};
+        g_auto(RunSummary) one = {}, two = {};
         Limits limits = limits_default;
         bool begun;
         Run *again;
