@@ -122,27 +122,17 @@ bool cause_is_told(const Tree *tree, const Cause *cause) {
                g_str_equal(cause->kind, CAUSE_ALLOWED) || tells_all(cause) || reports_element(tree, cause);
 }
 
-static char *place_of(const Tree *tree, NodeId node, NodeId from) {
-        g_autofree char *path = tree_node_path(tree, node), *prefix = NULL;
-
-        if (from == NODE_NONE)
-                return g_steal_pointer(&path);
-
-        prefix = tree_node_path(tree, from);
-        return g_strdup(path + strlen(prefix) + 1);
-}
-
 char *cause_describe(const Tree *tree, const Cause *cause, NodeId from) {
         GString *text = g_string_new(NULL);
 
         for (;; cause = cause->because) {
-                g_autofree char *place = NULL;
-
                 while (!cause_is_told(tree, cause))
                         cause = cause->because;
                 if (cause->node != from) {
-                        place = place_of(tree, cause->node, from);
-                        g_string_append_printf(text, "%s: ", place);
+                        g_autofree char *path = tree_node_path(tree, cause->node),
+                                        *above = from != NODE_NONE ? tree_node_path(tree, from) : NULL;
+
+                        g_string_append_printf(text, "%s: ", above ? path + strlen(above) + 1 : path);
                 }
                 g_string_append(text, cause->text);
                 if (!cause->because || tells_all(cause))
@@ -219,11 +209,6 @@ Cause *reason_of_answer(const Definition *definition, const Variables *variables
         }
 }
 
-/* A long element is cut, because causes are reported often; the index identifies it. */
-static json_object *short_fact(json_object *value, const char *shown) {
-        return g_str_has_suffix(shown, "...") ? json_object_new_string(shown) : json_object_get(value);
-}
-
 Cause *reason_of_element(const Definition *definition, const Variables *variables, NodeId for_each, NodeId child) {
         const ForEachParams *params = definition_tree(definition)->nodes[for_each].params;
         g_autofree char *shown = NULL, *text = NULL;
@@ -236,7 +221,10 @@ Cause *reason_of_element(const Definition *definition, const Variables *variable
                              : json_object_to_json_string_ext(element,
                                                               JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
         shown = excerpt(json, strlen(json));
-        facts = facts_new("index", json_object_new_int64(index), "element", short_fact(element, shown), NULL);
+        /* A long element is cut, because causes are reported often; the index identifies it. */
+        facts = facts_new("index", json_object_new_int64(index), "element",
+                          g_str_has_suffix(shown, "...") ? json_object_new_string(shown) : json_object_get(element),
+                          NULL);
         if (params->max_failures == 0) {
                 text = g_strdup_printf("failed for %s", shown);
                 return cause_new(CAUSE_ELEMENT, facts, text);

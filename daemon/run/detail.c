@@ -35,26 +35,14 @@ static void append_round(GString *text, const Tree *tree, const void *params, co
                 g_string_append_printf(text, "; before: %s", failure);
 }
 
-/* A decorator that evaluates its child again and again waits for it: "not yet: /run/ready does not exist". */
-static bool waits_for_child(const Tree *tree, NodeId node) {
-        return tree->nodes[node].type->flags & TYPE_REACTIVE;
-}
-
-/* "{tries} is 5": the variables that gave it parameters. */
-static void append_filled_in(GString *text, json_object *variables) {
-        json_object_object_foreach(variables, name, value) {
-                g_autofree char *shown = value_to_text(value);
-
-                g_string_append_printf(text, "%s{%s} is %s", text->len > 0 ? "; " : "", name, shown);
-        }
-}
-
 static char *running_detail(const Run *run, const Tree *tree, NodeId node, uint64_t timer_left) {
         const NodeHistory *history = run_node_history(run);
         const Machine *machine = run_machine(run);
         GString *text = g_string_new(NULL);
         const NodeType *type = tree->nodes[node].type;
-        bool waits = waits_for_child(tree, node);
+        /* A decorator that evaluates its child again and again waits for it: "not yet: /run/ready does not exist". */
+        bool waits = type->flags & TYPE_REACTIVE;
+        json_object *filled = variables_filled_in(run->variables, node);
         uint32_t elements, failed;
 
         if (type->class == NODE_DECORATOR && waits) {
@@ -83,9 +71,14 @@ static char *running_detail(const Run *run, const Tree *tree, NodeId node, uint6
                                        span);
         }
 
-        if (variables_filled_in(run->variables, node))
-                append_filled_in(text, variables_filled_in(run->variables, node));
+        /* "{tries} is 5": the variables that gave it parameters. */
+        if (filled) {
+                json_object_object_foreach(filled, name, value) {
+                        g_autofree char *shown = value_to_text(value);
 
+                        g_string_append_printf(text, "%s{%s} is %s", text->len > 0 ? "; " : "", name, shown);
+                }
+        }
         return g_string_free(text, text->len == 0);
 }
 

@@ -6,28 +6,6 @@
 #include "basic/log.h"
 #include "run/run-state.h"
 
-/* The header contains all the files of the tree, because these may change before it is read. */
-static RecordHeader header_of(const Run *run, const char *boot, const char *starter) {
-        const Definition *definition = run_definition(run);
-
-        return (RecordHeader){
-                .engine = engine_version(),
-                .boot = g_strdup(boot),
-                .run = g_strdup(run_id(run)),
-                .tree = g_strdup(run->tree),
-                .instance = g_strdup(run_instance(run)),
-                .starter = g_strdup(starter),
-                .token = g_strdup(run_token(run)),
-                .uid = run_caller(run),
-                .variables_kib = definition_limits(definition)->max[LIMIT_VARIABLES],
-                .hash = g_strdup(definition_hash(definition)),
-                .seed = run->seed,
-                .started = run->started,
-                .start = run->start,
-                .variables = run->given ? json_object_get(run->given) : json_object_new_object(),
-        };
-}
-
 void run_begin_record(Run *run, RecordStore *store, const char *starter) {
         g_auto(RecordHeader) header = {};
         g_autofree char *error = NULL;
@@ -39,8 +17,24 @@ void run_begin_record(Run *run, RecordStore *store, const char *starter) {
                 return;
         }
 
-        header = header_of(run, boot_id(), starter);
-        header.files_text = definition_take_files(run_definition(run));
+        /* The header contains all the files of the tree, because these may change before it is read. */
+        header = (RecordHeader){
+                .engine = engine_version(),
+                .boot = g_strdup(boot_id()),
+                .run = g_strdup(run_id(run)),
+                .tree = g_strdup(run->tree),
+                .instance = g_strdup(run_instance(run)),
+                .starter = g_strdup(starter),
+                .token = g_strdup(run_token(run)),
+                .uid = run->caller,
+                .variables_kib = definition_limits(run->definition)->max[LIMIT_VARIABLES],
+                .hash = g_strdup(definition_hash(run->definition)),
+                .seed = run->seed,
+                .started = run->started,
+                .start = run->start,
+                .files_text = definition_take_files(run->definition),
+                .variables = run->given ? json_object_get(run->given) : json_object_new_object(),
+        };
         if (record_store_begin(store, &header, &writer, &error) >= 0)
                 run_set_writer(run, writer);
         else

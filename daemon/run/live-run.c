@@ -294,24 +294,6 @@ static bool host_halts_at_once(const RunLeaf *leaf, void *userdata) {
         return activity_halts_at_once(leaf->activity);
 }
 
-static void start_leaf(Run *run, NodeId node) {
-        RunLeaf *leaf = run_leaf(run, node);
-
-        if (!leaf->activity)
-                leaf->activity = activity_start(run, leaf);
-        else
-                activity_act(leaf->activity);
-        if (activity_status(leaf->activity) != STATUS_RUNNING)
-                give_or_keep(run, activity_is_condition(leaf->activity) ? INPUT_CONDITION : INPUT_END, node);
-}
-
-static void halt_leaf(Run *run, const Effect *effect) {
-        if (activity_halt(effect->activity) && !effect->over)
-                give_or_keep(run, INPUT_END, effect->node);
-        if (effect->over)
-                activity_free(effect->activity);
-}
-
 static void on_timer(void *userdata) {
         NodeTimer *timer = userdata;
 
@@ -374,14 +356,25 @@ static bool host_lock_is_free(NodeId node, void *userdata) {
 static void host_act(const Effect *effect, void *userdata) {
         Run *run = userdata;
         NodeTimer *timer;
+        RunLeaf *leaf;
         bool boottime, taken;
 
         switch (effect->kind) {
         case EFFECT_START:
-                start_leaf(run, effect->node);
+                leaf = run_leaf(run, effect->node);
+                if (!leaf->activity)
+                        leaf->activity = activity_start(run, leaf);
+                else
+                        activity_act(leaf->activity);
+                if (activity_status(leaf->activity) != STATUS_RUNNING)
+                        give_or_keep(run, activity_is_condition(leaf->activity) ? INPUT_CONDITION : INPUT_END,
+                                     effect->node);
                 break;
         case EFFECT_HALT:
-                halt_leaf(run, effect);
+                if (activity_halt(effect->activity) && !effect->over)
+                        give_or_keep(run, INPUT_END, effect->node);
+                if (effect->over)
+                        activity_free(effect->activity);
                 break;
         case EFFECT_DROP:
                 activity_free(effect->activity);
@@ -476,8 +469,7 @@ void live_run_finish(Run *run) {
         run->callbacks->finished(run, run->callbacks_userdata);
 }
 
-/* What a run was doing when it was given up. */
-static Cause *given_up_cause(const Run *run) {
+void run_give_up(Run *run) {
         g_autoptr(GString) text = g_string_new("btd stopped before the run had ended");
         const Tree *tree = definition_tree(run->definition);
         unsigned n = 0;
@@ -495,14 +487,10 @@ static Cause *given_up_cause(const Run *run) {
 
         if (n > RUN_DOINGS_MAX)
                 g_string_append_printf(text, " and %u more", n - RUN_DOINGS_MAX);
-        return cause_new(CAUSE_HALTED, facts_new("stopping", json_object_new_boolean(true), NULL), text->str);
-}
-
-void run_give_up(Run *run) {
-        Cause *why = given_up_cause(run);
-
         run_abandon(run);
-        input_give_up(run, why, live_run_clock(run));
+        input_give_up(run,
+                      cause_new(CAUSE_HALTED, facts_new("stopping", json_object_new_boolean(true), NULL), text->str),
+                      live_run_clock(run));
         live_run_finish(run);
 }
 

@@ -126,17 +126,6 @@ static char *describe_failed_clean_up(const Run *run, NodeId node) {
         return g_strconcat("its clean-up failed: ", text, NULL);
 }
 
-static void log_failed_clean_up(Run *run, NodeId node) {
-        g_autofree char *text = describe_failed_clean_up(run, node);
-
-        if (text)
-                run_add_effect(run, &(Effect){ .kind = EFFECT_LOG,
-                                               .node = node,
-                                               .level = LOG_WARNING,
-                                               .text = g_steal_pointer(&text),
-                                               .label = run_node_label(run, node) });
-}
-
 /* Do not log conditions, which fail often, nor retries that fail again for the same reason, nor causes that are only
  * passed on from a child. before: the cause of its previous failure, or NULL. */
 static void log_failure(Run *run, NodeId node, const Cause *before) {
@@ -181,6 +170,7 @@ void run_record_outcome(Run *run, NodeId node, Status status, Reason reason, Cau
         Cause *last = node_history_last_cause(run->history, node), *cause = NULL;
         g_autoptr(Cause) before = NULL;
         Status status_before = node_history_status(run->history, node);
+        g_autofree char *clean_up = NULL;
         uint64_t waited = 0;
         bool logging;
 
@@ -199,8 +189,13 @@ void run_record_outcome(Run *run, NodeId node, Status status, Reason reason, Cau
         run_tell_node(run, node, status_before, waited);
         if (logging)
                 log_failure(run, node, before);
-        if (run->host && status == STATUS_HALTED)
-                log_failed_clean_up(run, node);
+        clean_up = run->host && status == STATUS_HALTED ? describe_failed_clean_up(run, node) : NULL;
+        if (clean_up)
+                run_add_effect(run, &(Effect){ .kind = EFFECT_LOG,
+                                               .node = node,
+                                               .level = LOG_WARNING,
+                                               .text = g_steal_pointer(&clean_up),
+                                               .label = run_node_label(run, node) });
         if (status == STATUS_FAILURE)
                 tell_parent(run, node);
 }

@@ -149,9 +149,11 @@ void replay_note_number(Replay *replay, EntryKind kind, NodeId node, const char 
                 mismatch(replay, "it arms a timer for %" PRIu64 "us, but this engine for %" PRIu64 "us", then, number);
 }
 
-/* Checks that the variables had the values in the entry. */
-static void check_noted(Replay *replay, const Entry *entry, json_object *noted) {
-        json_object *with = detail_of(entry, "with");
+/* Checks that the variables had the values in the entry. The entry of a rerun is the input itself. */
+void replay_note_noted(Replay *replay, EntryKind kind, NodeId node, json_object *noted) {
+        const Entry *entry = is_effect(kind) ? expect(replay, kind, node)
+                                             : &g_array_index(replay->record->entries, Entry, replay->position - 1);
+        json_object *with = entry ? detail_of(entry, "with") : NULL;
 
         if (!json_object_is_type(with, json_type_object))
                 return;
@@ -169,15 +171,6 @@ static void check_noted(Replay *replay, const Entry *entry, json_object *noted) 
         }
 }
 
-/* The entry of a rerun is the input itself. */
-void replay_note_noted(Replay *replay, EntryKind kind, NodeId node, json_object *noted) {
-        const Entry *entry = is_effect(kind) ? expect(replay, kind, node)
-                                             : &g_array_index(replay->record->entries, Entry, replay->position - 1);
-
-        if (entry)
-                check_noted(replay, entry, noted);
-}
-
 /* IDLE: none, or not a valid one. */
 static Status status_in(const Entry *entry) {
         const char *text = json_object_get_string(detail_of(entry, "status"));
@@ -189,17 +182,14 @@ static Status status_in(const Entry *entry) {
         return STATUS_IDLE;
 }
 
-static bool is_own_cause(const Entry *entry, const Cause *cause) {
-        return cause && cause->text && !cause->because && (cause->node == NODE_NONE || cause->node == entry->node);
-}
-
 /* A new reference; NULL: none. Causes that are passed on from a child are not recorded, since they are computed
  * again. */
 static Cause *cause_in(Replay *replay, const Entry *entry) {
         json_object *json = detail_of(entry, "cause");
         g_autoptr(Cause) cause = json ? cause_from_json(json) : NULL;
 
-        if (json && !is_own_cause(entry, cause)) {
+        if (json &&
+            (!cause || !cause->text || cause->because || (cause->node != NODE_NONE && cause->node != entry->node))) {
                 mismatch(replay, "its cause belongs to another node");
                 return NULL;
         }
@@ -232,21 +222,17 @@ static void set_outputs(Replay *replay, NodeId node, json_object *values, uint64
                 input_output(replay->run, node, key, json_object_get(value), now);
 }
 
-static const Script *code_of(const Node *node) {
-        for (const Param *param = node->type->params; param && param->name; param++)
-                if (param->kind == PARAM_CODE)
-                        return *(const Script *const *) (const void *) ((const char *) node->params + param->offset);
-
-        return NULL;
-}
-
 /* The code of a node that did not fail has run. */
 static void compute(Replay *replay, NodeId node, Status status) {
-        const Script *code = code_of(&tree_of(replay)->nodes[node]);
+        const Node *own = &tree_of(replay)->nodes[node];
+        const Script *code = NULL;
         Variables *variables = run_variables(replay->run);
         g_autofree char *error = NULL;
         int r;
 
+        for (const Param *param = own->type->params; param && param->name; param++)
+                if (param->kind == PARAM_CODE)
+                        code = *(const Script *const *) (const void *) ((const char *) own->params + param->offset);
         if (!code || status == STATUS_FAILURE)
                 return;
 

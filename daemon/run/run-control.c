@@ -65,7 +65,12 @@ bool run_force(Run *run, NodeId node, Status status, Cause *why) {
         return runs;
 }
 
-static int check_names(json_object *variables, char **ret_error) {
+int run_check_start(const char *instance, json_object *variables, char **ret_error) {
+        int r = instance_check(instance, ret_error);
+
+        if (r < 0 || !variables)
+                return r;
+
         json_object_object_foreach(variables, key, value) {
                 g_autofree char *shown = NULL;
 
@@ -84,15 +89,6 @@ static int check_names(json_object *variables, char **ret_error) {
         return 0;
 }
 
-int run_check_start(const char *instance, json_object *variables, char **ret_error) {
-        int r = instance_check(instance, ret_error);
-
-        if (r < 0 || !variables)
-                return r;
-
-        return check_names(variables, ret_error);
-}
-
 int run_check_token(const char *token, char **ret_error) {
         g_autofree char *shown = NULL;
 
@@ -106,31 +102,21 @@ int run_check_token(const char *token, char **ret_error) {
         return -EINVAL;
 }
 
-static int check_values(const Run *run, json_object *values, char **ret_error) {
-        int r = run_check_start("", values, ret_error);
-
-        return r < 0 ? r : definition_check_set(run_definition(run), values, ret_error);
-}
-
-static int check_room(Run *run, json_object *values, char **ret_error) {
+int run_set_values(Run *run, json_object *values, const char *by, char **ret_error) {
         const Blackboard *blackboard = run_blackboard(run);
+        int r = run_check_start("", values, ret_error);
         int64_t growth = 0;
 
-        json_object_object_foreach(values, key, value) growth += blackboard_growth(blackboard, key, value);
-        if (blackboard_has_room(blackboard, growth))
-                return 0;
-
-        *ret_error = blackboard_lack_text(blackboard, growth);
-        return -EDQUOT;
-}
-
-int run_set_values(Run *run, json_object *values, const char *by, char **ret_error) {
-        int r = check_values(run, values, ret_error);
-
         if (r >= 0)
-                r = check_room(run, values, ret_error);
+                r = definition_check_set(run->definition, values, ret_error);
         if (r < 0)
                 return r;
+
+        json_object_object_foreach(values, key, value) growth += blackboard_growth(blackboard, key, value);
+        if (!blackboard_has_room(blackboard, growth)) {
+                *ret_error = blackboard_lack_text(blackboard, growth);
+                return -EDQUOT;
+        }
         if (run_status(run) != STATUS_RUNNING)
                 return 0;
 

@@ -38,23 +38,17 @@ static void append_json(GString *text, json_object *json) {
                         json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 }
 
-static void append_cause(GString *text, const Cause *cause) {
-        g_autoptr(json_object) json = NULL;
-
-        if (!cause)
-                return;
-
-        json = cause_to_json(cause);
-        g_string_append(text, ",\"cause\":");
-        append_json(text, json);
-}
-
 static void append_outcome(GString *text, Status status, const Cause *cause) {
         char outcome[OUTCOME_MAX], *end = stpcpy(outcome, " {\"status\":\"");
 
         end = stpcpy(stpcpy(end, status_to_string(status)), "\"");
         g_string_append_len(text, outcome, end - outcome);
-        append_cause(text, cause);
+        if (cause) {
+                g_autoptr(json_object) json = cause_to_json(cause);
+
+                g_string_append(text, ",\"cause\":");
+                append_json(text, json);
+        }
 }
 
 void run_note(Run *run, EntryKind kind, NodeId node) {
@@ -109,8 +103,18 @@ void run_note_values(Run *run, EntryKind kind, NodeId node, json_object *values)
 }
 
 /* Larger values are not written again: the run record already has the variables of the run. */
-static void append_noted(GString *text, json_object *noted) {
+void run_note_noted(Run *run, EntryKind kind, NodeId node, json_object *noted) {
         const char *separator = " {\"with\":{";
+        GString *text;
+
+        if (run->replay)
+                replay_note_noted(run->replay, kind, node, noted);
+        if (!run->writer)
+                return;
+
+        text = begin(run, kind, node);
+        if (!noted)
+                return;
 
         json_object_object_foreach(noted, name, value) {
                 if (blackboard_bytes_of(value) > NOTED_MAX)
@@ -120,22 +124,8 @@ static void append_noted(GString *text, json_object *noted) {
                 append_json(text, value);
                 separator = ",";
         }
-
         if (*separator == ',')
                 g_string_append(text, "}}");
-}
-
-void run_note_noted(Run *run, EntryKind kind, NodeId node, json_object *noted) {
-        GString *text;
-
-        if (run->replay)
-                replay_note_noted(run->replay, kind, node, noted);
-        if (!run->writer)
-                return;
-
-        text = begin(run, kind, node);
-        if (noted)
-                append_noted(text, noted);
 }
 
 void run_note_number(Run *run, EntryKind kind, NodeId node, const char *name, uint64_t number) {
@@ -270,29 +260,25 @@ void run_leave_record(Run *run) {
         g_clear_pointer(&run->writer, record_writer_free);
 }
 
-/* Before the entries: a leaf that they name needs the values. */
-static void store_secrets(Run *run) {
-        GString *lines = run->writer && run->variables ? variables_take_secrets(run->variables) : NULL;
-        int r;
-
-        if (!lines)
-                return;
-
-        r = record_writer_store_secrets(run->writer, lines);
-        if (r < 0)
-                log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run_id(run) },
-                            "cannot store its secret variables, so they are lost if btd is restarted: %s",
-                            g_strerror(-r));
-        explicit_bzero(lines->str, lines->len);
-        g_string_free(lines, TRUE);
-}
-
 void run_flush(Run *run) {
         g_autofree char *error = NULL;
+        GString *secrets;
+        int r;
 
-        store_secrets(run);
-        if (!run->writer || record_writer_flush(run->writer, &error) >= 0)
+        if (!run->writer)
                 return;
 
-        lose_record(run, error);
+        /* Before the entries: a leaf that they name needs the values. */
+        secrets = variables_take_secrets(run->variables);
+        if (secrets) {
+                r = record_writer_store_secrets(run->writer, secrets);
+                if (r < 0)
+                        log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run_id(run) },
+                                    "cannot store its secret variables, so they are lost if btd is restarted: %s",
+                                    g_strerror(-r));
+                explicit_bzero(secrets->str, secrets->len);
+                g_string_free(secrets, TRUE);
+        }
+        if (record_writer_flush(run->writer, &error) < 0)
+                lose_record(run, error);
 }

@@ -114,28 +114,23 @@ void run_keep_limit(Run *run, NodeId node) {
         keep(run, (PastEvent){ .time = run_deadline(run, node), .node = node, .limit = true });
 }
 
-/* The record does not have them. */
-static void recover_secrets(Run *run, RecordWriter *writer) {
-        uint64_t max = 2 * blackboard_bytes_max(definition_limits(run->definition)) + SECRETS_MORE_BYTES;
-        g_autofree char *lines = run->variables ? record_writer_read_secrets(writer, max) : NULL;
-
-        if (!lines)
-                return;
-
-        variables_restore_secrets(run->variables, lines);
-        explicit_bzero(lines, strlen(lines));
-}
-
 Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *writer, const RunServices *services,
                  const RunCallbacks *callbacks, void *userdata) {
         bool begun = replay_position(replay) > 0 && !replay_has_finished(replay);
         Run *run = replay_take(replay);
+        g_autofree char *secrets = NULL;
 
         live_run_begin(run, services, callbacks, userdata);
         run_set_caller(run, header->uid);
         run_set_token(run, header->token);
         if (writer) {
-                recover_secrets(run, writer);
+                /* The record does not have them. */
+                secrets = record_writer_read_secrets(
+                        writer, 2 * blackboard_bytes_max(definition_limits(run->definition)) + SECRETS_MORE_BYTES);
+                if (secrets) {
+                        variables_restore_secrets(run->variables, secrets);
+                        explicit_bzero(secrets, strlen(secrets));
+                }
                 run_set_writer(run, writer);
         }
         if (begun)

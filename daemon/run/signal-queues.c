@@ -109,12 +109,6 @@ bool run_queue_put(Run *run, NodeId node, json_object *signal) {
         return true;
 }
 
-static bool is_executed(const Run *run, NodeId node) {
-        const RunLeaf *leaf = run_leaf(run, node);
-
-        return leaf && leaf->status == STATUS_RUNNING && !leaf->halted;
-}
-
 static void note(Run *run, NodeId node, const char *key, json_object *value) {
         g_autoptr(json_object) details = json_object_new_object();
 
@@ -125,11 +119,13 @@ static void note(Run *run, NodeId node, const char *key, json_object *value) {
 }
 
 void input_signal(Run *run, NodeId node, json_object *signal, uint64_t now) {
+        const RunLeaf *leaf = run_leaf(run, node);
+
         assert(!run->computing && run_queue(run, node));
 
         run->now = now;
         run_queue_put(run, node, signal);
-        if (!is_executed(run, node))
+        if (!leaf || leaf->status != STATUS_RUNNING || leaf->halted)
                 run_tell(run, node, "queued");
         note(run, node, "came", signal);
         run_end_events(run);

@@ -7,6 +7,7 @@
 #include <systemd/sd-login.h>
 
 #include "basic/boot-file.h"
+#include "basic/cause.h"
 #include "basic/cleanup.h"
 #include "basic/foreach.h"
 #include "run/waiters.h"
@@ -63,34 +64,6 @@ static void forget_gone(Waiters *waiters) {
         }
 }
 
-static void save(const Waiters *waiters) {
-        json_object *all = json_object_new_array();
-
-        ARRAY_FOREACH(const Waiter, waiter, waiters->all) {
-                json_object *json = json_object_new_object();
-
-                json_object_object_add(json, "tree", json_object_new_string(waiter->tree));
-                json_object_object_add(json, "instance", json_object_new_string(waiter->instance));
-                json_object_object_add(json, "unit", json_object_new_string(waiter->unit));
-                json_object_object_add(json, "stop", json_object_new_boolean(waiter->stop));
-                json_object_object_add(json, "pid", json_object_new_int64(waiter->pid));
-                json_object_array_add(all, json);
-        }
-
-        boot_file_write(waiters->directory, FILE_NAME, all);
-}
-
-/* Reads the waiters that the previous btd stored. */
-static void recover(Waiters *waiters, json_object *json) {
-        json_object *tree, *instance, *unit, *pid, *stop = NULL;
-
-        (void) json_object_object_get_ex(json, "stop", &stop);
-        if (json_object_object_get_ex(json, "tree", &tree) && json_object_object_get_ex(json, "instance", &instance) &&
-            json_object_object_get_ex(json, "unit", &unit) && json_object_object_get_ex(json, "pid", &pid))
-                add(waiters, json_object_get_string(tree), json_object_get_string(instance),
-                    json_object_get_string(unit), json_object_get_boolean(stop), (uint32_t) json_object_get_int64(pid));
-}
-
 Waiters *waiters_new(bool user, const char *directory) {
         g_autoptr(json_object) all = boot_file_read(directory, FILE_NAME);
         Waiters *waiters = g_new(Waiters, 1);
@@ -102,8 +75,17 @@ Waiters *waiters_new(bool user, const char *directory) {
         };
         waiters->own = waiters_unit_of(user, 0);
         g_array_set_clear_func(waiters->all, on_dropped);
-        for (size_t i = 0; json_object_is_type(all, json_type_array) && i < json_object_array_length(all); i++)
-                recover(waiters, json_object_array_get_idx(all, i));
+        for (size_t i = 0; json_object_is_type(all, json_type_array) && i < json_object_array_length(all); i++) {
+                json_object *json = json_object_array_get_idx(all, i), *tree, *instance, *unit, *pid, *stop = NULL;
+
+                (void) json_object_object_get_ex(json, "stop", &stop);
+                if (json_object_object_get_ex(json, "tree", &tree) &&
+                    json_object_object_get_ex(json, "instance", &instance) &&
+                    json_object_object_get_ex(json, "unit", &unit) && json_object_object_get_ex(json, "pid", &pid))
+                        add(waiters, json_object_get_string(tree), json_object_get_string(instance),
+                            json_object_get_string(unit), json_object_get_boolean(stop),
+                            (uint32_t) json_object_get_int64(pid));
+        }
 
         return waiters;
 }
@@ -122,24 +104,27 @@ static bool is_of(const Waiter *waiter, const char *tree, const char *instance, 
         return waiter->stop == stop && g_str_equal(waiter->tree, tree) && g_str_equal(waiter->instance, instance);
 }
 
-static bool is_listed(const Waiters *waiters, const char *tree, const char *instance, bool stop, uint32_t pid) {
-        ARRAY_FOREACH(const Waiter, waiter, waiters->all)
-                if (waiter->pid == pid && is_of(waiter, tree, instance, stop))
-                        return true;
-
-        return false;
-}
-
 /* A client repeats its request after each restart of btd. */
 void waiters_add(Waiters *waiters, const char *tree, const char *instance, bool stop, uint32_t pid) {
         g_autofree char *unit = pid > 0 ? waiters_unit_of(waiters->user, pid) : NULL;
+        json_object *all;
 
         forget_gone(waiters);
-        if (!unit || is_listed(waiters, tree, instance, stop, pid))
+        ARRAY_FOREACH(const Waiter, waiter, waiters->all)
+                if (waiter->pid == pid && is_of(waiter, tree, instance, stop))
+                        return;
+        if (!unit)
                 return;
 
         add(waiters, tree, instance, unit, stop, pid);
-        save(waiters);
+        all = json_object_new_array();
+        ARRAY_FOREACH(const Waiter, waiter, waiters->all)
+                json_object_array_add(all, facts_new("tree", json_object_new_string(waiter->tree), "instance",
+                                                     json_object_new_string(waiter->instance), "unit",
+                                                     json_object_new_string(waiter->unit), "stop",
+                                                     json_object_new_boolean(waiter->stop), "pid",
+                                                     json_object_new_int64(waiter->pid), NULL));
+        boot_file_write(waiters->directory, FILE_NAME, all);
 }
 
 bool waiters_are_in(const Waiters *waiters, const char *unit) {
