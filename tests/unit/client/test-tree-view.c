@@ -102,7 +102,7 @@ static void test_ascii(void) {
                      "|  `- # StartUnit after 250us\n"
                      "|- * Inverter for 1min 1s\n"
                      "|  `- * CheckError (DBusCall) for 3s, waits for a reply of org.example.Camera.Check\n"
-                     "`- > Last (Fallback)\n"
+                     "`- ~ Last (Fallback)\n"
                      "   |- ! A (Sleep): what is wrong\n"
                      "   `- - B (Sleep)\n");
 }

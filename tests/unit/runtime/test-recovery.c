@@ -555,8 +555,10 @@ static void test_noted_is_large(void) {
 
 /* What goes on without its secret is stopped, and nothing is done again without it. */
 static void test_secret_is_gone(void) {
-        static const char gone[] = "ParallelAll/A: what: there is no credential 'token'; "
-                                   "give btd one with LoadCredential= or SetCredential=, see systemd.exec(5)";
+#define GONE                                                                                                           \
+        "what: there is no credential 'token'; give btd one with LoadCredential= or SetCredential=, see "              \
+        "systemd.exec(5)"
+        static const char gone[] = "ParallelAll: 3 of its 3 children failed: A: " GONE "; B: " GONE "; C: " GONE;
         g_autoptr(RecoveryStage) stage =
                 recovery_stage_new("'root': { 'type': 'ParallelAll', 'children': ["
                                    "{ 'type': 'Recoverable', 'name': 'A', 'what': '{a} {secret:token}' },"
