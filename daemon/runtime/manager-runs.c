@@ -65,7 +65,9 @@ static void on_run_changed(Run *run, void *userdata) {
         Manager *manager = userdata;
 
         manager_keep(manager, run);
-        record_store_change(manager->records, run_id(run));
+        /* What changes afterwards is not in its record. */
+        if (run_status(run) == STATUS_RUNNING)
+                record_store_change(manager->records, run_id(run));
         TELL(manager, run_changed, run);
 }
 

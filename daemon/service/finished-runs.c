@@ -50,7 +50,13 @@ static void add(FinishedRuns *finished, RunSummary outcome) {
 }
 
 static void on_run_finished(Run *run, void *userdata) {
-        add(userdata, run_summary(run));
+        RunSummary outcome = run_summary(run);
+
+        /* Thousands may wait, and nobody asks for these. */
+        g_clear_pointer(&outcome.tree, g_free);
+        g_clear_pointer(&outcome.instance, g_free);
+        g_clear_pointer(&outcome.token, g_free);
+        add(userdata, outcome);
 }
 
 static RunSummary outcome_of_lost(const char *id, const char *cause) {
