@@ -436,7 +436,8 @@ def test_a_restart_that_has_begun_is_completed(machine):
     """A halt leaves no service stopped that should only be restarted."""
     machine.check("mkfifo", "/run/slow-stop")
     machine.unit("restarted.service", service(
-        SLEEP, "ExecStop=/bin/sh -c 'read line </run/slow-stop'\nTimeoutStopSec=infinity\n"))
+        SLEEP, "ExecStop=/bin/sh -c '[ ! -e /run/slow-stop ] || read line </run/slow-stop; rm -f /run/slow-stop'\n"
+        "TimeoutStopSec=infinity\n"))
     machine.check("systemctl", "start", "restarted.service")
     machine.load("restarted", {"type": "RestartUnit", "unit": "restarted.service"})
     _, path = machine.client.start("restarted")
