@@ -155,7 +155,7 @@ void replay_note_noted(Replay *replay, EntryKind kind, NodeId node, json_object 
                                              : &g_array_index(replay->record->entries, Entry, replay->position - 1);
         json_object *with = entry ? detail_of(entry, "with") : NULL;
 
-        if (!json_object_is_type(with, json_type_object))
+        if (!entry || !json_object_is_type(with, json_type_object))
                 return;
 
         json_object_object_foreach(with, name, then) {
