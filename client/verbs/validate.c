@@ -132,7 +132,7 @@ static void warn_of_name(const char *file) {
         report_line(text);
 }
 
-/* What a drop-in changes. */
+/* The changes that a drop-in makes, as they are collected for the output. */
 typedef struct Changes {
         const Output *output;
         GString *text;     /* lines */

@@ -535,7 +535,7 @@ static json_object *schema_of_script(const char *meant) {
         return schema_either(schema_of_pattern(".", meant), lines);
 }
 
-/* What values refer to. */
+/* The definitions that the schemas of values refer to. */
 static json_object *definitions_of_values(void) {
         json_object *defs = json_object_new_object();
 

@@ -139,7 +139,7 @@ Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *write
         return run;
 }
 
-/* What it was doing. */
+/* The cause names the leaves that were running. */
 static Cause *lost_cause(const Run *run) {
         g_autoptr(GString) text = g_string_new(RECORD_MACHINE_WENT_DOWN);
         const Tree *tree = definition_tree(run->definition);

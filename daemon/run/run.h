@@ -166,7 +166,7 @@ bool run_paused(const Run *run);
 /* Why the result is not SUCCESS, such as "Boot/LoadConfig: exited with status 3"; NULL: no cause. Known already while
  * the run is halting. */
 const char *run_cause(const Run *run);
-/* Of a run that has finished, the same that record_summary_read() reads. The caller clears it. */
+/* If the run has finished, this is what record_summary_read() reads from its record. The caller clears it. */
 RunSummary run_summary(const Run *run);
 /* The outputs of a run that has succeeded or failed, see variables_outputs(). */
 json_object *run_outputs(const Run *run, uint32_t *ret_n_more);

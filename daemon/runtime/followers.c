@@ -26,7 +26,7 @@
 #include "runtime/followers.h"
 
 #define FILE_NAME "followers"
-/* Of all users; those with limits have a quarter each, and a half together. */
+/* This many orders can wait. A user with limits can have a quarter of them, all such users together a half. */
 #define FOLLOWERS_MAX 1000u
 /* So many digits of a checksum make a token. */
 #define TOKEN_DIGITS 32u
@@ -51,7 +51,7 @@ typedef struct FollowerOrder {
         char *waits_for; /* why it could not be started yet, or NULL */
 } FollowerOrder;
 
-/* What makes an order and its token. */
+/* An order and its token are made from these. */
 typedef struct Cue {
         FinishedRun run;
         uint64_t started;

@@ -53,7 +53,8 @@ unsigned followers_cancel(Followers *followers, const char *run, const char *tre
 
 /* "then starts pager, notify@boot.3.service". The caller frees it. NULL: nothing. */
 char *followers_describe(const Followers *followers, const char *run);
-/* Of the first start of the tree that waits: "start after boot.3 waits: ...". The caller frees it. NULL: none waits. */
+/* Describes the first start of the tree that waits: "start after boot.3 waits: ...". The caller frees the text. NULL:
+ * no start waits. */
 char *followers_describe_waiting(const Followers *followers, const char *tree);
 /* Adds the names of the trees of which a start waits. */
 void followers_list(const Followers *followers, GPtrArray *names);

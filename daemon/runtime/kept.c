@@ -35,7 +35,7 @@
 #define WAITING_NAME "kept.unsaved"
 /* All trees together, in bytes. Users with limits can fill half of it together; for each see users.c. */
 #define KEPT_BYTES_MAX (UINT64_C(16) << 20)
-/* What a tree and instance takes besides its values: a file. */
+/* Each tree and instance has a file, which counts as so many bytes besides its values. */
 #define ENTRY_BYTES 1024u
 /* As JSON, a value can take several times its own size. */
 #define FILE_SIZE_MAX (8 * KEPT_BYTES_MAX)
@@ -151,7 +151,7 @@ static void own(Kept *kept, KeptEntry *entry, uint32_t uid) {
         measure(kept, entry);
 }
 
-/* What is stored of an entry. */
+/* Returns the entry as its file has it. */
 static json_object *to_json(const KeptEntry *entry) {
         json_object *json = json_object_new_object();
 
@@ -453,7 +453,7 @@ static void keep(Manager *manager, const Run *run, const Declaration *input, jso
                 json_object_object_del(entry->values, input->name);
         own(kept, entry, owner);
         remove_empty(kept, key, entry);
-        /* Not with each change. */
+        /* The log says it once, at the end of the run. */
         if (run_status(run) != STATUS_RUNNING)
                 log_message(LOG_WARNING, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) },
                             "the value of '%s' is not kept: %s MiB at most", input->name, full);

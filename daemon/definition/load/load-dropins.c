@@ -91,9 +91,7 @@ static uint32_t find_key(const Merge *merge, const Text *text, uint32_t object, 
         return 0;
 }
 
-/* What changes, for whoever wants to know. */
-
-/* Returns the length of the place around it. */
+/* Adds the key to the place. Returns the length that the place had before. */
 static size_t enter(Merge *merge, const char *key) {
         size_t length = merge->place->len;
 

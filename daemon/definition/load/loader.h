@@ -365,8 +365,8 @@ void loader_merge_dropins(Loader *loader, TreeFile *file);
 void loader_read_plan(Loader *loader, Plan *plan);
 /* Can a node of the type have this key? */
 bool loader_takes_word(const NodeType *type, const char *word);
-/* What to write instead of a key that the type does not have: "; did you mean 'argv'?". To be freed. ret_meant: the
- * suggested key; set only if there is one. */
+/* The type does not have this key. Returns a hint, such as "; did you mean 'argv'?"; the caller frees it. ret_meant:
+ * the suggested key; set only if there is one. */
 char *loader_explain_key(const NodeType *type, const char *word, const char **ret_meant);
 
 /* load-uses.c: the trees that trees use. */
