@@ -53,7 +53,7 @@ def documented(name):
     for kind, text in ("method", methods), ("signal", signals or ""):
         for member, arguments in re.findall(r"(\w+)\((.*?)\);", text, re.S):
             found.add(f"{kind} {member}({' '.join(arguments.split())})")
-    for told, type_, member in re.findall(r'EmitsChangedSignal\("(\w+)"\)\n +readonly (\S+) (\w+);', properties):
+    for type_, member, told in re.findall(r"^ +readonly (\S+) (\w+); +// (\w+)$", properties, re.M):
         found.add(f"property {member} {type_} {told}")
     return found
 
