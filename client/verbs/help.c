@@ -26,12 +26,11 @@ static const struct {
 };
 
 static const char *const words[] = {
-        "tree",     "node",     "action",        "condition", "expression", "guard",    "hook",
-        "clean-up", "lock",     "reactive node", "path",      "run",        "instance", "variables",
-        "input",    "output",   "execution",     "round",     "begin",      "waiting",  "outcome",
-        "result",   "status",   "halt",          "cause",     "ready",      "restart",  "change",
-        "tick",     "evaluate", "effect",        "event",     "interval",   "force",    "breakpoint",
-        "pause",    "token",    "run record",    "durable",   "recover",    "snapshot", "history",
+        "tree",       "node",          "action",  "condition",  "expression", "guard",     "hook",     "clean-up",
+        "lock",       "reactive node", "path",    "run",        "instance",   "variables", "input",    "output",
+        "execution",  "round",         "begin",   "waiting",    "outcome",    "result",    "status",   "halt",
+        "cause",      "ready",         "restart", "change",     "tick",       "evaluate",  "event",    "force",
+        "breakpoint", "pause",         "token",   "run record", "durable",    "recover",   "snapshot", "history",
 };
 
 /* Without a name, all topics are printed. */
