@@ -223,8 +223,8 @@ const NodeType unit_state_type = {
         .params_size = sizeof(UnitStateParams),
         .summary = "True while a systemd unit is in the given states",
         .doc = "Follows the unit by the signals of systemd. If several parameters are given, all of them must match. "
-               "By default, the unit must be up; while it reloads, it is up. The value is unknown while the bus or "
-               "systemd is not there. During a daemon-reload or daemon-reexec of systemd the last value stays.",
+               "By default, the unit must be up, also while it reloads. The value is unknown while the bus or systemd "
+               "is not there. During a daemon-reload or daemon-reexec of systemd the last value stays.",
 };
 
 #define LENGTH_MAX 255u

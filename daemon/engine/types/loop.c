@@ -82,7 +82,7 @@ const NodeType keep_running_until_failure_type = {
         .summary = "Runs its child again and again until it fails",
         .doc = "RUNNING until the child fails, then FAILURE. If the child is skipped, the loop continues. After a "
                "round that took time, the next one starts at once. After a round that took no time, it starts at the "
-               "next tick, after the interval of the tree at the latest.",
+               "next tick, or after the interval of the tree if there is none before.",
         .tick = keep_running_tick,
         .never = keep_running_never,
 };
@@ -107,8 +107,8 @@ static const Param loop_params[] = {
           .offset = offsetof(LoopParams, if_empty),
           .fallback = "\"success\"",
           .values = outcome_names,
-          .doc = "The outcome after the last element, and if the list is empty or not a list; the name is that of "
-                 "BehaviorTree.CPP" },
+          .doc = "The outcome after the last element, and also if the list is empty or not a list (named as in "
+                 "BehaviorTree.CPP)" },
         {},
 };
 
@@ -303,7 +303,7 @@ static const Param for_each_params[] = {
           .min = -1,
           .max = UINT32_MAX,
           .doc = "How many elements may fail; -1: any number, so it succeeds after the last one (in ParallelAll, "
-                 "max_failures means something else)" },
+                 "max_failures counts the failures that make it fail)" },
         { .name = "run_all",
           .kind = PARAM_BOOL,
           .offset = offsetof(ForEachParams, run_all),
@@ -319,10 +319,10 @@ const NodeType for_each_type = {
         .params = for_each_params,
         .params_size = sizeof(ForEachParams),
         .summary = "Runs its child once for each element of a list, for several at the same time",
-        .doc = "SUCCESS when the child has run for all elements, or if the list is empty. FAILURE as soon as more "
-               "than max_failures elements have failed: elements that run are halted, and no others start. With "
-               "run_all, the child runs for all elements first. A skipped element counts as a success. Also FAILURE "
-               "if items is not a list.",
+        .doc = "SUCCESS when the child has run for all elements, or if the list is empty. A skipped element counts as "
+               "a success. FAILURE if items is not a list, or as soon as more than max_failures elements have failed: "
+               "elements that run are halted, and no others start. With run_all, the child runs for all elements "
+               "first.",
         .tick = for_each_tick,
         .misfit = for_each_misfit,
 };

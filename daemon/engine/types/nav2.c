@@ -152,11 +152,10 @@ const NodeType pipeline_sequence_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that runs the children that have succeeded again, while a later one runs",
-        .doc = "Like Sequence, but at each change of the run, the children that have succeeded start again, while "
-               "the later child continues. When the later child succeeds, the child after it starts. To start an "
-               "earlier child at fixed times, put a RateController around it. FAILURE as soon as any child fails. "
-               "SUCCESS when the last child succeeds; "
-               "what still runs is halted.",
+        .doc = "Like Sequence, but while a later child runs, each tick starts the children again that have succeeded. "
+               "When the later child succeeds, the child after it starts. FAILURE as soon as any child fails. SUCCESS "
+               "when the last child succeeds; children that still run are halted. To start an earlier child at fixed "
+               "times, put a RateController around it.",
         .tick = pipeline_tick,
         .never = pipeline_never,
         .check = pipeline_check,

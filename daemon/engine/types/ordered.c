@@ -173,9 +173,8 @@ const NodeType async_sequence_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that yields between two children",
-        .doc = "Like Sequence, but if a child completes at once, btd ends the tick, and starts the next child in "
-               "another tick. So the conditions of reactive nodes above it are evaluated again between two children, "
-               "and other runs have their turn.",
+        .doc = "Like Sequence, but if a child completes at once, the next child starts in a new tick. Before that, btd "
+               "evaluates the conditions of reactive nodes above again, and other runs have their turn.",
         .tick = async_sequence_tick,
         .halt = ordered_halt,
         .never = sequence_never,
@@ -192,9 +191,9 @@ const NodeType sequence_with_memory_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Sequence that starts again with the child that failed",
-        .doc = "Like Sequence, but when it starts again after a FAILURE or a halt, it begins with the child that "
-               "failed or was halted. After a SUCCESS it begins with the first child. If a child completes at "
-               "once, the next one starts in another tick, as in an AsyncSequence.",
+        .doc = "Like Sequence, but after a FAILURE or a halt, the next execution begins with the child that failed or "
+               "was halted. After a SUCCESS it begins with the first child. As in an AsyncSequence, the next child "
+               "starts in a new tick if a child completes at once.",
         .tick = sequence_with_memory_tick,
         .halt = ordered_halt,
         .never = sequence_never,
@@ -240,7 +239,7 @@ const NodeType async_fallback_type = {
         .min_children = 1,
         .max_children = UINT32_MAX,
         .summary = "A Fallback that yields between two children",
-        .doc = "Like Fallback, but if a child fails at once, the next child starts in another tick, as in an "
+        .doc = "Like Fallback, but if a child fails at once, the next child starts in a new tick, as in an "
                "AsyncSequence.",
         .params = fallback_params,
         .params_size = sizeof(FallbackParams),

@@ -48,11 +48,11 @@ const NodeType own_connection_type = {
         .params_size = sizeof(OwnConnectionParams),
         .summary = "Makes a separate connection to the bus for its child, so services can tell this client apart",
         .doc = "DBusCall, DBusEmit and DBusSignal below it use the connection, if they name the same bus. The child "
-               "starts when the connection is made. It is closed when the child has ended, also after a halt; so "
-               "services forget what they keep for this client, such as a discovery of BlueZ. If the connection is "
-               "lost, or btd is restarted, the child is halted, and the node fails with a cause of the kind "
-               "\"connection-lost\". A RetryUntilSuccessful with \"retry_on\": [\"connection-lost\"] around it begins "
-               "again. At most 64 such nodes can have a connection at the same time.",
+               "starts when the connection is made. The connection is closed when the child has ended, also after a "
+               "halt. Then services forget what they keep for this client, such as a discovery of BlueZ. If the "
+               "connection is lost, or btd is restarted, the child is halted, and the node fails with a cause of the "
+               "kind \"connection-lost\". To begin again then, put a RetryUntilSuccessful with \"retry_on\": "
+               "[\"connection-lost\"] around it. At most 64 such nodes can have a connection at the same time.",
         .tick = own_connection_tick,
         .never = outcomes_of_child,
 };

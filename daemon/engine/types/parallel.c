@@ -258,7 +258,7 @@ static const Param parallel_params[] = {
           .fallback = "1",
           .min = -1000000,
           .max = 1000000,
-          .doc = "How many failures make it fail; -1: as many as there are children, -2: one less, and so on" },
+          .doc = "How many failures make it fail; -1: failures of all children, -2: of all but one, and so on" },
         {},
 };
 
@@ -272,11 +272,11 @@ const NodeType parallel_type = {
         .params_size = sizeof(ParallelParams),
         .summary = "Runs its children at the same time",
         .doc = "SUCCESS when success_count children have succeeded. FAILURE when failure_count children have failed, "
-               "or when success_count cannot be reached any more. Then the children that still run are "
-               "halted.\n\nIf success_count is negative, as by default, a skipped child counts as a success; so the "
-               "node succeeds if all children are skipped. If success_count is positive, a skipped child does not "
-               "count: the node is SKIPPED if all are skipped, and otherwise stays RUNNING until a count is reached; "
-               "each tick tries a skipped child again.\n\nA count must not be higher than the number of children.",
+               "or when success_count cannot be reached any more. Then the children that still run are halted.\n\nIf "
+               "success_count is negative, as by default, a skipped child counts as a success; so the node succeeds if "
+               "all children are skipped.\n\nIf success_count is positive, a skipped child does not count, and each "
+               "tick tries it again: the node is SKIPPED if all children are skipped, and otherwise stays RUNNING "
+               "until a count is reached.\n\nA count must not be higher than the number of children.",
         .tick = parallel_tick,
         .halt = node_reset_tried,
         .never = parallel_never,
@@ -406,7 +406,7 @@ static const Param parallel_all_params[] = {
           .fallback = "1",
           .min = -1000000,
           .max = 1000000,
-          .doc = "How many failures make it fail; -1: as many as there are children, -2: one less, and so on" },
+          .doc = "How many failures make it fail; -1: failures of all children, -2: of all but one, and so on" },
         {},
 };
 
@@ -419,10 +419,10 @@ const NodeType parallel_all_type = {
         .params = parallel_all_params,
         .params_size = sizeof(ParallelAllParams),
         .summary = "Runs its children at the same time and waits for all of them",
-        .doc = "Ends when all children have ended; a failure halts no other child. FAILURE if at least max_failures "
-               "children have failed. SKIPPED if all were skipped. Otherwise SUCCESS.\n\nWhile others run, a skipped "
-               "child is tried again at each tick. max_failures must not be higher than the number of children; in "
-               "ForEach, max_failures means something else.",
+        .doc = "Ends when all children have ended; a failure halts no other child. FAILURE if max_failures or more "
+               "children have failed. SKIPPED if all were skipped. Otherwise SUCCESS.\n\nWhile others run, each tick "
+               "tries a skipped child again. max_failures must not be higher than the number of children. (In ForEach, "
+               "it means how many may fail.)",
         .tick = parallel_all_tick,
         .halt = node_reset_tried,
         .never = parallel_all_never,

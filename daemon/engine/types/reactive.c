@@ -209,10 +209,10 @@ const NodeType reactive_sequence_type = {
         .max_children = UINT32_MAX,
         .summary = "A Sequence that keeps evaluating the children that have succeeded",
         .doc = "Runs its last child while the conditions before it are true; the outcome of the last child is its "
-               "outcome. When one of the conditions fails, the last child is halted; when that has ended, the "
-               "outcome is FAILURE. When one becomes RUNNING, the last child is halted, too, and starts again later. "
-               "Put only conditions before the last child: an action there starts again at every "
-               "tick.",
+               "outcome. When one of the conditions fails, the last child is halted; when that has ended, the outcome "
+               "is FAILURE. When one becomes RUNNING, for example because its value is unknown, the last child is "
+               "halted, too, and starts again later. Put only conditions before the last child: an action there starts "
+               "again at every tick.",
         .tick = reactive_sequence_tick,
         .halt = node_reset_reactive,
         .never = reactive_sequence_never,

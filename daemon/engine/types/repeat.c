@@ -178,8 +178,8 @@ const NodeType repeat_type = {
         .params_size = sizeof(RepeatParams),
         .summary = "Runs its child again and again while it succeeds",
         .doc = "SUCCESS when the child has succeeded num_cycles times. FAILURE as soon as it fails. SKIPPED if it is "
-               "skipped. An endless loop is slowed down: after 1000 rounds in a row that took no time, it runs one "
-               "round per interval of the tree.",
+               "skipped. An endless loop whose rounds take no time is slowed down after 1000 rounds, to one round in "
+               "each interval of the tree.",
         .tick = repeat_tick,
         .halt = rounds_halt,
         .never = repeat_never,
@@ -221,9 +221,9 @@ const NodeType retry_until_successful_type = {
         .params = retry_params,
         .params_size = sizeof(RetryParams),
         .summary = "Runs its child again and again until it succeeds",
-        .doc = "SUCCESS as soon as the child succeeds. FAILURE when it has failed num_attempts times, or with a "
-               "cause that retry_on does not have. SKIPPED if it is skipped. An endless loop without backoff is "
-               "slowed down as that of Repeat.",
+        .doc = "SUCCESS as soon as the child succeeds. FAILURE when it has failed num_attempts times, or with a cause "
+               "that does not match retry_on. SKIPPED if it is skipped. An endless loop without backoff is slowed down "
+               "as that of Repeat.",
         .tick = retry_tick,
         .halt = rounds_halt,
         .never = retry_never,

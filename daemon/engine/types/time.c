@@ -189,10 +189,9 @@ const NodeType rate_controller_type = {
         .params_size = sizeof(RateParams),
         .rules = rate_rules,
         .summary = "Limits how often its child starts",
-        .doc = "Its outcome is the child's. If a loop or a reactive node above starts it again too early, it waits "
-               "first. Put it directly below that node: if there is another node between them, the limit begins anew "
-               "each "
-               "time that this other node ends. It limits the time between two starts, not their number in an hour.",
+        .doc = "Its outcome is the child's. If a loop or a reactive node directly above it starts it too early, it "
+               "waits first. If there is another node between them, the limit begins anew each time that this other "
+               "node ends. It limits the time between two starts, not their number in an hour.",
         .tick = rate_controller_tick,
         .never = outcomes_of_child,
 };

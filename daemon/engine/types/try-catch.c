@@ -154,8 +154,8 @@ const NodeType try_catch_type = {
         .tells_cause = true,
         .cause_offset = offsetof(TryCatchParams, cause),
         .summary = "A Sequence whose last child runs if one of the others fails",
-        .doc = "Runs its children one after the other, except the last. SUCCESS when all of them have succeeded. "
-               "When one fails, the last child runs, if catch has this cause or is not given. Then the outcome is "
+        .doc = "Runs its children one after the other, except the last. SUCCESS when all of them have succeeded. When "
+               "one fails, the last child runs, if the cause matches catch or catch is not given. Then the outcome is "
                "FAILURE, whatever the outcome of the last child.",
         .tick = try_catch_tick,
         .halt = try_catch_halt,
@@ -349,18 +349,15 @@ const NodeType finally_type = {
         .tells_cause = true,
         .cause_offset = offsetof(FinallyParams, cause),
         .summary = "Runs its second child when the first has ended, in any way",
-        .doc = "The first child is the body, the second the clean-up. The clean-up runs once when the body has "
-               "ended: after SUCCESS, FAILURE and a halt, and after an ERROR of the tree. It does not run if the "
-               "body did not begin, for example because it was skipped at once. The nodes above wait for the end of "
-               "the clean-up. A halt does not end it. Only two things do: the parameter timeout, and a user who "
-               "forces an outcome in it.\n\nIf the body has ended by "
-               "itself, the outcome is that of the body, but FAILURE if the clean-up fails. If both fail, the cause "
-               "names both. If the node was halted, it has no outcome: a failure of the clean-up is then only in the "
-               "log "
-               "and in the cause. A tree that relies on the "
-               "clean-up must check it, for example by a UnitState in the node that follows.\n\nThe parameter "
-               "'after' lists the ends of the body after which the clean-up runs. An ERROR counts as \"halted\", and "
-               "so does a body that becomes SKIPPED while it runs.",
+        .doc = "The first child is the body, the second the clean-up. The clean-up runs once when the body has ended: "
+               "after SUCCESS, FAILURE, a halt or an ERROR of the tree. It does not run if the body did not begin, for "
+               "example because it was skipped at once. The nodes above wait for the end of the clean-up. A halt does "
+               "not end it; only the parameter timeout does, or a user who forces an outcome in it.\n\nIf the body has "
+               "ended by itself, the outcome is that of the body, but FAILURE if the clean-up fails. If both fail, the "
+               "cause names both. If the node was halted, it has no outcome: a failure of the clean-up is then only in "
+               "the log and in the cause. A tree that relies on the clean-up must check it, for example by a UnitState "
+               "in the node that follows.\n\nThe parameter 'after' lists the ends of the body after which the clean-up "
+               "runs. An ERROR counts as \"halted\", and so does a body that becomes SKIPPED while it runs.",
         .tick = finally_tick,
         .halt = finally_halt,
         .finish = finally_finish,

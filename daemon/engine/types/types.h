@@ -11,8 +11,7 @@
 #define CAUSE_PARAM(type, member)                                                                                      \
         {                                                                                                              \
                 .name = "cause", .kind = PARAM_STRING, .offset = offsetof(type, member), .writes = true,               \
-                .doc = "The variable that gets the cause when a child fails, so that the next child can use it: an "   \
-                       "object with node, kind, text"                                                                  \
+                .doc = "The variable that gets the cause when a child fails: an object with node, kind and text"       \
         }
 
 typedef struct FallbackParams {

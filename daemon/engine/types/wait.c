@@ -167,13 +167,13 @@ static const Param on_change_params[] = {
           .kind = PARAM_EXPRESSION,
           .offset = offsetof(OnChangeParams, of),
           .required = true,
-          .doc = "Its value is compared with the one when the child was last started" },
+          .doc = "The expression whose value is compared" },
         { .name = "otherwise",
           .kind = PARAM_ENUM,
           .offset = offsetof(OnChangeParams, otherwise),
           .fallback = "\"wait\"",
           .values = otherwise_names,
-          .doc = "If it has not changed: wait until it does, or be skipped" },
+          .doc = "If the value has not changed: wait until it changes, or SKIPPED at once" },
         {},
 };
 
@@ -183,11 +183,11 @@ const NodeType on_change_type = {
         .flags = TYPE_REPEATS,
         .params = on_change_params,
         .params_size = sizeof(OnChangeParams),
-        .summary = "Runs its child if a value has changed since the last time; in a loop, at each change",
-        .doc = "When it starts, it compares the value with the value at the last start of the child in this run. The "
-               "first time, and if the value has changed, the child starts, also if a guard of the child then skips "
-               "it, and the outcome is the child's. Else 'otherwise' decides. While the child runs, the value is not "
-               "compared.",
+        .summary = "Runs its child when the value of an expression has changed; in a loop, at each change",
+        .doc = "When the node starts, it compares the value with that at the last start of the child in this run. If "
+               "the value has changed, or if this is the first time, the child starts, and the outcome is the child's. "
+               "Else 'otherwise' decides. The child counts as started also if its guard skips it. While the child "
+               "runs, the value is not compared.",
         .tick = on_change_tick,
         .never = on_change_never,
 };
