@@ -119,7 +119,7 @@ const NodeType start_unit_type = UNIT_JOB_TYPE(
 const NodeType stop_unit_type = UNIT_JOB_TYPE(
         "StopUnit", unit_job_params, "Stops a systemd unit and waits until it is down",
         "Succeeds also when the unit is not running; fails when there is no such unit, or when the unit is up again "
-        "within 100ms. If an active unit can start it again, the status names this unit.",
+        "within 100ms. If an active unit or a call to its BusName= can start it again, the status says so.",
         "Ends at once; systemd stops the unit nevertheless.",
         "No job is requested twice: btd asks systemd what happened meanwhile. SUCCESS if the unit has stopped.");
 

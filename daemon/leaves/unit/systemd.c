@@ -117,12 +117,24 @@ Call *systemd_get_all(Connection *connection, const char *path, const char *inte
         return systemd_query(connection, message, done, userdata);
 }
 
-Call *systemd_query_presence(Connection *connection, CallDone done, void *userdata) {
-        g_autoptr(sd_bus_message) message = NULL;
+static sd_bus_message *driver_message(Connection *connection, const char *member) {
+        sd_bus_message *message = NULL;
 
         assert_memory(sd_bus_message_new_method_call(connection_bus(connection), &message, "org.freedesktop.DBus",
-                                                     "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameHasOwner"));
+                                                     "/org/freedesktop/DBus", "org.freedesktop.DBus", member));
+        return message;
+}
+
+Call *systemd_query_presence(Connection *connection, CallDone done, void *userdata) {
+        g_autoptr(sd_bus_message) message = driver_message(connection, "NameHasOwner");
+
         assert_memory(sd_bus_message_append(message, "s", SYSTEMD_NAME));
+        return connection_call(connection, message, done, userdata);
+}
+
+Call *systemd_query_activatable(Connection *connection, CallDone done, void *userdata) {
+        g_autoptr(sd_bus_message) message = driver_message(connection, "ListActivatableNames");
+
         return connection_call(connection, message, done, userdata);
 }
 

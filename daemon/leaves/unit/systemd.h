@@ -44,6 +44,9 @@ Call *systemd_get_all(Connection *connection, const char *path, const char *inte
 /* Is there a service manager on the bus? A "b". */
 Call *systemd_query_presence(Connection *connection, CallDone done, void *userdata);
 
+/* Which names does the bus start a service for, if somebody calls them? An "as". */
+Call *systemd_query_activatable(Connection *connection, CallDone done, void *userdata);
+
 /* Declares that there is a systemd, even if it is not on the bus at the moment: calls wait for it. */
 void systemd_expect(Connection *connection);
 /* Also true once it has been there. */

@@ -255,18 +255,45 @@ static char *conflict_describe(const UnitFacts *facts, const char *before) {
                        : NULL;
 }
 
-/* Will systemd start the unit again, or has it begun to? Then whatever replaces the unit would run beside it. */
+static char *list_names(char **names) {
+        return names && *names ? g_strjoinv(" and ", names) : NULL;
+}
+
+/* What systemd starts because the unit has ended: "SEPARATORits OnFailure= setting starts spare.service". To be freed.
+ */
+static char *successors_describe(const UnitFacts *facts, bool succeeded, bool failed, const char *separator) {
+        g_autofree char *success = succeeded ? list_names(facts->on_success) : NULL,
+                        *failure = failed ? list_names(facts->on_failure) : NULL;
+
+        return g_strconcat(success || failure ? separator : "", success ? "its OnSuccess= setting starts " : "",
+                           success ?: "", success && failure ? ", " : "",
+                           failure ? "its OnFailure= setting starts " : "", failure ?: "", NULL);
+}
+
+/* Does systemd start the unit again, or another one because it has failed? Then whatever replaces the unit would run
+ * beside that. */
 static char *restarts_describe(const UnitFacts *facts) {
+        g_autofree char *successors = NULL;
+
         if (unit_facts_are_restarting(facts))
                 return g_strdup("; its Restart= setting starts it again");
 
-        return facts->n_restarts > 0 ? g_strdup_printf("; systemd has restarted it %" PRIu32 " time%s",
-                                                       facts->n_restarts, facts->n_restarts == 1 ? "" : "s")
-                                     : g_strdup("");
+        successors = successors_describe(facts, false, unit_fact_is(facts->active_state, "failed"), "; ");
+        return facts->n_restarts > 0 ? g_strdup_printf("; systemd has restarted it %" PRIu32 " time%s%s",
+                                                       facts->n_restarts, facts->n_restarts == 1 ? "" : "s", successors)
+                                     : g_steal_pointer(&successors);
 }
 
+/* "cam.socket and a call to org.example.Cam can start it again"; NULL: nothing can. */
 static char *starters_describe(const UnitFacts *facts) {
-        return facts->starters ? g_strjoinv(" and ", facts->starters) : NULL;
+        g_autofree char *units = list_names(facts->starters);
+
+        if (!units && !facts->activatable)
+                return NULL;
+
+        return g_strconcat(units ?: "", units && facts->activatable ? " and " : "",
+                           facts->activatable ? "a call to " : "", facts->activatable ? facts->bus_name : "",
+                           " can start it again", NULL);
 }
 
 /* ": its main process exited with status 0": why a unit that has not failed is down. NULL: it is not known. */
@@ -288,9 +315,10 @@ static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts 
                         *restarts = restarts_describe(facts), *starters = starters_describe(facts), *reason = NULL;
         bool starts = verb == UNIT_START || verb == UNIT_RESTART;
 
-        if (verb == UNIT_STOP)
-                return g_strdup_printf("%s was stopped, but now it is %s%s%s%s", unit, state, starters ? ": " : "",
-                                       starters ?: "", starters ? " can start it again" : "");
+        if (verb == UNIT_STOP) {
+                reason = starters ? g_strconcat(": ", starters, NULL) : successors_describe(facts, true, true, ": ");
+                return g_strdup_printf("%s was stopped, but now it is %s%s", unit, state, reason);
+        }
         if (starts && facts->unmet_condition)
                 return g_strdup_printf("%s was not %s: its %s was not met", unit, verbs[verb].past,
                                        facts->unmet_condition);
@@ -333,49 +361,62 @@ static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *f
                                verbs[verb].past, restarts);
 }
 
-/* Takes the cause. Says what to do if the unit cannot be started for a while. */
-static char *add_advice(char *cause, const char *unit, const UnitFacts *facts, bool user) {
-        g_autofree char *text = cause;
+/* Why a job that has neither failed nor been done has ended, as a clause. To be freed. */
+static char *job_result_describe(const char *unit, UnitVerb verb, const char *result, const UnitFacts *facts) {
+        bool does_not_apply = strcmp(result, "invalid") == 0 || strcmp(result, "skipped") == 0;
 
-        if (g_strcmp0(facts->result, UNIT_RESULT_START_LIMIT) != 0)
-                return g_steal_pointer(&text);
+        if (strcmp(result, "assert") == 0 && facts->unmet_assert)
+                return g_strdup_printf("its %s was not met", facts->unmet_assert);
+        if (strcmp(result, "dependency") == 0 && facts->failed_required)
+                return g_strdup_printf("%s, which it requires, %s", facts->failed_required,
+                                       facts->required_reason ?: "failed");
+        if (strcmp(result, "canceled") == 0 && facts->conflicting)
+                return conflict_describe(facts, "");
+        if (verb == UNIT_RELOAD && does_not_apply && facts->active_state)
+                return g_strdup_printf("it is %s, and only a unit that is up can be reloaded", facts->active_state);
+        if (strcmp(result, "timeout") == 0 && g_str_has_suffix(unit, ".device"))
+                return g_strdup("the device did not appear in time");
 
-        return g_strdup_printf("%s; to start it at once, call 'systemctl %sreset-failed %s' first", text,
-                               user ? "--user " : "", unit);
+        return g_strdup(job_result_text(result) ?: "its job ended");
 }
 
 char *unit_cause(const char *unit, UnitVerb verb, const char *result, const UnitFacts *facts, bool user) {
-        g_autofree char *known = NULL;
-        const char *text;
+        g_autofree char *text = NULL, *known = NULL;
+        const char *option = user ? "--user " : "";
+        bool advised = false;
 
-        if (strcmp(result, "done") == 0)
-                return add_advice(cause_behind_done(unit, verb, facts), unit, facts, user);
-        if (strcmp(result, "failed") == 0)
-                return add_advice(cause_of_failed(unit, verb, facts), unit, facts, user);
+        if (strcmp(result, "done") == 0 || strcmp(result, "failed") == 0) {
+                text = strcmp(result, "done") == 0 ? cause_behind_done(unit, verb, facts)
+                                                   : cause_of_failed(unit, verb, facts);
+                advised = g_strcmp0(facts->result, UNIT_RESULT_START_LIMIT) == 0;
+        } else {
+                known = job_result_describe(unit, verb, result, facts);
+                text = g_strdup_printf("%s was not %s: %s (result '%s')", unit, verbs[verb].past, known, result);
+        }
 
-        if (strcmp(result, "assert") == 0 && facts->unmet_assert)
-                text = known = g_strdup_printf("its %s was not met", facts->unmet_assert);
-        else if (strcmp(result, "dependency") == 0 && facts->failed_required)
-                text = known = g_strdup_printf("%s, which it requires, %s", facts->failed_required,
-                                               facts->required_reason ?: "failed");
-        else if (strcmp(result, "canceled") == 0 && facts->conflicting)
-                text = known = conflict_describe(facts, "");
-        else if (verb == UNIT_RELOAD && (strcmp(result, "invalid") == 0 || strcmp(result, "skipped") == 0) &&
-                 facts->active_state)
-                text = known =
-                        g_strdup_printf("it is %s, and only a unit that is up can be reloaded", facts->active_state);
-        else if (strcmp(result, "timeout") == 0 && g_str_has_suffix(unit, ".device"))
-                text = "the device did not appear in time";
-        else
-                text = job_result_text(result) ?: "its job ended";
+        /* What to do if the unit cannot be started for a while, or if systemd does not know how it would be now. */
+        if (advised)
+                return g_strdup_printf("%s; to start it at once, call 'systemctl %sreset-failed %s' first", text,
+                                       option, unit);
+        if (facts->needs_daemon_reload && verb != UNIT_STOP)
+                return g_strdup_printf("%s; its files have changed since systemd has read them, see 'systemctl "
+                                       "%sdaemon-reload'",
+                                       text, option);
 
-        return g_strdup_printf("%s was not %s: %s (result '%s')", unit, verbs[verb].past, text, result);
+        return g_steal_pointer(&text);
 }
 
-char *unit_note_of_starters(const char *unit, const UnitFacts *facts) {
-        g_autofree char *starters = starters_describe(facts);
+char *unit_note_of_stop(const char *unit, const UnitFacts *facts, uint64_t since) {
+        g_autofree char *starters = starters_describe(facts),
+                        *failure = unit_fact_is(facts->active_state, "failed") && facts->became_inactive > since
+                                           ? unit_result_describe(facts)
+                                           : NULL;
 
-        return g_strdup_printf("%s is stopped, but %s can start it again", unit, starters);
+        if (!starters && !failure)
+                return NULL;
+
+        return g_strconcat(unit, " is stopped, but ", failure ? "it has failed: " : "", failure ?: "",
+                           failure && starters ? "; " : "", starters ?: "", NULL);
 }
 
 char *unit_note_of_restarts(const char *unit, const UnitFacts *facts) {

@@ -27,8 +27,8 @@ const char *unit_verb_method(UnitVerb verb);
  * manager of a user. To be freed. */
 char *unit_cause(const char *unit, UnitVerb verb, const char *result, const UnitFacts *facts, bool user);
 
-/* The unit is stopped, but there are facts.starters. To be freed. */
-char *unit_note_of_starters(const char *unit, const UnitFacts *facts);
+/* The unit is stopped, but has failed since that time, or something can start it again; NULL if not. To be freed. */
+char *unit_note_of_stop(const char *unit, const UnitFacts *facts, uint64_t since);
 /* The unit was started, after facts.n_restarts. To be freed. */
 char *unit_note_of_restarts(const char *unit, const UnitFacts *facts);
 

@@ -9,14 +9,14 @@
  * can stop a unit that no other unit needs. So a service must stay up for a moment. Only a oneshot service may be
  * inactive after its start: it has done its work.
  *
- * A job that stops a unit is "done" also when a socket, path or timer, or a unit with Upholds=, starts it again at
- * once. So if there is such a unit, the stopped one must stay down for a moment.
+ * A job that stops a unit is "done" also when a socket, path or timer, a unit with Upholds=, a unit that systemd starts
+ * because of OnSuccess= or OnFailure=, or a call to its bus name starts it again at once. So if there is any of these,
+ * the stopped unit must stay down for a moment.
  */
 
 #include "leaves/unit/unit-check.h"
 
 #include <assert.h>
-#include <signal.h>
 
 #include "basic/cleanup.h"
 #include "leaf-types/unit-names.h"
@@ -25,7 +25,10 @@
 /* How long a service must stay up to count as started, or down to count as stopped. */
 #define SETTLE_USEC (100 * 1000u)
 
-#define READ_MAX 3u
+/* How often to wait so long for a unit that the end of the stopped one has started, and that is still starting. */
+#define SETTLE_MAX 10u
+
+#define READ_MAX 6u
 
 typedef struct Property {
         const char *interface, *name;
@@ -47,8 +50,9 @@ struct UnitCheck {
         Call *details;      /* all facts, or the states of the units that can start it */
         UnitCheckStep next;
         Timer *settling;
-        uint64_t up_since; /* when it was up first, as far as is known */
-        bool complete;     /* all facts were read */
+        unsigned n_settled; /* how often it has */
+        uint64_t up_since;  /* when it was up first, as far as is known */
+        bool complete;      /* all facts were read */
         const UnitCheckCallbacks *callbacks;
         void *userdata;
 };
@@ -99,23 +103,78 @@ static void check_tell(UnitCheck *check, bool good) {
         check->callbacks->known(good, check->userdata);
 }
 
-/* The states of the units that can start it again. */
+static bool is_stopped(const UnitCheck *check) {
+        return unit_facts_are_down(check->facts) && check->facts->job == 0;
+}
+
+static void check_read_details(UnitCheck *check);
+
+/* A unit that has failed when it was stopped is down, but people are told why it has failed. */
+static void stop_is_known(UnitCheck *check) {
+        if (is_stopped(check) && unit_fact_is(check->facts->active_state, "failed") && !check->complete)
+                check_read_details(check);
+        else
+                check_tell(check, is_stopped(check));
+}
+
+static void on_activatable(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
+        UnitCheck *check = userdata;
+        g_auto(GStrv) names = NULL;
+
+        if (reply && sd_bus_message_read_strv(reply, &names) >= 0 && names)
+                check->facts->activatable = g_strv_contains((const char *const *) names, check->facts->bus_name);
+        stop_is_known(check);
+}
+
+static void check_read_activatable(UnitCheck *check) {
+        if (!check->facts->bus_name || !*check->facts->bus_name) {
+                stop_is_known(check);
+                return;
+        }
+
+        call_free(check->details);
+        check->details = systemd_query_activatable(check->order.connection, on_activatable, check);
+}
+
+static bool is_named(char **names, const char *unit) {
+        return names && g_strv_contains((const char *const *) names, unit);
+}
+
+static void unit_stays_stopped(UnitCheck *check);
+
+/* The states of the units that can start it again. A unit of OnSuccess= or OnFailure= does something else in most
+ * cases, and counts only as long as it may still start the unit. */
 static void on_starters(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         UnitCheck *check = userdata;
+        UnitFacts *facts = check->facts;
         g_autoptr(GPtrArray) active = g_ptr_array_new();
         const char *unit, *state;
+        bool starting = false;
 
         if (reply && sd_bus_message_enter_container(reply, 'a', "(ssssssouso)") > 0)
                 while (sd_bus_message_read(reply, "(ssssssouso)", &unit, NULL, NULL, &state, NULL, NULL, NULL, NULL,
-                                           NULL, NULL) > 0)
-                        if (unit_state_is_up(state) || unit_fact_is(state, "activating"))
+                                           NULL, NULL) > 0) {
+                        bool starts = unit_fact_is(state, "activating");
+
+                        if (!is_named(facts->triggered_by, unit) && !is_named(facts->upheld_by, unit))
+                                starting |= starts;
+                        else if (starts || unit_state_is_up(state))
                                 g_ptr_array_add(active, g_strdup(unit));
+                }
+        g_clear_pointer(&facts->starters, g_strfreev);
         if (active->len > 0) {
                 g_ptr_array_add(active, NULL);
-                g_strfreev(check->facts->starters);
-                check->facts->starters = (char **) g_ptr_array_steal(active, NULL);
+                facts->starters = (char **) g_ptr_array_steal(active, NULL);
         }
-        check_tell(check, unit_facts_are_down(check->facts) && check->facts->job == 0);
+        if (starting && is_stopped(check) && check->n_settled < SETTLE_MAX)
+                check_settle(check, SETTLE_USEC, unit_stays_stopped);
+        else
+                check_read_activatable(check);
+}
+
+static void add_names(GPtrArray *all, char **names) {
+        for (; names && *names; names++)
+                g_ptr_array_add(all, *names);
 }
 
 static void check_read_starters(UnitCheck *check) {
@@ -123,12 +182,16 @@ static void check_read_starters(UnitCheck *check) {
         g_autoptr(sd_bus_message) message = NULL;
         g_autoptr(GPtrArray) names = g_ptr_array_new();
 
-        for (char **name = facts->triggered_by; name && *name; name++)
-                g_ptr_array_add(names, *name);
-        for (char **name = facts->upheld_by; name && *name; name++)
-                g_ptr_array_add(names, *name);
-        g_ptr_array_add(names, NULL);
+        add_names(names, facts->triggered_by);
+        add_names(names, facts->upheld_by);
+        add_names(names, facts->on_success);
+        add_names(names, facts->on_failure);
+        if (names->len == 0) {
+                check_read_activatable(check);
+                return;
+        }
 
+        g_ptr_array_add(names, NULL);
         message = systemd_message(check->order.connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ListUnitsByNames",
                                   NULL);
         (void) sd_bus_message_append_strv(message, (char **) names->pdata);
@@ -151,10 +214,12 @@ static void on_details(sd_bus_message *reply, const sd_bus_error *error, void *u
                 (void) unit_facts_read(check->facts, reply);
         check->complete = true;
         check->facts->ended_since |= check->order.verb != UNIT_STOP && unit_facts_are_up(check->facts);
-        if (check->order.verb == UNIT_STOP && unit_facts_have_starters(check->facts))
-                check_read_starters(check);
-        else
+        if (check->order.verb != UNIT_STOP)
                 check_tell(check, oneshot_worked(check));
+        else if (is_stopped(check))
+                check_tell(check, true);
+        else
+                check_read_starters(check);
 }
 
 /* The unit is not in the requested state: reads why. */
@@ -169,7 +234,7 @@ static void check_read_details(UnitCheck *check) {
 }
 
 static void unit_is_stopped(UnitCheck *check) {
-        if (unit_facts_are_down(check->facts) && check->facts->job == 0)
+        if (is_stopped(check))
                 check_read_starters(check);
         else
                 check_read_details(check);
@@ -178,16 +243,21 @@ static void unit_is_stopped(UnitCheck *check) {
 static void unit_stays_stopped(UnitCheck *check) {
         static const Property properties[] = { { SYSTEMD_UNIT, "ActiveState" }, { SYSTEMD_UNIT, "Job" }, {} };
 
+        check->n_settled++;
         check_read(check, properties, unit_is_stopped);
 }
 
 static void unit_stops(UnitCheck *check) {
-        if (!unit_facts_are_down(check->facts))
+        UnitFacts *facts = check->facts;
+
+        facts->job = 0; /* one that was queued meanwhile is another's */
+        if (!unit_facts_are_down(facts))
                 check_read_details(check);
-        else if (unit_facts_have_starters(check->facts))
+        else if (unit_facts_have_starters(facts) || unit_facts_have_successors(facts) ||
+                 (facts->bus_name && *facts->bus_name))
                 check_settle(check, SETTLE_USEC, unit_stays_stopped);
         else
-                check_tell(check, true);
+                stop_is_known(check);
 }
 
 /* Has a oneshot service done its work, so that it may be inactive? If nobody holds a reference to it, systemd may have
@@ -279,7 +349,7 @@ static void unit_starts(UnitCheck *check) {
 
 bool unit_was_up_since(const UnitFacts *facts, uint64_t since) {
         bool worked = unit_fact_is(facts->type, "oneshot") && facts->exec_main_exited > since &&
-                      facts->exec_main_code == CLD_EXITED && facts->exec_main_status == 0;
+                      unit_facts_show_success(facts);
 
         return facts->became_active > since || worked;
 }
@@ -307,10 +377,17 @@ UnitCheck *unit_check_new(const UnitOrder *order, UnitFacts *facts, bool complet
                           void *userdata) {
         static const Property state[] = { { SYSTEMD_UNIT, "ActiveState" }, {} },
                               state_of_service[] = { { SYSTEMD_UNIT, "ActiveState" }, { SYSTEMD_SERVICE, "Type" }, {} },
-                              stopped[] = { { SYSTEMD_UNIT, "ActiveState" },
-                                            { SYSTEMD_UNIT, "TriggeredBy" },
-                                            { SYSTEMD_UNIT, "UpheldBy" },
-                                            {} };
+                              stopped[] = { { SYSTEMD_UNIT, "ActiveState" }, { SYSTEMD_UNIT, "TriggeredBy" },
+                                            { SYSTEMD_UNIT, "UpheldBy" },    { SYSTEMD_UNIT, "OnSuccess" },
+                                            { SYSTEMD_UNIT, "OnFailure" },   {} },
+                              stopped_service[] = { { SYSTEMD_UNIT, "ActiveState" },
+                                                    { SYSTEMD_UNIT, "TriggeredBy" },
+                                                    { SYSTEMD_UNIT, "UpheldBy" },
+                                                    { SYSTEMD_UNIT, "OnSuccess" },
+                                                    { SYSTEMD_UNIT, "OnFailure" },
+                                                    { SYSTEMD_SERVICE, "BusName" },
+                                                    {} };
+        bool service = g_str_has_suffix(order->unit, ".service");
         UnitCheck *check = g_new(UnitCheck, 1);
 
         *check = (UnitCheck){
@@ -320,13 +397,13 @@ UnitCheck *unit_check_new(const UnitOrder *order, UnitFacts *facts, bool complet
                 .callbacks = callbacks,
                 .userdata = userdata,
         };
-        facts->ended_since = false;
+        facts->ended_since = facts->activatable = false;
         if (complete)
                 check_settle(check, 0, judge_facts);
         else if (order->verb == UNIT_STOP)
-                check_read(check, stopped, unit_stops);
+                check_read(check, service ? stopped_service : stopped, unit_stops);
         else
-                check_read(check, g_str_has_suffix(order->unit, ".service") ? state_of_service : state, unit_starts);
+                check_read(check, service ? state_of_service : state, unit_starts);
         return check;
 }
 

@@ -5,6 +5,7 @@
  * interfaces of all types of units, so the interface is not checked.
  */
 
+#include <signal.h>
 #include <string.h>
 #include <systemd/sd-id128.h>
 
@@ -91,6 +92,29 @@ static int read_strings(sd_bus_message *message, UnitFacts *facts, void *fact) {
         return r < 0 ? r : sd_bus_message_exit_container(message);
 }
 
+static int read_success_statuses(sd_bus_message *message, UnitFacts *facts, void *fact) {
+        int r = sd_bus_message_enter_container(message, 'v', "(aiai)");
+        const int *statuses;
+        size_t size;
+
+        if (r >= 0)
+                r = sd_bus_message_enter_container(message, 'r', "aiai");
+        if (r >= 0)
+                r = sd_bus_message_read_array(message, 'i', (const void **) &statuses, &size);
+        if (r >= 0)
+                r = sd_bus_message_skip(message, "ai");
+        if (r < 0)
+                return r;
+
+        memset(facts->success_statuses, 0, sizeof(facts->success_statuses));
+        for (size_t i = 0; i < size / sizeof(int); i++)
+                if (statuses[i] >= 0 && statuses[i] <= UINT8_MAX)
+                        facts->success_statuses[statuses[i] / 32] |= UINT32_C(1) << statuses[i] % 32;
+
+        r = sd_bus_message_exit_container(message);
+        return r < 0 ? r : sd_bus_message_exit_container(message);
+}
+
 /* The type of a number, or how another value is read. */
 static const struct {
         const char *name;
@@ -116,6 +140,11 @@ static const struct {
         { "NRestarts", offsetof(UnitFacts, n_restarts), "u" },
         { "TriggeredBy", offsetof(UnitFacts, triggered_by), .read = read_strings },
         { "UpheldBy", offsetof(UnitFacts, upheld_by), .read = read_strings },
+        { "OnSuccess", offsetof(UnitFacts, on_success), .read = read_strings },
+        { "OnFailure", offsetof(UnitFacts, on_failure), .read = read_strings },
+        { "BusName", offsetof(UnitFacts, bus_name), .read = read_string },
+        { "NeedDaemonReload", offsetof(UnitFacts, needs_daemon_reload), "b" },
+        { "SuccessExitStatus", offsetof(UnitFacts, success_statuses), .read = read_success_statuses },
         { "Refs", offsetof(UnitFacts, referrers), .read = read_strings },
         { "InvocationID", offsetof(UnitFacts, invocation_id), .read = read_id },
         { "Job", offsetof(UnitFacts, job), .read = read_job },
@@ -150,8 +179,15 @@ static int read_command(UnitCommands *commands, const char *setting, sd_bus_mess
         if (r >= 0)
                 r = sd_bus_message_read(message, "bttttuii", &ignored, NULL, &command.started, NULL, &command.ended,
                                         NULL, &command.code, &command.status);
-        if (r < 0 || ignored || command.code == 0)
+        if (r < 0)
                 return r;
+
+        if (strcmp(setting, "ExecStart") == 0 && command.started >= commands->last_start) {
+                commands->last_start = command.started;
+                commands->last_may_fail = ignored;
+        }
+        if (ignored || command.code == 0)
+                return 0;
 
         if (!commands->ended) {
                 commands->ended = g_array_new(FALSE, FALSE, sizeof(UnitCommand));
@@ -169,6 +205,8 @@ static int read_commands(UnitCommands *commands, const char *setting, sd_bus_mes
         for (unsigned i = commands->ended ? commands->ended->len : 0; i-- > 0;)
                 if (g_array_index(commands->ended, UnitCommand, i).setting == setting)
                         g_array_remove_index(commands->ended, i);
+        if (strcmp(setting, "ExecStart") == 0)
+                commands->last_start = 0;
         if (r >= 0)
                 r = sd_bus_message_enter_container(message, 'a', COMMAND_TYPE);
         while (r >= 0 && (r = sd_bus_message_enter_container(message, 'r', "sasbttttuii")) > 0) {
@@ -241,6 +279,20 @@ bool unit_facts_have_starters(const UnitFacts *facts) {
         return (facts->triggered_by && *facts->triggered_by) || (facts->upheld_by && *facts->upheld_by);
 }
 
+bool unit_facts_have_successors(const UnitFacts *facts) {
+        return (facts->on_success && *facts->on_success) || (facts->on_failure && *facts->on_failure);
+}
+
+bool unit_facts_show_success(const UnitFacts *facts) {
+        int status = facts->exec_main_status;
+
+        if (facts->exec_main_code != CLD_EXITED)
+                return false;
+
+        return status == 0 || facts->commands.last_may_fail ||
+               (status > 0 && status <= UINT8_MAX && facts->success_statuses[status / 32] >> status % 32 & 1);
+}
+
 /* The sub-state shows it until systemd begins to start the unit. */
 bool unit_facts_are_restarting(const UnitFacts *facts) {
         bool restarts = facts->restart && strcmp(facts->restart, "no") != 0;
@@ -264,7 +316,8 @@ void unit_facts_clear(UnitFacts *facts) {
 
                 if (facts_table[i].read == read_strings)
                         g_strfreev(*(char ***) fact);
-                else if (facts_table[i].read && facts_table[i].read != read_job)
+                else if (facts_table[i].read && facts_table[i].read != read_job &&
+                         facts_table[i].read != read_success_statuses)
                         g_free(*(char **) fact);
         }
         g_free(facts->job_path);

@@ -20,8 +20,10 @@ typedef struct UnitCommand {
 } UnitCommand;
 
 typedef struct UnitCommands {
-        GArray *ended;    /* of UnitCommand; NULL: none */
-        unsigned n_start; /* commands of ExecStart=, whether they have ended or not */
+        GArray *ended;       /* of UnitCommand; NULL: none */
+        unsigned n_start;    /* commands of ExecStart=, whether they have ended or not */
+        uint64_t last_start; /* when the last one of these was started */
+        bool last_may_fail;  /* ... and its failure is ignored: "ExecStart=-" */
 } UnitCommands;
 
 /* Properties that were not read are NULL or 0. */
@@ -37,23 +39,28 @@ typedef struct UnitFacts {
         /* These three are no properties: a unit that it requires, which kept it from being started, with the reason,
          * and one that conflicts with it and was started. */
         char *failed_required, *required_reason, *conflicting;
-        char **starters;        /* the active units that start it when it is stopped; not a property */
-        bool ended_since;       /* it was up after the job, has ended, and was started again; not a property */
-        char *invocation_id;    /* of its last start, in hex as the journal has it */
-        int condition_result;   /* a bool: its conditions were met the last time */
-        int assert_result;      /* the same of its assertions */
-        bool conditional;       /* it has conditions or assertions */
-        char *collect_mode;     /* "inactive": when it has failed, it is not forgotten */
-        int remain_after_exit;  /* a bool, of a service: it is active until it is stopped or fails */
-        int stop_when_unneeded; /* a bool: systemd stops it when no other unit needs it */
-        char *reload_result;    /* of a service: "success", ... */
-        char *restart;          /* of a service: "no", "always", ...: when systemd starts it again */
-        uint32_t n_restarts;    /* how often systemd has done that */
-        char **triggered_by;    /* units that can start it: sockets, paths, timers, automounts */
-        char **upheld_by;       /* units that start it whenever it is down */
-        char **referrers;       /* unique names of the clients with a reference to it */
-        uint32_t job;           /* in the queue, 0: none */
-        char *job_path;         /* of that */
+        char **starters;         /* the active units that start it when it is stopped; not a property */
+        bool activatable;        /* a call to its bus_name starts it; not a property */
+        bool ended_since;        /* it was up after the job, has ended, and was started again; not a property */
+        char *invocation_id;     /* of its last start, in hex as the journal has it */
+        int condition_result;    /* a bool: its conditions were met the last time */
+        int assert_result;       /* the same of its assertions */
+        bool conditional;        /* it has conditions or assertions */
+        char *collect_mode;      /* "inactive": when it has failed, it is not forgotten */
+        int remain_after_exit;   /* a bool, of a service: it is active until it is stopped or fails */
+        int stop_when_unneeded;  /* a bool: systemd stops it when no other unit needs it */
+        char *reload_result;     /* of a service: "success", ... */
+        char *restart;           /* of a service: "no", "always", ...: when systemd starts it again */
+        uint32_t n_restarts;     /* how often systemd has done that */
+        char **triggered_by;     /* units that can start it: sockets, paths, timers, automounts */
+        char **upheld_by;        /* units that start it whenever it is down */
+        char **on_success;       /* units that systemd starts when it has ended */
+        char **on_failure;       /* ... or has failed; both may start it again */
+        char *bus_name;          /* of a service: the name that it owns on the bus; "": none */
+        int needs_daemon_reload; /* a bool: its files have changed since systemd has read them */
+        char **referrers;        /* unique names of the clients with a reference to it */
+        uint32_t job;            /* in the queue, 0: none */
+        char *job_path;          /* of that */
         /* CLOCK_MONOTONIC µs; 0: never, as far as systemd remembers. */
         uint64_t changed;           /* when its state was last another */
         uint64_t left_inactive;     /* when it last began to start */
@@ -61,7 +68,8 @@ typedef struct UnitFacts {
         uint64_t became_active;     /* when it was last up */
         uint64_t tested_conditions; /* before it was last started, or was not */
         uint64_t tested_asserts;
-        int exec_main_code; /* how its main process ended, as in siginfo_t; 0: it did not */
+        uint32_t success_statuses[8]; /* SuccessExitStatus=: a bit for each exit status besides 0 */
+        int exec_main_code;           /* how its main process ended, as in siginfo_t; 0: it did not */
         int exec_main_status;
         uint64_t exec_main_started;
         uint64_t exec_main_exited; /* when; CLOCK_MONOTONIC µs, 0: never */
@@ -85,6 +93,13 @@ bool unit_facts_are_down(const UnitFacts *facts);
 
 /* Are there units that can start it: a socket, path or timer, or one with Upholds=? */
 bool unit_facts_have_starters(const UnitFacts *facts);
+
+/* Are there units that systemd starts because it has ended? */
+bool unit_facts_have_successors(const UnitFacts *facts);
+
+/* Has its main process exited as it should: with status 0, one of SuccessExitStatus=, or any if its failure is ignored?
+ * A signal shows no success, because whoever stops a unit sends one. */
+bool unit_facts_show_success(const UnitFacts *facts);
 
 /* Has it ended, and will systemd start it again, or does so already, because of its Restart=? */
 bool unit_facts_are_restarting(const UnitFacts *facts);

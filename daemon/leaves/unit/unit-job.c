@@ -49,6 +49,7 @@ typedef struct UnitJob {
         unsigned n_searches; /* so far; the time between them grows */
         Cause *deadlock;     /* it waits for the run itself, so it is being cancelled */
         char *result;        /* of the job, once it has ended */
+        uint64_t up_since;   /* it came up then, and a reload was requested after that; 0: no matter when */
         UnitCheck *check;    /* of the state of the unit after that */
         Call *details;       /* why the job failed */
         UnitWatch *restarts; /* systemd starts it again, and the leaf waits for that */
@@ -227,6 +228,29 @@ static void unit_job_explain(Leaf *leaf) {
                 unit_job_fail_by_facts(leaf);
 }
 
+/* Was the unit starting when its reload was requested? Then systemd has merged the reload into the job of the start,
+ * and nothing was reloaded. */
+static bool unit_job_is_too_early(const Leaf *leaf) {
+        const UnitJobParams *params = leaf->params;
+        const UnitJob *op = leaf->op;
+        const UnitFacts *facts = &op->facts;
+
+        return op->verb == UNIT_RELOAD && !params->bus && unit_facts_are_up(facts) && facts->left_inactive > 0 &&
+               facts->left_inactive <= leaf->started && facts->became_active > MAX(leaf->started, op->up_since);
+}
+
+/* Requests the reload again, now that the unit is up. */
+static void unit_job_reload_again(Leaf *leaf) {
+        UnitJob *op = leaf->op;
+
+        op->up_since = op->facts.became_active;
+        g_clear_pointer(&op->memo, json_object_put);
+        g_clear_pointer(&op->job, job_free);
+        unit_job_stop_reading(op);
+        g_clear_pointer(&op->result, g_free);
+        unit_job_hold(leaf);
+}
+
 static void on_check_known(bool good, void *userdata) {
         Leaf *leaf = userdata;
         const UnitJobParams *params = leaf->params;
@@ -234,10 +258,12 @@ static void on_check_known(bool good, void *userdata) {
         const UnitFacts *facts = &op->facts;
         const LogSubject subject = leaf_log_subject(leaf);
         bool restarted = op->restarts && facts->n_restarts > 0;
-        g_autofree char *note = facts->starters ? unit_note_of_starters(op->unit, facts)
-                                : restarted     ? unit_note_of_restarts(op->unit, facts)
-                                                : NULL;
+        g_autofree char *note = NULL;
 
+        if (!good && unit_job_is_too_early(leaf)) {
+                unit_job_reload_again(leaf);
+                return;
+        }
         if (!good) {
                 unit_job_explain(leaf);
                 return;
@@ -250,7 +276,10 @@ static void on_check_known(bool good, void *userdata) {
                 return;
         }
 
-        /* systemd has restarted the unit, or can do so. */
+        /* systemd has restarted the unit, or can do so, or the unit has failed when it was stopped. */
+        note = op->verb == UNIT_STOP ? unit_note_of_stop(op->unit, facts, params->bus ? UINT64_MAX : leaf->started)
+               : restarted           ? unit_note_of_restarts(op->unit, facts)
+                                     : NULL;
         if (note) {
                 leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
                                   unit_cause_facts(op->unit, op->verb, params->bus, op->result, facts), "%s", note);
@@ -278,7 +307,7 @@ static void unit_job_check(Leaf *leaf, bool complete) {
                 .unit = op->unit,
                 .path = op->path,
                 .verb = op->verb,
-                .since = params->bus ? 0 : leaf->started,
+                .since = params->bus ? 0 : MAX(leaf->started, op->up_since),
         };
 
         op->check = unit_check_new(&order, &op->facts, complete, &callbacks, leaf);

@@ -47,6 +47,12 @@ static int reply_property(Fake *fake, sd_bus_message *message, const char *name)
                 return sd_bus_reply_method_return(message, "v", "b", false);
         if (strcmp(name, "TriggeredBy") == 0)
                 return sd_bus_reply_method_return(message, "v", "as", fake->trigger ? 1 : 0, fake->trigger);
+        if (strcmp(name, "OnSuccess") == 0)
+                return sd_bus_reply_method_return(message, "v", "as", fake->successor ? 1 : 0, fake->successor);
+        if (strcmp(name, "OnFailure") == 0)
+                return sd_bus_reply_method_return(message, "v", "as", 0);
+        if (strcmp(name, "BusName") == 0)
+                return sd_bus_reply_method_return(message, "v", "s", fake->bus_name ?: "");
         if (strcmp(name, "UpheldBy") == 0)
                 return sd_bus_reply_method_errorf(message, SD_BUS_ERROR_UNKNOWN_PROPERTY, "Unknown property UpheldBy.");
         if (strcmp(name, "Result") == 0)
@@ -103,6 +109,7 @@ static int reply_units(Fake *fake, sd_bus_message *message) {
         g_autoptr(sd_bus_message) reply = NULL;
         const char *name;
 
+        fake->n_listed++;
         g_assert_cmpint(sd_bus_message_new_method_return(message, &reply), >=, 0);
         g_assert_cmpint(sd_bus_message_open_container(reply, 'a', "(ssssssouso)"), >=, 0);
         g_assert_cmpint(sd_bus_message_enter_container(message, 'a', "s"), >=, 0);
@@ -118,8 +125,11 @@ static int reply_units(Fake *fake, sd_bus_message *message) {
 }
 
 static int reply_all(Fake *fake, sd_bus_message *message) {
-        uint64_t now = (uint64_t) g_get_monotonic_time(), left = fake->limited ? 1 : now,
-                 became = fake->limited ? 2 : 0;
+        bool failed = strcmp(fake->active_state, "failed") == 0;
+        uint64_t now = (uint64_t) g_get_monotonic_time(), left = fake->limited || fake->early ? 1 : now,
+                 became = fake->limited ? 2
+                          : failed      ? now
+                                        : 0;
         const char *interface;
 
         g_assert_cmpint(sd_bus_message_read(message, "s", &interface), >, 0);
@@ -134,16 +144,18 @@ static int reply_all(Fake *fake, sd_bus_message *message) {
                                                   0);
 
         return sd_bus_reply_method_return(
-                message, "a{sv}", fake->trigger ? 11 : 10, "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+                message, "a{sv}", fake->trigger ? 12 : 11, "InvocationID", "ay", 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
                 12, 13, 14, 15, 255, "LoadState", "s", fake->load_state, "ActiveState", "s", fake->active_state,
                 "SubState", "s", "exited", "Result", "s", fake->unit_result, "ConditionResult", "b", !fake->unmet,
                 "ConditionTimestampMonotonic", "t", now, "InactiveExitTimestampMonotonic", "t", left,
-                "InactiveEnterTimestampMonotonic", "t", became, "Conditions", "a(sbbsi)", 1, "ConditionPathExists",
-                false, true, "/x", fake->unmet ? -1 : 1, "TriggeredBy", "as", 1, fake->trigger);
+                "InactiveEnterTimestampMonotonic", "t", became, "ActiveEnterTimestampMonotonic", "t",
+                fake->became_active, "Conditions", "a(sbbsi)", 1, "ConditionPathExists", false, true, "/x",
+                fake->unmet ? -1 : 1, "TriggeredBy", "as", 1, fake->trigger);
 }
 
 static int reply_start(Fake *fake, sd_bus_message *message) {
-        g_assert_true(fake->n_referenced > 0 || fake->grudging || fake->trigger);
+        g_assert_true(fake->n_referenced > 0 || fake->grudging ||
+                      !sd_bus_message_is_method_call(message, NULL, "StartUnit"));
         fake->n_started++;
         if (fake->mute)
                 return 1;
@@ -162,7 +174,7 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
         if (sd_bus_message_is_method_call(message, NULL, NULL) <= 0)
                 return 0;
 
-        if (strcmp(member, "StartUnit") == 0 || strcmp(member, "StopUnit") == 0)
+        if (strcmp(member, "StartUnit") == 0 || strcmp(member, "StopUnit") == 0 || strcmp(member, "ReloadUnit") == 0)
                 return reply_start(fake, message);
         if (strcmp(member, "Get") == 0) {
                 g_assert_cmpint(sd_bus_message_read(message, "ss", NULL, &name), >, 0);

@@ -28,6 +28,8 @@ typedef struct Fake {
         const char *result; /* of the job, with signal_first */
         const char *unit_result;
         const char *trigger;    /* an active unit that can start it, or NULL */
+        const char *successor;  /* a unit that its end starts, or NULL */
+        const char *bus_name;   /* of the unit, or NULL */
         uint64_t became_active; /* when it was last up */
         const char *requires;   /* a unit that it requires, or NULL */
         const FakeUnit *others; /* other units, up to one without a name */
@@ -46,7 +48,8 @@ typedef struct Fake {
         bool running;      /* the job runs already */
         bool stopping;     /* the machine goes down */
         bool limited;      /* the unit was down before, and its job has not begun to start it */
-        unsigned n_started, n_cancelled, n_referenced, n_unreferenced, n_subscribed, n_loaded, n_read;
+        bool early;        /* the unit has come up since a reload was requested while it was starting */
+        unsigned n_started, n_cancelled, n_referenced, n_unreferenced, n_subscribed, n_loaded, n_read, n_listed;
 } Fake;
 
 typedef struct Scene {

@@ -25,6 +25,7 @@ typedef struct Case {
                 .exec_main_status = (s)                                                                                \
         }
 
+#define ONE(unit) ((char *[]){ WORD(unit), NULL })
 #define STARTERS ((char *[]){ WORD("cam.socket"), WORD("cam.timer"), NULL })
 
 static const Case cases[] = {
@@ -232,6 +233,45 @@ static const Case cases[] = {
           "done",
           { .active_state = WORD("active"), .sub_state = WORD("running"), .starters = STARTERS },
           "cam.service was stopped, but now it is active (running): cam.socket and cam.timer can start it again" },
+        { UNIT_STOP,
+          "done",
+          { .active_state = WORD("active"),
+            .sub_state = WORD("running"),
+            .on_success = ONE("again.service"),
+            .on_failure = STARTERS },
+          "cam.service was stopped, but now it is active (running): its OnSuccess= setting starts again.service, its "
+          "OnFailure= setting starts cam.socket and cam.timer" },
+        { UNIT_STOP,
+          "done",
+          { .active_state = WORD("active"),
+            .sub_state = WORD("running"),
+            .activatable = true,
+            .bus_name = WORD("org.example.Cam"),
+            .on_success = ONE("mail.service") },
+          "cam.service was stopped, but now it is active (running): a call to org.example.Cam can start it again" },
+        { UNIT_START,
+          "failed",
+          { .active_state = WORD("failed"),
+            .result = WORD("signal"),
+            .on_failure = ONE("spare.service"),
+            .on_success = ONE("mail.service"),
+            .n_restarts = 2 },
+          "cam.service failed: one of its commands was killed (result 'signal'); systemd has restarted it 2 times; its "
+          "OnFailure= setting starts spare.service" },
+        { UNIT_START,
+          "failed",
+          { .active_state = WORD("failed"), .result = WORD("signal"), .needs_daemon_reload = 1 },
+          "cam.service failed: one of its commands was killed (result 'signal'); its files have changed since systemd "
+          "has read them, see 'systemctl daemon-reload'" },
+        { UNIT_RESTART,
+          "canceled",
+          { .needs_daemon_reload = 1 },
+          "cam.service was not restarted: the job was cancelled (result 'canceled'); its files have changed since "
+          "systemd has read them, see 'systemctl daemon-reload'" },
+        { UNIT_STOP,
+          "timeout",
+          { .needs_daemon_reload = 1 },
+          "cam.service was not stopped: the job took longer than its JobTimeoutSec= allows (result 'timeout')" },
 };
 
 static void test_results(void) {
@@ -244,12 +284,33 @@ static void test_results(void) {
 }
 
 static void test_note(void) {
-        const UnitFacts facts = { .active_state = WORD("inactive"), .starters = STARTERS, .n_restarts = 2 };
-        g_autofree char *note = unit_note_of_starters("cam.service", &facts),
+        const UnitFacts facts = { .active_state = WORD("inactive"), .starters = STARTERS, .n_restarts = 2 },
+                        failed = { .active_state = WORD("failed"),
+                                   .result = WORD("exit-code"),
+                                   .exec_main_code = CLD_EXITED,
+                                   .exec_main_status = 143,
+                                   .became_inactive = 5,
+                                   .starters = STARTERS,
+                                   .activatable = true,
+                                   .bus_name = WORD("org.example.Cam") },
+                        stopped = { .active_state = WORD("inactive"), .result = WORD("success") };
+        g_autofree char *note = unit_note_of_stop("cam.service", &facts, 4),
+                        *of_failed = unit_note_of_stop("cam.service", &failed, 4),
+                        *of_failed_before = unit_note_of_stop("cam.service", &failed, 5),
+                        *none = unit_note_of_stop("cam.service", &stopped, 4),
                         *other = unit_note_of_restarts("cam.service", &facts);
 
         g_assert_cmpstr(other, ==, "cam.service was started; systemd has restarted it 2 times");
         g_assert_cmpstr(note, ==, "cam.service is stopped, but cam.socket and cam.timer can start it again");
+        g_assert_cmpstr(
+                of_failed, ==,
+                "cam.service is stopped, but it has failed: its main process exited with status 143; cam.socket "
+                "and cam.timer and a call to org.example.Cam can start it again");
+        g_assert_cmpstr(
+                of_failed_before, ==,
+                "cam.service is stopped, but cam.socket and cam.timer and a call to org.example.Cam can start it "
+                "again");
+        g_assert_cmpstr(none, ==, NULL);
 }
 
 /* What failed first is behind the result, if it is of that kind. All were started at the time of their index. */

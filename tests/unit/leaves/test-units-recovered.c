@@ -143,6 +143,36 @@ static void test_forgotten_at_once(Scene *scene, const void *data) {
         g_assert_cmpuint(scene->n_read, ==, 1);
 }
 
+/* Its program has ended as it should, although its status is not 0: only the unit says so. */
+static void test_status_that_is_a_success(Scene *scene, const void *data) {
+        static const struct {
+                int status;
+                bool ignored;
+                Status outcome;
+        } cases[] = { { 75, false, STATUS_SUCCESS }, { 74, false, STATUS_FAILURE }, { 74, true, STATUS_SUCCESS } };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(TestLeaf) leaf = NULL;
+                uint64_t now;
+
+                scene->n_read = 0;
+                leaf = recover(scene, START_CAM, "{\"heard\":true}");
+                now = (uint64_t) g_get_monotonic_time();
+                g_assert_cmpint(
+                        sd_bus_emit_signal(bus_peer_bus(scene->peer), CAM_PATH, "org.freedesktop.DBus.Properties",
+                                           "PropertiesChanged", "sa{sv}as", "org.freedesktop.systemd1.Service", 10,
+                                           "ActiveState", "s", "inactive", "SubState", "s", "dead", "ConditionResult",
+                                           "b", true, "Job", "(uo)", 0, "/", "ExecMainCode", "i", CLD_EXITED,
+                                           "ExecMainStatus", "i", cases[i].status, "ExecMainExitTimestampMonotonic",
+                                           "t", now, "InactiveExitTimestampMonotonic", "t", now, "SuccessExitStatus",
+                                           "(aiai)", 2, 7, 75, 1, SIGTERM, "ExecStart", "a(sasbttttuii)", 2, "/bin/a",
+                                           0, false, now, now, now, now, 12, CLD_EXITED, 0, "/bin/b", 0,
+                                           cases[i].ignored, now, now, now, now, 13, CLD_EXITED, cases[i].status, 0),
+                        >=, 0);
+                g_assert_cmpint(test_leaf_wait(leaf), ==, cases[i].outcome);
+        }
+}
+
 /* It has been up before, so that there is nothing that it would have to show. */
 static void test_reloaded(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) leaf = recover(scene, RELOAD_CAM, "{\"heard\":true}");
@@ -328,6 +358,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
 
         add("/units-recovered/forgotten-at-once", test_forgotten_at_once);
+        add("/units-recovered/status-that-is-a-success", test_status_that_is_a_success);
         add("/units-recovered/stopped-at-its-start", test_stopped_at_its_start);
         add("/units-recovered/reloaded", test_reloaded);
         add("/units-recovered/reloaded-and-gone", test_reloaded_and_gone);

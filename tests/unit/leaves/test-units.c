@@ -224,6 +224,90 @@ static void test_stopped_with_a_trigger(Scene *scene, const void *data) {
                         "cam.service was stopped, but now it is activating (exited): cam.socket can start it again");
 }
 
+/* What the end of the unit starts may start it again, through a command of its own. */
+static void test_stopped_with_a_successor(Scene *scene, const void *data) {
+        static const FakeUnit starting[] = { { "again.service", "activating", "start", NULL }, {} },
+                              ended[] = { { "again.service", "inactive", "dead", NULL }, {} };
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        fake_come(scene);
+        scene->fake.signal_first = true;
+        scene->fake.successor = "again.service";
+        scene->fake.others = ended;
+        scene->fake.active_state = "inactive";
+        leaf = scene_start(scene, STOP_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(leaf->cause, ==, NULL);
+        test_leaf_free(leaf);
+
+        scene->fake.others = starting;
+        leaf = scene_start(scene, STOP_CAM);
+        wait_until(scene->fake.n_listed == 3);
+        scene->fake.active_state = "activating";
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "cam.service was stopped, but now it is activating (exited): its OnSuccess= setting starts "
+                        "again.service");
+}
+
+/* The bus starts it when somebody calls it. This bus has no such name but its own. */
+static void test_stopped_with_a_name(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        fake_come(scene);
+        scene->fake.signal_first = true;
+        scene->fake.bus_name = "org.example.Cam";
+        scene->fake.active_state = "inactive";
+        leaf = scene_start(scene, STOP_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(leaf->cause, ==, NULL);
+        test_leaf_free(leaf);
+
+        scene->fake.bus_name = "org.freedesktop.DBus";
+        leaf = scene_start(scene, STOP_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "cam.service is stopped, but a call to org.freedesktop.DBus can start it again");
+}
+
+/* It is down, but not as its unit file wants it. */
+static void test_stopped_and_failed(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        fake_come(scene);
+        scene->fake.signal_first = true;
+        scene->fake.active_state = "failed";
+        scene->fake.unit_result = "timeout";
+        leaf = scene_start(scene, STOP_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "cam.service is stopped, but it has failed: it took longer than its time limits allow (result "
+                        "'timeout')");
+        test_leaf_free(leaf);
+
+        scene->fake.limited = true; /* it had failed before */
+        leaf = scene_start(scene, STOP_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(leaf->cause, ==, NULL);
+}
+
+/* systemd makes the reload a part of the start, and reloads nothing. */
+static void test_reload_of_a_unit_that_starts(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        fake_come(scene);
+        scene->fake.type = "simple";
+        scene->fake.early = true;
+        leaf = scene_start(scene, "{ \"type\": \"ReloadUnit\", \"unit\": \"cam.service\" }");
+        wait_until(scene->fake.n_started == 1);
+        scene->fake.became_active = (uint64_t) g_get_monotonic_time();
+        fake_remove_job(&scene->fake, JOB_PATH, "done");
+        wait_until(scene->fake.n_started == 2);
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
+        fake_remove_job(&scene->fake, JOB_PATH, "done");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+}
+
 /* Halts a leaf whose job is in the queue. */
 static void assert_halt(Scene *scene, unsigned n_cancelled) {
         g_autoptr(TestLeaf) leaf = NULL;
@@ -557,6 +641,10 @@ int main(int argc, char **argv) {
         add("dependency", test_dependency);
         add("simple-settles", test_simple_settles);
         add("stopped-with-a-trigger", test_stopped_with_a_trigger);
+        add("stopped-with-a-successor", test_stopped_with_a_successor);
+        add("stopped-with-a-name", test_stopped_with_a_name);
+        add("stopped-and-failed", test_stopped_and_failed);
+        add("reload-of-a-unit-that-starts", test_reload_of_a_unit_that_starts);
         add("not-held", test_not_held);
         add("halt", test_halt);
         add("halt-of-a-job-of-others", test_halt_of_a_job_of_others);
