@@ -183,7 +183,7 @@ static char *command_end_describe(const UnitCommand *command) {
 
 /* Only what starts the unit is limited by TimeoutStartSec=, and only until the unit is up. command: NULL if it is not
  * known. */
-static char *timeout_describe(const UnitFacts *facts, const UnitCommand *command) {
+static char *timeout_describe(const UnitFacts *facts, const UnitCommand *command, bool stopped) {
         bool started = facts->became_active > 0 && facts->became_active >= facts->left_inactive;
         const char *limit = NULL;
         g_autofree char *who = command ? command_describe(command) : g_strdup("it");
@@ -193,19 +193,21 @@ static char *timeout_describe(const UnitFacts *facts, const UnitCommand *command
                         limit = settings[i].limit;
         if (command && !command->setting && !started && facts->left_inactive > 0)
                 limit = "TimeoutStartSec=";
+        else if (command && stopped)
+                limit = "TimeoutStopSec=";
         return limit ? g_strdup_printf("%s took longer than %s allows", who, limit)
                      : g_strdup_printf("%s took longer than its time limits allow", who);
 }
 
-/* Why a unit has failed, as a clause about it; NULL: it has not. */
-static char *result_describe(const UnitFacts *facts) {
+/* Why a unit has failed, as a clause about it; NULL: it has not. stopped: after it was to be stopped. */
+static char *result_describe(const UnitFacts *facts, bool stopped) {
         UnitCommand found, *command = command_behind(facts, false, &found) ? &found : NULL;
         const char *result = facts->result, *text = unit_result_text(result);
 
         if (!result || strcmp(result, "success") == 0)
                 return NULL;
         if (strcmp(result, "timeout") == 0)
-                return timeout_describe(facts, command);
+                return timeout_describe(facts, command, stopped);
         if (strcmp(result, "protocol") == 0 && facts->type)
                 return g_strdup_printf("it did not report its start as its Type=%s requires", facts->type);
         if (command && strcmp(result, "exec-condition") == 0) {
@@ -220,8 +222,8 @@ static char *result_describe(const UnitFacts *facts) {
 }
 
 /* The same with the name of the result, if the clause does not say more. NULL: the unit has not failed. */
-static char *unit_result_describe(const UnitFacts *facts) {
-        g_autofree char *text = result_describe(facts);
+static char *unit_result_describe(const UnitFacts *facts, bool stopped) {
+        g_autofree char *text = result_describe(facts, stopped);
         UnitCommand command;
 
         if (!facts->result || strcmp(facts->result, "success") == 0)
@@ -234,7 +236,7 @@ static char *unit_result_describe(const UnitFacts *facts) {
 }
 
 char *unit_cause_of_required(const UnitFacts *facts) {
-        g_autofree char *result = result_describe(facts), *state = unit_facts_describe(facts);
+        g_autofree char *result = result_describe(facts, false), *state = unit_facts_describe(facts);
 
         if (facts->id && g_str_has_suffix(facts->id, ".device"))
                 return g_strdup("is not there");
@@ -298,11 +300,14 @@ static char *starters_describe(const UnitFacts *facts) {
 
 /* ": its main process exited with status 0": why a unit that has not failed is down. NULL: it is not known. */
 static char *end_describe(const UnitFacts *facts) {
-        g_autofree char *end = NULL;
+        bool ended = facts->exec_main_code != 0 && facts->exec_main_exited >= facts->left_inactive;
+        g_autofree char *end = NULL, *needed = list_names(facts->binds_to);
 
         if (facts->stop_when_unneeded)
                 return g_strdup(": its StopWhenUnneeded= setting stops it");
-        if (facts->exec_main_code == 0 || facts->exec_main_exited < facts->left_inactive)
+        if (needed && !(ended && facts->exec_main_code == CLD_EXITED))
+                return g_strdup_printf(": its BindsTo= setting stops it without %s", needed);
+        if (!ended)
                 return NULL;
 
         end = exit_status_describe(facts->exec_main_code, facts->exec_main_status);
@@ -311,7 +316,7 @@ static char *end_describe(const UnitFacts *facts) {
 
 /* The job is done, but the unit is not in the requested state. */
 static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts *facts) {
-        g_autofree char *result = unit_result_describe(facts), *state = unit_facts_describe(facts),
+        g_autofree char *result = unit_result_describe(facts, verb == UNIT_STOP), *state = unit_facts_describe(facts),
                         *restarts = restarts_describe(facts), *starters = starters_describe(facts), *reason = NULL;
         bool starts = verb == UNIT_START || verb == UNIT_RESTART;
 
@@ -326,6 +331,8 @@ static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts 
                 return g_strdup_printf("%s was not %s: %s", unit, verbs[verb].past, result);
         if (starts && !facts->condition_result)
                 return g_strdup_printf("%s was not %s: one of its conditions was not met", unit, verbs[verb].past);
+        if (unit_facts_are_up(facts) && unit_fact_is(facts->freezer_state, "frozen"))
+                return g_strdup_printf("%s is up, but frozen; thaw it first, see 'systemctl thaw'", unit);
         if (facts->ended_since)
                 return g_strdup_printf("%s was %s, but it has ended since%s", unit, verbs[verb].past, restarts);
         if (result)
@@ -337,7 +344,7 @@ static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts 
 }
 
 static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *facts) {
-        g_autofree char *result = unit_result_describe(facts), *restarts = restarts_describe(facts);
+        g_autofree char *result = unit_result_describe(facts, verb == UNIT_STOP), *restarts = restarts_describe(facts);
 
         if (verb == UNIT_RELOAD) {
                 UnitCommand command;
@@ -357,8 +364,13 @@ static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *f
         if (result)
                 return g_strdup_printf("%s failed: %s%s", unit, result, restarts);
 
-        return g_strdup_printf("%s was not %s: it failed, its journal may say why (result 'failed')%s", unit,
-                               verbs[verb].past, restarts);
+        return g_strdup_printf("%s was not %s: %s (result 'failed')%s", unit, verbs[verb].past,
+                               unit_fact_is(facts->load_state, "masked")      ? "it is masked"
+                               : unit_fact_is(facts->load_state, "not-found") ? "its unit file is gone"
+                               : g_str_has_suffix(unit, ".socket")
+                                       ? "it failed, perhaps because its service is running, see its journal"
+                                       : "it failed, its journal may say why",
+                               restarts);
 }
 
 /* Why a job that has neither failed nor been done has ended, as a clause. To be freed. */
@@ -409,7 +421,7 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
 char *unit_note_of_stop(const char *unit, const UnitFacts *facts, uint64_t since) {
         g_autofree char *starters = starters_describe(facts),
                         *failure = unit_fact_is(facts->active_state, "failed") && facts->became_inactive > since
-                                           ? unit_result_describe(facts)
+                                           ? unit_result_describe(facts, true)
                                            : NULL;
 
         if (!starters && !failure)
@@ -417,6 +429,12 @@ char *unit_note_of_stop(const char *unit, const UnitFacts *facts, uint64_t since
 
         return g_strconcat(unit, " is stopped, but ", failure ? "it has failed: " : "", failure ?: "",
                            failure && starters ? "; " : "", starters ?: "", NULL);
+}
+
+char *unit_note_of_old_files(const char *unit, bool user) {
+        return g_strdup_printf("%s was restarted, but its files have changed since systemd has read them, see "
+                               "'systemctl %sdaemon-reload'",
+                               unit, user ? "--user " : "");
 }
 
 char *unit_note_of_restarts(const char *unit, const UnitFacts *facts) {

@@ -29,6 +29,8 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
 
 /* The unit is stopped, but has failed since that time, or something can start it again; NULL if not. To be freed. */
 char *unit_note_of_stop(const char *unit, const UnitFacts *facts, uint64_t since);
+/* The unit was restarted as its files said before. user: see unit_cause(). To be freed. */
+char *unit_note_of_old_files(const char *unit, bool user);
 /* The unit was started, after facts.n_restarts. To be freed. */
 char *unit_note_of_restarts(const char *unit, const UnitFacts *facts);
 

@@ -6,8 +6,9 @@
  *
  * A job that starts a unit is "done" also when a condition of the unit was not met, and as soon as the process of a
  * Type=simple service was forked. A service can end right after it has reported that it is up, or was reloaded; systemd
- * can stop a unit that no other unit needs. So a service must stay up for a moment. Only a oneshot service may be
- * inactive after its start: it has done its work.
+ * can stop a unit that no other unit needs, or that is bound to one that is down. So such a unit must stay up for a
+ * moment. Only a oneshot service may be inactive after its start: it has done its work. A unit that was up before the
+ * request, or was reloaded, can be frozen.
  *
  * A job that stops a unit is "done" also when a socket, path or timer, a unit with Upholds=, a unit that systemd starts
  * because of OnSuccess= or OnFailure=, or a call to its bus name starts it again at once. So if there is any of these,
@@ -271,9 +272,29 @@ static bool oneshot_worked(const UnitCheck *check) {
                !facts->remain_after_exit && unit_fact_is(facts->result, "success") && met;
 }
 
+static void unit_is_read(UnitCheck *check) {
+        if (unit_fact_is(check->facts->freezer_state, "frozen"))
+                check_read_details(check);
+        else
+                check_tell(check, true);
+}
+
+/* The unit is up. before: it was up before the request. */
+static void up_is_known(UnitCheck *check, bool before) {
+        static const Property of_restarted[] = { { SYSTEMD_UNIT, "NeedDaemonReload" }, {} },
+                              of_others[] = { { SYSTEMD_UNIT, "FreezerState" }, {} };
+
+        if (check->order.verb == UNIT_RESTART)
+                check_read(check, of_restarted, unit_is_read);
+        else if (before || check->order.verb == UNIT_RELOAD)
+                check_read(check, of_others, unit_is_read);
+        else
+                check_tell(check, true);
+}
+
 static void oneshot_ended(UnitCheck *check) {
         if (oneshot_worked(check))
-                check_tell(check, true);
+                up_is_known(check, false);
         else
                 check_read_details(check);
 }
@@ -283,7 +304,7 @@ static void unit_is_up(UnitCheck *check) {
 
         facts->ended_since = unit_facts_are_up(facts) && facts->became_active != check->up_since;
         if (unit_facts_are_up(facts) && !facts->ended_since)
-                check_tell(check, true);
+                up_is_known(check, false);
         else
                 check_read_details(check);
 }
@@ -296,7 +317,7 @@ static void unit_stays_up(UnitCheck *check) {
         check_read(check, properties, unit_is_up);
 }
 
-/* A unit that was up for long enough before the request needs not show anything, unless it was reloaded. */
+/* A unit that was up for long enough before the request needs not show that it lasts, unless it was reloaded. */
 static void service_is_up(UnitCheck *check) {
         UnitFacts *facts = check->facts;
         const UnitOrder *order = &check->order;
@@ -309,24 +330,27 @@ static void service_is_up(UnitCheck *check) {
         if (facts->ended_since)
                 check_read_details(check);
         else if (lasts >= SETTLE_USEC)
-                check_tell(check, true);
+                up_is_known(check, true);
         else
                 check_settle(check, SETTLE_USEC - lasts, unit_stays_up);
 }
 
-/* No process has to stay, but systemd stops the unit if no other unit needs it. */
+/* No process has to stay, but systemd stops the unit if no other unit needs it, or if it needs another one. */
 static void lasting_is_up(UnitCheck *check) {
-        check->up_since = check->facts->became_active;
-        if (check->facts->stop_when_unneeded)
+        const UnitFacts *facts = check->facts;
+
+        check->up_since = facts->became_active;
+        if (facts->stop_when_unneeded || (facts->binds_to && *facts->binds_to))
                 check_settle(check, SETTLE_USEC, unit_stays_up);
         else
-                check_tell(check, true);
+                up_is_known(check, false);
 }
 
 static void unit_starts(UnitCheck *check) {
         static const Property of_service[] = { { SYSTEMD_UNIT, "ActiveEnterTimestampMonotonic" }, {} },
                               of_lasting[] = { { SYSTEMD_UNIT, "ActiveEnterTimestampMonotonic" },
                                                { SYSTEMD_UNIT, "StopWhenUnneeded" },
+                                               { SYSTEMD_UNIT, "BindsTo" },
                                                {} },
                               of_oneshot[] = { { SYSTEMD_UNIT, "ConditionResult" },
                                                { SYSTEMD_SERVICE, "Result" },

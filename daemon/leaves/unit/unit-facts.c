@@ -136,10 +136,12 @@ static const struct {
         { "RemainAfterExit", offsetof(UnitFacts, remain_after_exit), "b" },
         { "StopWhenUnneeded", offsetof(UnitFacts, stop_when_unneeded), "b" },
         { "ReloadResult", offsetof(UnitFacts, reload_result), .read = read_string },
+        { "FreezerState", offsetof(UnitFacts, freezer_state), .read = read_string },
         { "Restart", offsetof(UnitFacts, restart), .read = read_string },
         { "NRestarts", offsetof(UnitFacts, n_restarts), "u" },
         { "TriggeredBy", offsetof(UnitFacts, triggered_by), .read = read_strings },
         { "UpheldBy", offsetof(UnitFacts, upheld_by), .read = read_strings },
+        { "BindsTo", offsetof(UnitFacts, binds_to), .read = read_strings },
         { "OnSuccess", offsetof(UnitFacts, on_success), .read = read_strings },
         { "OnFailure", offsetof(UnitFacts, on_failure), .read = read_strings },
         { "BusName", offsetof(UnitFacts, bus_name), .read = read_string },
@@ -283,14 +285,23 @@ bool unit_facts_have_successors(const UnitFacts *facts) {
         return (facts->on_success && *facts->on_success) || (facts->on_failure && *facts->on_failure);
 }
 
+static bool is_success(const UnitFacts *facts, int code, int status) {
+        return code == CLD_EXITED && (status == 0 || (status > 0 && status <= UINT8_MAX &&
+                                                      facts->success_statuses[status / 32] >> status % 32 & 1));
+}
+
 bool unit_facts_show_success(const UnitFacts *facts) {
-        int status = facts->exec_main_status;
+        const GArray *ended = facts->commands.ended;
 
-        if (facts->exec_main_code != CLD_EXITED)
-                return false;
+        for (unsigned i = 0; ended && i < ended->len; i++) {
+                const UnitCommand *command = &g_array_index(ended, UnitCommand, i);
 
-        return status == 0 || facts->commands.last_may_fail ||
-               (status > 0 && status <= UINT8_MAX && facts->success_statuses[status / 32] >> status % 32 & 1);
+                if (command->ended >= facts->left_inactive && !is_success(facts, command->code, command->status))
+                        return false;
+        }
+
+        return is_success(facts, facts->exec_main_code, facts->exec_main_status) ||
+               (facts->exec_main_code == CLD_EXITED && facts->commands.last_may_fail);
 }
 
 /* The sub-state shows it until systemd begins to start the unit. */

@@ -50,10 +50,12 @@ typedef struct UnitFacts {
         int remain_after_exit;   /* a bool, of a service: it is active until it is stopped or fails */
         int stop_when_unneeded;  /* a bool: systemd stops it when no other unit needs it */
         char *reload_result;     /* of a service: "success", ... */
+        char *freezer_state;     /* "running", "frozen", ... */
         char *restart;           /* of a service: "no", "always", ...: when systemd starts it again */
         uint32_t n_restarts;     /* how often systemd has done that */
         char **triggered_by;     /* units that can start it: sockets, paths, timers, automounts */
         char **upheld_by;        /* units that start it whenever it is down */
+        char **binds_to;         /* units without which it does not stay up */
         char **on_success;       /* units that systemd starts when it has ended */
         char **on_failure;       /* ... or has failed; both may start it again */
         char *bus_name;          /* of a service: the name that it owns on the bus; "": none */
@@ -97,8 +99,8 @@ bool unit_facts_have_starters(const UnitFacts *facts);
 /* Are there units that systemd starts because it has ended? */
 bool unit_facts_have_successors(const UnitFacts *facts);
 
-/* Has its main process exited as it should: with status 0, one of SuccessExitStatus=, or any if its failure is ignored?
- * A signal shows no success, because whoever stops a unit sends one. */
+/* Has its main process exited as it should: with status 0, one of SuccessExitStatus=, or any if its failure is ignored,
+ * and has no other command failed? A signal shows no success, because whoever stops a unit sends one. */
 bool unit_facts_show_success(const UnitFacts *facts);
 
 /* Has it ended, and will systemd start it again, or does so already, because of its Restart=? */

@@ -61,11 +61,17 @@ static bool is_to_be_held(const UnitJob *op) {
         return op->verb == UNIT_START || op->verb == UNIT_RESTART;
 }
 
+/* Is the unit one of a user's service manager? */
+static bool unit_job_is_of_user(const Leaf *leaf) {
+        const UnitJobParams *params = leaf->params;
+
+        return params->bus ? unit_fact_is(params->bus, "session") : leaf->services->user;
+}
+
 static void unit_job_fail(Leaf *leaf) {
         UnitJob *op = leaf->op;
         UnitFacts *facts = &op->facts;
         const UnitJobParams *params = leaf->params;
-        bool user = params->bus ? unit_fact_is(params->bus, "session") : leaf->services->user;
         g_autofree char *text = NULL;
 
         /* If a unit has failed before, systemd does not set its result when it refuses to start it because of its start
@@ -77,7 +83,7 @@ static void unit_job_fail(Leaf *leaf) {
             facts->became_inactive <= leaf->started)
                 unit_facts_set(&facts->result, UNIT_RESULT_START_LIMIT);
 
-        text = unit_cause(op->unit, op->verb, op->result, facts, user);
+        text = unit_cause(op->unit, op->verb, op->result, facts, unit_job_is_of_user(leaf));
         leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT, unit_cause_facts(op->unit, op->verb, params->bus, op->result, facts),
                           "%s", text);
         leaf_end(leaf, STATUS_FAILURE);
@@ -276,10 +282,12 @@ static void on_check_known(bool good, void *userdata) {
                 return;
         }
 
-        /* systemd has restarted the unit, or can do so, or the unit has failed when it was stopped. */
-        note = op->verb == UNIT_STOP ? unit_note_of_stop(op->unit, facts, params->bus ? UINT64_MAX : leaf->started)
-               : restarted           ? unit_note_of_restarts(op->unit, facts)
-                                     : NULL;
+        if (op->verb == UNIT_STOP)
+                note = unit_note_of_stop(op->unit, facts, params->bus ? UINT64_MAX : leaf->started);
+        else if (restarted)
+                note = unit_note_of_restarts(op->unit, facts);
+        else if (op->verb == UNIT_RESTART && facts->needs_daemon_reload)
+                note = unit_note_of_old_files(op->unit, unit_job_is_of_user(leaf));
         if (note) {
                 leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
                                   unit_cause_facts(op->unit, op->verb, params->bus, op->result, facts), "%s", note);

@@ -51,6 +51,12 @@ static int reply_property(Fake *fake, sd_bus_message *message, const char *name)
                 return sd_bus_reply_method_return(message, "v", "as", fake->successor ? 1 : 0, fake->successor);
         if (strcmp(name, "OnFailure") == 0)
                 return sd_bus_reply_method_return(message, "v", "as", 0);
+        if (strcmp(name, "BindsTo") == 0)
+                return sd_bus_reply_method_return(message, "v", "as", fake->requires ? 1 : 0, fake->requires);
+        if (strcmp(name, "FreezerState") == 0)
+                return sd_bus_reply_method_return(message, "v", "s", fake->frozen ? "frozen" : "running");
+        if (strcmp(name, "NeedDaemonReload") == 0)
+                return sd_bus_reply_method_return(message, "v", "b", fake->outdated);
         if (strcmp(name, "BusName") == 0)
                 return sd_bus_reply_method_return(message, "v", "s", fake->bus_name ?: "");
         if (strcmp(name, "UpheldBy") == 0)
@@ -174,7 +180,8 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
         if (sd_bus_message_is_method_call(message, NULL, NULL) <= 0)
                 return 0;
 
-        if (strcmp(member, "StartUnit") == 0 || strcmp(member, "StopUnit") == 0 || strcmp(member, "ReloadUnit") == 0)
+        if (strcmp(member, "StartUnit") == 0 || strcmp(member, "StopUnit") == 0 || strcmp(member, "ReloadUnit") == 0 ||
+            strcmp(member, "RestartUnit") == 0)
                 return reply_start(fake, message);
         if (strcmp(member, "Get") == 0) {
                 g_assert_cmpint(sd_bus_message_read(message, "ss", NULL, &name), >, 0);

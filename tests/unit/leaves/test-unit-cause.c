@@ -100,6 +100,33 @@ static const Case cases[] = {
         { UNIT_START, "failed", FAILED("something-new"), "cam.service failed: result 'something-new'" },
         { UNIT_START, "failed", FAILED("success"),
           "cam.service was not started: it failed, its journal may say why (result 'failed')" },
+        { UNIT_START,
+          "failed",
+          { .load_state = WORD("masked") },
+          "cam.service was not started: it is masked (result 'failed')" },
+        { UNIT_RESTART,
+          "failed",
+          { .load_state = WORD("not-found") },
+          "cam.service was not restarted: its unit file is gone (result 'failed')" },
+        { UNIT_START,
+          "done",
+          { .active_state = WORD("inactive"),
+            .sub_state = WORD("dead"),
+            .condition_result = 1,
+            .exec_main_code = CLD_KILLED,
+            .exec_main_status = SIGTERM,
+            .binds_to = STARTERS },
+          "cam.service was started, but now it is inactive (dead): its BindsTo= setting stops it without cam.socket "
+          "and "
+          "cam.timer" },
+        { UNIT_START,
+          "done",
+          { .active_state = WORD("inactive"),
+            .sub_state = WORD("dead"),
+            .condition_result = 1,
+            .exec_main_code = CLD_EXITED,
+            .binds_to = STARTERS },
+          "cam.service was started, but now it is inactive (dead): its main process exited with status 0" },
         { UNIT_STOP,
           "failed",
           {},
@@ -293,11 +320,21 @@ static void test_note(void) {
                                    .starters = STARTERS,
                                    .activatable = true,
                                    .bus_name = WORD("org.example.Cam") },
+                        timeout = { .active_state = WORD("failed"),
+                                    .result = WORD("timeout"),
+                                    .exec_main_code = CLD_KILLED,
+                                    .exec_main_status = SIGKILL,
+                                    .left_inactive = 1,
+                                    .became_active = 2,
+                                    .became_inactive = 5 },
                         stopped = { .active_state = WORD("inactive"), .result = WORD("success") };
         g_autofree char *note = unit_note_of_stop("cam.service", &facts, 4),
                         *of_failed = unit_note_of_stop("cam.service", &failed, 4),
                         *of_failed_before = unit_note_of_stop("cam.service", &failed, 5),
                         *none = unit_note_of_stop("cam.service", &stopped, 4),
+                        *of_timeout = unit_note_of_stop("cam.service", &timeout, 4),
+                        *of_socket = unit_cause("cam.socket", UNIT_START, "failed", &stopped, false),
+                        *old = unit_note_of_old_files("cam.service", true),
                         *other = unit_note_of_restarts("cam.service", &facts);
 
         g_assert_cmpstr(other, ==, "cam.service was started; systemd has restarted it 2 times");
@@ -311,6 +348,16 @@ static void test_note(void) {
                 "cam.service is stopped, but cam.socket and cam.timer and a call to org.example.Cam can start it "
                 "again");
         g_assert_cmpstr(none, ==, NULL);
+        g_assert_cmpstr(of_timeout, ==,
+                        "cam.service is stopped, but it has failed: its main process took longer than TimeoutStopSec= "
+                        "allows (result 'timeout')");
+        g_assert_cmpstr(
+                of_socket, ==,
+                "cam.socket was not started: it failed, perhaps because its service is running, see its journal "
+                "(result 'failed')");
+        g_assert_cmpstr(old, ==,
+                        "cam.service was restarted, but its files have changed since systemd has read them, see "
+                        "'systemctl --user daemon-reload'");
 }
 
 /* What failed first is behind the result, if it is of that kind. All were started at the time of their index. */

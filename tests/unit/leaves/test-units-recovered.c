@@ -146,10 +146,13 @@ static void test_forgotten_at_once(Scene *scene, const void *data) {
 /* Its program has ended as it should, although its status is not 0: only the unit says so. */
 static void test_status_that_is_a_success(Scene *scene, const void *data) {
         static const struct {
-                int status;
+                int status, of_post;
                 bool ignored;
                 Status outcome;
-        } cases[] = { { 75, false, STATUS_SUCCESS }, { 74, false, STATUS_FAILURE }, { 74, true, STATUS_SUCCESS } };
+        } cases[] = { { 75, 0, false, STATUS_SUCCESS },
+                      { 74, 0, false, STATUS_FAILURE },
+                      { 74, 0, true, STATUS_SUCCESS },
+                      { 0, 1, false, STATUS_FAILURE } };
 
         for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
                 g_autoptr(TestLeaf) leaf = NULL;
@@ -158,17 +161,18 @@ static void test_status_that_is_a_success(Scene *scene, const void *data) {
                 scene->n_read = 0;
                 leaf = recover(scene, START_CAM, "{\"heard\":true}");
                 now = (uint64_t) g_get_monotonic_time();
-                g_assert_cmpint(
-                        sd_bus_emit_signal(bus_peer_bus(scene->peer), CAM_PATH, "org.freedesktop.DBus.Properties",
-                                           "PropertiesChanged", "sa{sv}as", "org.freedesktop.systemd1.Service", 10,
-                                           "ActiveState", "s", "inactive", "SubState", "s", "dead", "ConditionResult",
-                                           "b", true, "Job", "(uo)", 0, "/", "ExecMainCode", "i", CLD_EXITED,
-                                           "ExecMainStatus", "i", cases[i].status, "ExecMainExitTimestampMonotonic",
-                                           "t", now, "InactiveExitTimestampMonotonic", "t", now, "SuccessExitStatus",
-                                           "(aiai)", 2, 7, 75, 1, SIGTERM, "ExecStart", "a(sasbttttuii)", 2, "/bin/a",
-                                           0, false, now, now, now, now, 12, CLD_EXITED, 0, "/bin/b", 0,
-                                           cases[i].ignored, now, now, now, now, 13, CLD_EXITED, cases[i].status, 0),
-                        >=, 0);
+                g_assert_cmpint(sd_bus_emit_signal(
+                                        bus_peer_bus(scene->peer), CAM_PATH, "org.freedesktop.DBus.Properties",
+                                        "PropertiesChanged", "sa{sv}as", "org.freedesktop.systemd1.Service", 11,
+                                        "ActiveState", "s", "inactive", "SubState", "s", "dead", "ConditionResult", "b",
+                                        true, "Job", "(uo)", 0, "/", "ExecMainCode", "i", CLD_EXITED, "ExecMainStatus",
+                                        "i", cases[i].status, "ExecMainExitTimestampMonotonic", "t", now,
+                                        "InactiveExitTimestampMonotonic", "t", now, "SuccessExitStatus", "(aiai)", 2, 7,
+                                        75, 1, SIGTERM, "ExecStart", "a(sasbttttuii)", 2, "/bin/a", 0, false, now, now,
+                                        now, now, 12, CLD_EXITED, 0, "/bin/b", 0, cases[i].ignored, now, now, now, now,
+                                        13, CLD_EXITED, cases[i].status, "ExecStartPost", "a(sasbttttuii)", 1, "/bin/c",
+                                        0, false, now, now, now, now, 14, CLD_EXITED, cases[i].of_post, 0),
+                                >=, 0);
                 g_assert_cmpint(test_leaf_wait(leaf), ==, cases[i].outcome);
         }
 }

@@ -193,6 +193,58 @@ static void test_simple_settles(Scene *scene, const void *data) {
         g_assert_cmpint(g_get_monotonic_time() - before, >=, 100 * 1000);
 }
 
+/* systemd stops it when the other one has ended. */
+static void test_bound_to_a_unit_that_ends(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        fake_come(scene);
+        scene->fake.requires = "net.service";
+        leaf = scene_start(scene, START_CAM);
+        wait_until(scene->fake.n_started == 1);
+        fake_remove_job(&scene->fake, JOB_PATH, "done");
+        wait_round_trip(scene->fake.peer);
+        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
+        scene->fake.active_state = "deactivating";
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==, "cam.service was started, but now it is deactivating (exited)");
+}
+
+/* A unit that was up long ago does nothing while it is frozen; nor does one that was reloaded. */
+static void test_frozen(Scene *scene, const void *data) {
+        static const char *const nodes[] = { START_CAM, "{ \"type\": \"ReloadUnit\", \"unit\": \"cam.service\" }" };
+
+        fake_come(scene);
+        scene->fake.type = "simple";
+        scene->fake.signal_first = true;
+        scene->fake.became_active = 1;
+        for (size_t i = 0; i < G_N_ELEMENTS(nodes); i++) {
+                g_autoptr(TestLeaf) leaf = NULL;
+
+                scene->fake.frozen = false;
+                leaf = scene_start(scene, nodes[i]);
+                g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+                test_leaf_free(leaf);
+
+                scene->fake.frozen = true;
+                leaf = scene_start(scene, nodes[i]);
+                g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+                g_assert_cmpstr(leaf->cause, ==, "cam.service is up, but frozen; thaw it first, see 'systemctl thaw'");
+        }
+}
+
+/* As systemctl says, too. */
+static void test_restarted_with_old_files(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        fake_come(scene);
+        scene->fake.signal_first = scene->fake.outdated = true;
+        leaf = scene_start(scene, "{ \"type\": \"RestartUnit\", \"unit\": \"cam.service\" }");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "cam.service was restarted, but its files have changed since systemd has read them, see "
+                        "'systemctl daemon-reload'");
+}
+
 #define STOP_CAM "{ \"type\": \"StopUnit\", \"unit\": \"cam.service\" }"
 
 static bool waits_for(TestLeaf *leaf, const char *what) {
@@ -641,6 +693,9 @@ int main(int argc, char **argv) {
         add("dependency", test_dependency);
         add("simple-settles", test_simple_settles);
         add("stopped-with-a-trigger", test_stopped_with_a_trigger);
+        add("bound-to-a-unit-that-ends", test_bound_to_a_unit_that_ends);
+        add("frozen", test_frozen);
+        add("restarted-with-old-files", test_restarted_with_old_files);
         add("stopped-with-a-successor", test_stopped_with_a_successor);
         add("stopped-with-a-name", test_stopped_with_a_name);
         add("stopped-and-failed", test_stopped_and_failed);
