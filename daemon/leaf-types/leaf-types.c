@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Owns the table of leaf types, in the order of the reference, and what parameters of several types have in common:
+ * Owns the table of leaf types, and what parameters of several types have in common:
  * their values, and the formats of texts. The patterns of formats are for editors, through the JSON schema; they are as
  * exact as a pattern can be.
  */
@@ -16,31 +16,9 @@
 #include "leaf-types/leaf-types.h"
 #include "leaf-types/unit.h"
 
-/* clang-format off */
-const NodeType *const leaf_types[] = {
-        &dbus_call_type,
-        &dbus_signal_type,
-        &dbus_emit_type,
-        &start_unit_type,
-        &stop_unit_type,
-        &restart_unit_type,
-        &reload_unit_type,
-        &spawn_type,
-        &write_file_type,
-        &script_type,
-        &sleep_type,
-        &log_type,
-        &always_success_type,
-        &always_failure_type,
-        &dbus_property_type,
-        &dbus_name_type,
-        &unit_state_type,
-        &path_exists_type,
-        &command_type,
-        &condition_type,
-        NULL,
-};
-/* clang-format on */
+#define ROW(type, kind) &type,
+
+const NodeType *const leaf_types[] = { LEAF_TYPES(ROW) NULL };
 
 const char *const on_recover_values[] = { "fail", "rerun", NULL };
 

@@ -3,34 +3,40 @@
 
 /*
  * Declares the leaf types, for btctl and for the leaf kinds (leaves/kinds.h), and the parameters that several of them
- * have in common. A new type needs its NodeType in one of the files of this folder, a line here, and a line in
- * leaf-types.c.
+ * have in common. A new type needs its NodeType in one of the files of this folder, its LeafKind, and a
+ * line here.
  */
 
 #include "engine/type.h"
 
-extern const NodeType always_failure_type;
-extern const NodeType always_success_type;
-extern const NodeType command_type;
-extern const NodeType condition_type;
-extern const NodeType dbus_call_type;
-extern const NodeType dbus_emit_type;
-extern const NodeType dbus_name_type;
-extern const NodeType dbus_property_type;
-extern const NodeType dbus_signal_type;
-extern const NodeType log_type;
-extern const NodeType path_exists_type;
-extern const NodeType reload_unit_type;
-extern const NodeType restart_unit_type;
-extern const NodeType script_type;
-extern const NodeType sleep_type;
-extern const NodeType spawn_type;
-extern const NodeType start_unit_type;
-extern const NodeType stop_unit_type;
-extern const NodeType unit_state_type;
-extern const NodeType write_file_type;
+/* All leaf types, in the order of the reference, each with the LeafKind that runs it. */
+#define LEAF_TYPES(X)                                                                                                  \
+        X(dbus_call_type, dbus_call_kind)                                                                              \
+        X(dbus_signal_type, dbus_signal_kind)                                                                          \
+        X(dbus_emit_type, dbus_emit_kind)                                                                              \
+        X(start_unit_type, unit_job_kind)                                                                              \
+        X(stop_unit_type, unit_job_kind)                                                                               \
+        X(restart_unit_type, unit_job_kind)                                                                            \
+        X(reload_unit_type, unit_job_kind)                                                                             \
+        X(spawn_type, spawn_kind)                                                                                      \
+        X(write_file_type, write_file_kind)                                                                            \
+        X(script_type, script_kind)                                                                                    \
+        X(sleep_type, sleep_kind)                                                                                      \
+        X(log_type, log_kind)                                                                                          \
+        X(always_success_type, always_success_kind)                                                                    \
+        X(always_failure_type, always_failure_kind)                                                                    \
+        X(dbus_property_type, dbus_property_kind)                                                                      \
+        X(dbus_name_type, dbus_name_kind)                                                                              \
+        X(unit_state_type, unit_state_kind)                                                                            \
+        X(path_exists_type, path_exists_kind)                                                                          \
+        X(command_type, command_kind)                                                                                  \
+        X(condition_type, condition_kind)
 
-/* All leaf types, NULL-terminated. */
+#define DECLARE_LEAF_TYPE(type, kind) extern const NodeType type;
+
+LEAF_TYPES(DECLARE_LEAF_TYPE)
+
+/* The same, NULL-terminated. */
 extern const NodeType *const leaf_types[];
 
 /* What to do with an action that was running when btd was restarted, and whose result cannot be known. In the order of

@@ -21,20 +21,9 @@
 #define BEFORE "before"
 #define JSON_DEPTH_MAX 1000
 
-static const char *const kind_names[ENTRY_KIND_MAX_] = {
-        [ENTRY_START] = "start",         [ENTRY_TICK] = "tick",           [ENTRY_ENDED] = "ended",
-        [ENTRY_CHANGED] = "changed",     [ENTRY_TURNED] = "turned",       [ENTRY_REASON] = "reason",
-        [ENTRY_TIMER] = "timer",         [ENTRY_INTERVAL] = "interval",   [ENTRY_SET] = "set",
-        [ENTRY_MEMO] = "note",           [ENTRY_SIGNAL] = "signal",       [ENTRY_LOCKED] = "locked",
-        [ENTRY_REFUSED] = "refused",     [ENTRY_HALT] = "halt",           [ENTRY_PAUSE] = "pause",
-        [ENTRY_RESUME] = "resume",       [ENTRY_STEP] = "step",           [ENTRY_BREAK] = "break",
-        [ENTRY_FORCE] = "force",         [ENTRY_BEGIN] = "begin",         [ENTRY_AT_ONCE] = "at-once",
-        [ENTRY_STOPPED] = "stopped",     [ENTRY_VALUE] = "value",         [ENTRY_AT_ONCE_LOCKED] = "at-once-locked",
-        [ENTRY_SUSPENDED] = "suspended", [ENTRY_WAITS] = "waits",         [ENTRY_COMPUTED] = "computed",
-        [ENTRY_STOP] = "stop",           [ENTRY_UNLOCK] = "unlock",       [ENTRY_ARM] = "arm",
-        [ENTRY_DISARM] = "disarm",       [ENTRY_RECOVERED] = "recovered", [ENTRY_RERUN] = "rerun",
-        [ENTRY_FINISHED] = "finished",   [ENTRY_SNAPSHOT] = "snapshot",
-};
+#define NAME_OF(kind, name) name,
+
+static const char *const kind_names[] = { RECORD_ENTRIES(NAME_OF) };
 
 const char *entry_kind_to_string(EntryKind kind) {
         return kind_names[kind];

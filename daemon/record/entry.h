@@ -19,49 +19,60 @@
 
 #include "engine/type.h"
 
+/* All kinds, with their names in a record. */
+#define RECORD_ENTRIES(X)                                                                                              \
+        /* Inputs. */                                                                                                  \
+        X(ENTRY_START, "start")     /* {suspended}: the run is started; as in ENTRY_SUSPENDED */                       \
+        X(ENTRY_TICK, "tick")       /* the inputs since the last tick are processed now */                             \
+        X(ENTRY_ENDED, "ended")     /* NODE {status, cause}: an action has ended */                                    \
+        X(ENTRY_CHANGED, "changed") /* NODE: a condition may have another value */                                     \
+        X(ENTRY_TURNED, "turned")   /* NODE: the same, caused by the tree itself */                                    \
+        X(ENTRY_REASON, "reason")   /* NODE {status, cause}: a condition is still false, for another reason */         \
+        /* NODE {waited}: its timer has expired; waited: for what, as a text, or missing */                            \
+        X(ENTRY_TIMER, "timer")                                                                                        \
+        X(ENTRY_INTERVAL, "interval") /* the run's own timer has expired */                                            \
+        /* {key: value, ..., :by}: variables were set from outside, or by an action: NODE */                           \
+        X(ENTRY_SET, "set")                                                                                            \
+        X(ENTRY_MEMO, "note") /* NODE {...}: data of an action for its recovery */                                     \
+        /* NODE {came}: a signal is kept for the action; {taken}: the action has taken the first one; {missed}: so     \
+         * many came between its executions and were not kept. See run/signal-queues.c. */                             \
+        X(ENTRY_SIGNAL, "signal")                                                                                      \
+        X(ENTRY_SUSPENDED, "suspended") /* {usec}: the total time for which the machine was suspended, see RunHost */  \
+        X(ENTRY_LOCKED, "locked")       /* NODE: it got the lock for which it waited */                                \
+        X(ENTRY_REFUSED, "refused")     /* NODE {status, cause}: it does not get the lock, or loses it */              \
+        X(ENTRY_HALT, "halt")           /* {cause} */                                                                  \
+        X(ENTRY_PAUSE, "pause")         /* {:by}, as for */                                                            \
+        X(ENTRY_RESUME, "resume")       /* {:by} */                                                                    \
+        X(ENTRY_STEP, "step")           /* {:by}: continues past its breakpoints, for one tick */                      \
+        X(ENTRY_BREAK, "break")         /* NODE {set, :by}: a breakpoint was set or removed */                         \
+        X(ENTRY_FORCE, "force")         /* NODE {status, cause} */                                                     \
+        /* Answers to the run while it processed the input of the block. */                                            \
+        /* NODE {status, cause, outputs, message, level}: what an action that takes no time has done */                \
+        X(ENTRY_AT_ONCE, "at-once")                                                                                    \
+        X(ENTRY_STOPPED, "stopped") /* NODE: the halt of an action takes no time */                                    \
+        /* NODE {status, cause, look}: a new value of a condition; look: the number of the evaluation */               \
+        X(ENTRY_VALUE, "value")                                                                                        \
+        X(ENTRY_AT_ONCE_LOCKED, "at-once-locked") /* NODE: its lock was free */                                        \
+        X(ENTRY_WAITS, "waits")                   /* NODE: its lock was not free, and it waits for it */               \
+        /* {results}: of all scripts in the order of their evaluation, see run/results.h */                            \
+        X(ENTRY_COMPUTED, "computed")                                                                                  \
+        /* Effects of the run. A replay compares all of them. */                                                       \
+        /* NODE {with}: a leaf is about to be started; with: the variables to which it refers */                       \
+        X(ENTRY_BEGIN, "begin")                                                                                        \
+        X(ENTRY_STOP, "stop")     /* NODE: an action is about to be halted */                                          \
+        X(ENTRY_UNLOCK, "unlock") /* NODE: its lock is about to be released */                                         \
+        X(ENTRY_ARM, "arm")       /* NODE {after}: its timer, or the run's own; microseconds */                        \
+        X(ENTRY_DISARM, "disarm") /* NODE: the same */                                                                 \
+        /* Events of the whole run. */                                                                                 \
+        X(ENTRY_RECOVERED, "recovered") /* {engine}: another daemon has recovered it */                                \
+        X(ENTRY_RERUN, "rerun")         /* NODE {with}: that daemon starts the action, again or for the first time */  \
+        X(ENTRY_FINISHED, "finished")   /* {status, cause, outputs, more_outputs} */                                   \
+        X(ENTRY_SNAPSHOT, "snapshot")   /* {...}: the whole state, see snapshot.h; earlier entries may be missing */
+
+#define ENTRY_VALUE_OF(kind, name) kind,
+
 typedef enum EntryKind {
-        /* Inputs. */
-        ENTRY_START,    /* {suspended}: the run is started; as in ENTRY_SUSPENDED */
-        ENTRY_TICK,     /* the inputs since the last tick are processed now */
-        ENTRY_ENDED,    /* NODE {status, cause}: an action has ended */
-        ENTRY_CHANGED,  /* NODE: a condition may have another value */
-        ENTRY_TURNED,   /* NODE: the same, caused by the tree itself */
-        ENTRY_REASON,   /* NODE {status, cause}: a condition is still false, for another reason */
-        ENTRY_TIMER,    /* NODE {waited}: its timer has expired; waited: for what, as a text, or missing */
-        ENTRY_INTERVAL, /* the run's own timer has expired */
-        ENTRY_SET,      /* {key: value, ..., :by}: variables were set from outside, or by an action: NODE */
-        ENTRY_MEMO,     /* NODE {...}: data of an action for its recovery */
-        /* NODE {came}: a signal is kept for the action; {taken}: the action has taken the first one; {missed}: so many
-         * came between its executions and were not kept. See run/signal-queues.c. */
-        ENTRY_SIGNAL,
-        ENTRY_SUSPENDED, /* {usec}: the total time for which the machine was suspended, see RunHost */
-        ENTRY_LOCKED,    /* NODE: it got the lock for which it waited */
-        ENTRY_REFUSED,   /* NODE {status, cause}: it does not get the lock, or loses it */
-        ENTRY_HALT,      /* {cause} */
-        ENTRY_PAUSE,     /* {:by}, as for */
-        ENTRY_RESUME,    /* {:by} */
-        ENTRY_STEP,      /* {:by}: continues past its breakpoints, for one tick */
-        ENTRY_BREAK,     /* NODE {set, :by}: a breakpoint was set or removed */
-        ENTRY_FORCE,     /* NODE {status, cause} */
-        /* Answers to the run while it processed the input of the block. */
-        ENTRY_AT_ONCE, /* NODE {status, cause, outputs, message, level}: what an action that takes no time has done */
-        ENTRY_STOPPED, /* NODE: the halt of an action takes no time */
-        ENTRY_VALUE,   /* NODE {status, cause, look}: a new value of a condition; look: the number of the evaluation */
-        ENTRY_AT_ONCE_LOCKED, /* NODE: its lock was free */
-        ENTRY_WAITS,          /* NODE: its lock was not free, and it waits for it */
-        ENTRY_COMPUTED,       /* {results}: of all scripts in the order of their evaluation, see run/results.h */
-        /* Effects of the run. A replay compares all of them. */
-        ENTRY_BEGIN,  /* NODE {with}: a leaf is about to be started; with: the variables to which it refers */
-        ENTRY_STOP,   /* NODE: an action is about to be halted */
-        ENTRY_UNLOCK, /* NODE: its lock is about to be released */
-        ENTRY_ARM,    /* NODE {after}: its timer, or the run's own; microseconds */
-        ENTRY_DISARM, /* NODE: the same */
-        /* Events of the whole run. */
-        ENTRY_RECOVERED, /* {engine}: another daemon has recovered it */
-        ENTRY_RERUN,     /* NODE {with}: that daemon starts the action, again or for the first time */
-        ENTRY_FINISHED,  /* {status, cause, outputs, more_outputs} */
-        ENTRY_SNAPSHOT,  /* {...}: the whole state, see snapshot.h; earlier entries may be missing */
-        ENTRY_KIND_MAX_,
+        RECORD_ENTRIES(ENTRY_VALUE_OF) ENTRY_KIND_MAX_
 } EntryKind;
 
 /* The user who made a request, as text. No variable can have this name. */

@@ -137,24 +137,37 @@ def names_in(folder, pattern):
     return [name for text in texts for name in re.findall(pattern, text, re.M)]
 
 
-@pytest.mark.parametrize("folder, table", [("engine/types", "engine_types"), ("leaf-types", "leaf_types")])
-def test_tables_have_all_types(folder, table):
+@pytest.mark.parametrize("folder, table, row", [
+    ("engine/types", "engine/types/types.c", r"&(\w+_type),"), ("leaf-types", "leaf-types/leaf-types.h", r"X\((\w+_type), ")])
+def test_tables_have_all_types(folder, table, row):
     """A type that is not in its table compiles, but no tree can use it."""
     types = names_in(folder, r"^const NodeType (\w+) =")
-    [rows] = names_in(folder, rf"^const NodeType \*const {table}\[\] = {{([^}}]*)}};")
-    rows = re.findall(r"&(\w+),", rows)
+    rows = re.findall(row, text_of(f"daemon/{table}"))
     assert len(types) > 15 and sorted(types) == sorted(rows), f"{table}: {sorted(set(types) ^ set(rows))}"
 
 
-def test_record_kinds_have_names():
-    """btd would crash when it writes an entry without one, and read one of two with the same name as the other."""
-    header = re.sub(r"/\*.*?\*/", "", text_of("daemon/record/entry.h"), flags=re.S)
-    [kinds] = re.findall(r"enum EntryKind {([^}]*)ENTRY_KIND_MAX_", header)
-    kinds = re.findall(r"(ENTRY_\w+),", kinds)
-    rows = re.findall(r"\[(ENTRY_\w+)\] = \"(.*?)\"", text_of("daemon/record/entry.c"))
-    named, names = [kind for kind, _ in rows], [name for _, name in rows]
-    assert len(kinds) > 25 and sorted(kinds) == sorted(named), sorted(set(kinds) ^ set(named))
-    assert len(set(names)) == len(names), sorted(name for name in set(names) if names.count(name) > 1)
+def test_leaf_types_have_tests():
+    """A leaf type runs in a unit test, or in a daemon."""
+    names = names_in("leaf-types", r"^const NodeType \w+ =\s*(?:{\n\s*\.name = |UNIT_JOB_TYPE\(\n?\s*)\"(\w+)\"")
+    tests = "".join(text_of(path) for path in FILES
+                    if path.match("tests/unit/*/test-*.c") or path.match("tests/*/test_*.py"))
+    assert len(names) > 19 and [name for name in names if not re.search(rf"\b{name}\b", tests)] == []
+
+
+def test_leaves_read_no_files_that_can_hang():
+    """A file on a network, or a device, can hold btd back for as long as it likes, so a thread reads it
+    (basic/workers.h). These sources open what btd has made, /dev/null or a file of /proc, or do it on a thread."""
+    fine = {"path/path-watch.c", "spawn/process.c", "spawn/spawn-execution.c", "spawn/spawn.c"}
+    calls = r"\b(?:g_file_\w+|fopen|open|openat|opendir|l?stat|statx|readlink|source_read\w*)\("
+    found = {str(path.relative_to("daemon/leaves")) for path in FILES
+             if path.suffix == ".c" and path.is_relative_to("daemon/leaves") and re.search(calls, text_of(path))}
+    assert found == fine, "\n".join(sorted(found ^ fine))
+
+
+def test_record_kinds_have_names_of_their_own():
+    """Of two with the same name, btd would read one as the other."""
+    names = re.findall(r"X\(ENTRY_\w+, \"(.*?)\"\)", text_of("daemon/record/entry.h"))
+    assert len(names) > 25 and len(set(names)) == len(names), sorted(name for name in set(names) if names.count(name) > 1)
 
 
 def test_events_have_words():

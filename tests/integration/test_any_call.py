@@ -81,6 +81,10 @@ def test_any_call(btd_own_bus, user, tmp_path):
     assert set(answers) >= CHANGES
     assert btd.process.poll() is None
     print(f"{before} bytes before, {after} bytes after")
+    requests = [line for record in tmp_path.glob("*/**/*.journal") for line in record.read_bytes().splitlines()
+                if b'":by":' in line and line.split()[1] != b"set"]
+    assert all(len(line) < 1000 for line in requests), "a text of any length in a run record"
+    assert requests or user == "nobody"
     assert after < before + GROWTH_MAX
 
     done = {method for method in CHANGES if any(of.get(method, {}).get("fine") for of in (first, answers))}

@@ -199,7 +199,7 @@ def test_stored_records_have_all_kinds():
     """... of records of the current version; else tests/records/make.py makes too few."""
     source = pathlib.Path(SOURCE, "daemon", "record")
     version = re.search(r"#define RECORD_VERSION (\d+)u", (source / "record-header.h").read_text())[1]
-    known = set(re.findall(r'\[ENTRY_\w+\] = "([a-z-]+)"', (source / "entry.c").read_text()))
+    known = set(re.findall(r'X\(ENTRY_\w+, "([a-z-]+)"\)', (source / "entry.h").read_text()))
     stored = {kind for record in STORED if record.name.startswith(version + "-")
               for kind in kinds(record.read_bytes())}
     assert len(known) > 25 and stored == known, \
@@ -739,7 +739,7 @@ def test_long_records_come_in_parts(kept):
     finish(kept, "boot")
 
     parts = kept.client.record("boot.1")
-    assert parts[0].startswith(b"btd-journal 1 {")
+    assert re.match(rb"btd-journal \d+ {", parts[0])
     assert {len(part) for part in parts[:-1]} == {1 << 17} and len(parts) > 10
     assert kept.client.record_part("boot.1", 2**64 - 1) == b""
     assert "success" in kept.btctl("show", "boot.1").stdout

@@ -207,7 +207,7 @@ static void test_damaged(void) {
 
 static void test_messages(void) {
         g_autoptr(GString) text = record_example();
-        g_autoptr(GString) other = g_string_new("btd-journal 4 {}");
+        g_autoptr(GString) other = g_string_new("btd-journal 0 {}");
         char *second = strchr(text->str, '\n') + 1;
 
         assert_unreadable("", 0, -ENODATA, "it is empty");
@@ -219,8 +219,8 @@ static void test_messages(void) {
                           "line 2: it does not match its checksum, or lines before it are missing");
 
         entry_append_checksum(other, 0, 0);
-        assert_unreadable(other->str, other->len, -EPROTONOSUPPORT, "it has version 4; this btd knows only version 1");
-        g_string_assign(other, "btd-journal 1 {}");
+        assert_unreadable(other->str, other->len, -EPROTONOSUPPORT, "it has version 0; this btd knows only version 1");
+        g_string_printf(other, "btd-journal %u {}", RECORD_VERSION);
         entry_append_checksum(other, 0, 0);
         assert_unreadable(other->str, other->len, -EBADMSG, "its first line does not describe a run");
         g_string_assign(other, "{}");

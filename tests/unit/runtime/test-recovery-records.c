@@ -77,6 +77,27 @@ static void test_any_record(void) {
         }
 }
 
+/* A member that the run does not fill in is written and read all the same. */
+static void test_header_has_all(void) {
+        g_autoptr(RecoveryStage) stage = recovery_stage_new("'root': { 'type': 'Recoverable', 'name': 'A' }");
+        const Caller user = { .uid = 1000, .text = (char *) "UID 1000 (test)" };
+        const TreeStart start = { .tree = "t", .instance = "i", .token = "series" };
+        g_autofree char *error = NULL, *path = recovery_stage_record(stage, "t.1");
+        g_autoptr(RunRecord) record = NULL;
+        g_auto(RunSummary) summary = {};
+        bool begun;
+
+        g_assert_cmpint(once_reserved(stage->context, &error,
+                                      manager_start_tree(stage->manager, &start, &user, &begun, &summary, &error)),
+                        ==, 0);
+        g_assert_cmpint(run_record_read_file(path, false, UINT64_MAX, &record, &error), ==, 0);
+
+#define HAS_TEXT(member) g_assert_cmpstr(record->header.member, >, "");
+#define HAS_NUMBER(member, name, type, max) g_assert_cmpuint(record->header.member, >, 0);
+        RECORD_HEADER_START(HAS_TEXT, HAS_NUMBER)
+        g_assert_cmpuint(record->header.seed, >, 0);
+}
+
 static void write_record(const RecoveryStage *stage, const char *run, const char *text, gssize length) {
         g_autofree char *path = recovery_stage_record(stage, run);
 
@@ -209,6 +230,7 @@ static void test_lower_limits(void) {
 int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/recovery-records/any-record", test_any_record);
+        g_test_add_func("/recovery-records/header-has-all", test_header_has_all);
         g_test_add_func("/recovery-records/set-aside", test_set_aside);
         g_test_add_func("/recovery-records/not-durable", test_not_durable);
         g_test_add_func("/recovery-records/not-durable-any-more", test_not_durable_any_more);
