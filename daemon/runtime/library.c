@@ -60,6 +60,7 @@ typedef struct Found {
         bool unchanged;           /* the file has not changed */
         char *path;               /* NULL: the file was not read */
         Definition *after;        /* NULL: it does not load */
+        const char *held_by;      /* the tree that prevents the change; or NULL */
         Diagnostics *diagnostics; /* NULL: the file was not read, or is unchanged */
 } Found;
 
@@ -473,133 +474,96 @@ static void scan_directory(LibraryScan *scan, Reader *reader, const char *direct
         }
 }
 
-/* The result of a scan for one tree. Trees that use the same changed file are replaced together; if one of them does
- * not load, none is replaced. */
-typedef struct Change {
-        const char *name;
-        const Definition *before, *after; /* NULL: none; after NULL: the file does not load */
-        const char *held_by;              /* the tree that prevents the change; or NULL */
-} Change;
-
+/* Decides which trees are replaced. Trees that use the same changed file are replaced together; if one of them does not
+ * load, none is replaced. */
 typedef struct Settling {
-        GArray *changes;
-        GHashTable *users; /* path of a changed file -> GArray of indexes; files that were followed are removed */
-        GArray *queue;     /* indexes */
+        GHashTable *users; /* path of a changed file -> GPtrArray of Found; files that were followed are removed */
+        GPtrArray *held;   /* Found, each with held_by */
 } Settling;
 
-static Change *change_at(const Settling *settling, unsigned i) {
-        return &g_array_index(settling->changes, Change, i);
+static bool was_looked_at(const Found *found) {
+        return found->unchanged || found->diagnostics;
+}
+
+static const Definition *next_of(const Found *found) {
+        return found->unchanged ? found->before : found->after;
 }
 
 static char *file_at(const Definition *definition, size_t i) {
         return g_canonicalize_filename(definition_file(definition, i), NULL);
 }
 
-static void find_users(Settling *settling, const Definition *definition, unsigned user) {
+static void find_users(Settling *settling, const Definition *definition, Found *user) {
         for (size_t i = 0; definition && i < definition_n_files(definition); i++) {
                 g_autofree char *path = file_at(definition, i);
-                GArray *users = g_hash_table_lookup(settling->users, path);
+                GPtrArray *users = g_hash_table_lookup(settling->users, path);
 
                 if (users)
-                        g_array_append_val(users, user);
+                        g_ptr_array_add(users, user);
         }
 }
 
-static void hold(Settling *settling, unsigned i, const char *held_by) {
-        if (change_at(settling, i)->held_by)
+static void hold(Settling *settling, Found *found, const char *held_by) {
+        if (found->held_by)
                 return;
 
-        change_at(settling, i)->held_by = held_by;
-        g_array_append_val(settling->queue, i);
+        found->held_by = held_by;
+        g_ptr_array_add(settling->held, found);
 }
 
 static void follow(Settling *settling, const Definition *definition, const char *held_by) {
         for (size_t i = 0; definition && i < definition_n_files(definition); i++) {
-                g_autofree char *path = file_at(definition, i);
-                g_autoptr(GArray) users = NULL;
-                g_autofree char *key = NULL;
+                g_autofree char *path = file_at(definition, i), *key = NULL;
+                g_autoptr(GPtrArray) users = NULL;
 
-                if (!g_hash_table_steal_extended(settling->users, path, (void **) &key, (void **) &users))
-                        continue;
-
-                for (unsigned u = 0; u < users->len; u++)
-                        hold(settling, g_array_index(users, unsigned, u), held_by);
+                if (g_hash_table_steal_extended(settling->users, path, (void **) &key, (void **) &users))
+                        PTRS_FOREACH(Found, user, users)
+                                hold(settling, user, held_by);
         }
 }
 
-/* Sets held_by of each change. First come the trees that do not load any more, then others with the same changed files,
- * and so on. */
-static void changes_settle(GArray *changes, const FileContents *contents) {
+static void settle(const LibraryScan *scan, const FileContents *contents) {
         g_autoptr(GHashTable) users =
-                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
-        g_autoptr(GArray) queue = g_array_new(FALSE, FALSE, sizeof(unsigned));
-        Settling settling = { .changes = changes, .users = users, .queue = queue };
+                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_ptr_array_unref);
+        g_autoptr(GPtrArray) held = g_ptr_array_new();
+        Settling settling = { .users = users, .held = held };
 
         /* Files whose text differs from the text that the tree was loaded from. */
-        for (unsigned i = 0; i < changes->len; i++) {
-                const Definition *before = change_at(&settling, i)->before;
-
-                for (size_t k = 0; before && k < definition_n_files(before); k++) {
-                        g_autofree char *path = file_at(before, k);
+        PTRS_FOREACH(const Found, found, scan->sorted)
+                for (size_t i = 0; was_looked_at(found) && found->before && i < definition_n_files(found->before);
+                     i++) {
+                        g_autofree char *path = file_at(found->before, i);
                         const char *hash = file_contents_hash(contents, path);
 
-                        if (hash && !g_str_equal(hash, definition_file_hash(before, k)) &&
+                        if (hash && !g_str_equal(hash, definition_file_hash(found->before, i)) &&
                             !g_hash_table_contains(users, path))
-                                g_hash_table_insert(users, g_steal_pointer(&path),
-                                                    g_array_new(FALSE, FALSE, sizeof(unsigned)));
+                                g_hash_table_insert(users, g_steal_pointer(&path), g_ptr_array_new());
                 }
-        }
 
         /* Trees that are new, or have never loaded, do not hold others back. */
-        for (unsigned i = 0; i < changes->len; i++) {
-                const Change *change = change_at(&settling, i);
-
-                if (!change->before)
-                        continue;
-
-                find_users(&settling, change->before, i);
-                find_users(&settling, change->after, i);
-                if (!change->after)
-                        hold(&settling, i, change->name);
-        }
-
-        for (unsigned i = 0; i < queue->len; i++) {
-                const Change *change = change_at(&settling, g_array_index(queue, unsigned, i));
-
-                follow(&settling, change->before, change->held_by);
-                follow(&settling, change->after, change->held_by);
-        }
-}
-
-/* Decides which trees are replaced. */
-static void settle(const LibraryScan *scan, const FileContents *contents) {
-        g_autoptr(GArray) changes = g_array_new(FALSE, FALSE, sizeof(Change));
-        g_autoptr(GPtrArray) changing = g_ptr_array_new();
-
         PTRS_FOREACH(Found, found, scan->sorted) {
-                Change change = { .name = found->name,
-                                  .before = found->before,
-                                  .after = found->unchanged ? found->before : found->after };
-
-                if (!found->unchanged && !found->diagnostics)
+                if (!was_looked_at(found) || !found->before)
                         continue;
 
-                g_array_append_val(changes, change);
-                g_ptr_array_add(changing, found);
+                find_users(&settling, found->before, found);
+                find_users(&settling, next_of(found), found);
+                if (!next_of(found))
+                        hold(&settling, found, found->name);
         }
 
-        changes_settle(changes, contents);
-        for (unsigned i = 0; i < changes->len; i++) {
-                const char *held_by = g_array_index(changes, Change, i).held_by;
-                Found *found = g_ptr_array_index(changing, i);
+        /* First come the trees that do not load any more, then others with the same changed files, and so on. */
+        for (unsigned i = 0; i < held->len; i++) {
+                Found *found = held->pdata[i];
 
-                if (!held_by || !found->after)
+                follow(&settling, found->before, found->held_by);
+                follow(&settling, next_of(found), found->held_by);
+                if (!found->after)
                         continue;
 
                 diagnostics_add(found->diagnostics, 0, DIAGNOSTICS_NOWHERE, false, NULL,
                                 g_strdup_printf("not replaced, because the tree '%s', which uses a changed file, too, "
                                                 "cannot be loaded",
-                                                held_by));
+                                                found->held_by));
                 g_clear_pointer(&found->after, definition_unref);
         }
 }
