@@ -108,19 +108,6 @@ static json_object *causes_to_json(const Causes *causes, CausePool *pool) {
         return rows;
 }
 
-static json_object *timer_to_json(const Run *run, NodeId node, const NodeTimer *timer) {
-        json_object *row = json_object_new_array();
-
-        json_object_array_add(row, node == NODE_NONE ? NULL : json_object_new_int64(node));
-        add_number(row, timer->span);
-        add_number(row, timer->deadline == UINT64_MAX ? UINT64_MAX : timer->deadline - run->start);
-        json_object_array_add(row, json_object_new_boolean(timer->armed));
-        add_number(row, timer->suspended);
-        if (timer->waited)
-                json_object_array_add(row, json_object_new_string(timer->waited));
-        return row;
-}
-
 static gint compare_nodes(gconstpointer a, gconstpointer b) {
         NodeId x = GPOINTER_TO_UINT(a), y = GPOINTER_TO_UINT(b);
 
@@ -131,9 +118,20 @@ static json_object *save_timers(const Run *run, const void *member, CausePool *p
         g_autoptr(GList) nodes = run->timers ? g_list_sort(g_hash_table_get_keys(run->timers), compare_nodes) : NULL;
         json_object *rows = json_object_new_array();
 
-        for (const GList *link = nodes; link; link = link->next)
-                json_object_array_add(rows, timer_to_json(run, GPOINTER_TO_UINT(link->data),
-                                                          g_hash_table_lookup(run->timers, link->data)));
+        for (const GList *link = nodes; link; link = link->next) {
+                const NodeTimer *timer = g_hash_table_lookup(run->timers, link->data);
+                NodeId node = GPOINTER_TO_UINT(link->data);
+                json_object *row = json_object_new_array();
+
+                json_object_array_add(row, node == NODE_NONE ? NULL : json_object_new_int64(node));
+                add_number(row, timer->span);
+                add_number(row, timer->deadline == UINT64_MAX ? UINT64_MAX : timer->deadline - run->start);
+                json_object_array_add(row, json_object_new_boolean(timer->armed));
+                add_number(row, timer->suspended);
+                if (timer->waited)
+                        json_object_array_add(row, json_object_new_string(timer->waited));
+                json_object_array_add(rows, row);
+        }
 
         return rows;
 }
@@ -410,21 +408,6 @@ static bool cause_fits(const Reading *reading, const Cause *cause) {
         return !because || (because->node < reading->tree->n_nodes &&
                             (cause->node == NODE_NONE ||
                              (because->node >= cause->node && because->node < reading->tree->nodes[cause->node].end)));
-}
-
-static bool read_pool(Reading *reading, json_object *json) {
-        const GPtrArray *causes;
-
-        reading->pool = cause_pool_from_json(json_member(json, "causes", json_type_array));
-        if (!reading->pool)
-                return false;
-
-        causes = cause_pool_causes(reading->pool);
-        for (unsigned i = 0; i < causes->len; i++)
-                if (!cause_fits(reading, causes->pdata[i]))
-                        return false;
-
-        return true;
 }
 
 /* Borrowed. */
@@ -824,30 +807,29 @@ json_object *snapshot_of(const Run *run) {
         return json;
 }
 
-static bool restore_all(Reading *reading, json_object *snapshot) {
-        if (!read_pool(reading, snapshot))
+bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now) {
+        g_autoptr(CausePool) pool = cause_pool_from_json(json_member(snapshot, "causes", json_type_array));
+        const Reading reading = { .run = run, .tree = definition_tree(run->definition), .pool = pool };
+
+        run->now = now;
+        if (!pool)
                 return false;
+        PTRS_FOREACH(const Cause, cause, cause_pool_causes(pool))
+                if (!cause_fits(&reading, cause))
+                        return false;
 
         for (size_t i = 0; i < G_N_ELEMENTS(members); i++) {
                 json_object *json = NULL;
 
                 if (!json_object_object_get_ex(snapshot, members[i].name, &json) ||
-                    !members[i].restore(reading, (char *) reading->run + members[i].offset, json))
+                    !members[i].restore(&reading, (char *) run + members[i].offset, json))
                         return false;
         }
 
         /* Only a run that is halting has a cause. */
-        return (reading->run->halting || (!reading->run->why && !reading->run->cause)) && nodes_fit(reading);
-}
+        if ((!run->halting && (run->why || run->cause)) || !nodes_fit(&reading))
+                return false;
 
-bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now) {
-        Reading reading = { .run = run, .tree = definition_tree(run->definition) };
-        bool fine;
-
-        run->now = now;
-        fine = restore_all(&reading, snapshot);
-        cause_pool_free(reading.pool);
-        if (fine)
-                run_tell_restored(run);
-        return fine;
+        run_tell_restored(run);
+        return true;
 }

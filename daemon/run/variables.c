@@ -348,11 +348,10 @@ static void on_value_dropped(void *value) {
         json_object_put(value);
 }
 
-static void keep(Variables *variables, NodeId node, json_object *value) {
-        if (!variables->kept)
-                variables->kept = g_hash_table_new_full(NULL, NULL, NULL, on_value_dropped);
-
-        g_hash_table_replace(variables->kept, GUINT_TO_POINTER(node), value);
+/* Takes the value. table: one of NodeId -> json_object. */
+static void put(GHashTable **table, NodeId node, json_object *value) {
+        *table = *table ?: g_hash_table_new_full(NULL, NULL, NULL, on_value_dropped);
+        g_hash_table_replace(*table, GUINT_TO_POINTER(node), value);
 }
 
 static bool get_kept(const Variables *variables, NodeId node, json_object **ret_value) {
@@ -380,16 +379,9 @@ static Verdict test_script(Variables *variables, const Blackboard *scope, const 
         return truth ? VERDICT_YES : VERDICT_NO;
 }
 
-static void put_traced(Variables *variables, NodeId node, json_object *values) {
-        if (!variables->traced)
-                variables->traced = g_hash_table_new_full(NULL, NULL, NULL, on_value_dropped);
-
-        g_hash_table_replace(variables->traced, GUINT_TO_POINTER(node), values);
-}
-
 /* Stores the values now, because halts and hooks run before the outcome is reported, and may set these variables. */
 static void trace_inputs(Variables *variables, NodeId node, const Script *script) {
-        put_traced(variables, node, traced_inputs(variables_scope(variables, node), script_reads(script)));
+        put(&variables->traced, node, traced_inputs(variables_scope(variables, node), script_reads(script)));
 }
 
 json_object *variables_traced(const Variables *variables, NodeId node) {
@@ -487,7 +479,7 @@ Verdict variables_has_changed(Variables *variables, NodeId node, const Script *o
                 return VERDICT_NO;
         }
 
-        keep(variables, node, value);
+        put(&variables->kept, node, value);
         return VERDICT_YES;
 }
 
@@ -556,7 +548,7 @@ bool variables_next_element(Variables *variables, NodeId node, const char *list,
 
         if (index == 0) {
                 blackboard_get(scope, list, &value);
-                keep(variables, node, json_object_get(value));
+                put(&variables->kept, node, json_object_get(value));
         }
 
         if (!get_kept(variables, node, &value) || !json_object_is_type(value, json_type_array) ||
@@ -595,7 +587,7 @@ uint32_t variables_elements(Variables *variables, NodeId for_each) {
                 set_error(variables, CAUSE_PARAMETER, NULL, g_strdup("items: a secret variable cannot be an element"));
                 return UINT32_MAX;
         }
-        keep(variables, for_each, json_object_get(items));
+        put(&variables->kept, for_each, json_object_get(items));
         return (uint32_t) json_object_array_length(items);
 }
 
@@ -680,22 +672,21 @@ static void add(json_object *json, unsigned key, json_object *value) {
         json_object_object_add(json, name, value);
 }
 
+/* NULL: the scope was only read, and is as if it had not been made. */
 static json_object *scope_to_json(const Scope *scope) {
-        json_object *json = json_object_new_object();
+        g_autoptr(json_object) own = blackboard_own_to_json(scope->blackboard);
+        json_object *json;
 
-        json_object_object_add(json, "variables", blackboard_own_to_json(scope->blackboard));
+        if (!scope->active && element_index(scope) == 0 && json_object_object_length(own) == 0)
+                return NULL;
+
+        json = json_object_new_object();
+        json_object_object_add(json, "variables", g_steal_pointer(&own));
         json_object_object_add(json, "active", json_object_new_boolean(scope->active));
         json_object_object_add(json, "element", json_object_new_int64(element_index(scope)));
         if (scope->element && scope->element->text)
                 json_object_object_add(json, "element_text", json_object_new_string(scope->element->text));
         return json;
-}
-
-/* True if the scope was only read, and is as if it had not been made. */
-static bool is_untouched(const Scope *scope) {
-        g_autoptr(json_object) own = blackboard_own_to_json(scope->blackboard);
-
-        return !scope->active && element_index(scope) == 0 && json_object_object_length(own) == 0;
 }
 
 /* Sorted by node, so that equal states give equal texts. */
@@ -723,9 +714,12 @@ static json_object *filled_to_json(GHashTable *filled) {
 json_object *variables_image(const Variables *variables) {
         json_object *json = json_object_new_object(), *scopes = json_object_new_object();
 
-        for (unsigned i = 0; i < variables->n_scopes; i++)
-                if (variables->scopes[i].blackboard && !is_untouched(&variables->scopes[i]))
-                        add(scopes, i, scope_to_json(&variables->scopes[i]));
+        for (unsigned i = 0; i < variables->n_scopes; i++) {
+                json_object *scope = variables->scopes[i].blackboard ? scope_to_json(&variables->scopes[i]) : NULL;
+
+                if (scope)
+                        add(scopes, i, scope);
+        }
 
         json_object_object_add(json, "scopes", scopes);
         json_object_object_add(json, "kept", table_to_json(variables->kept));
@@ -784,58 +778,47 @@ GString *variables_take_secrets(Variables *variables) {
         return lines;
 }
 
-static void restore_secret(Variables *variables, const char *line) {
-        g_auto(GStrv) words = g_strsplit(line, " ", 3);
-        g_autofree char *number = NULL;
-        json_object *value;
-        uint32_t index;
-
-        if (g_strv_length(words) == 3 && parse_key(words[0], variables->n_scopes, &index) &&
-            json_parse(words[2], strlen(words[2]), JSON_NESTING_MAX, &value, &number) >= 0)
-                blackboard_restore_secret(get_scope(variables, index)->blackboard, words[1], value);
-}
-
 void variables_restore_secrets(Variables *variables, const char *lines) {
         g_auto(GStrv) each = g_strsplit(lines, "\n", -1);
 
-        for (char **line = each; *line; line++)
-                restore_secret(variables, *line);
+        for (char **line = each; *line; line++) {
+                g_auto(GStrv) words = g_strsplit(*line, " ", 3);
+                g_autofree char *number = NULL;
+                json_object *value;
+                uint32_t index;
+
+                if (g_strv_length(words) == 3 && parse_key(words[0], variables->n_scopes, &index) &&
+                    json_parse(words[2], strlen(words[2]), JSON_NESTING_MAX, &value, &number) >= 0)
+                        blackboard_restore_secret(get_scope(variables, index)->blackboard, words[1], value);
+        }
         (void) blackboard_take_secrets_changed(variables_outermost(variables));
 }
 
-/* The value of a ForEach must be a list. */
-static bool may_keep(const Tree *tree, NodeId node, json_object *value) {
-        return !(tree->nodes[node].type->flags & TYPE_FOR_EACH) || json_object_is_type(value, json_type_array);
-}
-
-static bool restore_filled(Variables *variables, json_object *filled) {
-        const Tree *tree = definition_tree(variables->definition);
-        NodeId node;
-
-        json_object_object_foreach(filled, name, noted) {
-                g_autofree char *error = NULL;
-
-                if (!parse_key(name, tree->n_nodes, &node) || !(tree->nodes[node].flags & NODE_LATE) ||
-                    !json_object_is_type(noted, json_type_object) || !fill_in(variables, node, noted, &error))
-                        return false;
-        }
-
-        return true;
-}
-
-static bool restore_tables(Variables *variables, json_object *kept, json_object *traced) {
+static bool restore_tables(Variables *variables, json_object *kept, json_object *traced, json_object *filled) {
         const Tree *tree = definition_tree(variables->definition);
         NodeId node;
 
         json_object_object_foreach(kept, name, value) {
-                if (!parse_key(name, tree->n_nodes, &node) || !may_keep(tree, node, value))
+                if (!parse_key(name, tree->n_nodes, &node) ||
+                    /* The value of a ForEach must be a list. */
+                    ((tree->nodes[node].type->flags & TYPE_FOR_EACH) && !json_object_is_type(value, json_type_array)))
                         return false;
-                keep(variables, node, json_object_get(value));
+                put(&variables->kept, node, json_object_get(value));
         }
         json_object_object_foreach(traced, key, values) {
                 if (!parse_key(key, tree->n_nodes, &node))
                         return false;
-                put_traced(variables, node, json_object_get(values));
+                put(&variables->traced, node, json_object_get(values));
+        }
+        if (!filled)
+                return true;
+
+        json_object_object_foreach(filled, late, noted) {
+                g_autofree char *error = NULL;
+
+                if (!parse_key(late, tree->n_nodes, &node) || !(tree->nodes[node].flags & NODE_LATE) ||
+                    !json_object_is_type(noted, json_type_object) || !fill_in(variables, node, noted, &error))
+                        return false;
         }
 
         return true;
@@ -859,5 +842,5 @@ bool variables_restore(Variables *variables, json_object *json, Cause *error) {
 
         cause_unref(variables->error);
         variables->error = error ? cause_ref(error) : NULL;
-        return restore_tables(variables, kept, traced) && (!filled || restore_filled(variables, filled));
+        return restore_tables(variables, kept, traced, filled);
 }

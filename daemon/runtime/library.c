@@ -630,17 +630,6 @@ static KnownTree *entry_get(Library *library, const char *name) {
         return entry;
 }
 
-static void mask(Library *library, Found *found) {
-        KnownTree *entry = entry_get(library, found->name);
-
-        unlist(library, entry);
-        g_clear_pointer(&entry->public.definition, definition_unref);
-        g_clear_pointer(&entry->public.diagnostics, diagnostics_free);
-        g_free(entry->public.path);
-        entry->public.path = g_steal_pointer(&found->path);
-        entry->public.masked = true;
-}
-
 static void update(Library *library, Found *found) {
         KnownTree *entry = entry_get(library, found->name);
         LibraryEntry *public = &entry->public;
@@ -676,19 +665,26 @@ static void update(Library *library, Found *found) {
 }
 
 void library_take(Library *library, LibraryScan *scan) {
-        Found **found = (Found **) scan->sorted->pdata;
-        unsigned n = scan->sorted->len;
+        PTRS_FOREACH(Found, found, scan->sorted) {
+                KnownTree *entry = found->masked ? entry_get(library, found->name) : NULL;
 
-        for (unsigned i = 0; i < n; i++)
-                if (found[i]->masked)
-                        mask(library, found[i]);
-        for (unsigned i = 0; i < n; i++)
-                if (found[i]->diagnostics)
-                        update(library, found[i]);
-        for (unsigned i = 0; i < n; i++)
-                if (!found[i]->seen) {
-                        unlist(library, g_hash_table_lookup(library->entries, found[i]->name));
-                        g_hash_table_remove(library->entries, found[i]->name);
+                if (!entry)
+                        continue;
+
+                unlist(library, entry);
+                g_clear_pointer(&entry->public.definition, definition_unref);
+                g_clear_pointer(&entry->public.diagnostics, diagnostics_free);
+                g_free(entry->public.path);
+                entry->public.path = g_steal_pointer(&found->path);
+                entry->public.masked = true;
+        }
+        PTRS_FOREACH(Found, found, scan->sorted)
+                if (found->diagnostics)
+                        update(library, found);
+        PTRS_FOREACH(const Found, found, scan->sorted)
+                if (!found->seen) {
+                        unlist(library, g_hash_table_lookup(library->entries, found->name));
+                        g_hash_table_remove(library->entries, found->name);
                 }
 }
 
