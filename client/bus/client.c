@@ -564,19 +564,10 @@ int client_get(Client *client, const char *path, const char *interface, const ch
 
 int client_get_string(Client *client, const char *path, const char *interface, const char *property, char **ret_text) {
         g_autoptr(sd_bus_message) reply = NULL;
-        const char *text;
-        int status, r;
+        int status;
 
         status = client_get(client, path, interface, property, "s", &reply);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        r = sd_bus_message_read(reply, "s", &text);
-        if (r < 0)
-                return client_bad_message(r);
-
-        *ret_text = g_strdup(text);
-        return EXIT_SUCCESS;
+        return status != EXIT_SUCCESS ? status : client_read_string(reply, ret_text);
 }
 
 int client_get_strings(Client *client, const char *path, const char *interface, const char *property,
@@ -585,10 +576,19 @@ int client_get_strings(Client *client, const char *path, const char *interface, 
         int status;
 
         status = client_get(client, path, interface, property, "as", &reply);
-        if (status != EXIT_SUCCESS)
-                return status;
+        return status != EXIT_SUCCESS ? status : client_read_strings(reply, ret_texts);
+}
 
-        return client_read_strings(reply, ret_texts);
+int client_read_string(sd_bus_message *message, char **ret_text) {
+        const char *text;
+        int r;
+
+        r = sd_bus_message_read(message, "s", &text);
+        if (r < 0)
+                return client_bad_message(r);
+
+        *ret_text = g_strdup(text);
+        return EXIT_SUCCESS;
 }
 
 int client_read_strings(sd_bus_message *message, char ***ret_texts) {

@@ -61,6 +61,8 @@ int client_get(Client *client, const char *path, const char *interface, const ch
 int client_get_string(Client *client, const char *path, const char *interface, const char *property, char **ret_text);
 int client_get_strings(Client *client, const char *path, const char *interface, const char *property,
                        char ***ret_texts);
+/* Reads the only text of a reply. Returns a status for btctl. */
+int client_read_string(sd_bus_message *message, char **ret_text);
 int client_read_strings(sd_bus_message *message, char ***ret_texts);
 
 /* A key of a dictionary a{sv}. value: a char ** for "s" and "o" (borrowed from the message), an int for "b", else an

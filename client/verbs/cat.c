@@ -35,18 +35,10 @@ static void print_text(const Output *output, const char *text) {
 
 static int get_file(Client *client, const char *tree, const char *path, char **ret_text) {
         g_autoptr(sd_bus_message) reply = NULL;
-        const char *text;
-        int status, r;
+        int status;
 
         status = client_call(client, &reply, tree, BTD_TREE, "GetFile", "s", path);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        r = sd_bus_message_read(reply, "s", &text);
-        if (r < 0)
-                return client_bad_message(r);
-        *ret_text = g_strdup(text);
-        return EXIT_SUCCESS;
+        return status != EXIT_SUCCESS ? status : client_read_string(reply, ret_text);
 }
 
 /* The head of each file is a comment in its language. If there is only one file, it is printed as it is. */

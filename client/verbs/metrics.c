@@ -19,19 +19,10 @@
 
 static int get_metrics(Client *client, char **ret_text) {
         g_autoptr(sd_bus_message) reply = NULL;
-        const char *text;
-        int status, r;
+        int status;
 
         status = client_call(client, &reply, BTD_PATH, BTD_MANAGER, "GetMetrics", NULL);
-        if (status != EXIT_SUCCESS)
-                return status;
-
-        r = sd_bus_message_read(reply, "s", &text);
-        if (r < 0)
-                return client_bad_message(r);
-
-        *ret_text = g_strdup(text);
-        return EXIT_SUCCESS;
+        return status != EXIT_SUCCESS ? status : client_read_string(reply, ret_text);
 }
 
 /* Reads up to the empty line that ends the head of a request. If a client sends nothing, SIGALRM ends the process. */
