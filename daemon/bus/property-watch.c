@@ -8,7 +8,8 @@
  * A service may answer at any time, so a later message need not be newer. When a signal has brought a value, the answer
  * to an older question is dropped. When a signal has only reported that the value changed, the answer is dropped, too,
  * and the question is asked again; but not twice in a row, or a value that changes faster than it can be asked for
- * would never be known.
+ * would never be known. If the answer to a question is late, the value is unknown until there is an answer or a signal:
+ * a value that is in question proves nothing.
  *
  * The introspection data of the object, which can be large, is read only if somebody asks how its changes are
  * signalled.
@@ -34,6 +35,7 @@
 /* The state that all watches of a connection share. */
 typedef struct Properties {
         Connection *connection;
+        Timers *timers;
         GHashTable *interfaces; /* by their keys */
 } Properties;
 
@@ -65,8 +67,8 @@ typedef struct Property {
         PropertyState state;
         json_object *value;
         PropertyProblem problem;
-        Call *get; /* the query in flight */
-        uint64_t n_gets;
+        Call *get;      /* the query in flight */
+        Timer *limit;   /* until the value that is asked for, or that is to be asked for, is late; NULL: it is */
         bool may_start; /* it may start the service */
         bool stale;     /* its reply may be outdated */
         bool moot;      /* its reply is outdated */
@@ -96,6 +98,7 @@ static void property_free(void *p) {
         Property *property = p;
 
         call_free(property->get);
+        timer_free(property->limit);
         json_object_put(property->value);
         problem_clear(&property->problem);
         g_free(property->name);
@@ -169,7 +172,7 @@ static void property_set_unknown(Property *property, PropertyProblem problem) {
 
         property->state = PROPERTY_UNKNOWN;
         property->problem = problem;
-        if (!problem.lost)
+        if (!problem.lost && problem.text)
                 property->may_start = false;
         (void) property_refresh(property);
         property_notify(property);
@@ -188,6 +191,7 @@ static PropertyProblem absence(const Property *property) {
 /* Drops the query: it will get no reply. */
 static void property_forget(Property *property, PropertyProblem problem) {
         g_clear_pointer(&property->get, call_free);
+        g_clear_pointer(&property->limit, timer_free);
         property_set_unknown(property, problem);
 }
 
@@ -209,6 +213,21 @@ static void property_lost(Property *property) {
         property_forget(property, problem);
 }
 
+/* A value that a signal has brought meanwhile needs no answer. */
+static void on_late(void *userdata) {
+        Property *property = userdata;
+
+        g_clear_pointer(&property->limit, timer_free);
+        if (!property->moot || property->stale)
+                property_set_unknown(property, (PropertyProblem){ 0 });
+}
+
+static void property_limit(Property *property) {
+        if (!property->limit)
+                property->limit =
+                        timer_new(property->interface->all->timers, PROPERTY_ANSWER_USEC, on_late, property);
+}
+
 static void property_get(Property *property);
 
 static void on_value(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
@@ -219,6 +238,7 @@ static void on_value(sd_bus_message *reply, const sd_bus_error *error, void *use
         PropertyProblem failure = { 0 };
 
         g_clear_pointer(&property->get, call_free);
+        g_clear_pointer(&property->limit, timer_free);
         property->passed = stale && !taken;
         if (stale)
                 property_get(property);
@@ -263,19 +283,24 @@ static int make_get(sd_bus *bus, sd_bus_message **ret_message, void *userdata) {
 
 static void property_get(Property *property) {
         call_free(property->get);
-        property->n_gets++;
+        property_limit(property);
         property->stale = property->moot = false;
         property->get = connection_call_made(property->interface->all->connection, property->interface->destination,
                                              make_get, on_value, property);
 }
 
+/* A service that has not answered in time may have lost the question. */
+static bool property_is_asked(const Property *property) {
+        return property->get && property->limit;
+}
+
 static void property_get_unless_asked(Property *property) {
-        if (!property->get)
+        if (!property_is_asked(property))
                 property_get(property);
 }
 
 static void property_invalidate(Property *property) {
-        if (property->get)
+        if (property_is_asked(property))
                 property->stale = true;
         else
                 property_get(property);
@@ -587,21 +612,22 @@ static void properties_free(void *data) {
         g_free(properties);
 }
 
-static Properties *properties_of(Connection *connection) {
+static Properties *properties_of(Connection *connection, Timers *timers) {
         Properties *properties = connection_data(connection, KEPT);
 
         if (!properties) {
                 properties = g_new(Properties, 1);
                 properties->connection = connection;
+                properties->timers = timers;
                 properties->interfaces = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, interface_free);
                 connection_set_data(connection, KEPT, properties, properties_free);
         }
         return properties;
 }
 
-PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress *address,
+PropertyWatch *property_watch_new(Connection *connection, Timers *timers, const PropertyAddress *address,
                                   void (*changed)(void *userdata), void *userdata) {
-        Interface *interface = interface_get(properties_of(connection), address);
+        Interface *interface = interface_get(properties_of(connection, timers), address);
         Property *property = g_hash_table_lookup(interface->properties, address->property);
         PropertyWatch *watch = g_new0(PropertyWatch, 1);
 
@@ -617,7 +643,7 @@ PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress 
 
         /* A reply that is still to come is new enough, and so is a value that does not change. */
         watch->fresh = property->signals == SIGNALS_CONST && property->state == PROPERTY_KNOWN && !property->get;
-        if (property->get || watch->fresh)
+        if (property_is_asked(property) || watch->fresh)
                 return watch;
 
         property->may_start = property->state != PROPERTY_KNOWN;
@@ -628,7 +654,8 @@ PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress 
                 property->problem = (PropertyProblem){ .text = connection_problem(connection), .lost = true };
                 property->state = PROPERTY_UNKNOWN;
                 watch->fresh = true;
-        }
+        } else
+                property_limit(property);
         return watch;
 }
 
@@ -653,14 +680,6 @@ void property_watch_read(PropertyWatch *watch) {
         if (interface_is_ready(property->interface) && name_owner(&property->interface->owner) &&
             !(property->signals == SIGNALS_CONST && property->state == PROPERTY_KNOWN))
                 property_get_unless_asked(property);
-}
-
-uint64_t property_watch_question(const PropertyWatch *watch) {
-        return watch->property->get ? watch->property->n_gets : 0;
-}
-
-void property_watch_doubt(PropertyWatch *watch) {
-        watch->fresh = false;
 }
 
 void property_watch_learn(PropertyWatch *watch) {

@@ -10,7 +10,11 @@
 
 #include <json-c/json_object.h>
 
+#include "basic/timers.h"
 #include "bus/connection.h"
+
+/* How long an answer of the service may take, until the value is unknown. */
+#define PROPERTY_ANSWER_USEC (UINT64_C(25) * 1000 * 1000)
 
 typedef struct PropertyWatch PropertyWatch;
 
@@ -34,7 +38,7 @@ typedef enum PropertySignals {
 
 /* Why a value is unknown. */
 typedef struct PropertyProblem {
-        char *text;         /* an error message */
+        char *text;         /* an error message; NULL: the answer is late */
         bool lost;          /* the bus was lost */
         sd_bus_error error; /* of the service or the bus, if any */
 } PropertyProblem;
@@ -42,17 +46,12 @@ typedef struct PropertyProblem {
 /* changed is called from the main loop when the value, or the reason why there is none, has changed. It may free the
  * watch. It is not called for the present value. Each watch may make the bus start a missing service once; later it
  * only waits. */
-PropertyWatch *property_watch_new(Connection *connection, const PropertyAddress *address,
+PropertyWatch *property_watch_new(Connection *connection, Timers *timers, const PropertyAddress *address,
                                   void (*changed)(void *userdata), void *userdata);
 void property_watch_free(PropertyWatch *watch);
 
 /* Reads the property again, if its service is running. */
 void property_watch_read(PropertyWatch *watch);
-
-/* The number of the question that is not answered yet; 0: there is none. */
-uint64_t property_watch_question(const PropertyWatch *watch);
-/* The present value does not count any more: changed is called for the next answer, also if the value is the same. */
-void property_watch_doubt(PropertyWatch *watch);
 
 /* Asks how changes are signalled, if that is not known; changed is called when it is known and matters. */
 void property_watch_learn(PropertyWatch *watch);

@@ -92,7 +92,7 @@ def test_a_bus_that_says_nothing(btd, clock, tmp_path):
 
 
 SERVICE = """
-import sys
+import os, signal, sys
 from gi.repository import Gio, GLib
 flags = Gio.DBusConnectionFlags
 bus = Gio.DBusConnection.new_for_address_sync(sys.argv[1], flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION)
@@ -100,6 +100,13 @@ xml = '<node><interface name="org.example.A"><property name="A" type="b" access=
 bus.register_object("/", Gio.DBusNodeInfo.new_for_xml(xml).interfaces[0], None, lambda *_: GLib.Variant("b", True), None)
 bus.call_sync("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "RequestName", GLib.Variant("(su)", ("org.example.A", 4)),
               None, 0, -1, None)
+def freeze():
+    changed = GLib.Variant("(sa{sv}as)", ("org.example.A", {}, ["A"]))
+    bus.emit_signal(None, "/", "org.freedesktop.DBus.Properties", "PropertiesChanged", changed)
+    bus.flush_sync()
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return True
+GLib.unix_signal_add(0, signal.SIGUSR1, freeze)
 print("ready", flush=True)
 GLib.MainLoop().run()
 """
@@ -145,19 +152,20 @@ def test_a_property_that_is_not_answered(btd, clock):
     assert chain_of(btd, path)[-1]["text"] == "org.example.A has not answered within 25s"
 
 
-def test_a_property_that_is_not_answered_any_more(btd, clock):
-    """The value is unknown when an answer is late, until there is one."""
+@pytest.mark.parametrize("interval, freeze", [({"interval": "1s"}, signal.SIGSTOP), ({}, signal.SIGUSR1)])
+def test_a_property_that_is_not_answered_any_more(btd, clock, interval, freeze):
+    """The value is unknown when an answer is late, also to the question after an invalidation, until there is one."""
     btd.tree("read", {"type": "WhileDoElse", "children": [
-        {"type": "DBusProperty", "name": "Read", **OBJECT, "property": "A", "interval": "1s"},
+        {"type": "DBusProperty", "name": "Read", **OBJECT, "property": "A", **interval},
         {"type": "Sleep", "name": "Answers", "duration": "infinity"}, {"type": "Sleep", "name": "Late", "duration": "infinity"}]})
     with frozen(btd.bus, at_once=False) as service:
         btd.start(env=clock.env)
         path = btd.client.start("read")[1]
         btd.client.wait_node(path, "Answers", "running")
-        service.send_signal(signal.SIGSTOP)
-        clock.advance(btd, 2)
-        clock.advance(btd, 26)
-        nodes = btd.client.wait_node(path, "Late", "running")
+        service.send_signal(freeze)
+        os.waitid(os.P_PID, service.pid, os.WSTOPPED | os.WNOWAIT)
+        nodes = look(lambda: clock.advance(btd, 26) or (nodes := btd.client.nodes(path))["Late"]["status"] == "running" and nodes,
+                     lambda: "the late answer")
         assert nodes["Read"]["detail"] == "org.example.A has not answered within 25s"
         service.send_signal(signal.SIGCONT)
         btd.client.wait_node(path, "Answers", "running")

@@ -107,14 +107,8 @@ typedef struct DBusProperty {
         bool known;                 /* it was read */
         Timer *timer;               /* until it is read again; NULL: it is not */
         unsigned n_errors;          /* in a row, instead of a value */
-        Timer *limit;               /* until the answer to a question is late; NULL: none is limited */
-        uint64_t question;          /* this one, see property_watch_question() */
         Subscription *subscription; /* for properties of systemd, which signals only to those who want it */
 } DBusProperty;
-
-/* How long an answer may take. */
-#define REPLY_USEC (UINT64_C(25) * 1000 * 1000)
-#define REPLY "25s"
 
 /* A node that lasts longer wants to know whether the service signals changes. */
 #define LONG_USEC (UINT64_C(1) * 1000 * 1000)
@@ -270,8 +264,6 @@ static Status judge(Leaf *leaf, json_object *value) {
         return STATUS_FAILURE;
 }
 
-static void on_no_reply(void *userdata);
-
 static void on_time_to_read(void *userdata) {
         Leaf *leaf = userdata;
         const DBusPropertyParams *params = leaf->params;
@@ -285,19 +277,15 @@ static void on_time_to_read(void *userdata) {
                 return;
 
         property_watch_read(op->watch);
-        if (property_watch_question(op->watch) == op->question)
-                return;
-        timer_free(op->limit);
-        op->question = property_watch_question(op->watch);
-        op->limit = timer_new(leaf->services->timers, REPLY_USEC, on_no_reply, leaf);
 }
 
 /* The value is known, or known to be unknown. */
 static void plan_reading(Leaf *leaf) {
         const DBusPropertyParams *params = leaf->params;
         DBusProperty *op = leaf->op;
-        bool failed = property_watch_state(op->watch) == PROPERTY_UNKNOWN &&
-                      sd_bus_error_is_set(&property_watch_problem(op->watch)->error);
+        const PropertyProblem *problem =
+                property_watch_state(op->watch) == PROPERTY_UNKNOWN ? property_watch_problem(op->watch) : NULL;
+        bool failed = problem && (!problem->text || sd_bus_error_is_set(&problem->error));
         uint64_t delay = params->interval;
 
         op->n_errors = failed ? op->n_errors + 1 : 0;
@@ -310,9 +298,29 @@ static void plan_reading(Leaf *leaf) {
         op->timer = timer_new(leaf->services->timers, delay, on_time_to_read, leaf);
 }
 
+static char *dbus_property_obstacle(const Leaf *leaf) {
+        const DBusPropertyParams *params = leaf->params;
+        const DBusProperty *op = leaf->op;
+
+        if (op->watch && property_watch_is_starting(op->watch))
+                return dbus_activation_obstacle(op->connection, &params->address);
+
+        return dbus_obstacle(op->connection);
+}
+
+/* The answer is late. */
+static char *describe_late(const Leaf *leaf) {
+        const DBusPropertyParams *params = leaf->params;
+        g_autofree char *obstacle = dbus_property_obstacle(leaf), *span = span_format(PROPERTY_ANSWER_USEC);
+
+        return obstacle ? g_strdup_printf("waited %s for %s", span, obstacle)
+                        : g_strdup_printf("%s has not answered within %s", params->address.destination, span);
+}
+
 static Status judge_state(Leaf *leaf) {
         const DBusPropertyParams *params = leaf->params;
         const DBusProperty *op = leaf->op;
+        g_autofree char *late = NULL;
         const PropertyProblem *problem;
         bool told;
 
@@ -322,11 +330,14 @@ static Status judge_state(Leaf *leaf) {
         case PROPERTY_UNKNOWN:
                 problem = property_watch_problem(op->watch);
                 told = sd_bus_error_is_set(&problem->error);
+                late = problem->text ? NULL : describe_late(leaf);
                 set_cause(leaf,
                           problem->lost ? CAUSE_CONNECTION_LOST
+                          : late        ? CAUSE_TIMEOUT
                           : told        ? CAUSE_DBUS_ERROR
                                         : CAUSE_CONDITION,
-                          told ? dbus_error_facts(&problem->error) : json_object_new_object(), NULL, problem->text);
+                          told ? dbus_error_facts(&problem->error) : json_object_new_object(), NULL,
+                          late ?: problem->text);
                 return unknown_status(params->unknown);
         default:
                 return op->value;
@@ -353,8 +364,6 @@ static void on_value_changed(void *userdata) {
         Status value = take_state(leaf);
         bool news = value != op->value;
 
-        if (!op->known)
-                g_clear_pointer(&op->limit, timer_free);
         plan_reading(leaf);
         op->known = true;
         op->value = value;
@@ -368,37 +377,6 @@ static Status dbus_property_evaluate(Leaf *leaf) {
         if (op->test && live_test_is_stale(op->test))
                 op->value = judge_state(leaf);
         return op->value;
-}
-
-static char *dbus_property_obstacle(const Leaf *leaf) {
-        const DBusPropertyParams *params = leaf->params;
-        const DBusProperty *op = leaf->op;
-
-        if (op->watch && property_watch_is_starting(op->watch))
-                return dbus_activation_obstacle(op->connection, &params->address);
-
-        return dbus_obstacle(op->connection);
-}
-
-/* May free the leaf. */
-static void on_no_reply(void *userdata) {
-        Leaf *leaf = userdata;
-        const DBusPropertyParams *params = leaf->params;
-        DBusProperty *op = leaf->op;
-        g_autofree char *obstacle = dbus_property_obstacle(leaf);
-        g_autofree char *text =
-                obstacle ? g_strdup_printf("waited %s for %s", REPLY, obstacle)
-                         : g_strdup_printf("%s has not answered within %s", params->address.destination, REPLY);
-
-        g_clear_pointer(&op->limit, timer_free);
-        if (op->known && property_watch_question(op->watch) != op->question)
-                return;
-
-        plan_reading(leaf);
-        property_watch_doubt(op->watch);
-        set_cause(leaf, CAUSE_TIMEOUT, json_object_new_object(), NULL, text);
-        op->value = unknown_status(params->unknown);
-        leaf_set_value(leaf, op->value);
 }
 
 static void on_subscribed(void *userdata) {
@@ -420,16 +398,14 @@ static Status dbus_property_start(Leaf *leaf) {
                 return STATUS_FAILURE;
 
         op->value = STATUS_RUNNING;
-        op->watch = property_watch_new(op->connection, &address, on_value_changed, leaf);
+        op->watch = property_watch_new(op->connection, leaf->services->timers, &address, on_value_changed, leaf);
         if (params->test)
                 op->test = live_test_new(leaf, params->test);
         if (g_str_equal(where->destination, SYSTEMD_NAME))
                 op->subscription = subscription_new(op->connection, &callbacks, leaf);
 
         op->value = take_state(leaf);
-        if (property_watch_state(op->watch) == PROPERTY_ASKED) {
-                op->limit = timer_new(leaf->services->timers, REPLY_USEC, on_no_reply, leaf);
-        } else {
+        if (property_watch_state(op->watch) != PROPERTY_ASKED) {
                 plan_reading(leaf);
                 op->known = true;
         }
@@ -440,7 +416,6 @@ static void dbus_property_release(Leaf *leaf) {
         DBusProperty *op = leaf->op;
 
         g_clear_pointer(&op->timer, timer_free);
-        g_clear_pointer(&op->limit, timer_free);
         g_clear_pointer(&op->subscription, subscription_free);
         g_clear_pointer(&op->watch, property_watch_free);
         g_clear_pointer(&op->test, live_test_free);
