@@ -566,8 +566,14 @@ int answer_refuse_size(const Answer *answer, const char *instead, sd_bus_error *
 
 int answer_append_text(Answer *answer, const char *text, size_t length) {
         size_t part = MIN(length - answer->next, TEXT_PART);
-        int r = answer->space ? 0 : sd_bus_message_append_string_space(answer->reply, length, &answer->space);
+        int r = 0;
 
+        /* One that is too long is refused by its size. */
+        answer->size = length;
+        if (length > ANSWER_SIZE_MAX)
+                return 1;
+        if (!answer->space)
+                r = sd_bus_message_append_string_space(answer->reply, length, &answer->space);
         if (r < 0)
                 return r;
 

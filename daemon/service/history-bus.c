@@ -118,8 +118,10 @@ static int append_record(Answer *answer, sd_bus_error *ret_error) {
 
         if (part->work)
                 return ANSWER_WAITS;
-        if (part->bytes)
+        if (part->bytes) {
+                answer->size += part->bytes->len;
                 return MIN(sd_bus_message_append_array(answer->reply, 'y', part->bytes->data, part->bytes->len), 0);
+        }
 
         return history_bus_refuse(manager, answer->run, part->r, part->error, ret_error);
 }

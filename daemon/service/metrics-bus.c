@@ -376,7 +376,9 @@ static void end(Answer *answer) {
 }
 
 int metrics_bus_get(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .begin = begin, .append = append, .end = end };
+        static const AnswerKind kind = {
+                .instead = "ListRuns and ListHistory", .begin = begin, .append = append, .end = end
+        };
 
         return published_answer(userdata, message, &kind, ret_error);
 }

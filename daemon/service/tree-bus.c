@@ -296,14 +296,12 @@ static bool is_lua(const Definition *definition, size_t i) {
 
 static int append_text(Answer *answer, sd_bus_error *ret_error) {
         const char *text = definition_text(answer->definition);
-        size_t length = strlen(text);
 
-        return length > ANSWER_SIZE_MAX ? answer_refuse_size(answer, "GetTextFrom", ret_error)
-                                        : answer_append_text(answer, text, length);
+        return answer_append_text(answer, text, strlen(text));
 }
 
 static int method_get_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .begin = begin, .append = append_text };
+        static const AnswerKind kind = { .instead = "GetTextFrom", .begin = begin, .append = append_text };
 
         return published_answer(userdata, message, &kind, ret_error);
 }
@@ -332,6 +330,7 @@ static int append_text_from(Answer *answer, sd_bus_error *ret_error) {
         while (continues_character(text[end]))
                 end--;
         part = g_strndup(text + offset, end - offset);
+        answer->size += end - offset;
         return MIN(sd_bus_message_append(answer->reply, "s", part), 0);
 }
 
@@ -341,12 +340,14 @@ static int method_get_text_from(sd_bus_message *message, void *userdata, sd_bus_
         return published_answer(userdata, message, &kind, ret_error);
 }
 
-/* These files are too small for parts. */
+/* Called again for each part of the text. */
 static int append_file(Answer *answer, sd_bus_error *ret_error) {
         const Definition *definition = answer->definition;
         const char *path;
-        int r = sd_bus_message_read(answer->question, "s", &path);
+        int r = sd_bus_message_rewind(answer->question, true);
 
+        if (r >= 0)
+                r = sd_bus_message_read(answer->question, "s", &path);
         if (r < 0)
                 return r;
 
@@ -361,7 +362,7 @@ static int append_file(Answer *answer, sd_bus_error *ret_error) {
 }
 
 static int method_get_file(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .begin = begin, .append = append_file };
+        static const AnswerKind kind = { .instead = "the file itself", .begin = begin, .append = append_file };
 
         return published_answer(userdata, message, &kind, ret_error);
 }

@@ -70,7 +70,8 @@ def test_cat(btd, shelf):
 
 
 def test_cat_of_lua_files(btd, shelf):
-    lua = shelf.write(shelf.first / "lib.lua", "function three() return 3 end\n")
+    """Also of one that is sent in several pieces."""
+    lua = shelf.write(shelf.first / "lib.lua", "function three() return 3 end\n" + 2000 * f"-- {'x' * 96}\n")
     tree = shelf.write(shelf.first / "calc.json",
                        '{"btd": 1, "lua": ["lib"], "root": {"type": "Condition", "test": "three() == 3"}}\n')
     btd.start(*shelf.options)
