@@ -18,6 +18,7 @@
 #include "basic/excerpt.h"
 #include "basic/json-parse.h"
 #include "basic/json-text.h"
+#include "basic/json-weight.h"
 
 #define SIGNATURE_LENGTH_MAX 255u
 #define ARRAYS_MAX 32u
@@ -295,33 +296,34 @@ bool value_is(json_object *value, json_object *wanted) {
         return values_equal(wanted, value, true);
 }
 
+/* A text also stands for an array of its bytes. */
 uint64_t value_room(json_object *wanted) {
-        uint64_t room = 2;
+        uint64_t room;
 
         if (json_object_is_type(wanted, json_type_string))
-                return (uint64_t) (json_object_get_string_len(wanted) + 1) * BYTE_ROOM + 2;
+                return (uint64_t) (json_object_get_string_len(wanted) + 1) * BYTE_ROOM + JSON_WEIGHT_ARRAY;
 
         if (json_object_is_type(wanted, json_type_array)) {
+                room = JSON_WEIGHT_ARRAY;
                 for (size_t i = 0; i < json_object_array_length(wanted); i++)
                         room += value_room(json_object_array_get_idx(wanted, i));
                 return room;
         }
 
         if (json_object_is_type(wanted, json_type_object)) {
+                room = JSON_WEIGHT_OBJECT;
                 json_object_object_foreach(wanted, key, value) room +=
-                        strlen(key) + sizeof(uint64_t) + value_room(value);
+                        JSON_WEIGHT_MEMBER + strlen(key) + value_room(value);
                 return room;
         }
 
-        return BYTE_ROOM;
+        return JSON_WEIGHT_VALUE;
 }
-
-/* Limit of nesting in JSON text; deeper values are refused. */
 
 typedef struct Reader {
         sd_bus_message *message;
         bool variables; /* a structure (s) is JSON text: see value_read_variable() */
-        uint64_t *room; /* bytes that are left for values; NULL: no limit */
+        uint64_t *room; /* weight that is left for values, see json_weight(); NULL: no limit */
 } Reader;
 
 /* Counts before the value is made, so that a value that is too large costs nothing. */
@@ -400,7 +402,7 @@ static int read_basic(const Reader *reader, char type, json_object **ret_value, 
                 return -EINVAL;
         }
 
-        r = take_room(reader, is_text(type) ? strlen(basic.s) + 2 : sizeof(uint64_t));
+        r = take_room(reader, JSON_WEIGHT_VALUE + (is_text(type) ? strlen(basic.s) : 0));
         if (r < 0)
                 return r;
 
@@ -419,7 +421,7 @@ static int read_marked(const Reader *reader, json_object **ret_value, char **ret
                 return read_fail(r, ret_error);
 
         length = strlen(text);
-        r = take_room(reader, length);
+        r = take_room(reader, reader->room ? json_text_weight(text, length) : 0);
         if (r < 0)
                 return r;
 
@@ -465,7 +467,7 @@ static int read_bytes(const Reader *reader, json_object **ret_value, char **ret_
         if (r < 0)
                 return read_fail(r, ret_error);
 
-        r = take_room(reader, MAX(size * BYTE_ROOM, 2));
+        r = take_room(reader, JSON_WEIGHT_ARRAY + size * BYTE_ROOM);
         if (r >= 0)
                 *ret_value = bytes_to_array(bytes, size);
         return r;
@@ -520,7 +522,9 @@ static int read_entry(const Reader *reader, json_object *object, char **ret_erro
         if (r < 0)
                 return read_fail(r, ret_error);
 
-        r = read_next(reader, &key, ret_error);
+        r = take_room(reader, JSON_WEIGHT_MEMBER - JSON_WEIGHT_VALUE);
+        if (r >= 0)
+                r = read_next(reader, &key, ret_error);
         if (r >= 0)
                 r = read_next(reader, &value, ret_error);
         if (r < 0)
@@ -559,7 +563,9 @@ static int read_container(const Reader *reader, char type, const char *contents,
 
         if (r < 0)
                 return read_fail(r, ret_error);
-        r = take_room(reader, type == SD_BUS_TYPE_VARIANT ? 0 : 2);
+        r = take_room(reader, type == SD_BUS_TYPE_VARIANT ? 0
+                              : dictionary                ? JSON_WEIGHT_OBJECT
+                                                          : JSON_WEIGHT_ARRAY);
         if (r < 0)
                 return r;
         r = read_inside(reader, type, dictionary, &value, ret_error);

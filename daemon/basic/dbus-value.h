@@ -52,14 +52,15 @@ typedef struct ValueCheck {
 /* The same, and reports all values that do not fit. Does not report a wrong signature. */
 void value_check_all(const char *signature, json_object *args, const ValueCheck *check);
 
-/* The limit for values of a message that others have sent, as counted below: larger ones would stall the main loop. */
+/* The limit for the weight of values of a message that others have sent, see basic/json-weight.h: larger ones would
+ * stall the main loop. A byte of an array counts as 9, since equal bytes share a value. */
 #define VALUE_ROOM_MAX (UINT64_C(2) << 20)
 
 /* Reads the rest of the message into an array of values; or one complete value. room: as below. */
 int value_read_all(sd_bus_message *message, uint64_t room, json_object **ret_values, char **ret_error);
 int value_read_one(sd_bus_message *message, uint64_t room, json_object **ret_value, char **ret_error);
-/* The same for a variable of a run: a structure (s) is JSON text. room: how many bytes the values may have, each number
- * 8 and other values as in JSON; decreased; NULL: no limit. -EFBIG without an error message: they have more. */
+/* The same for a variable of a run: a structure (s) is JSON text. room: the weight that the values may have; decreased;
+ * NULL: no limit. -EFBIG without an error message: they have more. */
 int value_read_variable(sd_bus_message *message, uint64_t *room, json_object **ret_value, char **ret_error);
 
 /* Does the message have a file descriptor, also inside of variants? Only so many values are visited. Moves the

@@ -11,6 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
+#include "basic/json-weight.h"
 #include "engine/machine.h"
 #include "run/run-state.h"
 
@@ -95,7 +96,7 @@ bool run_queue_has_room(const Run *run, NodeId node, json_object *signal) {
         const SignalQueue *queue = run_queue(run, node);
 
         return json_object_array_length(queue->signals) < run_queue_length(run, node) &&
-               queue->bytes + blackboard_bytes_of(signal) <= VALUE_ROOM_MAX;
+               queue->bytes + json_weight(signal) <= VALUE_ROOM_MAX;
 }
 
 bool run_queue_put(Run *run, NodeId node, json_object *signal) {
@@ -104,7 +105,7 @@ bool run_queue_put(Run *run, NodeId node, json_object *signal) {
         if (!run_queue_has_room(run, node, signal))
                 return false;
 
-        queue->bytes += blackboard_bytes_of(signal);
+        queue->bytes += json_weight(signal);
         json_object_array_add(queue->signals, json_object_get(signal));
         return true;
 }
@@ -141,7 +142,7 @@ void input_signal_taken(Run *run, NodeId node, uint64_t now) {
         run->now = now;
         json_object_object_add(memo, TAKEN, json_object_get(signal));
         run_leaf_set_memo(run_leaf(run, node), memo);
-        queue->bytes -= blackboard_bytes_of(signal);
+        queue->bytes -= json_weight(signal);
         json_object_array_del_idx(queue->signals, 0, 1);
         note(run, node, "taken", taken);
 }

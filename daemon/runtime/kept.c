@@ -25,6 +25,7 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/json-parse.h"
+#include "basic/json-weight.h"
 #include "basic/limit.h"
 #include "basic/line-file.h"
 #include "basic/log.h"
@@ -126,7 +127,7 @@ static KeptEntry *get_entry(Kept *kept, const char *key) {
 }
 
 static uint64_t bytes_of(const char *name, json_object *value) {
-        return strlen(name) + blackboard_bytes_of(value);
+        return JSON_WEIGHT_MEMBER + strlen(name) + json_weight(value);
 }
 
 static void count(Kept *kept, KeptEntry *entry, uint64_t bytes) {

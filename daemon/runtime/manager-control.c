@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "basic/excerpt.h"
+#include "basic/json-weight.h"
 #include "basic/log.h"
 #include "runtime/manager-state.h"
 
@@ -183,7 +184,7 @@ int manager_set_variables(Manager *manager, const char *id, json_object *values,
         if (r < 0 || json_object_object_length(values) == 0)
                 return r;
 
-        runs_make_room(manager->runs, run_user(run), blackboard_bytes_of(values));
+        runs_make_room(manager->runs, run_user(run), json_weight(values));
         r = run_set_values(run, values, who->text, ret_error);
         if (r < 0)
                 return r;

@@ -17,6 +17,7 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/foreach.h"
+#include "basic/json-weight.h"
 #include "basic/log.h"
 #include "basic/span.h"
 #include "record/halt-request.h"
@@ -303,7 +304,7 @@ static int check_variables(const Definition *definition, const Order *order, uin
                                 json_object_object_add(variables, key, json_object_get(value));
                 }
 
-        *ret_bytes = blackboard_bytes_of(variables);
+        *ret_bytes = json_weight(variables);
         if (*ret_bytes <= blackboard_bytes_max(definition_limits(definition)))
                 return 0;
 

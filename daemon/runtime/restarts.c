@@ -13,6 +13,7 @@
 #include "basic/cleanup.h"
 #include "basic/foreach.h"
 #include "basic/json-parse.h"
+#include "basic/json-weight.h"
 #include "basic/log.h"
 #include "basic/span.h"
 #include "runtime/restarts.h"
@@ -179,7 +180,7 @@ static void take_variables(Restart *restart, json_object *variables) {
         json_object *before = restart->variables;
 
         restart->variables = json_object_get(variables);
-        restart->bytes = variables ? blackboard_bytes_of(variables) : 0;
+        restart->bytes = variables ? json_weight(variables) : 0;
         json_object_put(before);
 }
 

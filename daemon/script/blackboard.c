@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "basic/foreach.h"
+#include "basic/json-weight.h"
 #include "script/blackboard.h"
 #include "script/secrets.h"
 
@@ -205,7 +206,7 @@ static void account(Blackboard *holder, Variable *variable, uint64_t bytes) {
 
 /* Of a secret, the real value counts. */
 static uint64_t bytes_held(json_object *value) {
-        return blackboard_bytes_of(secret_is_sealed(value) && secret_value(value) ? secret_value(value) : value);
+        return json_weight(secret_is_sealed(value) && secret_value(value) ? secret_value(value) : value);
 }
 
 int64_t blackboard_growth(const Blackboard *blackboard, const char *key, json_object *value) {

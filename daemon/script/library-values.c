@@ -11,12 +11,14 @@
 
 #include "basic/cleanup.h"
 #include "basic/json-parse.h"
+#include "basic/json-weight.h"
 #include "script/sandbox.h"
 #include "script/values.h"
 
 #define BYTES_PER_STEP 16
 #define JSON_BYTES_PER_STEP 4
 #define JSON_LENGTH_MAX (1024 * 1024u)
+#define JSON_WEIGHT_MAX (16 * 1024 * 1024u)
 
 /* The parts of a text between these separators, as a list. */
 static int split(lua_State *lua, const char *separators, bool with_empty) {
@@ -68,6 +70,9 @@ static int string_json(lua_State *lua) {
                 return push_problem(lua, "the JSON is longer than 1 MiB");
 
         budget_charge(lua, length / JSON_BYTES_PER_STEP);
+        if (json_text_weight(text, length) > JSON_WEIGHT_MAX)
+                return push_problem(lua, "the JSON has too many values");
+
         r = json_parse(text, length, JSON_NESTING_MAX, &value, &number);
         g_clear_pointer(&number, g_free);
         if (r < 0)

@@ -25,6 +25,7 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/json-parse.h"
+#include "basic/json-weight.h"
 #include "basic/log.h"
 #include "bus/buses.h"
 #include "leaves/dbus/dbus-leaf.h"
@@ -364,10 +365,16 @@ static json_object *list_of(const char *text, const char *separators, bool with_
         return list;
 }
 
-static int parse(const Output *output, bool secret, json_object **ret_value, char **ret_problem) {
+static int parse(const Output *output, const Limits *limits, bool secret, json_object **ret_value, char **ret_problem) {
         g_autofree char *number = NULL, *shown = NULL;
-        int r = json_parse(output->text->str, output->text->len, JSON_NESTING_MAX, ret_value, &number);
+        int r;
 
+        if (json_text_weight(output->text->str, output->text->len) > blackboard_bytes_max(limits)) {
+                shown = blackboard_full_text(limits);
+                *ret_problem = g_strdup_printf("its %s has too many values: %s", output->what, shown);
+                return -EFBIG;
+        }
+        r = json_parse(output->text->str, output->text->len, JSON_NESTING_MAX, ret_value, &number);
         if (r >= 0)
                 return 0;
 
@@ -415,7 +422,7 @@ static int output_to_json(const Execution *execution, const Output *output, Outp
                 return -E2BIG;
         }
         if (format == OUTPUT_JSON)
-                return parse(output, secret, ret_value, ret_problem);
+                return parse(output, blackboard_limits(execution->leaf->blackboard), secret, ret_value, ret_problem);
         if (format == OUTPUT_BYTES) {
                 *ret_value = json_object_new_array_ext((int) text->len);
                 for (size_t i = 0; i < text->len; i++)

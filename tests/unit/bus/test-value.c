@@ -11,6 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
+#include "basic/json-weight.h"
 
 /* A bus that is closed: messages can be made on it. */
 static sd_bus *bus;
@@ -397,9 +398,49 @@ static void test_too_many(void) {
 
         g_assert_cmpint(sd_bus_message_append(message, "aay", 4, 0, 0, 0, 0), >=, 0);
         message_turn_over(message);
-        g_assert_cmpint(value_read_one(message, 9, &value, &error), ==, -EFBIG);
+        g_assert_cmpint(value_read_one(message, 5 * JSON_WEIGHT_ARRAY - 1, &value, &error), ==, -EFBIG);
         g_assert_cmpint(sd_bus_message_rewind(message, true), >=, 0);
-        g_assert_cmpint(value_read_one(message, 10, &value, &error), ==, 0);
+        g_assert_cmpint(value_read_one(message, 5 * JSON_WEIGHT_ARRAY, &value, &error), ==, 0);
+}
+
+/* However small a value is, it takes its share of the memory; and a value that is the wanted one has room. */
+static void test_weight(void) {
+        static const struct {
+                const char *json;
+                uint64_t weight;
+        } cases[] = {
+                { "null", JSON_WEIGHT_VALUE },
+                { "-1.5e3", JSON_WEIGHT_VALUE },
+                { "\"ab\"", JSON_WEIGHT_VALUE + 2 },
+                { "[]", JSON_WEIGHT_ARRAY },
+                { "{}", JSON_WEIGHT_OBJECT },
+                { " [ [ ] , {} , 1 ,true, \"[,{\" ] ",
+                  2 * JSON_WEIGHT_ARRAY + JSON_WEIGHT_OBJECT + 3 * JSON_WEIGHT_VALUE + 3 },
+                { "{\"k\": [1], \"lm\": {\"\": \"x\"}}",
+                  2 * JSON_WEIGHT_OBJECT + 3 * JSON_WEIGHT_MEMBER + 3 + JSON_WEIGHT_ARRAY + 2 * JSON_WEIGHT_VALUE + 1 },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(json_object) value = parse(cases[i].json), read = NULL, args = json_object_new_array();
+                g_autoptr(sd_bus_message) message = message_new();
+                g_autofree char *error = NULL;
+
+                g_test_message("%s", cases[i].json);
+                g_assert_cmpuint(json_weight(value), ==, cases[i].weight);
+                g_assert_cmpuint(json_text_weight(cases[i].json, strlen(cases[i].json)), ==, cases[i].weight);
+                if (!value)
+                        continue;
+
+                json_object_array_add(args, json_object_get(value));
+                g_assert_cmpint(value_append(message, "v", args, &error), ==, 0);
+                message_turn_over(message);
+                g_assert_cmpint(value_read_one(message, cases[i].weight - 1, &read, &error), ==, -EFBIG);
+                g_assert_cmpint(sd_bus_message_rewind(message, true), >=, 0);
+                g_assert_cmpint(value_read_one(message, cases[i].weight, &read, &error), ==, 0);
+                g_assert_cmpuint(value_room(value), >=, cases[i].weight);
+        }
+
+        g_assert_cmpuint(json_text_weight("\"\\\"[\\\\\"", 7), ==, JSON_WEIGHT_VALUE + 3);
 }
 
 /* What is not shown is not made. */
@@ -535,6 +576,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/value/bytes", test_bytes);
         g_test_add_func("/value/too-large", test_too_large);
         g_test_add_func("/value/too-many", test_too_many);
+        g_test_add_func("/value/weight", test_weight);
         g_test_add_func("/value/text", test_text);
         g_test_add_func("/value/is", test_is);
         g_test_add_func("/value/dictionary-keys", test_dictionary_keys);

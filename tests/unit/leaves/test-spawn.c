@@ -432,6 +432,18 @@ static void test_too_long_for_a_format(void) {
                         "it succeeded, but its stdout is longer than 1048576 bytes, so it can only be kept as text");
 }
 
+/* Values that take much more memory than their text. */
+static void test_too_many_values(void) {
+        g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
+        g_autoptr(TestLeaf) leaf =
+                shell(stage, "echo '['; yes '{{},' | head -n 200000; echo '1]'",
+                      ", \"stdout\": \"o\", \"stdout_format\": \"json\", \"output_limit\": 1000000");
+
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "it succeeded, but its stdout has too many values: the variables of the run would exceed 8 MiB");
+}
+
 static void assert_no_json(LeafStage *stage, const char *command, const char *problem) {
         g_autoptr(TestLeaf) leaf = shell(stage, command, ", \"stdout\": \"o\", \"stdout_format\": \"json\"");
         g_autofree char *cause = g_strconcat("it succeeded, but ", problem, NULL);
@@ -694,6 +706,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/spawn/output-format", test_output_format);
         g_test_add_func("/spawn/output-that-is-no-json", test_output_that_is_no_json);
         g_test_add_func("/spawn/too-long-for-a-format", test_too_long_for_a_format);
+        g_test_add_func("/spawn/too-many-values", test_too_many_values);
         g_test_add_func("/spawn/too-long-arguments", test_too_long_arguments);
         g_test_add_func("/spawn/halt", test_halt);
         g_test_add_func("/spawn/halt-stubborn", test_halt_stubborn);

@@ -6,6 +6,7 @@
 #include <json-c/json_tokener.h>
 
 #include "basic/cleanup.h"
+#include "basic/json-weight.h"
 #include "script/reference.h"
 #include "script/script-status.h"
 
@@ -531,11 +532,11 @@ static void test_seen(void) {
 /* Whatever is set, unset and forgotten: what is there counts once. */
 static void test_bytes(void) {
         g_autoptr(Blackboard) outermost = blackboard_new(&limits_default);
-        g_autofree char *text = g_strnfill(blackboard_bytes_max(&limits_default) - 2, 'x');
+        g_autofree char *text = g_strnfill(blackboard_bytes_max(&limits_default) - JSON_WEIGHT_VALUE, 'x');
         json_object *whole = json_object_new_string(text);
         g_autoptr(json_object) more = json_object_new_int(1), none = json_object_new_object();
 
-        g_assert_cmpuint(blackboard_bytes_of(whole), ==, blackboard_bytes_max(&limits_default));
+        g_assert_cmpuint(json_weight(whole), ==, blackboard_bytes_max(&limits_default));
         {
                 g_autoptr(Blackboard) scope = blackboard_new_scope(outermost);
 

@@ -409,6 +409,7 @@ static void test_values_in_texts(void) {
         assert_gives("select(2, ('['):rep(101):json())", "\"the text is nested more than 100 levels deep\"");
         assert_gives("select(2, ('1e999'):json())", "\"a number does not fit into 64 bits\"");
         assert_gives("select(2, ('x'):rep(1048577):json())", "\"the JSON is longer than 1 MiB\"");
+        assert_gives("select(2, ('[' .. ('{},'):rep(100000) .. '1]'):json())", "\"the JSON has too many values\"");
 
         assert_gives("table.json({a = {1, 'x y', true}})", "\"{\\\"a\\\":[1,\\\"x y\\\",true]}\"");
         assert_gives("table.json(nil)", "\"null\"");
