@@ -369,7 +369,7 @@ static void show_manager(Daemon *daemon) {
 
         manager_observe(daemon->manager, &observer, daemon);
         daemon->notifier = notifier_new(daemon->timers, daemon->manager);
-        daemon->answers = connection_again(daemon->connection);
+        daemon->answers = connection_again(daemon->connection, false);
         connection_pace(daemon->answers, PATIENCE_USEC);
         daemon->shutdown = shutdown_new(&(ShutdownOptions){
                 .timers = daemon->timers,

@@ -444,7 +444,7 @@ static Calls *calls_get_aside(Calls *calls, const char *name) {
         log_warning("%u calls on bus '%s' that nobody waits for any more are unanswered; those to %s are sent over "
                     "another connection",
                     calls->n_given_up, calls->bus_name, name);
-        connection = connection_again(calls->connection);
+        connection = connection_again(calls->connection, true);
         g_queue_push_tail(&calls->asides, connection);
         aside = connection_calls(connection);
         aside->main = calls;
@@ -691,6 +691,7 @@ struct Connection {
         bool was_ready;  /* when that happened */
         unsigned retry_msec;
         uint64_t patience; /* see connection_pace(); 0: it is not paced */
+        bool descriptors;  /* see connection_again() */
         bool ready;        /* the bus has replied to Hello */
         bool was_stuck;    /* the previous connection, see connection_was_stuck() */
         bool warned;       /* that the bus cannot be reached */
@@ -885,6 +886,8 @@ static void connection_open(Connection *connection) {
         if (r >= 0)
                 r = sd_bus_set_bus_client(bus, true);
         if (r >= 0)
+                r = sd_bus_negotiate_fds(bus, connection->descriptors);
+        if (r >= 0)
                 r = sd_bus_add_filter(bus, NULL, on_message, connection);
         if (r < 0)
                 g_error("cannot make a bus: %s", g_strerror(-r)); /* out of memory, as with g_new() */
@@ -907,10 +910,11 @@ static void connection_open(Connection *connection) {
         g_source_attach(connection->limit, connection->context);
 }
 
-Connection *connection_new(GMainContext *context, const char *name, const char *address) {
+static Connection *connection_make(GMainContext *context, const char *name, const char *address, bool descriptors) {
         Connection *connection = g_new0(Connection, 1);
 
         connection->context = context;
+        connection->descriptors = descriptors;
         connection->name = g_strdup(name);
         connection->address = g_strdup(address);
         connection->retry_msec = RETRY_MSEC_MIN;
@@ -930,8 +934,12 @@ Connection *connection_new(GMainContext *context, const char *name, const char *
         return connection;
 }
 
-Connection *connection_again(const Connection *connection) {
-        return connection_new(connection->context, connection->name, connection->address);
+Connection *connection_new(GMainContext *context, const char *name, const char *address) {
+        return connection_make(context, name, address, true);
+}
+
+Connection *connection_again(const Connection *connection, bool descriptors) {
+        return connection_make(connection->context, connection->name, connection->address, descriptors);
 }
 
 void connection_bind(Connection *connection) {

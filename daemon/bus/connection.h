@@ -29,8 +29,9 @@ typedef struct Call Call;
 
 /* name: for messages ("system", "session", "unix:path=..."). Connects from the main loop. */
 Connection *connection_new(GMainContext *context, const char *name, const char *address);
-/* Another connection to the same bus. */
-Connection *connection_again(const Connection *connection);
+/* Another connection to the same bus. descriptors: it takes messages with file descriptors; otherwise the bus refuses
+ * them, so that calls which wait for their replies cannot hold all that btd may have. */
+Connection *connection_again(const Connection *connection, bool descriptors);
 /* All its calls hang on it, as with connection_call_bound(). */
 void connection_bind(Connection *connection);
 /* For a connection that replies to others: see bus_source_pace(). If it is closed for that reason, it reconnects. */

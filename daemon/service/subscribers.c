@@ -471,7 +471,7 @@ static void send_ping(Subscriber *subscriber) {
         Subscribers *subscribers = subscriber->subscribers;
 
         if (!subscribers->pinging)
-                subscribers->pinging = connection_again(subscribers->connection);
+                subscribers->pinging = connection_again(subscribers->connection, false);
         subscriber->pinged_at = subscriber->unread;
         subscriber->ping = connection_call_made(subscribers->pinging, subscriber->name, make_ping, on_pong, subscriber);
         subscriber->patience = g_timeout_source_new_seconds(PATIENCE_SECONDS);

@@ -286,13 +286,37 @@ static void test_id(ConnectionStage *stage) {
         g_assert_cmpuint(strlen(id), ==, 32);
 
         bus_fixture_pause(stage->bus);
-        again = connection_again(stage->connection);
+        again = connection_again(stage->connection, true);
         before = connection_bus_id(again);
         g_assert_cmpstr(before, ==, "");
         bus_fixture_resume(stage->bus);
         wait_until(connection_is_ready(again));
         after = connection_bus_id(again);
         g_assert_cmpstr(after, ==, id);
+}
+
+static int on_refused(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
+        const sd_bus_error *error = sd_bus_message_get_error(reply);
+        char **text = userdata;
+
+        *text = g_strdup(error ? error->message : "");
+        return 0;
+}
+
+/* The bus refuses them. */
+static void test_descriptors(ConnectionStage *stage) {
+        g_autoptr(Connection) again = connection_again(stage->connection, false);
+        sd_bus *bus = bus_peer_bus(stage->other);
+        g_autofree char *text = NULL;
+        const char *name;
+
+        wait_until(connection_is_ready(again));
+        g_assert_cmpint(sd_bus_get_unique_name(connection_bus(again), &name), >=, 0);
+        g_assert_cmpint(sd_bus_call_method_async(bus, NULL, name, "/", "org.example", "Take", on_refused, &text, "h", 0),
+                        >=, 0);
+        wait_until(text);
+        g_assert_nonnull(strstr(text, "descriptor"));
+        g_assert_true(connection_is_ready(again));
 }
 
 int main(int argc, char **argv) {
@@ -303,6 +327,7 @@ int main(int argc, char **argv) {
         connection_stage_add("connection", "match-survives", test_match_survives);
         connection_stage_add("connection", "listen", test_listen);
         connection_stage_add("connection", "outlived", test_outlived);
+        connection_stage_add("connection", "descriptors", test_descriptors);
         connection_stage_add("connection", "id", test_id);
         connection_stage_add("connection", "idle", test_idle);
         connection_stage_add("connection", "paced", test_paced);
