@@ -54,7 +54,7 @@ static void log_finished(const Run *run) {
                 log_message(LOG_WARNING, &subject, "unfinished after %s: %s", took, run_cause(run));
                 break;
         case STATUS_ERROR:
-                log_message(LOG_ERR, &subject, "the tree is broken: %s", run_cause(run));
+                log_message(LOG_ERR, &subject, "ended with an error after %s: %s", took, run_cause(run));
                 break;
         default:
                 log_message(LOG_NOTICE, &subject, "%s after %s: %s", status_to_string(run_status(run)), took,
