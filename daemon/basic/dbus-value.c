@@ -563,9 +563,7 @@ static int read_container(const Reader *reader, char type, const char *contents,
 
         if (r < 0)
                 return read_fail(r, ret_error);
-        r = take_room(reader, type == SD_BUS_TYPE_VARIANT ? 0
-                              : dictionary                ? JSON_WEIGHT_OBJECT
-                                                          : JSON_WEIGHT_ARRAY);
+        r = take_room(reader, type == SD_BUS_TYPE_VARIANT ? 0 : dictionary ? JSON_WEIGHT_OBJECT : JSON_WEIGHT_ARRAY);
         if (r < 0)
                 return r;
         r = read_inside(reader, type, dictionary, &value, ret_error);

@@ -21,8 +21,8 @@ uint64_t json_weight(json_object *value) {
                 return weight;
         case json_type_object:
                 weight = JSON_WEIGHT_OBJECT;
-                json_object_object_foreach(value, key, member)
-                        weight += JSON_WEIGHT_MEMBER + strlen(key) + json_weight(member);
+                json_object_object_foreach(value, key, member) weight +=
+                        JSON_WEIGHT_MEMBER + strlen(key) + json_weight(member);
                 return weight;
         default:
                 return JSON_WEIGHT_VALUE;

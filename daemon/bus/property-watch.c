@@ -224,8 +224,7 @@ static void on_late(void *userdata) {
 
 static void property_limit(Property *property) {
         if (!property->limit)
-                property->limit =
-                        timer_new(property->interface->all->timers, PROPERTY_ANSWER_USEC, on_late, property);
+                property->limit = timer_new(property->interface->all->timers, PROPERTY_ANSWER_USEC, on_late, property);
 }
 
 static void property_get(Property *property);

@@ -312,8 +312,9 @@ static void test_descriptors(ConnectionStage *stage) {
 
         wait_until(connection_is_ready(again));
         g_assert_cmpint(sd_bus_get_unique_name(connection_bus(again), &name), >=, 0);
-        g_assert_cmpint(sd_bus_call_method_async(bus, NULL, name, "/", "org.example", "Take", on_refused, &text, "h", 0),
-                        >=, 0);
+        g_assert_cmpint(
+                sd_bus_call_method_async(bus, NULL, name, "/", "org.example", "Take", on_refused, &text, "h", 0), >=,
+                0);
         wait_until(text);
         g_assert_nonnull(strstr(text, "descriptor"));
         g_assert_true(connection_is_ready(again));

@@ -435,13 +435,13 @@ static void test_too_long_for_a_format(void) {
 /* Values that take much more memory than their text. */
 static void test_too_many_values(void) {
         g_autoptr(LeafStage) stage = leaf_stage_new(NULL);
-        g_autoptr(TestLeaf) leaf =
-                shell(stage, "echo '['; yes '{{},' | head -n 200000; echo '1]'",
-                      ", \"stdout\": \"o\", \"stdout_format\": \"json\", \"output_limit\": 1000000");
+        g_autoptr(TestLeaf) leaf = shell(stage, "echo '['; yes '{{},' | head -n 200000; echo '1]'",
+                                         ", \"stdout\": \"o\", \"stdout_format\": \"json\", \"output_limit\": 1000000");
 
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
-        g_assert_cmpstr(leaf->cause, ==,
-                        "it succeeded, but its stdout has too many values: the variables of the run would exceed 8 MiB");
+        g_assert_cmpstr(
+                leaf->cause, ==,
+                "it succeeded, but its stdout has too many values: the variables of the run would exceed 8 MiB");
 }
 
 static void assert_no_json(LeafStage *stage, const char *command, const char *problem) {
