@@ -337,9 +337,11 @@ static int take_room(const Reader *reader, uint64_t bytes) {
         return 0;
 }
 
-/* sd-bus has already checked the message, and limits its nesting. */
+/* sd-bus has already checked the message, and limits its nesting. But it refuses more characters than a bus. */
 static int read_fail(int r, char **ret_error) {
-        *ret_error = g_strdup_printf("cannot be read: %s", g_strerror(-r));
+        *ret_error = r == -EBADMSG ? g_strdup("it has a text with a character that Unicode does not assign, such as "
+                                              "U+FFFE")
+                                   : g_strdup_printf("cannot be read: %s", g_strerror(-r));
         return r;
 }
 

@@ -362,7 +362,7 @@ static int append_file(Answer *answer, sd_bus_error *ret_error) {
 }
 
 static int method_get_file(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .instead = "the file itself", .begin = begin, .append = append_file };
+        static const AnswerKind kind = { .instead = "LuaPaths", .begin = begin, .append = append_file };
 
         return published_answer(userdata, message, &kind, ret_error);
 }

@@ -497,6 +497,20 @@ static void test_is(void) {
         }
 }
 
+/* sd-bus does not read it, a bus passes it on. */
+static void test_noncharacter(void) {
+        g_autoptr(sd_bus_message) message = message_new();
+        g_autoptr(json_object) values = NULL;
+        g_autofree char *error = NULL;
+        char *space;
+
+        g_assert_cmpint(sd_bus_message_append_string_space(message, 3, &space), >=, 0);
+        memcpy(space, "\xef\xbf\xbe", 3);
+        message_turn_over(message);
+        g_assert_cmpint(value_read_all(message, VALUE_ROOM_MAX, &values, &error), ==, -EBADMSG);
+        g_assert_cmpstr(error, ==, "it has a text with a character that Unicode does not assign, such as U+FFFE");
+}
+
 static void test_file_descriptor(void) {
         g_autoptr(sd_bus_message) message = message_new();
         g_autoptr(json_object) values = NULL;
@@ -577,6 +591,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/value/too-large", test_too_large);
         g_test_add_func("/value/too-many", test_too_many);
         g_test_add_func("/value/weight", test_weight);
+        g_test_add_func("/value/noncharacter", test_noncharacter);
         g_test_add_func("/value/text", test_text);
         g_test_add_func("/value/is", test_is);
         g_test_add_func("/value/dictionary-keys", test_dictionary_keys);
