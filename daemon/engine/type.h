@@ -228,11 +228,18 @@ extern const char *const inhibit_mode_names[];
 /* The copies of the child of a ForEach whose concurrency is a reference. */
 #define FOR_EACH_LATE_COPIES 64u
 
+/* The outcome of an element that can decide that of a ForEach. */
+typedef enum Until {
+        UNTIL_FAILURE,
+        UNTIL_SUCCESS,
+} Until;
+
 typedef struct ForEachParams {
         struct json_object *items; /* may be a reference, see definition_params() */
         const char *as, *index;    /* the variables of each instance; index may be NULL */
         const char *label;         /* with references to variables of an instance, or NULL */
         int64_t concurrency, max_failures;
+        int until;
         bool run_all;
 } ForEachParams;
 

@@ -264,12 +264,13 @@ Cause *reason_of_all_elements(const Machine *machine, NodeId for_each, const Cau
         return cause;
 }
 
-Cause *reason_of_failed_elements(const Machine *machine, NodeId for_each) {
+Cause *reason_of_failed_elements(const Machine *machine, NodeId for_each, const Cause *failures) {
         g_autofree char *text = NULL;
         uint32_t n, failed;
 
         machine_elements(machine, for_each, &n, &failed);
-        text = g_strdup_printf("%" PRIu32 " of %" PRIu32 " elements failed", failed, n);
+        text = g_strdup_printf("%" PRIu32 " of %" PRIu32 " elements failed%s%s", failed, n, failures ? ": " : "",
+                               failures ? failures->text : "");
         return cause_new(CAUSE_THRESHOLD,
                          facts_new("elements", json_object_new_int64(n), "failed", json_object_new_int64(failed), NULL),
                          text);

@@ -60,7 +60,7 @@ Cause *reason_of_failures(const Tree *tree, const Cause *before, const char *ele
 /* It has failed because of these elements. */
 Cause *reason_of_all_elements(const Machine *machine, NodeId for_each, const Cause *failures);
 /* A ForEach has succeeded, although elements have failed. */
-Cause *reason_of_failed_elements(const Machine *machine, NodeId for_each);
+Cause *reason_of_failed_elements(const Machine *machine, NodeId for_each, const Cause *failures);
 
 /* The time limit of the node has passed. limit: in microseconds; offset: of the parameter's field; waited
  * as above. */

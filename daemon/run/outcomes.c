@@ -37,23 +37,34 @@ static uint32_t failed_elements(const Run *run, NodeId node) {
         return failed;
 }
 
-/* Does the node run for all elements, whichever fail? */
-static bool runs_all(const Run *run, NodeId node) {
+/* Does the node run for other elements, whichever fail, so that its cause names all that failed? */
+static bool names_all(const Run *run, NodeId node) {
         const Node *n = &definition_tree(run->definition)->nodes[node];
+        const ForEachParams *params = n->params;
 
-        return n->type->flags & TYPE_FOR_EACH && ((const ForEachParams *) n->params)->run_all;
+        return n->type->flags & TYPE_FOR_EACH && (params->run_all || params->until == UNTIL_SUCCESS);
 }
 
-/* NULL: the failure does not come from the child of a ForEach. */
+/* NULL: the failure does not come from the child of a ForEach, or from its empty list. */
 static Cause *element_cause(Run *run, NodeId node, Status status) {
         bool for_each = definition_tree(run->definition)->nodes[node].type->flags & TYPE_FOR_EACH;
-        NodeId child = for_each && status == STATUS_FAILURE ? node_history_last_failed(run->history, node) : NODE_NONE;
-        const Cause *failures = runs_all(run, node) ? causes_get(&run->forced, node) : NULL;
+        const Cause *failures = names_all(run, node) ? causes_get(&run->forced, node) : NULL;
+        uint32_t elements, failed;
+        NodeId child;
         Cause *cause;
 
+        if (!for_each || status != STATUS_FAILURE)
+                return NULL;
+
+        machine_elements(run->machine, node, &elements, &failed);
+        /* Only one with UNTIL_SUCCESS fails then. */
+        if (elements == 0)
+                return cause_new(CAUSE_ALL_FAILED, NULL, "the list has no elements");
         /* The child may have succeeded with other elements since. A run record that btd did not write may lack it. */
-        if (status == STATUS_FAILURE && failures && failed_elements(run, node) > 0)
+        if (failures && failed > 0)
                 return reason_of_all_elements(run->machine, node, failures);
+
+        child = node_history_last_failed(run->history, node);
         if (child == NODE_NONE)
                 return NULL;
 
@@ -69,7 +80,8 @@ static Cause *own_cause(Run *run, NodeId node, Status status, Reason reason, Cau
         switch (reason) {
         case REASON_NONE:
                 if (status == STATUS_SUCCESS && !leaf_cause)
-                        return reason_of_failed_elements(run->machine, node);
+                        return reason_of_failed_elements(run->machine, node,
+                                                         names_all(run, node) ? causes_get(&run->forced, node) : NULL);
                 if (leaf_cause)
                         return cause_ref(leaf_cause);
                 if (run->refused != node)
@@ -216,7 +228,7 @@ static void gather_failure(Run *run, NodeId node) {
         const Tree *tree = definition_tree(run->definition);
         NodeId parent = tree->nodes[node].parent;
 
-        if (parent == NODE_NONE || !runs_all(run, parent) || machine_node_held(run->machine, parent) ||
+        if (parent == NODE_NONE || !names_all(run, parent) || machine_node_held(run->machine, parent) ||
             tree->nodes[node].flags & NODE_MAY_FAIL || node_history_status(run->history, node) != STATUS_FAILURE)
                 return;
 

@@ -146,18 +146,28 @@ static bool too_many_failed(const ForEachParams *params, const NodeState *state)
         return params->max_failures >= 0 && state->failed > params->max_failures;
 }
 
-/* FAILURE: too many elements have failed, and the others need not run. */
+/* The outcome of the ForEach, if this one of an element decides it, so that the others need not run; else IDLE. */
 static Status count(Machine *machine, NodeId node, Status status) {
         NodeState *state = node_state(machine, node);
         const ForEachParams *params = node_params(machine, node);
 
         state->failed += status == STATUS_FAILURE;
-        return status == STATUS_FAILURE && !params->run_all && too_many_failed(params, state) ? STATUS_FAILURE
-                                                                                              : STATUS_SUCCESS;
+        if (params->until == UNTIL_SUCCESS)
+                return status == STATUS_SUCCESS ? status : STATUS_IDLE;
+
+        return status == STATUS_FAILURE && !params->run_all && too_many_failed(params, state) ? status : STATUS_IDLE;
 }
 
-/* RUNNING, FAILURE or ERROR; SUCCESS: no element is left for the child. If an element takes no time, the next one waits
- * for the next tick. */
+/* The outcome when the child has run for all elements. With UNTIL_SUCCESS, each was skipped or has failed. */
+static Status outcome_of_all(const ForEachParams *params, const NodeState *state) {
+        if (params->until == UNTIL_SUCCESS)
+                return state->failed > 0 || state->elements == 0 ? STATUS_FAILURE : STATUS_SKIPPED;
+
+        return params->run_all && too_many_failed(params, state) ? STATUS_FAILURE : STATUS_SUCCESS;
+}
+
+/* The outcome or ERROR of the ForEach, or RUNNING; IDLE: no element is left for the child. If an element takes no time,
+ * the next one waits for the next tick. */
 static Status visit(Machine *machine, NodeId node, NodeId child, bool *yields) {
         NodeState *state = node_state(machine, node);
 
@@ -171,8 +181,9 @@ static Status visit(Machine *machine, NodeId node, NodeId child, bool *yields) {
                 status = child_tick(machine, child);
                 if (!status_is_outcome(status))
                         return status;
-                if (count(machine, node, status) == STATUS_FAILURE)
-                        return STATUS_FAILURE;
+                status = count(machine, node, status);
+                if (status != STATUS_IDLE)
+                        return status;
 
                 if (in_one_go && elements_left(state)) {
                         node_visit_always(machine, child);
@@ -182,7 +193,7 @@ static Status visit(Machine *machine, NodeId node, NodeId child, bool *yields) {
         }
 
         index_set_remove_range(&machine->marked, child, machine->nodes[child].end);
-        return STATUS_SUCCESS;
+        return STATUS_IDLE;
 }
 
 static bool is_any_running(Machine *machine, NodeId node) {
@@ -213,14 +224,16 @@ static Status visit_all(Machine *machine, NodeId node, bool all) {
              child = child_next(machine, node, machine->nodes[child].end, all)) {
                 Status status = visit(machine, node, child, &yields);
 
-                if (status == STATUS_FAILURE || status == STATUS_ERROR)
+                if (status != STATUS_IDLE && status != STATUS_RUNNING)
                         return status;
         }
 
         if (yields)
                 return node_yield(machine, node, false);
 
-        return elements_left(state) || is_any_running(machine, node) ? STATUS_RUNNING : STATUS_SUCCESS;
+        return elements_left(state) || is_any_running(machine, node)
+                       ? STATUS_RUNNING
+                       : outcome_of_all(node_params(machine, node), state);
 }
 
 static Status for_each_tick(Machine *machine, NodeId node) {
@@ -238,8 +251,6 @@ static Status for_each_tick(Machine *machine, NodeId node) {
         }
 
         status = visit_all(machine, node, fresh || machine->full);
-        if (status == STATUS_SUCCESS && params->run_all && too_many_failed(params, state))
-                status = STATUS_FAILURE;
         if (status_is_outcome(status)) {
                 node_reset_children(machine, node);
                 if (status == STATUS_FAILURE && params->max_failures > 0)
@@ -257,6 +268,23 @@ static char *for_each_misfit(const Node *nodes, NodeId node, const void *params)
                                          concurrency, nodes[node].n_children)
                        : NULL;
 }
+
+static unsigned for_each_never(const Node *nodes, NodeId node) {
+        const ForEachParams *params = nodes[node].params;
+
+        return params->until == UNTIL_SUCCESS ? outcomes_of_child(nodes, node) & TYPE_NEVER_SUCCEEDS : 0;
+}
+
+static void for_each_check(const Tree *tree, NodeId node, Findings *findings) {
+        const ForEachParams *params = tree->nodes[node].params;
+
+        if (params->until == UNTIL_SUCCESS && tree->nodes[node].n_children == 1 &&
+            outcomes_of_child(tree->nodes, node) & TYPE_NEVER_FAILS)
+                findings_trap(findings, "until", "'%s' can never fail, so it runs for the first element only",
+                              tree_node_name(tree, node + 1));
+}
+
+static const char *const until_names[] = { [UNTIL_FAILURE] = "failure", [UNTIL_SUCCESS] = "success", NULL };
 
 static const Param any_item = { .name = "", .kind = PARAM_JSON };
 
@@ -295,6 +323,13 @@ static const Param for_each_params[] = {
           .min = 1,
           .max = 1000,
           .doc = "The maximum number of elements at the same time; if a variable sets it, at most 64" },
+        { .name = "until",
+          .kind = PARAM_ENUM,
+          .offset = offsetof(ForEachParams, until),
+          .fallback = "\"failure\"",
+          .values = until_names,
+          .doc = "\"success\": it succeeds as soon as the child has succeeded for one element, and fails when it has "
+                 "failed for all, as a Fallback does" },
         { .name = "max_failures",
           .kind = PARAM_INT,
           .offset = offsetof(ForEachParams, max_failures),
@@ -312,17 +347,32 @@ static const Param for_each_params[] = {
         {},
 };
 
+static const ParamRule for_each_rules[] = {
+        { RULE_NOT_WITH,
+          { "max_failures", "until" },
+          .word = "success",
+          .why = "it fails only when all elements have failed" },
+        { RULE_NOT_WITH, { "run_all", "until" }, .word = "success", .why = "it ends when an element has succeeded" },
+        {},
+};
+
 const NodeType for_each_type = {
         .name = "ForEach",
         .class = NODE_DECORATOR,
         .flags = TYPE_FOR_EACH | TYPE_REPEATS,
         .params = for_each_params,
         .params_size = sizeof(ForEachParams),
+        .rules = for_each_rules,
         .summary = "Runs its child once for each element of a list, for several at the same time",
         .doc = "SUCCESS when the child has run for all elements, or if the list is empty. A skipped element counts as "
                "a success. FAILURE if items is not a list, or as soon as more than max_failures elements have failed: "
                "elements that run are halted, and no others start. With run_all, the child runs for all elements "
-               "first.",
+               "first.\n\nWith until \"success\", SUCCESS as soon as one element has succeeded: elements that run are "
+               "halted, and no others start. FAILURE when all have failed, or if the list is empty. A skipped element "
+               "is "
+               "passed over; SKIPPED when all were skipped.",
         .tick = for_each_tick,
+        .never = for_each_never,
+        .check = for_each_check,
         .misfit = for_each_misfit,
 };

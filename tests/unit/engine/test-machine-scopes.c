@@ -79,6 +79,24 @@ static void test_for_each_max_failures(void) {
              { "a failure", "give a 1, start a", STATUS_RUNNING }, { "a success", "", STATUS_SUCCESS });
 }
 
+static void test_for_each_until_success(void) {
+        PLAY("ForEach{until=1}(a)", { "ForEach elements 3, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "a failure", "give a 1, start a", STATUS_RUNNING }, { "a success", "", STATUS_SUCCESS });
+        PLAY("ForEach{until=1}(a)", { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "a failure", "give a 1, start a", STATUS_RUNNING }, { "a failure", "", STATUS_FAILURE });
+        PLAY("ForEach{until=1}(a)", { "ForEach elements 0, start", "list ForEach", STATUS_FAILURE });
+        PLAY("ForEach{until=1}(a)", { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "a skipped", "give a 1, start a", STATUS_RUNNING }, { "a failure", "", STATUS_FAILURE });
+        PLAY("ForEach{until=1}(a)", { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "a skipped", "give a 1, start a", STATUS_RUNNING }, { "a skipped", "", STATUS_SKIPPED });
+        PLAY("ForEach{until=1}(a, b!)",
+             { "ForEach elements 3, start", "list ForEach, give a 0, start a, give b 1, start b", STATUS_RUNNING },
+             { "a failure", "give a 2, start a", STATUS_RUNNING }, { "a success", "halt b", STATUS_RUNNING },
+             { "b failure", "", STATUS_SUCCESS });
+        PLAY("ForEach{until=1}(a-)", { "ForEach elements 2, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
+             { "nothing", "give a 1, start a", STATUS_FAILURE });
+}
+
 /* An element that takes no time lets others go first. */
 static void test_for_each_quick(void) {
         PLAY("ForEach(a+)", { "ForEach elements 3, start", "list ForEach, give a 0, start a", STATUS_RUNNING },
@@ -113,6 +131,7 @@ int main(int argc, char *argv[]) {
         g_test_add_func("/scopes/for-each", test_for_each);
         g_test_add_func("/scopes/for-each-at-once", test_for_each_at_once);
         g_test_add_func("/scopes/for-each-max-failures", test_for_each_max_failures);
+        g_test_add_func("/scopes/for-each-until-success", test_for_each_until_success);
         g_test_add_func("/scopes/for-each-quick", test_for_each_quick);
         g_test_add_func("/scopes/for-each-again", test_for_each_again);
         g_test_add_func("/scopes/for-each-error", test_for_each_error);

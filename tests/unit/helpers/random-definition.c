@@ -157,11 +157,27 @@ static void add_param(Growth *growth, const Param *param, unsigned n_children) {
         }
 }
 
+/* The text ends with the parameters of the node so far. */
+static bool is_excluded(const Growth *growth, const NodeType *type, const Param *param) {
+        const char *node = g_strrstr(growth->text->str, "{ \"type\"");
+
+        for (const ParamRule *rule = type->rules; rule && rule->kind; rule++) {
+                g_autofree char *given = g_strdup_printf("\"%s\": \"%s\"", rule->params[1], rule->word);
+
+                if (rule->kind == RULE_NOT_WITH && g_str_equal(rule->params[0], param->name) && strstr(node, given))
+                        return true;
+        }
+
+        return false;
+}
+
 /* Of a Switch's two ways to say what it is over one, and nothing that needs more than a word. */
 static bool wants_param(Growth *growth, const NodeType *type, const Param *param) {
         if (param->required || g_str_equal(param->name, "period") || g_str_equal(param->name, "variable"))
                 return true;
         if (param->kind == PARAM_INT && g_str_equal(param->name, "queue"))
+                return false;
+        if (is_excluded(growth, type, param))
                 return false;
         if (g_str_equal(param->name, "hz") || g_str_equal(param->name, "of") || g_str_equal(param->name, "backoff"))
                 return false;
