@@ -78,6 +78,21 @@ static const Param unit_restart_params[] = {
         {},
 };
 
+static const Param unit_reload_params[] = {
+        UNIT_PARAM,
+        MODE_PARAM,
+        {
+                .name = "if_active",
+                .kind = PARAM_BOOL,
+                .offset = offsetof(UnitJobParams, if_active),
+                .fallback = "false",
+                .doc = "Only reload a unit that is active; else do nothing and succeed",
+        },
+        TIMEOUT_PARAM,
+        BUS_PARAM,
+        {},
+};
+
 /* Another machine does not go down with this one. */
 static void unit_job_check(const Tree *tree, NodeId node, Findings *findings) {
         const UnitJobParams *params = tree->nodes[node].params;
@@ -130,9 +145,10 @@ const NodeType restart_unit_type =
                       START_HALTING, START_RECOVERY);
 
 const NodeType reload_unit_type = UNIT_JOB_TYPE(
-        "ReloadUnit", unit_job_params,
+        "ReloadUnit", unit_reload_params,
         "Makes a running systemd unit read its configuration again, and waits until it has",
-        "Fails when the unit is not running, cannot reload, or ends within 100ms after the reload.",
+        "Fails when the unit is not running, cannot reload, or ends within 100ms after the reload. With if_active, "
+        "SUCCESS if the unit is not active; the status says so.",
         "A job that has not begun is cancelled, unless others need it. The halt does not wait for a reload that has "
         "begun; the reload continues.",
         "No job is requested twice: btd asks systemd what happened meanwhile.");

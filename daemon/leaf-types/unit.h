@@ -15,7 +15,7 @@ typedef struct UnitJobParams {
         const char *unit;
         int mode;
         bool wait_for_restarts, reset_failed; /* only of StartUnit and RestartUnit */
-        bool if_active;                       /* only of RestartUnit */
+        bool if_active;                       /* only of RestartUnit and ReloadUnit */
         uint64_t timeout;
         const char *bus;
 } UnitJobParams;

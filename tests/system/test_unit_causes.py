@@ -34,6 +34,15 @@ START = {
     "exits.service": (
         service("Type=oneshot", "ExecStart=" + sh("exit 3")),
         "failed: its main process exited with status 3"),
+    "speaks.service": (
+        service("Type=oneshot", "ExecStart=" + sh("echo one; echo two; echo no picture >&2; echo no camera >&2; exit 3")),
+        "failed: its main process exited with status 3: two; no picture; no camera"),
+    "speaks-and-ends.service": (
+        service("Type=exec", "ExecStart=" + sh("echo nothing to do")),
+        "was started, but now it is inactive (dead): its main process exited with status 0: nothing to do"),
+    "speaks-before.service": (
+        service("Type=exec", "ExecStartPre=" + sh("echo no lens >&2; exit 2"), HANGS),
+        "failed: its ExecStartPre= command /bin/sh exited with status 2: no lens"),
     "signalled.service": (
         service("Type=oneshot", "ExecStart=" + sh("kill -KILL $$$$")),
         "failed: its main process was killed by SIGKILL (result 'signal')"),

@@ -803,6 +803,19 @@ def test_restart_of_an_active_unit_only(machine):
     assert outcome[0] == "failure" and "nowhere.service" in outcome[1]
 
 
+def test_reload_of_an_active_unit_only(machine):
+    machine.unit("reads.service", "[Service]\nExecStart=/bin/sleep infinity\nExecReload=/bin/false\n")
+    machine.load("reread", {"type": "ReloadUnit", "name": "Read", "unit": "reads.service", "if_active": True})
+    _, path = machine.client.start("reread")
+    assert machine.client.finish(path) == ("success", "")
+    assert machine.client.nodes(path)["Read"]["detail"] == "reads.service was not reloaded, because it is inactive"
+
+    machine.check("systemctl", "start", "reads.service")
+    _, path = machine.client.start("reread")
+    status, cause = machine.client.finish(path)
+    assert status == "failure" and cause.startswith("Read: reads.service was not reloaded: its ExecReload= command /bin/false")
+
+
 def test_reset_failed(machine):
     """A unit that systemd has started too often is started again."""
     machine.unit("often.service", "[Unit]\nStartLimitBurst=1\nStartLimitIntervalSec=1h\n[Service]\nType=oneshot\nExecStart=/bin/true\n")

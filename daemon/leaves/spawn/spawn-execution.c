@@ -29,9 +29,9 @@
 #include "basic/log.h"
 #include "bus/buses.h"
 #include "leaves/dbus/dbus-leaf.h"
+#include "leaves/log-tail.h"
 #include "leaves/path/path-watch.h"
 #include "leaves/spawn/fd-watch.h"
-#include "leaves/spawn/log-tail.h"
 #include "leaves/spawn/spawn-child.h"
 #include "leaves/spawn/spawn-execution.h"
 #include "leaves/spawn/spawn-unit.h"
@@ -42,8 +42,7 @@
 #define READ_SIZE (16 * 1024u)
 #define BLOCK_SIZE 4096u
 
-/* Lines of standard error in a cause. A longer line than this goes to the journal in pieces. */
-#define LINES_QUOTED 3u
+/* A longer line goes to the journal in pieces. */
 #define LINE_LENGTH_MAX (16 * 1024u)
 
 /* The main loop takes an output apart that becomes a list or a JSON value, so it must not be long. */
@@ -122,31 +121,6 @@ static void output_tell_exceeded(Output *output) {
                     output->what, output->limit);
 }
 
-/* Secrets are hidden before the text is cut, and only a whole secret can be found. */
-static size_t tail_room(Leaf *leaf) {
-        return CAUSE_TEXT_MAX + leaf_secret_length(leaf);
-}
-
-/* The last lines of the text, as one text without secrets: "no such file; exiting now". NULL: there are none. To be
- * freed. cut: the text has no beginning, so a part of a secret can be there. */
-static char *quote_last_lines(Leaf *leaf, const char *text, size_t length, bool cut) {
-        g_autofree char *valid = g_utf8_make_valid(text, (gssize) length), *hidden = leaf_hide_secrets(leaf, valid);
-        const char *from = hidden ?: valid, *lines[LINES_QUOTED + 1] = {};
-        g_auto(GStrv) all = NULL;
-        unsigned n = LINES_QUOTED;
-
-        if (cut)
-                from += MIN(leaf_secret_length(leaf), strlen(from));
-        all = g_strsplit_set(from, "\r\n", -1);
-        for (unsigned i = g_strv_length(all); i > 0 && n > 0; i--) {
-                g_strdelimit(g_strchomp(all[i - 1]), "\t", ' ');
-                if (*all[i - 1])
-                        lines[--n] = all[i - 1];
-        }
-
-        return lines[n] ? g_strjoinv("; ", (char **) lines + n) : NULL;
-}
-
 static void output_pass_line(Output *output) {
         g_autofree char *valid = NULL, *hidden = NULL;
 
@@ -159,7 +133,7 @@ static void output_pass_line(Output *output) {
 }
 
 static void output_keep(Output *output, const char *data, size_t length) {
-        size_t room = tail_room(output->leaf);
+        size_t room = log_tail_room(output->leaf);
 
         for (size_t i = 0; output->identifier && i < length; i++) {
                 if (data[i] != '\n')
@@ -508,9 +482,8 @@ static char *set_output(Execution *execution, const char *key, Output *output, O
                                output->what, output->limit);
 }
 
-static void on_tail_read(const char *text, bool cut, void *userdata) {
+static void on_tail_read(const char *words, void *userdata) {
         Execution *execution = userdata;
-        g_autofree char *words = text ? quote_last_lines(execution->leaf, text, strlen(text), cut) : NULL;
 
         set_cause(execution, &execution->end, words);
         execution->ended(execution->leaf, STATUS_FAILURE);
@@ -526,13 +499,12 @@ static void fail(Execution *execution, const SpawnEnd *end) {
                 execution->end.result = g_strdup(end->result);
                 execution->end.unit = g_strdup(end->unit);
                 execution->end.invocation_id = g_strdup(end->invocation_id);
-                execution->tail = log_tail_new(services->journal_readers, services->timers, end->unit,
-                                               end->invocation_id, tail_room(execution->leaf), on_tail_read, execution);
+                execution->tail = log_tail_new(execution->leaf, end->unit, end->invocation_id, on_tail_read, execution);
                 return;
         }
 
         if (error)
-                words = quote_last_lines(execution->leaf, error->tail->str, error->tail->len, error->tail_cut);
+                words = log_tail_quote(execution->leaf, error->tail->str, error->tail->len, error->tail_cut);
         set_cause(execution, end, words);
         execution->ended(execution->leaf, STATUS_FAILURE);
 }

@@ -298,6 +298,11 @@ static char *starters_describe(const UnitFacts *facts) {
                            " can start it again", NULL);
 }
 
+/* ": no such file": what the unit has said before it failed or ended. */
+static char *words_describe(const UnitFacts *facts) {
+        return facts->words ? g_strconcat(": ", facts->words, NULL) : g_strdup("");
+}
+
 /* ": its main process exited with status 0": why a unit that has not failed is down. NULL: it is not known. */
 static char *end_describe(const UnitFacts *facts) {
         bool ended = facts->exec_main_code != 0 && facts->exec_main_exited >= facts->left_inactive;
@@ -317,7 +322,8 @@ static char *end_describe(const UnitFacts *facts) {
 /* The job is done, but the unit is not in the requested state. */
 static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts *facts) {
         g_autofree char *result = unit_result_describe(facts, verb == UNIT_STOP), *state = unit_facts_describe(facts),
-                        *restarts = restarts_describe(facts), *starters = starters_describe(facts), *reason = NULL;
+                        *restarts = restarts_describe(facts), *starters = starters_describe(facts),
+                        *words = words_describe(facts), *reason = NULL;
         bool starts = verb == UNIT_START || verb == UNIT_RESTART;
 
         if (verb == UNIT_STOP) {
@@ -336,15 +342,16 @@ static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts 
         if (facts->ended_since)
                 return g_strdup_printf("%s was %s, but it has ended since%s", unit, verbs[verb].past, restarts);
         if (result)
-                return g_strdup_printf("%s failed: %s%s", unit, result, restarts);
+                return g_strdup_printf("%s failed: %s%s%s", unit, result, words, restarts);
 
         reason = conflict_describe(facts, ": ") ?: end_describe(facts);
-        return g_strdup_printf("%s was %s, but now it is %s%s%s", unit, verbs[verb].past, state, reason ?: "",
+        return g_strdup_printf("%s was %s, but now it is %s%s%s%s", unit, verbs[verb].past, state, reason ?: "", words,
                                restarts);
 }
 
 static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *facts) {
-        g_autofree char *result = unit_result_describe(facts, verb == UNIT_STOP), *restarts = restarts_describe(facts);
+        g_autofree char *result = unit_result_describe(facts, verb == UNIT_STOP), *restarts = restarts_describe(facts),
+                        *words = words_describe(facts);
 
         if (verb == UNIT_RELOAD) {
                 UnitCommand command;
@@ -362,7 +369,7 @@ static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *f
         if (result && verb == UNIT_STOP)
                 return g_strdup_printf("%s was not stopped: %s", unit, result);
         if (result)
-                return g_strdup_printf("%s failed: %s%s", unit, result, restarts);
+                return g_strdup_printf("%s failed: %s%s%s", unit, result, words, restarts);
 
         return g_strdup_printf("%s was not %s: %s (result 'failed')%s", unit, verbs[verb].past,
                                unit_fact_is(facts->load_state, "masked")      ? "it is masked"

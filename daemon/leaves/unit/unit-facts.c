@@ -335,6 +335,7 @@ void unit_facts_clear(UnitFacts *facts) {
         g_free(facts->failed_required);
         g_free(facts->required_reason);
         g_free(facts->conflicting);
+        g_free(facts->words);
         g_strfreev(facts->starters);
         g_clear_pointer(&facts->commands.ended, g_array_unref);
         *facts = (UnitFacts){};

@@ -36,9 +36,9 @@ typedef struct UnitFacts {
         char *type;            /* of a service: "simple", "oneshot", ... */
         char *unmet_condition; /* "ConditionPathExists=/x": what kept it from being started the last time */
         char *unmet_assert;
-        /* These three are no properties: a unit that it requires, which kept it from being started, with the reason,
-         * and one that conflicts with it and was started. */
-        char *failed_required, *required_reason, *conflicting;
+        /* These four are no properties: a unit that it requires, which kept it from being started, with the reason,
+         * one that conflicts with it and was started, and what its processes have written last. */
+        char *failed_required, *required_reason, *conflicting, *words;
         char **starters;         /* the active units that start it when it is stopped; not a property */
         bool activatable;        /* a call to its bus_name starts it; not a property */
         bool ended_since;        /* it was up after the job, has ended, and was started again; not a property */

@@ -14,9 +14,11 @@
 
 #include "basic/cleanup.h"
 #include "leaf-types/leaf-types.h"
+#include "leaf-types/unit-names.h"
 #include "leaf-types/unit.h"
 #include "leaves/dbus/dbus-leaf.h"
 #include "leaves/kinds.h"
+#include "leaves/log-tail.h"
 #include "leaves/unit/systemd-job.h"
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-cause.h"
@@ -54,6 +56,7 @@ typedef struct UnitJob {
         Call *details;       /* why the job failed */
         UnitWatch *restarts; /* systemd starts it again, and the leaf waits for that */
         UnitSearch *search;  /* of another unit that is the reason */
+        LogTail *tail;       /* the last lines of the unit, which has failed */
         UnitFacts facts;
 } UnitJob;
 
@@ -68,11 +71,34 @@ static bool unit_job_is_of_user(const Leaf *leaf) {
         return params->bus ? unit_fact_is(params->bus, "session") : leaf->services->user;
 }
 
+static void on_words_read(const char *words, void *userdata) {
+        Leaf *leaf = userdata;
+        UnitJob *op = leaf->op;
+        const UnitJobParams *params = leaf->params;
+        g_autofree char *text = NULL;
+
+        unit_facts_set(&op->facts.words, words);
+        text = unit_cause(op->unit, op->verb, op->result, &op->facts, unit_job_is_of_user(leaf));
+        leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
+                          unit_cause_facts(op->unit, op->verb, params->bus, op->result, &op->facts), "%s", text);
+        leaf_end(leaf, STATUS_FAILURE);
+}
+
+/* Has a process of the unit ended in the start that has failed, and is the invocation ID still that of this start? */
+static bool is_process_to_blame(const Leaf *leaf) {
+        const UnitJob *op = leaf->op;
+        const UnitFacts *facts = &op->facts;
+
+        return (unit_fact_is(op->result, "failed") || unit_fact_is(op->result, "done")) && facts->invocation_id &&
+               facts->left_inactive > leaf->started && !unit_fact_is(facts->result, "exec-condition") &&
+               (unit_facts_are_down(facts) || unit_sub_state_restarts(facts->sub_state)) &&
+               (facts->exec_main_code != 0 || (facts->commands.ended && facts->commands.ended->len > 0));
+}
+
 static void unit_job_fail(Leaf *leaf) {
         UnitJob *op = leaf->op;
         UnitFacts *facts = &op->facts;
         const UnitJobParams *params = leaf->params;
-        g_autofree char *text = NULL;
 
         /* If a unit has failed before, systemd does not set its result when it refuses to start it because of its start
          * limit. But then the unit was down before the job, and the job has not begun to start it; only a lack of
@@ -83,10 +109,10 @@ static void unit_job_fail(Leaf *leaf) {
             facts->became_inactive <= leaf->started)
                 unit_facts_set(&facts->result, UNIT_RESULT_START_LIMIT);
 
-        text = unit_cause(op->unit, op->verb, op->result, facts, unit_job_is_of_user(leaf));
-        leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT, unit_cause_facts(op->unit, op->verb, params->bus, op->result, facts),
-                          "%s", text);
-        leaf_end(leaf, STATUS_FAILURE);
+        if (is_to_be_held(op) && !params->bus && leaf->services->journal_readers && is_process_to_blame(leaf))
+                op->tail = log_tail_new(leaf, facts->id ?: op->unit, facts->invocation_id, on_words_read, leaf);
+        else
+                on_words_read(NULL, leaf);
 }
 
 static void unit_job_fail_with(Leaf *leaf, const sd_bus_error *error) {
@@ -123,6 +149,7 @@ static void unit_job_stop_reading(UnitJob *op) {
         g_clear_pointer(&op->details, call_free);
         g_clear_pointer(&op->search, unit_search_free);
         g_clear_pointer(&op->restarts, unit_watch_free);
+        g_clear_pointer(&op->tail, log_tail_free);
 }
 
 /* Records the memo of the request, if there is one. */
@@ -613,8 +640,9 @@ static void unit_job_request(Leaf *leaf) {
         if (params->reset_failed)
                 systemd_tell(op->connection, "ResetFailedUnit", "s", op->unit);
         request = systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
-                                  params->if_active ? "TryRestartUnit" : unit_verb_method(op->verb), "ss", op->unit,
-                                  unit_job_modes[params->mode]);
+                                  params->if_active && op->verb == UNIT_RESTART ? "TryRestartUnit"
+                                                                                : unit_verb_method(op->verb),
+                                  "ss", op->unit, unit_job_modes[params->mode]);
         op->job = job_new(op->connection, request, op->path, on_stepped, on_job_done, leaf);
 }
 
@@ -690,7 +718,8 @@ static void on_activity(sd_bus_message *reply, const sd_bus_error *error, void *
                 leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
                                   facts_new("unit", fact_text(op->unit), "bus", fact_text(params->bus), "active_state",
                                             fact_text(op->facts.active_state), NULL),
-                                  "%s was not restarted, because it is %s", op->unit, op->facts.active_state);
+                                  "%s was not %s, because it is %s", op->unit,
+                                  op->verb == UNIT_RESTART ? "restarted" : "reloaded", op->facts.active_state);
                 leaf_end(leaf, STATUS_SUCCESS);
                 return;
         }

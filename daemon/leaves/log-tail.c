@@ -9,10 +9,15 @@
 
 #include <string.h>
 #include <systemd/sd-journal.h>
+#include <systemd/sd-messages.h>
 
 #include "basic/boot-file.h"
+#include "basic/cause.h"
 #include "basic/cleanup.h"
-#include "leaves/spawn/log-tail.h"
+#include "leaves/log-tail.h"
+
+/* How many lines a cause has. */
+#define LINES_QUOTED 3u
 
 /* How long to wait for lines, and for the thread, which may hang. */
 #define WAIT_USEC UINT64_C(1000000)
@@ -37,6 +42,7 @@ typedef struct Reading {
 } Reading;
 
 struct LogTail {
+        Leaf *leaf;
         Work *work;
         Timer *timer;
         LogTailRead read;
@@ -86,6 +92,15 @@ static int has_value(sd_journal *journal, const char *field, const char *value) 
                                memcmp((const char *) data + prefix, value, strlen(value)) == 0;
 }
 
+/* Has the service manager told with this line how a process of the unit, or the unit, has ended? */
+static bool tells_end(sd_journal *journal, const Reading *reading) {
+        return (has_value(journal, "INVOCATION_ID", reading->id) > 0 ||
+                has_value(journal, "USER_INVOCATION_ID", reading->id) > 0) &&
+               (has_value(journal, "MESSAGE_ID", SD_MESSAGE_UNIT_PROCESS_EXIT_STR) > 0 ||
+                has_value(journal, "MESSAGE_ID", SD_MESSAGE_UNIT_FAILURE_RESULT_STR) > 0 ||
+                has_value(journal, "MESSAGE_ID", SD_MESSAGE_UNIT_SUCCESS_STR) > 0);
+}
+
 /* Reads the last lines, backwards. ret_ended: the service manager has told the end of the process. */
 static void read_tail(sd_journal *journal, Reading *reading, bool *ret_ended) {
         g_autoptr(GString) text = g_string_new(NULL);
@@ -104,8 +119,7 @@ static void read_tail(sd_journal *journal, Reading *reading, bool *ret_ended) {
                 if ((has_value(journal, "_SYSTEMD_UNIT", reading->unit) <= 0 &&
                      has_value(journal, "_SYSTEMD_USER_UNIT", reading->unit) <= 0) ||
                     has_value(journal, "_SYSTEMD_INVOCATION_ID", reading->id) == 0) {
-                        *ret_ended = *ret_ended || has_value(journal, "INVOCATION_ID", reading->id) > 0 ||
-                                     has_value(journal, "USER_INVOCATION_ID", reading->id) > 0;
+                        *ret_ended = *ret_ended || tells_end(journal, reading);
                         continue;
                 }
                 if (sd_journal_get_data(journal, "MESSAGE", &data, &length) < 0 || length < strlen("MESSAGE=") ||
@@ -161,33 +175,62 @@ static void reading_free(void *data) {
 static void reading_done(void *data, void *userdata) {
         const Reading *reading = data;
         LogTail *tail = userdata;
+        g_autofree char *words =
+                reading->text ? log_tail_quote(tail->leaf, reading->text, strlen(reading->text), reading->cut) : NULL;
 
         tail->work = NULL;
-        tail->read(reading->text, reading->cut, tail->userdata);
+        tail->read(words, tail->userdata);
 }
 
 static void on_hang(void *userdata) {
         LogTail *tail = userdata;
 
         work_drop(g_steal_pointer(&tail->work));
-        tail->read(NULL, false, tail->userdata);
+        tail->read(NULL, tail->userdata);
 }
 
-LogTail *log_tail_new(Workers *workers, Timers *timers, const char *unit, const char *invocation_id, size_t room,
-                      LogTailRead read, void *userdata) {
+size_t log_tail_room(Leaf *leaf) {
+        return CAUSE_TEXT_MAX + leaf_secret_length(leaf);
+}
+
+char *log_tail_quote(Leaf *leaf, const char *text, size_t length, bool cut) {
+        g_autofree char *valid = g_utf8_make_valid(text, (gssize) length), *hidden = leaf_hide_secrets(leaf, valid);
+        const char *from = hidden ?: valid, *lines[LINES_QUOTED + 1] = {};
+        g_auto(GStrv) all = NULL;
+        unsigned n = LINES_QUOTED;
+
+        if (cut)
+                from += MIN(leaf_secret_length(leaf), strlen(from));
+        all = g_strsplit_set(from, "\r\n", -1);
+        for (unsigned i = g_strv_length(all); i > 0 && n > 0; i--) {
+                g_strdelimit(g_strchomp(all[i - 1]), "\t", ' ');
+                if (*all[i - 1])
+                        lines[--n] = all[i - 1];
+        }
+
+        return lines[n] ? g_strjoinv("; ", (char **) lines + n) : NULL;
+}
+
+LogTail *log_tail_new(Leaf *leaf, const char *unit, const char *invocation_id, LogTailRead read, void *userdata) {
         static const WorkKind kind = {
                 .what = "the log of a process",
                 .run = reading_run,
                 .done = reading_done,
                 .free = reading_free,
         };
+        const LeafServices *services = leaf->services;
         LogTail *tail = g_new(LogTail, 1);
         Reading *reading = g_new(Reading, 1);
 
-        *tail = (LogTail){ .read = read, .userdata = userdata };
-        *reading = (Reading){ .boot = boot_id(), .unit = g_strdup(unit), .id = g_strdup(invocation_id), .room = room };
-        tail->timer = timer_new(timers, HANG_USEC, on_hang, tail);
-        tail->work = workers_start(workers, &kind, reading, tail);
+        *tail = (LogTail){ .leaf = leaf, .read = read, .userdata = userdata };
+        *reading = (Reading){
+                .boot = boot_id(),
+                .unit = g_strdup(unit),
+                .id = g_strdup(invocation_id),
+                .room = log_tail_room(leaf),
+        };
+        tail->timer = timer_new(services->timers, HANG_USEC, on_hang, tail);
+        tail->work = workers_start(services->journal_readers, &kind, reading, tail);
         return tail;
 }
 
