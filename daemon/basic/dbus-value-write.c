@@ -520,8 +520,9 @@ static int write_all(Writer *writer, const char *signature, json_object *args) {
         }
 
         if (given != wanted)
-                r = writer_fail(writer, NULL, -EINVAL, "signature '%s' takes %u argument%s, not %zu", signature, wanted,
-                                wanted == 1 ? "" : "s", given);
+                r = writer_fail(writer, NULL, -EINVAL, "signature '%s' takes %u argument%s, not %zu%s", signature,
+                                wanted, wanted == 1 ? "" : "s", given,
+                                *signature ? "" : "; 'signature' has their types, such as \"s\" for a string");
 
         return given > 0 && continues(writer, r)
                        ? first_error(r, write_fields(writer, NULL, "argument", signature, args))

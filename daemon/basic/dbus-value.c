@@ -116,6 +116,17 @@ static char *skip_type(const char **p, Depth depth) {
 }
 
 char *signature_error(const char *signature) {
+        static const struct {
+                const char *word, *type;
+        } words[] = {
+                { "string", "s" }, { "int", "i" },    { "int32", "i" }, { "uint32", "u" }, { "boolean", "b" },
+                { "bool", "b" },   { "double", "d" }, { "byte", "y" },  { "object", "o" }, { "variant", "v" },
+                { "str", "s" },    { "path", "o" },   { "uint", "u" },  { "int64", "x" },  { "uint64", "t" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+                if (g_str_equal(words[i].word, signature))
+                        return g_strdup_printf("types are letters; did you mean '%s'?", words[i].type);
         if (strlen(signature) > SIGNATURE_LENGTH_MAX)
                 return g_strdup_printf("it is longer than %u characters", SIGNATURE_LENGTH_MAX);
 

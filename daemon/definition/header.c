@@ -92,6 +92,9 @@ static char *who_problem(const char *text) {
 static char *who_trap(const char *text) {
         const char *name = text + (*text == '@');
 
+        if (*text == '%')
+                return g_strdup_printf("a group is written '@%s'", text + 1);
+
         return name[strspn(name, G_CSET_DIGITS)]
                        ? NULL
                        : g_strdup_printf(

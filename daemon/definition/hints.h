@@ -8,9 +8,10 @@
 
 /* The place of a word in a tree file. */
 typedef enum HintPlace {
-        HINT_TYPE, /* the type of a node */
-        HINT_KEY,  /* a key of a node or of the tree file */
-        HINT_NAME, /* a name in an expression */
+        HINT_TYPE,  /* the type of a node */
+        HINT_KEY,   /* a key of a node or of the tree file */
+        HINT_NAME,  /* a name in an expression */
+        HINT_VALUE, /* a word that a parameter, the owner, does not have */
 } HintPlace;
 
 typedef struct Hint {

@@ -62,6 +62,24 @@ static const Builtin builtins[] = {
         { "|(|{|", "nodes are grouped by a Sequence" },
 };
 
+/* Programs that do what the node can do itself. */
+static const Builtin wrappers[] = {
+        { "|sudo|doas|", "a Spawn of the system runs as root, or as the account in 'user'" },
+        { "|timeout|", "the key 'timeout' ends a program that takes too long, and the cause says so" },
+        { "|nice|ionice|chrt|taskset|", "'properties' has this, such as {\"Nice\": 10}" },
+        { "|systemd-run|systemd-cat|", "a Spawn is a unit of its own, whose output is in the journal" },
+        { "|flock|", "the key 'lock' lets only one node at a time run" },
+};
+
+/* Verbs of systemctl. */
+static const Builtin verbs[] = {
+        { "|start|", "a StartUnit does this, waits until the unit is up, and says why it is not" },
+        { "|stop|", "a StopUnit does this, and says why it failed" },
+        { "|restart|try-restart|", "a RestartUnit does this, waits until the unit is up, and says why it is not" },
+        { "|reload|", "a ReloadUnit does this, and says why it failed" },
+        { "|is-active|is-failed|", "a UnitState tests this, without a program" },
+};
+
 /* Programs for which such words have a meaning of their own. */
 static const char *const interpreters[] = {
         "awk",  "busybox", "crontab", "dpkg", "egrep", "expr",    "fgrep",   "find", "gawk", "git",   "gdbus",
@@ -112,14 +130,26 @@ static const char *find_hint(const char *text, bool in_env) {
         return NULL;
 }
 
-static const char *find_builtin(const char *program) {
-        g_autofree char *name = g_strdup_printf("|%s|", program);
+static const char *find_word(const Builtin *words_of, size_t n, const char *word) {
+        g_autofree char *name = g_strdup_printf("|%s|", word);
 
-        for (size_t i = 0; i < G_N_ELEMENTS(builtins); i++)
-                if (strstr(builtins[i].names, name))
-                        return builtins[i].hint;
+        for (size_t i = 0; i < n; i++)
+                if (strstr(words_of[i].names, name))
+                        return words_of[i].hint;
 
         return NULL;
+}
+
+#define FIND_WORD(array, word) find_word(array, G_N_ELEMENTS(array), word)
+
+/* What the whole command does that a node or a key does better; or NULL. */
+static const char *find_instead(json_object *argv) {
+        const char *program = base_name(word_at(argv, 0));
+
+        if (g_str_equal(program, "systemctl") && json_object_array_length(argv) == 3)
+                return FIND_WORD(verbs, word_at(argv, 1));
+
+        return FIND_WORD(wrappers, program);
 }
 
 static void report(const ParamSetter *setter, const Place *place, char *text) {
@@ -138,7 +168,7 @@ void shell_words_in_argv(const ParamSetter *setter, const Place *place, json_obj
         n = json_object_array_length(argv);
         code = find_code(argv, &is_script);
         program = word_at(argv, 0);
-        hint = find_builtin(program);
+        hint = FIND_WORD(builtins, program);
         if (hint)
                 report(setter, &at, g_strdup_printf("\"%s\" is a command of the shell; %s", program, hint));
         else if (g_regex_match_simple("^[A-Za-z_]\\w*=", program, 0, 0))
@@ -150,6 +180,9 @@ void shell_words_in_argv(const ParamSetter *setter, const Place *place, json_obj
                        g_strdup_printf("\"%s\" is taken for the name of a program; an argument is an element of its "
                                        "own, as in [\"/bin/ls\", \"-l\"]",
                                        program));
+
+        else if ((hint = find_instead(argv)))
+                report(setter, &at, g_strdup_printf("\"%s\" is not needed; %s", program, hint));
 
         for (at.index = 1; at.index < code; at.index++) {
                 const char *word = word_at(argv, at.index);

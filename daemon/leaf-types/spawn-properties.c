@@ -504,8 +504,25 @@ static size_t find_explicit(const char *name) {
         return i;
 }
 
+/* Settings that systemd had before the unified hierarchy of control groups, and what replaces them. */
+static const char *successor_of(const char *name) {
+        static const char *const all[][2] = {
+                { "MemoryLimit", "MemoryMax" },    { "CPUShares", "CPUWeight" },
+                { "BlockIOWeight", "IOWeight" },   { "StartupCPUShares", "StartupCPUWeight" },
+                { "TimeoutSec", "RuntimeMaxSec" }, { "Capabilities", "CapabilityBoundingSet" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+                if (g_str_equal(all[i][0], name))
+                        return all[i][1];
+
+        return NULL;
+}
+
 /* Returns the nearest known name for a misspelled one. NULL: the name exists, but cannot be used. */
 static const char *suggestion_for(const char *name) {
+        if (successor_of(name))
+                return successor_of(name);
         if (find_taken(name) < G_N_ELEMENTS(taken) || find_stream(name) < G_N_ELEMENTS(streams) ||
             g_strv_contains(forgotten, name) || is_condition(name) ||
             find_explicit(name) < G_N_ELEMENTS(explicit_table))
@@ -519,7 +536,11 @@ static int unknown_property(const char *name, char **ret_error) {
         const char *nearest = suggestion_for(name);
         size_t i = find_explicit(name);
 
-        if (i < G_N_ELEMENTS(explicit_table))
+        if (g_str_has_prefix(name, "ExecSt") || g_str_has_prefix(name, "ExecCondition"))
+                *ret_error = g_strdup_printf("\"%s\" has no short form; the children of a Sequence run one after the "
+                                             "other, and a Finally cleans up",
+                                             name);
+        else if (i < G_N_ELEMENTS(explicit_table))
                 *ret_error = g_strdup_printf("\"%s\" has no short form; give \"%s\" as {\"signature\": \"%s\", "
                                              "\"value\": ...}",
                                              name, explicit_table[i].bus_name, explicit_table[i].signature);

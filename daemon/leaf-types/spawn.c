@@ -34,11 +34,21 @@ int spawn_params_signal(const SpawnParams *params) {
 }
 
 static void spawn_params_check(const Tree *tree, NodeId node, Findings *findings) {
+        static const char *const words[] = { "journal", "null", "inherit", "none", "file", "tty", NULL };
         const SpawnParams *params = tree->nodes[node].params;
 
         if (params->stdout_format != OUTPUT_TEXT && !params->stdout_key)
                 findings_error(findings, "stdout_format", -1,
                                "stdout_format: there is no 'stdout', the name of the variable for the output");
+        if (params->stdout_key && g_strv_contains(words, params->stdout_key))
+                findings_trap(findings, "stdout",
+                              "stdout: '%s' is the name of a variable here; without 'stdout' the output goes to the "
+                              "journal, and 'properties' has \"StandardOutput\"",
+                              params->stdout_key);
+        if (params->stdout_key && g_strcmp0(params->stdout_key, params->stderr_key) == 0)
+                findings_trap(findings, "stderr",
+                              "stderr: 'stdout' sets '%s', too, so one output overwrites the other; use two variables",
+                              params->stdout_key);
 }
 
 /* Only a unit has these. */

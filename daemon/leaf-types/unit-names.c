@@ -134,6 +134,7 @@ static char *names_problem(const Names *names, const char *text) {
 }
 
 static char *names_trap(const Names *names, const char *text) {
+        static const char *const enabled[] = { "enabled", "disabled", "static", NULL };
         static const char *const down[] = { "stopped", "down", "off", "dead", NULL }, *const up[] = { "up", "started",
                                                                                                       "on", "ok",
                                                                                                       NULL };
@@ -144,6 +145,11 @@ static char *names_trap(const Names *names, const char *text) {
 
         if (g_strv_contains(names->names, text))
                 return NULL;
+        if (g_strv_contains(enabled, text))
+                return g_strdup_printf(
+                        "\"%s\" says whether a unit is started at boot, and not how it is now; a Command "
+                        "can run [\"systemctl\", \"is-enabled\", \"UNIT\"]",
+                        text);
 
         return g_strdup_printf("no systemd up to version %i has the %s \"%s\"%s%s%s", UNIT_NAMES_VERSION, names->what,
                                text, meant ? "; did you mean \"" : "", meant ?: "", meant ? "\"?" : "");

@@ -165,7 +165,9 @@ typedef struct Parser {
         GHashTable *reads, *writes; /* sets of owned names */
         char *error;                /* the first one */
         size_t offset;
-        Analysis doubt; /* only the members for doubts */
+        Analysis doubt;       /* only the members for doubts */
+        GArray *demands;      /* of ScriptDemand */
+        unsigned n_functions; /* around the current token */
 } Parser;
 
 static void parser_advance(Parser *parser) {
@@ -204,6 +206,17 @@ static void G_GNUC_PRINTF(3, 4) parser_fail(Parser *parser, const Token *token, 
         parser->error = g_strdup_vprintf(format, args);
         va_end(args);
         parser->offset = (size_t) (token->start - parser->code);
+}
+
+/* What is probably a mistake, but may be meant. */
+static void G_GNUC_PRINTF(3, 4) parser_warn(Parser *parser, const Token *token, const char *format, ...) {
+        ScriptDemand demand = { .offset = (size_t) (token->start - parser->code) };
+        va_list args;
+
+        va_start(args, format);
+        demand.warning = g_strdup_vprintf(format, args);
+        va_end(args);
+        g_array_append_val(parser->demands, demand);
 }
 
 static bool tokens_equal(const Token *a, const Token *b) {
@@ -302,6 +315,24 @@ static void check_library_use(Parser *parser, const Token *name, const char *sho
                 parser_fail(parser, name, "there is no '%s.%s'%s", shown, member, function_hint(member));
 }
 
+/* What other languages have in patterns stands for itself here. behind: the token after the name of the function. */
+static void check_pattern(Parser *parser, const char *function, const Token *behind) {
+        Token pattern = token_is(behind, "(") ? token_next(behind->start + 1, parser->end) : *behind;
+        g_autofree char *text = NULL;
+
+        if (pattern.kind != TOKEN_STRING || !(g_str_equal(function, "match") || g_str_equal(function, "gmatch")))
+                return;
+
+        text = g_strndup(pattern.start + 1, MAX(pattern.length, 2) - 2);
+        if (g_regex_match_simple("^\\^?\\(?\\w+(\\|\\w+)+\\)?\\$?$", text, 0, 0))
+                parser_warn(parser, &pattern,
+                            "'|' is a character like others in a pattern; join two patterns with 'or'");
+        else if (g_regex_match_simple("[\\])\\w.]\\{\\d+(,\\d*)?\\}", text, 0, 0))
+                parser_warn(parser, &pattern,
+                            "'{' is a character like others in a pattern; write the part as often as "
+                            "it comes");
+}
+
 /* Values have no functions, except those of the library of strings. name: of the variable, which is followed by the
  * current token. */
 static void check_method(Parser *parser, const Token *name) {
@@ -313,6 +344,7 @@ static void check_method(Parser *parser, const Token *name) {
 
         behind = token_next(member.start + member.length, parser->end);
         word = g_strndup(member.start, member.length);
+        check_pattern(parser, word, &behind);
         if (!(token_is(&behind, "(") || behind.kind == TOKEN_STRING) || sandbox_has("string", word) ||
             !*function_hint(word))
                 return;
@@ -325,10 +357,29 @@ static void check_method(Parser *parser, const Token *name) {
         };
 }
 
+/* A member of a value that is no object is nil. */
+static void note_member(Parser *parser, const Token *name) {
+        Token member = parser_peek(parser), behind = token_next(member.start + member.length, parser->end);
+        ScriptDemand demand = { .offset = (size_t) (name->start - parser->code) };
+
+        if (!parser_at(parser, ".") || member.kind != TOKEN_NAME || token_is(&behind, "(") ||
+            behind.kind == TOKEN_STRING)
+                return;
+
+        demand.name = g_strndup(name->start, name->length);
+        demand.member = g_strndup(member.start, member.length);
+        demand.advice = function_hint(demand.member);
+        g_array_append_val(parser->demands, demand);
+}
+
 /* The elements of a variable are counted from 1. */
 static void check_index(Parser *parser, const Token *name) {
         Token index = parser_peek(parser), behind = token_next(index.start + index.length, parser->end);
 
+        if (parser_at(parser, "[") && token_is(&index, "-") && behind.kind == TOKEN_NUMBER)
+                parser_fail(parser, name, "'%.*s[-%.*s]' is never set; the last element is '%.*s[#%.*s]'",
+                            (int) name->length, name->start, (int) behind.length, behind.start, (int) name->length,
+                            name->start, (int) name->length, name->start);
         if (parser_at(parser, "[") && index.kind == TOKEN_NUMBER && token_is(&index, "0") && token_is(&behind, "]"))
                 parser_fail(parser, name, "'%.*s[0]' is never set; the first element is '%.*s[1]'", (int) name->length,
                             name->start, (int) name->length, name->start);
@@ -519,8 +570,10 @@ static char *parse_suffixed(Parser *parser) {
                 Token name = parser->token;
 
                 variable = parser_name(parser);
-                if (variable && *variable != '@')
+                if (variable && *variable != '@') {
                         check_method(parser, &name);
+                        note_member(parser, &name);
+                }
                 if (variable || is_extra(parser, &name))
                         check_index(parser, &name);
         } else if (parser_accept(parser, "(")) {
@@ -551,7 +604,9 @@ static void parse_function(Parser *parser, bool has_self) {
                 if (parser->token.kind == TOKEN_NAME)
                         parser_declare(parser, &parser->token);
         parser_accept(parser, ")");
+        parser->n_functions++;
         parse_block(parser);
+        parser->n_functions--;
         parser_accept(parser, "end");
         parser_leave_scope(parser, n_locals);
 }
@@ -602,20 +657,77 @@ static void check_operands(Parser *parser, const Token *left, const Token *right
 
         if (text && parser_at(parser, "+"))
                 parser_fail(parser, text, "'+' adds numbers; '..' joins texts");
+        if (left->kind == TOKEN_STRING && parser_at(parser, "%"))
+                parser_fail(parser, left, "'%%' divides numbers; string.format(%.*s, x) formats", (int) left->length,
+                            left->start);
         if (table && !takes_any && (!compares || is_literal(left) || is_literal(right)))
                 parser_fail(parser, table, "'{...}' is a list here; a variable is written without braces");
 }
 
+/* A comparison of a variable and a literal: its value should be of the same type. */
+static void note_comparison(Parser *parser, const Token *variable, const Token *literal, bool orders) {
+        ScriptDemand demand = {
+                .offset = (size_t) (variable->start - parser->code),
+                .is_text = literal->kind == TOKEN_STRING,
+                .orders = orders,
+        };
+
+        if (variable->kind != TOKEN_NAME || !is_literal(literal) || is_local(parser, variable) ||
+            is_extra(parser, variable))
+                return;
+
+        demand.name = g_strndup(variable->start, variable->length);
+        demand.literal = g_strndup(literal->start, literal->length);
+        g_array_append_val(parser->demands, demand);
+}
+
+/* Is it the whole operand that was parsed last? */
+static bool is_alone(const Parser *parser, const Token *operand) {
+        return token_next(operand->start + operand->length, parser->end).start == parser->token.start;
+}
+
+static bool is_comparison(const Token *sign) {
+        static const char *const comparisons[] = { "==", "~=", "<", ">", "<=", ">=" };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(comparisons); i++)
+                if (token_is(sign, comparisons[i]))
+                        return true;
+
+        return false;
+}
+
+static bool is_junction(const Token *sign) {
+        return token_is(sign, "and") || token_is(sign, "or");
+}
+
 static void parse_expression(Parser *parser) {
-        Token left = parser->token;
+        Token left = parser->token, compared = {};
+        bool joins = true; /* the operator before: "and" and the like, or none */
 
         parse_operand(parser);
         while (at_binary(parser)) {
-                Token right = parser_peek(parser);
+                Token right = parser_peek(parser), sign = parser->token;
+                bool compares = is_comparison(&sign), is_left_alone = joins && is_alone(parser, &left), is_right_alone;
 
                 check_operands(parser, &left, &right);
+                if (compares && compared.start)
+                        parser_fail(parser, &sign, "a comparison has two sides; write 'a < b and b < c'");
+                if (compares && joins && token_is(&left, "not") && !token_is(&right, "not"))
+                        parser_warn(parser, &left, "'not' is only for the value before '%.*s'; write 'not (a == b)'",
+                                    (int) sign.length, sign.start);
                 parser_advance(parser);
                 parse_operand(parser);
+                is_right_alone = is_alone(parser, &right) && (!at_binary(parser) || is_junction(&parser->token));
+                if (compares && is_left_alone && is_right_alone) {
+                        note_comparison(parser, &left, &right, strchr("<>", *sign.start));
+                        note_comparison(parser, &right, &left, strchr("<>", *sign.start));
+                }
+                /* But "a == b and 1 or 2" is a choice. */
+                if (token_is(&sign, "or") && compared.start && is_literal(&right) && is_right_alone)
+                        parser_warn(parser, &right, "%.*s alone is true; compare it, too: 'x == a or x == b'",
+                                    (int) right.length, right.start);
+                joins = is_junction(&sign);
+                compared = compares ? sign : (Token){};
                 left = right;
         }
 }
@@ -666,10 +778,30 @@ static void declare_all(Parser *parser, const GArray *names) {
                 parser_declare(parser, &g_array_index(names, Token, i));
 }
 
+/* At the "in" or "=" of a loop with these names. */
+static void check_iterator(Parser *parser, const GArray *names) {
+        static const char *const numbers[] = { "i", "j", "k", "n", "_", "index", "idx", "pos", "number", NULL };
+        Token list = parser_peek(parser), behind = token_next(list.start + list.length, parser->end);
+        const Token *first = &g_array_index(names, Token, 0);
+        g_autofree char *name = g_strndup(first->start, first->length);
+
+        if (!parser_at(parser, "in") || list.kind != TOKEN_NAME)
+                return;
+        if (token_is(&behind, "do") && !is_local(parser, &list))
+                parser_fail(parser, &list, "a loop over the list is 'for _, %s in ipairs(%.*s) do'", name,
+                            (int) list.length, list.start);
+        if (token_is(&list, "ipairs") && names->len == 1 && !g_strv_contains(numbers, name))
+                parser_warn(parser, first,
+                            "'%s' is the number of the element; the element comes second, as in "
+                            "'for _, %s in ipairs(list) do'",
+                            name, name);
+}
+
 static void parse_for(Parser *parser) {
         g_autoptr(GArray) names = parse_declared(parser);
         unsigned n_locals = parser->locals->len;
 
+        check_iterator(parser, names);
         parser_advance(parser); /* "=" or "in" */
         parse_expressions(parser);
         declare_all(parser, names);
@@ -763,8 +895,12 @@ static void parse_statement(Parser *parser) {
         else if (parser_accept(parser, "local"))
                 parse_local(parser);
         else if (parser_accept(parser, "return")) {
-                if (!at_block_end(parser) && !parser_at(parser, ";"))
-                        parse_expressions(parser);
+                if (at_block_end(parser) || parser_at(parser, ";"))
+                        return;
+                if (parser->n_functions == 0)
+                        parser_warn(parser, &parser->token,
+                                    "nothing gets what this 'return' gives; assign it to a variable");
+                parse_expressions(parser);
         } else if (parser_accept(parser, "goto"))
                 parser_advance(parser);
         else if (parser_accept(parser, "::")) {
@@ -781,10 +917,23 @@ static void parse_block(Parser *parser) {
                 parse_statement(parser);
 }
 
+/* Every number and text is true, so an expression that is one tests nothing. */
+static void note_test(Parser *parser) {
+        Token name = parser->token, behind = parser_peek(parser);
+        ScriptDemand demand = { .offset = (size_t) (name.start - parser->code), .is_test = true };
+
+        if (name.kind != TOKEN_NAME || behind.kind != TOKEN_END || is_extra(parser, &name))
+                return;
+
+        demand.name = g_strndup(name.start, name.length);
+        g_array_append_val(parser->demands, demand);
+}
+
 static void parse_whole_expression(Parser *parser) {
         if (parser_at_end(parser) || parser_at(parser, ";"))
                 parser_fail(parser, &parser->token, "the expression is empty");
 
+        note_test(parser);
         parse_expression(parser);
         if (!parser_at_end(parser))
                 parser_fail(parser, &parser->token, "an expression has one value; unexpected text after it");
@@ -812,10 +961,20 @@ static GHashTable *set_new(void) {
         return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }
 
+static void demand_clear(void *data) {
+        ScriptDemand *demand = data;
+
+        g_free(demand->warning);
+        g_free(demand->name);
+        g_free(demand->member);
+        g_free(demand->literal);
+}
+
 int analysis_make(ScriptKind kind, const char *code, const char *const *extra, const char *const *members,
                   Analysis *ret_analysis, char **ret_error, size_t *ret_offset) {
         g_autoptr(GArray) locals = g_array_new(false, false, sizeof(Token));
         g_autoptr(GHashTable) reads = set_new(), writes = set_new();
+        g_autoptr(GArray) demands = g_array_new(false, false, sizeof(ScriptDemand));
         Parser parser = {
                 .kind = kind,
                 .code = code,
@@ -825,8 +984,10 @@ int analysis_make(ScriptKind kind, const char *code, const char *const *extra, c
                 .locals = locals,
                 .reads = reads,
                 .writes = writes,
+                .demands = demands,
         };
 
+        g_array_set_clear_func(demands, demand_clear);
         parser.token = token_next(code, parser.end);
         if (kind == SCRIPT_EXPRESSION)
                 parse_whole_expression(&parser);
@@ -843,6 +1004,7 @@ int analysis_make(ScriptKind kind, const char *code, const char *const *extra, c
         *ret_analysis = parser.doubt;
         ret_analysis->reads = sorted(reads);
         ret_analysis->writes = sorted(writes);
+        ret_analysis->demands = g_steal_pointer(&demands);
         return 0;
 }
 
@@ -851,4 +1013,5 @@ void analysis_clear(Analysis *analysis) {
         g_clear_pointer(&analysis->writes, g_strfreev);
         g_clear_pointer(&analysis->doubt, g_free);
         g_clear_pointer(&analysis->doubtful, g_free);
+        g_clear_pointer(&analysis->demands, g_array_unref);
 }

@@ -17,6 +17,7 @@ typedef struct Analysis {
         char *doubt;            /* an error, unless a Lua file defines the name in doubtful; NULL: there is none */
         char *doubtful;
         size_t doubt_offset;
+        GArray *demands; /* of ScriptDemand */
 } Analysis;
 
 /* Lua must have accepted the code before. -EINVAL: it uses names in a way that is not allowed, or is not an expression.

@@ -72,6 +72,10 @@ const char *const *script_writes(const Script *script) {
         g_assert_not_reached();
 }
 
+const GArray *script_demands(const Script *script) {
+        g_assert_not_reached();
+}
+
 int script_test(const Script *script, const Blackboard *blackboard, json_object *const *extra, bool *ret_truth,
                 char **ret_error) {
         g_assert_not_reached();

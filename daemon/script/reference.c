@@ -158,6 +158,25 @@ static int check_steps(const Piece *piece) {
         return r;
 }
 
+/* What people know from other languages. */
+static const char *reference_advice(const char *inside) {
+        static const struct {
+                const char *pattern, *advice;
+        } all[] = {
+                { "^(env|ENV):", "; a tree sees no environment: make it an input" },
+                { "^secrets?[:.]", "; a secret is '{secret:NAME}'" },
+                { "\\w:[-=+?]", "; an input has a 'default', and in code 'x = x or \"a\"' sets one" },
+                { "\\w\\(", "; a reference calls no function: set a variable in a Script" },
+                { "^(#|[^ ;][^;]*([-+*/%] |[=<>?|!]))[^;]*$", "; a reference computes nothing: set a variable in a Script" },
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+                if (g_regex_match_simple(all[i].pattern, inside, 0, 0))
+                        return all[i].advice;
+
+        return "";
+}
+
 /* The name of the variable, to be freed. -EINVAL: it or its members are invalid, with an error message. */
 static int piece_key(const Piece *piece, char **ret_key, char **ret_error) {
         g_autofree char *key = g_strndup(piece->start, piece->length), *shown = NULL;
@@ -177,8 +196,8 @@ static int piece_key(const Piece *piece, char **ret_key, char **ret_error) {
                                              shown);
         else
                 *ret_error = g_strdup_printf("'{%s}' does not name a variable (a letter or '_', then letters, digits, "
-                                             "'_' and '-'); write '{{' for a brace",
-                                             shown);
+                                             "'_' and '-')%s; write '{{' for a brace",
+                                             shown, reference_advice(shown));
         return -EINVAL;
 }
 

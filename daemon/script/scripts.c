@@ -87,6 +87,15 @@ static const struct {
         { "(?<=\\bvar\\s|\\blet\\s|\\bint\\s|\\bconst\\s)\\w",
           "write 'x = 1' for a variable of the tree, or 'local x = 1'" },
         { "(?<=\\belif\\s)", "write 'elseif'" },
+        { "(?<=\\bcontinue\\s)\\w", "there is no 'continue'; put the rest of the loop into an 'if'" },
+        { "\\d+\\.\\.", "a loop over numbers is 'for i = 1, 3 do'" },
+        { "is\\b(?!-)", "write '==', or '~=' for 'is not'", HINT_EXPRESSION },
+        { "not\\b", "a loop over the list finds an element" },
+        { "(?<=<)>", "'not equal' is '~='" },
+        { "(?<=['\"]):", "an object is '{ name = 1 }'" },
+        { "\\\\[dwsDWSbB.]", "a pattern of Lua has a percent sign in place of the backslash" },
+        { "(?<=-[a-z] )\\w", "'#text == 0' tests for an empty text, and a PathExists for a file" },
+        { "@", "this is code, and not a unit: 'on_finished' of the file starts one", HINT_CODE },
         { "else\\b|\\?", "for a choice, write 'x and a or b'" },
         { "in\\b", "a loop over the list finds an element" },
         { "[-+*/]=|\\+\\+", "write 'n = n + 1'" },
@@ -118,6 +127,9 @@ static const char *hint(ScriptKind kind, const char *code, size_t offset) {
                     g_regex_match_full(regex, code, -1, (int) offset, 0, NULL, NULL))
                         return foreign[i].hint;
         }
+
+        if (!code[offset] && strstr(code, "else if "))
+                return "write 'elseif'";
 
         return !code[offset] && strstr(code, "//") ? "a comment begins with '--', and '//' divides" : NULL;
 }
@@ -164,8 +176,11 @@ static void syntax_error(ScriptKind kind, const char *chunk, const Source *sourc
         g_autofree char *what = describe(skip_line(chunk, message));
         const char *help = NULL;
 
-        if (strstr(what, " near ") || g_str_equal(what, "syntax error at the end"))
+        if (strstr(what, " near ") || g_str_has_suffix(what, " at the end"))
                 help = hint(kind, source->code, offset);
+        if (!help && kind == SCRIPT_EXPRESSION && g_str_has_prefix(what, "the end expected") &&
+            g_ascii_isalpha(source->code[offset]) && !g_str_has_prefix(source->code + offset, "end"))
+                help = "this is Lua, and not a command line: a Command runs a program";
         *ret_error = g_strconcat(what, help ? "; " : "", help, NULL);
         *ret_offset = offset;
 }
@@ -611,6 +626,10 @@ const char *const *script_reads(const Script *script) {
 
 const char *const *script_writes(const Script *script) {
         return (const char *const *) script->analysis.writes;
+}
+
+const GArray *script_demands(const Script *script) {
+        return script->analysis.demands;
 }
 
 /* "code:3: message": removes the line number from the message and returns it. 0: there is none. */

@@ -65,6 +65,23 @@ const char *const *script_reads(const Script *script);
 /* The variables that it may assign, likewise. A variable that is changed inside (config.tries = 3) counts as read. */
 const char *const *script_writes(const Script *script);
 
+/* A part of a script that makes sense for values of some types only: "list.length", "n == '3'"; or that is probably a
+ * mistake whatever the values are (warning). */
+typedef struct ScriptDemand {
+        char *warning;      /* NULL: the rest says what depends on the type of a variable */
+        char *name;         /* of the variable, as in script_reads() */
+        size_t offset;      /* in the code */
+        char *member;       /* which is read; or NULL */
+        char *literal;      /* that it is compared with; or NULL */
+        bool is_test;       /* the whole expression is the variable */
+        bool is_text;       /* the literal is a text; else a number */
+        bool orders;        /* by "<" and the like */
+        const char *advice; /* "; '#list' is the length", or "" */
+} ScriptDemand;
+
+/* Of ScriptDemand. */
+const GArray *script_demands(const Script *script);
+
 /*
  * extra: a value for each of the names, in their order (borrowed; NULL is null), or NULL if there are none.
  * -EINVAL, with an error message: "battery < 20: attempt to compare nil with number (battery is not set)".

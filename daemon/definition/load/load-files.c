@@ -509,9 +509,10 @@ static char *no_tree(const Loader *loader, const Plan *user, const char *name, c
                 nearest_offer(&nearest, also);
 
         *ret_instead = g_strdup(nearest.best);
-        return nearest.best
-                       ? g_strdup_printf("there is no tree '%s'; did you mean '%s'?", shown, nearest.best)
-                       : g_strdup_printf("there is no tree '%s', neither in 'trees' nor on the search path", shown);
+        return nearest.best ? g_strdup_printf("there is no tree '%s'; did you mean '%s'?", shown, nearest.best)
+                            : g_strdup_printf(
+                                      "there is no tree '%s', neither in 'trees' nor on the search path%s", shown,
+                                      g_str_has_suffix(name, TREE_SUFFIX) ? "; the name of a tree has no suffix" : "");
 }
 
 /* The tree at the top of another file. */

@@ -522,6 +522,10 @@ static void open_node(Loader *loader, Reading *reading) {
 
         if (problem)
                 reading_error(loader, reading, reading->keys[KEY_NAME], g_strdup_printf("name: %s", problem));
+        if (node.name && !(node.type && params_find(node.type->params, "name", 4)) &&
+            g_regex_match_simple("\\{@?[A-Za-z_][\\w.]*\\}", node.name, 0, 0))
+                loader_warning(loader, reading->keys[KEY_NAME],
+                               g_strdup("name: a name has no variables; a ForEach shows its elements by 'label'"));
 }
 
 /* Sets the tables and sizes for the values of the keys, when the type is known or guessed. */

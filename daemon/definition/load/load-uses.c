@@ -351,6 +351,27 @@ static json_object *settled(const Call *call, json_object *value) {
         return settled;
 }
 
+/* Does the tree itself declare it? */
+static bool has_variable(const Plan *plan, const char *name) {
+        return declaration_find(plan->inputs, name) || json_object_object_get_ex(plan->blackboard, name, NULL);
+}
+
+static bool is_number(VariableType type) {
+        return type == VARIABLE_INT || type == VARIABLE_NUMBER;
+}
+
+/* An input of the tree becomes one of the other tree. */
+static void check_passed(const Call *call, const Declaration *input, const char *variable, uint32_t key) {
+        const Declaration *from = declaration_find(call->plan->inputs, variable);
+
+        if (from && from->type != VARIABLE_ANY && input->type != VARIABLE_ANY && from->type != input->type &&
+            !(is_number(from->type) && is_number(input->type)))
+                call_error(call, key + 1,
+                           g_strdup_printf("inputs.%s: expected %s, but '%s' is %s", input->name,
+                                           variable_type_describe(input->type), variable,
+                                           variable_type_describe(from->type)));
+}
+
 static void check_input(const Call *call, const char *name, json_object *value, uint32_t key) {
         const Declaration *input = g_hash_table_lookup(call->tree->input_names, name);
         g_autofree char *variable = reference_key(value), *problem = NULL;
@@ -363,14 +384,21 @@ static void check_input(const Call *call, const char *name, json_object *value, 
                         g_hash_table_add(call->meant, (char *) meant);
                 return;
         }
-        if (variable)
+        if (variable) {
+                check_passed(call, input, variable, key);
                 return;
-
+        }
         /* A string with a reference inside is still a string, and a list with one is still a list. */
         known = settled(call, value);
         problem = declaration_problem(input, known ?: value);
         if (problem)
                 call_error(call, key + 1, g_strdup_printf("inputs.%s: %s", name, problem));
+        else if (json_object_is_type(value, json_type_string) &&
+                 has_variable(call->plan, json_object_get_string(value)))
+                loader_warning_in(call->loader, call->plan, call->node, text_offset(&call->plan->file->text, key + 1),
+                                  g_strdup_printf("inputs.%s: \"%s\" is a text here; the value of the variable is "
+                                                  "\"{%s}\"",
+                                                  name, json_object_get_string(value), json_object_get_string(value)));
 }
 
 static void check_given(const Call *call, json_object *given, uint32_t item) {

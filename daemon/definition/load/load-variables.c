@@ -9,6 +9,7 @@
 #include <json-c/linkhash.h>
 #include <string.h>
 
+#include "basic/foreach.h"
 #include "basic/nearest.h"
 #include "definition/hints.h"
 #include "definition/load/loader.h"
@@ -29,7 +30,7 @@ static VariableUse *add_variable_use(Loader *loader, const Param *param, uint32_
         return &g_array_index(uses, VariableUse, uses->len - 1);
 }
 
-static void add_string(Loader *loader, const Param *param, uint32_t node, uint32_t item, bool in_list) {
+static void add_string(Loader *loader, const Param *param, uint32_t node, uint32_t item, bool in_list, bool inside) {
         size_t length, at = 0;
         g_autofree char *text = g_strdup(loader_string(loader, item, &length));
         Reference reference;
@@ -44,28 +45,36 @@ static void add_string(Loader *loader, const Param *param, uint32_t node, uint32
                         use->needs = VARIABLE_LIST;
                 else
                         use->no_list = param->kind == PARAM_STRINGS && in_list;
+                if (use->needs == VARIABLE_OBJECT) {
+                        g_autofree char *member = g_strndup(reference.steps + 1, strcspn(reference.steps + 1, ".[}"));
+
+                        use->member = loader_intern_text(loader, member);
+                }
+                use->whole = reference.whole && !reference.spread && reference.n_steps == 0;
+                use->inside = inside;
         }
 }
 
 /* The depth needs no check, because the value was already read. */
-static void add_references(Loader *loader, const Param *param, uint32_t node, uint32_t item, bool in_list) {
+static void add_references(Loader *loader, const Param *param, uint32_t node, uint32_t item, bool in_list,
+                           bool inside) {
         const Text *text = loader_text(loader);
         bool is_object = text_kind(text, item) == TEXT_OBJECT;
-        uint32_t inside = item + 1;
+        uint32_t part = item + 1;
 
         if (text_kind(text, item) == TEXT_STRING)
-                add_string(loader, param, node, item, in_list);
+                add_string(loader, param, node, item, in_list, inside);
         if (text_kind(text, item) != TEXT_ARRAY && !is_object)
                 return;
 
-        for (uint32_t i = 0; i < text_item(text, item)->count; i++, inside = text_next(text, inside)) {
-                inside += is_object;
-                add_references(loader, param, node, inside, !is_object);
+        for (uint32_t i = 0; i < text_item(text, item)->count; i++, part = text_next(text, part)) {
+                part += is_object;
+                add_references(loader, param, node, part, !is_object, true);
         }
 }
 
 void loader_add_references(Loader *loader, const Param *param, uint32_t node, uint32_t item) {
-        add_references(loader, param, node, item, false);
+        add_references(loader, param, node, item, false, false);
 }
 
 static void add_script(Loader *loader, const Param *param, uint32_t node, uint32_t item, const Script *script) {
@@ -73,6 +82,17 @@ static void add_script(Loader *loader, const Param *param, uint32_t node, uint32
                 add_variable_use(loader, param, node, item, USE_SOMEWHERE, *name, false);
         for (const char *const *name = param->kind == PARAM_CODE ? script_writes(script) : NULL; name && *name; name++)
                 add_variable_use(loader, param, node, item, USE_SOMEWHERE, *name, true);
+
+        ARRAY_FOREACH(const ScriptDemand, demand, script_demands(script)) {
+                size_t place = text_offset_inside(loader_text(loader), item, demand->offset, loader->scratch);
+
+                if (demand->warning)
+                        loader_warning_in(loader, loader->plan, node, place,
+                                          g_strdup_printf("%s: %s", param->name, demand->warning));
+                else
+                        add_variable_use(loader, param, node, item, (uint32_t) demand->offset, demand->name, false)
+                                ->demand = demand;
+        }
 }
 
 /* Adds the variable whose name is the string at the item. */
@@ -257,6 +277,15 @@ static void each_variable_use(VariableCheck *check, void (*visit)(VariableCheck 
         move_to(check, check->plan->nodes->len, &use);
 }
 
+/* Code such as "n = 0" or "n = n + 1", and nothing else. */
+static bool is_count(const VariableCheck *check, const VariableUse *variable) {
+        const char *name = variable->name;
+        g_autofree char *code = text_lines(&check->plan->file->text, variable->item, check->loader->scratch),
+                        *pattern = g_strdup_printf("^\\s*%s\\s*=\\s*(%s\\s*[-+*/%%]\\s*)?[\\d.]+\\s*$", name, name);
+
+        return g_regex_match_simple(pattern, code, 0, 0);
+}
+
 /* The type of the value that the node sets the variable to: it has a type of its own if another parameter says in which
  * form the variable gets it ("stdout", "stdout_format"), and that one is known. */
 static VariableType type_given(const VariableCheck *check, const VariableUse *variable) {
@@ -266,6 +295,8 @@ static VariableType type_given(const VariableCheck *check, const VariableUse *va
         const Param *format = node->type ? params_find(node->type->params, name, strlen(name)) : NULL;
         const char *form;
 
+        if (variable->param->kind == PARAM_CODE && is_count(check, variable))
+                return VARIABLE_NUMBER;
         if (!format || node->wrong_params)
                 return VARIABLE_ANY;
 
@@ -387,6 +418,9 @@ static void report(VariableCheck *check, const VariableUse *variable) {
         if (!outer && own_variable(name))
                 g_string_append_printf(text, "; that of the run is '%s%s' here",
                                        param_is_script(variable->param) ? "_G." : "@", name);
+        else if (!outer && check->outer && check->set != check->outer && g_hash_table_contains(check->outer, name))
+                g_string_append_printf(text, "; make it an input, or write '%s%s' for that of the tree at the top",
+                                       param_is_script(variable->param) ? "_G." : "@", name);
         else if (hint)
                 g_string_append(text, why);
         else if (nearest)
@@ -429,13 +463,92 @@ static bool may_be_set(const VariableCheck *check, const char *name, bool outer)
         return false;
 }
 
+static bool is_number(VariableType type) {
+        return type == VARIABLE_NUMBER || type == VARIABLE_INT;
+}
+
+/* What an expression does with the variable gives nothing for values of this type. A user can set a variable to a value
+ * of another type, so a comparison is only a warning. */
+static void check_demand(const VariableCheck *check, const VariableUse *variable, VariableType type) {
+        const ScriptDemand *demand = variable->demand;
+        const char *is = variable_type_describe(type);
+        char *text;
+
+        if (demand->member && type != VARIABLE_OBJECT) {
+                text = g_strdup_printf("%s: '%s' is %s, and only an object has members%s", variable->param->name,
+                                       variable->name, is, demand->advice);
+                loader_error_in(check->loader, check->plan, variable->node, use_place(check, variable), text);
+        } else if (demand->is_test && variable->param->kind == PARAM_EXPRESSION &&
+                   !g_str_equal(variable->param->name, "of") && type != VARIABLE_BOOL) {
+                text = g_strdup_printf("%s: '%s' is %s, which is always true, also %s; compare it",
+                                       variable->param->name, variable->name, is,
+                                       is_number(type) ? "if it is 0" : "if it is empty");
+                loader_warning_in(check->loader, check->plan, variable->node, use_place(check, variable), text);
+        } else if (demand->literal && (demand->is_text ? type != VARIABLE_STRING : !is_number(type))) {
+                text = g_strdup_printf("%s: '%s' is %s, and %s is a %s, so they %s%s", variable->param->name,
+                                       variable->name, is, demand->literal, demand->is_text ? "text" : "number",
+                                       demand->orders ? "cannot be compared" : "are never equal",
+                                       demand->is_text && is_number(type) ? "; a number has no quotes"
+                                       : type == VARIABLE_STRING          ? "; tonumber() makes a number of a text"
+                                                                          : "");
+                loader_warning_in(check->loader, check->plan, variable->node, use_place(check, variable), text);
+        } else
+                return;
+
+        diagnostics_set_inside(check->loader->diagnostics);
+}
+
+/* What the parameter takes in place of the reference, for messages; NULL: values of this type. */
+static const char *expected_in_place(const VariableUse *variable, VariableType type) {
+        const Param *param = variable->param;
+        bool scalar = type == VARIABLE_STRING || type == VARIABLE_BOOL || is_number(type);
+
+        if (variable->inside)
+                return param->kind == PARAM_STRING_MAP && !scalar ? "a string" : NULL;
+
+        switch (param->kind) {
+        case PARAM_INT:
+                return is_number(type) ? NULL : "a whole number";
+        case PARAM_NUMBER:
+                return is_number(type) ? NULL : "a number";
+        case PARAM_SPAN:
+                return type == VARIABLE_STRING ? NULL : "a time span such as \"150ms\"";
+        case PARAM_STRING:
+                return type == VARIABLE_STRING || param->shown || param->below ? NULL : "a string";
+        case PARAM_STRINGS:
+                return type == VARIABLE_LIST || param->single ? NULL : "an array of strings";
+        case PARAM_JSON:
+                return type == VARIABLE_LIST || !param->elements ? NULL : "an array";
+        default:
+                return NULL;
+        }
+}
+
+static char *describe_misfit(const VariableUse *variable, VariableType type) {
+        const char *name = variable->name, *expected = expected_in_place(variable, type);
+        bool is_span = variable->param->kind == PARAM_SPAN && is_number(type);
+
+        if (!expected)
+                return NULL;
+
+        return g_strdup_printf("%s: expected %s, but '%s' is %s%s%s%s", variable->param->name, expected, name,
+                               variable_type_describe(type), is_span ? "; write \"{" : "", is_span ? name : "",
+                               is_span ? "}s\" for seconds" : "");
+}
+
 static void check_type(const VariableCheck *check, const VariableUse *variable, VariableType type) {
         const char *name = variable->name;
         char *text = NULL;
 
         if (type == VARIABLE_ANY)
                 return;
-        if (variable->needs == VARIABLE_OBJECT && type != VARIABLE_OBJECT)
+        if (variable->demand) {
+                check_demand(check, variable, type);
+                return;
+        }
+        if (variable->whole && !variable->no_list)
+                text = describe_misfit(variable, type);
+        else if (variable->needs == VARIABLE_OBJECT && type != VARIABLE_OBJECT)
                 text = g_strdup_printf("%s: '%s' is %s, and only an object has members", variable->param->name, name,
                                        variable_type_describe(type));
         else if (variable->needs == VARIABLE_LIST && type != VARIABLE_LIST)
@@ -465,6 +578,20 @@ static void check_first(VariableCheck *check, const VariableUse *variable) {
                                         variable->param->name, name));
 }
 
+/* Of the variable 'run' that every run has. */
+static void check_own_member(VariableCheck *check, const VariableUse *variable, const char *name) {
+        static const char *const members[] = { "id", "tree", "instance", NULL };
+        const char *member = variable->demand ? variable->demand->member : variable->member;
+
+        if (own_variable(name) != OWN_RUN || !member || g_strv_contains(members, member))
+                return;
+
+        loader_error_in(check->loader, check->plan, variable->node, use_place(check, variable),
+                        g_strdup_printf("%s: '%s' has no member '%s' (it has: id, tree, instance)",
+                                        variable->param->name, variable->name, member));
+        diagnostics_set_inside(check->loader->diagnostics);
+}
+
 static bool is_secret(const VariableCheck *check, const VariableUse *variable) {
         const char *name = variable->name;
         const Plan *plan = check->plan;
@@ -490,13 +617,17 @@ static void check_variable(VariableCheck *check, const VariableUse *variable) {
         if (variable->param->seen && is_secret(check, variable))
                 loader_warning_in(check->loader, check->plan, variable->node, use_place(check, variable),
                                   secret_is_seen(variable->param->name));
-        if (variable->writes || !set || is_local(check, variable))
+        if (variable->writes || !set || is_local(check, variable) ||
+            (variable->demand && !g_hash_table_contains(set, name)))
                 return;
+        if (set == check->outer && (check->own & own_variable(name)))
+                check_own_member(check, variable, name);
         name = outer ? loader_intern_text(check->loader, name) : name;
         if (g_hash_table_contains(set, name)) {
                 GHashTable *types = outer ? check->outer_types : check->types;
 
-                if ((variable->needs || variable->no_list) && !may_be_set(check, name, outer))
+                if ((variable->needs || variable->no_list || variable->whole || variable->demand) &&
+                    !may_be_set(check, name, outer))
                         check_type(check, variable, GPOINTER_TO_INT(g_hash_table_lookup(types, name)));
                 if (!outer && variable->param->kind == PARAM_CODE)
                         check_first(check, variable);
@@ -505,6 +636,7 @@ static void check_variable(VariableCheck *check, const VariableUse *variable) {
         if (set == check->outer && own_variable(name)) {
                 g_hash_table_add(set, (char *) name);
                 check->own |= own_variable(name);
+                check_own_member(check, variable, name);
                 return;
         }
 

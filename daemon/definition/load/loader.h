@@ -87,7 +87,11 @@ typedef struct VariableUse {
         uint32_t offset; /* in the string; USE_SOMEWHERE: in code */
         bool writes;
         VariableType needs; /* a list or an object, a part of which is read; VARIABLE_ANY: any value */
+        const char *member; /* the first one that is read, interned; NULL: none */
         bool no_list;       /* it is an element of a list of strings, or a part of one */
+        bool whole;         /* the string is the reference alone, so the parameter gets the value with its type */
+        bool inside;        /* the string is a part of the parameter */
+        const ScriptDemand *demand; /* of a script, in place of needs; NULL: none */
 } VariableUse;
 
 #define USE_SOMEWHERE UINT32_MAX

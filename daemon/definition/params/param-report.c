@@ -13,6 +13,7 @@
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
 #include "basic/span.h"
+#include "definition/hints.h"
 #include "definition/params/param-report.h"
 #include "script/reference.h"
 
@@ -124,6 +125,9 @@ static char *form_hint(const char *expected, json_object *value) {
                 return g_strdup_printf(strstr(expected, "string") ? "; write [\"%s\"]" : "; write [%s]", text);
         if (type == json_type_object && g_str_equal(expected, "an array"))
                 return g_strdup("; write it in [ ]");
+        if (type == json_type_object && g_str_equal(expected, "an array of strings"))
+                return g_strdup(
+                        "; write the names only, and what they stand for elsewhere, such as nodes in 'children'");
         if (type == json_type_array && g_str_equal(expected, "an object of strings"))
                 return g_strdup("; write {\"NAME\": \"VALUE\"}");
         if ((type == json_type_int || type == json_type_double || type == json_type_boolean) &&
@@ -142,7 +146,11 @@ int param_report_kind(const ParamSetter *setter, const Place *place, const char 
         if (variable)
                 return param_report(setter, place, "expected %s, but {%s} is %s", expected, variable, shown);
 
-        hint = setter->origin ? NULL : form_hint(expected, value);
+        hint = setter->origin ? NULL
+               : json_object_is_type(value, json_type_array) &&
+                               (g_strcmp0(place->key, "unit") == 0 || g_strcmp0(place->key, "path") == 0)
+                       ? g_strdup("; each has a node of its own, in a Sequence or Parallel, or in a ForEach")
+                       : form_hint(expected, value);
         return param_report(setter, place, "expected %s, not %s%s", expected, shown, hint ?: "");
 }
 
@@ -225,7 +233,7 @@ int param_report_bare_number(const ParamSetter *setter, const Place *place, json
 static const char *span_hint(const char *text) {
         static const struct {
                 const char *pattern, *hint;
-        } hints[] = {
+        } known[] = {
                 { "^[0-9. ]+$", "; it has no unit" },
                 { "^(for)?ever$|^inf$|^infinite$|^never$|^none$|^unlimited$", "; no limit is \"infinity\"" },
                 { "\\*|^@|^[a-z]+ly$", "; a timer unit starts a tree at a time: see btd-run@.service(8)" },
@@ -235,9 +243,9 @@ static const char *span_hint(const char *text) {
                 { "^-[0-9]", "; it cannot be negative" },
         };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(hints); i++)
-                if (g_regex_match_simple(hints[i].pattern, text, G_REGEX_DOLLAR_ENDONLY, 0))
-                        return hints[i].hint;
+        for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+                if (g_regex_match_simple(known[i].pattern, text, G_REGEX_DOLLAR_ENDONLY, 0))
+                        return known[i].hint;
 
         return "";
 }
@@ -287,8 +295,11 @@ bool param_is_refused(const Param *param, const char *text) {
 
 int param_report_enum(const ParamSetter *setter, const Place *place, const Param *param, json_object *value) {
         g_autofree char *values = param_names_describe(param), *shown = value_excerpt(value);
+        const Hint *hint = hint_find(HINT_VALUE, param->name, json_object_get_string(value));
         Nearest nearest = nearest_value(param, json_object_get_string(value));
 
+        if (hint && g_strv_contains(param->values, hint->instead))
+                nearest.best = hint->instead;
         if (!nearest.best)
                 return param_report(setter, place, "%s is none of %s", shown, values);
 

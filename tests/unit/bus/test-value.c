@@ -269,7 +269,9 @@ static void test_counts(void) {
 
         assert_refused("s", "[]", -EINVAL, "signature 's' takes 1 argument, not 0");
         assert_refused("su", "[\"a\"]", -EINVAL, "signature 'su' takes 2 arguments, not 1");
-        assert_refused("", "[1]", -EINVAL, "signature '' takes 0 arguments, not 1");
+        assert_refused(
+                "", "[1]", -EINVAL,
+                "signature '' takes 0 arguments, not 1; 'signature' has their types, such as \"s\" for a string");
         assert_refused("a{sv}(ii)", "[{}]", -EINVAL, "signature 'a{sv}(ii)' takes 2 arguments, not 1");
         assert_refused("s", "\"a\"", -EINVAL, "expected an array of arguments, not \"a\"");
         g_assert_cmpint(value_check("", NULL, &error), ==, 0);

@@ -265,7 +265,10 @@ static void test_for_each(void) {
               "   3.000s + F: success after 3s\n"
               "   3.000s + run: success after 3s\n",
               STATUS_SUCCESS);
-        check(TREE("'units': 'a'", AROUND("ForEach", "F", "'items': '{units}', 'as': 'unit', ", SPAWN("A"))), "{}",
+        check(TREE("'units': 'a'",
+                   AROUND("ForEach", "F", "'items': '{units}', 'as': 'unit', 'on_success': 'units = {}', ",
+                          SPAWN("A"))),
+              "{}",
               "   0.000s > run: started\n"
               "   0.000s * F: running\n"
               "   0.000s x F: failure: items: expected an array, but {units} is \"a\"\n"

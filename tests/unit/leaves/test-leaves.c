@@ -160,7 +160,9 @@ static void test_refused_at_load(void) {
         assert_refused("{ \"type\": \"UnitState\", \"unit\": \"a.service\", \"test\": \"value['res' .. 'ult'] == 1\" }",
                        NULL);
         assert_refused(CALL ", \"signature\": \"a{ss}\", \"args\": [{ \"key\": \"value\" }] }", NULL);
-        assert_refused(CALL ", \"args\": [\"value\"] }", "args: signature '' takes 0 arguments, not 1");
+        assert_refused(
+                CALL ", \"args\": [\"value\"] }",
+                "args: signature '' takes 0 arguments, not 1; 'signature' has their types, such as \"s\" for a string");
         assert_refused("{ \"type\": \"Spawn\", \"argv\": [\"bin/true\"] }",
                        "argv[0]: \"bin/true\" must begin with \"/\", or be a name to look for in PATH");
         assert_refused("{ \"type\": \"Spawn\", \"argv\": [\"{program}\"], \"success_exit\": [\"{status}\"] }", NULL);
@@ -230,9 +232,9 @@ static void test_properties(void) {
                 { "{ \"LimitCPU\": 5 }", "properties.LimitCPU: expected a time span like \"10s\", not 5" },
                 { "{ \"LogRateLimitBurst\": \"x\" }",
                   "properties.LogRateLimitBurst: expected a whole number, not \"x\"" },
-                { "{ \"ExecStartPre\": \"/bin/true\" }",
-                  "properties: \"ExecStartPre\" has no short form; give \"ExecStartPre\" as {\"signature\": "
-                  "\"a(sasb)\", \"value\": ...}" },
+                { "{ \"ExecStartPre\": \"/bin/true\" }", "properties: \"ExecStartPre\" has no short form; the children "
+                                                         "of a Sequence run one after the other, and "
+                                                         "a Finally cleans up" },
                 { "{ \"IODeviceLatencyTargetSec\": \"/dev/sda 5ms\" }",
                   "properties: \"IODeviceLatencyTargetSec\" has no short form; give \"IODeviceLatencyTargetUSec\" as "
                   "{\"signature\": \"a(st)\", \"value\": ...}" },

@@ -328,7 +328,8 @@ static void test_subtree_with_a_wrong_input(void) {
 static void test_for_each_without_a_list(void) {
         g_autoptr(RunStage) stage = run_stage_new_file(
                 TREE("'list': 5",
-                     "{ 'type': 'ForEach', 'name': 'Each', 'items': '{list}', 'as': 'x', 'child': " ACTION("A") "}"));
+                     "{ 'type': 'ForEach', 'name': 'Each', 'items': '{list}', 'as': 'x', 'on_success': 'list = nil', "
+                     "'child': " ACTION("A") "}"));
 
         run_stage_start(stage);
         run_stage_assert_finished(stage, STATUS_FAILURE, "Each: items: expected an array, but {list} is 5");
