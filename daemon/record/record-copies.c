@@ -266,6 +266,29 @@ void record_copies_hurry(RecordCopies *copies) {
         make(copies, true);
 }
 
+/* The previous btd was killed before it copied them, and may be killed again. */
+static void take_records_without_copy(RecordCopies *copies) {
+        g_autoptr(GDir) from = g_dir_open(copies->from, 0, NULL);
+        const char *name;
+
+        while (from && (name = g_dir_read_name(from))) {
+                g_autofree char *run = NULL;
+                Copy *it;
+
+                if (!g_str_has_suffix(name, RECORD_SUFFIX) || g_str_has_suffix(name, RECORD_LOST RECORD_SUFFIX))
+                        continue;
+
+                run = g_strndup(name, strlen(name) - strlen(RECORD_SUFFIX));
+                it = get(copies, run);
+                if (it->made)
+                        continue;
+
+                it->changed = true;
+                it->due = timers_now(copies->timers, TIMER_MONOTONIC);
+        }
+        plan(copies);
+}
+
 void record_copies_read(RecordCopies *copies, bool (*is_archived)(const char *run, void *userdata), void *userdata) {
         g_autoptr(GDir) directory = g_dir_open(copies->directory, 0, NULL);
         const char *name;
@@ -293,4 +316,5 @@ void record_copies_read(RecordCopies *copies, bool (*is_archived)(const char *ru
                                 log_warning("%s %s", path, error);
                 }
         }
+        take_records_without_copy(copies);
 }

@@ -7,7 +7,8 @@
  * which may be old. record-store.c uses it.
  *
  * A run record is copied a minute after the start of the run. If it changes later, it is copied again, each time after
- * twice as long, up to an hour, so that a disk that wears out is seldom written.
+ * twice as long, up to an hour, so that a disk that wears out is seldom written. If btd was killed before that, the
+ * next one copies the record at once.
  */
 
 #include <glib.h>
@@ -26,7 +27,7 @@ RecordCopies *record_copies_new(const char *directory, const char *from, DiskQue
 void record_copies_free(RecordCopies *copies);
 
 /* Finds the copies that the previous btd left; call it once. One whose run has no record, and is not in the history,
- * is moved to RECORD_LOST. */
+ * is moved to RECORD_LOST. Records without a copy become due. */
 void record_copies_read(RecordCopies *copies, bool (*is_archived)(const char *run, void *userdata), void *userdata);
 
 /* The record of the run has changed. */

@@ -148,13 +148,14 @@ static bool is_archived(const char *run, void *userdata) {
         return g_str_equal(run, "told.1");
 }
 
-/* A run that runs still keeps its copy; the end of another is told already. */
+/* A run that runs still keeps its copy, or gets one at once; the end of another is told already. */
 static void test_read(Fixture *fixture, gconstpointer data) {
         g_assert_cmpint(g_mkdir_with_parents(fixture->directory, 0700), ==, 0);
         put(fixture->directory, "told.1", "told");
         put(fixture->directory, "lost.1", "lost");
         put(fixture->directory, "boot.1", "old");
         put(fixture->from, "boot.1", "boot");
+        put(fixture->from, "young.1", "young");
         {
                 g_autofree char *half = g_build_filename(fixture->directory, "half.1.journal.new", NULL);
 
@@ -168,6 +169,10 @@ static void test_read(Fixture *fixture, gconstpointer data) {
         assert_file(fixture->from, "lost.1" RECORD_LOST, "lost");
         assert_file(fixture->directory, "boot.1", "old");
         assert_file(fixture->from, "boot.1", "boot");
+        pass(fixture, 0);
+        assert_file(fixture->directory, "boot.1", "old");
+        assert_file(fixture->directory, "young.1", "young");
+        assert_file(fixture->directory, "lost.1" RECORD_LOST, NULL);
         record_copies_drop(fixture->copies, "boot.1");
         settle(fixture);
         assert_file(fixture->directory, "boot.1", NULL);
