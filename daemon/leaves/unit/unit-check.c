@@ -24,7 +24,7 @@
 #include "leaves/unit/systemd.h"
 
 /* How long a service must stay up to count as started, or down to count as stopped. */
-#define SETTLE_USEC (100 * 1000u)
+#define SETTLE_USEC (UINT64_C(100) * 1000)
 
 /* How often to wait so long for a unit that the end of the stopped one has started, and that is still starting. */
 #define SETTLE_MAX 10u
@@ -376,6 +376,14 @@ bool unit_was_up_since(const UnitFacts *facts, uint64_t since) {
                       unit_facts_show_success(facts);
 
         return facts->became_active > since || worked;
+}
+
+bool unit_was_started_again(const UnitFacts *facts) {
+        uint64_t down = facts->left_inactive - facts->became_inactive; /* for how long */
+
+        return unit_facts_have_starters(facts) ||
+               (unit_facts_have_successors(facts) && down <= SETTLE_MAX * SETTLE_USEC) ||
+               (facts->bus_name && *facts->bus_name && down <= SETTLE_USEC);
 }
 
 /* Others may have begun to stop the unit or to start it again, but not systemd because it has failed. */

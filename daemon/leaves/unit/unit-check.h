@@ -38,4 +38,7 @@ void unit_check_free(UnitCheck *check);
  * middle of its start looks like one that has ended otherwise, and so does one whose failure was reset. */
 bool unit_was_up_since(const UnitFacts *facts, uint64_t since);
 
+/* Has something started the unit, which is up, again by itself after it was stopped? Others may have done that, too. */
+bool unit_was_started_again(const UnitFacts *facts);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitCheck, unit_check_free)

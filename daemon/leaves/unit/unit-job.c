@@ -591,7 +591,7 @@ static void on_recovery_known(UnitRecoveryVerdict verdict, const char *result, U
                 /* The unit must stay as it is, as after any job. But what nothing starts by itself was started by
                  * others since. */
                 unit_job_take_facts(leaf, "done", facts);
-                if (op->verb == UNIT_STOP && !unit_facts_are_down(&op->facts) && !unit_facts_have_starters(&op->facts))
+                if (op->verb == UNIT_STOP && !unit_facts_are_down(&op->facts) && !unit_was_started_again(&op->facts))
                         leaf_end(leaf, STATUS_SUCCESS);
                 else
                         unit_job_check(leaf, op->verb != UNIT_STOP);

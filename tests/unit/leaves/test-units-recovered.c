@@ -177,6 +177,34 @@ static void test_status_that_is_a_success(Scene *scene, const void *data) {
         }
 }
 
+/* Its end starts another unit, which may have started it again at once. What was down for longer was started by others.
+ */
+static void test_stopped_and_started_again(Scene *scene, const void *data) {
+        static const struct {
+                uint64_t down;
+                Status outcome;
+        } cases[] = { { 1000000, STATUS_FAILURE }, { 1000001, STATUS_SUCCESS } };
+
+        scene->type = "active";
+        for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(TestLeaf) leaf = NULL;
+                uint64_t now;
+
+                scene->n_read = 0;
+                leaf = recover(scene, "{ \"type\": \"StopUnit\", \"unit\": \"cam.service\" }",
+                               "{\"heard\":true,\"job\":7}");
+                now = (uint64_t) g_get_monotonic_time();
+                g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(scene->peer), CAM_PATH,
+                                                   "org.freedesktop.DBus.Properties", "PropertiesChanged", "sa{sv}as",
+                                                   "org.freedesktop.systemd1.Unit", 6, "ActiveState", "s", "active",
+                                                   "SubState", "s", "running", "Job", "(uo)", 0, "/", "OnSuccess", "as",
+                                                   1, "again.service", "InactiveEnterTimestampMonotonic", "t", now,
+                                                   "InactiveExitTimestampMonotonic", "t", now + cases[i].down, 0),
+                                >=, 0);
+                g_assert_cmpint(test_leaf_wait(leaf), ==, cases[i].outcome);
+        }
+}
+
 /* It has been up before, so that there is nothing that it would have to show. */
 static void test_reloaded(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) leaf = recover(scene, RELOAD_CAM, "{\"heard\":true}");
@@ -363,6 +391,7 @@ int main(int argc, char **argv) {
 
         add("/units-recovered/forgotten-at-once", test_forgotten_at_once);
         add("/units-recovered/status-that-is-a-success", test_status_that_is_a_success);
+        add("/units-recovered/stopped-and-started-again", test_stopped_and_started_again);
         add("/units-recovered/stopped-at-its-start", test_stopped_at_its_start);
         add("/units-recovered/reloaded", test_reloaded);
         add("/units-recovered/reloaded-and-gone", test_reloaded_and_gone);
