@@ -545,12 +545,13 @@ static void on_recovery_queued(void *userdata) {
         unit_job_search_order(userdata);
 }
 
-/* When what was requested was done, or failed. */
+/* When what was requested was done, or failed. A unit that systemd has forgotten may have been down before any limit.
+ */
 static uint64_t time_of_end(const Leaf *leaf, const UnitFacts *facts) {
         const UnitJob *op = leaf->op;
 
         if (op->verb == UNIT_STOP)
-                return facts->became_inactive;
+                return facts->became_inactive > 0 ? facts->became_inactive : leaf->started;
         if (op->verb != UNIT_RELOAD && facts->became_active > leaf->started)
                 return facts->became_active;
         if (op->verb != UNIT_RELOAD && facts->became_inactive > leaf->started)
