@@ -426,16 +426,23 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
 }
 
 char *unit_note_of_stop(const char *unit, const UnitFacts *facts, uint64_t since) {
-        g_autofree char *starters = starters_describe(facts),
-                        *failure = unit_fact_is(facts->active_state, "failed") && facts->became_inactive > since
-                                           ? unit_result_describe(facts, true)
-                                           : NULL;
+        bool has_failed = unit_fact_is(facts->active_state, "failed") && facts->became_inactive > since;
+        g_autofree char *failure = has_failed ? unit_result_describe(facts, true) : NULL,
+                        *starters = starters_describe(facts), *all = NULL;
+        g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
 
-        if (!starters && !failure)
+        if (failure)
+                g_ptr_array_add(notes, g_strconcat("it has failed: ", failure, NULL));
+        if (facts->control_group && *facts->control_group)
+                g_ptr_array_add(notes, g_strdup("processes of it still run, see KillMode= in systemd.kill(5)"));
+        if (starters)
+                g_ptr_array_add(notes, g_steal_pointer(&starters));
+        if (notes->len == 0)
                 return NULL;
 
-        return g_strconcat(unit, " is stopped, but ", failure ? "it has failed: " : "", failure ?: "",
-                           failure && starters ? "; " : "", starters ?: "", NULL);
+        g_ptr_array_add(notes, NULL);
+        all = g_strjoinv("; ", (char **) notes->pdata);
+        return g_strdup_printf("%s is stopped, but %s", unit, all);
 }
 
 char *unit_note_of_old_files(const char *unit, bool user) {

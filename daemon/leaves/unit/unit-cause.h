@@ -27,7 +27,8 @@ const char *unit_verb_method(UnitVerb verb);
  * manager of a user. To be freed. */
 char *unit_cause(const char *unit, UnitVerb verb, const char *result, const UnitFacts *facts, bool user);
 
-/* The unit is stopped, but has failed since that time, or something can start it again; NULL if not. To be freed. */
+/* The unit is stopped, but has failed since that time, has processes, or something can start it again; NULL: nothing of
+ * that. To be freed. */
 char *unit_note_of_stop(const char *unit, const UnitFacts *facts, uint64_t since);
 /* The unit was restarted as its files said before. user: see unit_cause(). To be freed. */
 char *unit_note_of_old_files(const char *unit, bool user);

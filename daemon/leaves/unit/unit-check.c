@@ -29,7 +29,7 @@
 /* How often to wait so long for a unit that the end of the stopped one has started, and that is still starting. */
 #define SETTLE_MAX 10u
 
-#define READ_MAX 6u
+#define READ_MAX 7u
 
 typedef struct Property {
         const char *interface, *name;
@@ -412,13 +412,12 @@ UnitCheck *unit_check_new(const UnitOrder *order, UnitFacts *facts, bool complet
                               stopped[] = { { SYSTEMD_UNIT, "ActiveState" }, { SYSTEMD_UNIT, "TriggeredBy" },
                                             { SYSTEMD_UNIT, "UpheldBy" },    { SYSTEMD_UNIT, "OnSuccess" },
                                             { SYSTEMD_UNIT, "OnFailure" },   {} },
-                              stopped_service[] = { { SYSTEMD_UNIT, "ActiveState" },
-                                                    { SYSTEMD_UNIT, "TriggeredBy" },
-                                                    { SYSTEMD_UNIT, "UpheldBy" },
-                                                    { SYSTEMD_UNIT, "OnSuccess" },
-                                                    { SYSTEMD_UNIT, "OnFailure" },
-                                                    { SYSTEMD_SERVICE, "BusName" },
-                                                    {} };
+                              stopped_service[] = {
+                                      { SYSTEMD_UNIT, "ActiveState" },     { SYSTEMD_UNIT, "TriggeredBy" },
+                                      { SYSTEMD_UNIT, "UpheldBy" },        { SYSTEMD_UNIT, "OnSuccess" },
+                                      { SYSTEMD_UNIT, "OnFailure" },       { SYSTEMD_SERVICE, "BusName" },
+                                      { SYSTEMD_SERVICE, "ControlGroup" }, {}
+                              };
         bool service = g_str_has_suffix(order->unit, ".service");
         UnitCheck *check = g_new(UnitCheck, 1);
 

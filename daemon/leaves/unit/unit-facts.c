@@ -145,6 +145,7 @@ static const struct {
         { "OnSuccess", offsetof(UnitFacts, on_success), .read = read_strings },
         { "OnFailure", offsetof(UnitFacts, on_failure), .read = read_strings },
         { "BusName", offsetof(UnitFacts, bus_name), .read = read_string },
+        { "ControlGroup", offsetof(UnitFacts, control_group), .read = read_string },
         { "NeedDaemonReload", offsetof(UnitFacts, needs_daemon_reload), "b" },
         { "SuccessExitStatus", offsetof(UnitFacts, success_statuses), .read = read_success_statuses },
         { "Refs", offsetof(UnitFacts, referrers), .read = read_strings },

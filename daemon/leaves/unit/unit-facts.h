@@ -59,6 +59,7 @@ typedef struct UnitFacts {
         char **on_success;       /* units that systemd starts when it has ended */
         char **on_failure;       /* ... or has failed; both may start it again */
         char *bus_name;          /* of a service: the name that it owns on the bus; "": none */
+        char *control_group;     /* of its processes; "": it has none any more */
         int needs_daemon_reload; /* a bool: its files have changed since systemd has read them */
         char **referrers;        /* unique names of the clients with a reference to it */
         uint32_t job;            /* in the queue, 0: none */

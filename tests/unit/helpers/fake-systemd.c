@@ -57,6 +57,8 @@ static int reply_property(Fake *fake, sd_bus_message *message, const char *name)
                 return sd_bus_reply_method_return(message, "v", "s", fake->frozen ? "frozen" : "running");
         if (strcmp(name, "NeedDaemonReload") == 0)
                 return sd_bus_reply_method_return(message, "v", "b", fake->outdated);
+        if (strcmp(name, "ControlGroup") == 0)
+                return sd_bus_reply_method_return(message, "v", "s", fake->left ? "/system.slice/cam.service" : "");
         if (strcmp(name, "BusName") == 0)
                 return sd_bus_reply_method_return(message, "v", "s", fake->bus_name ?: "");
         if (strcmp(name, "UpheldBy") == 0)

@@ -49,6 +49,7 @@ typedef struct Fake {
         bool stopping;     /* the machine goes down */
         bool limited;      /* the unit was down before, and its job has not begun to start it */
         bool frozen;
+        bool left;     /* processes of the stopped unit */
         bool outdated; /* the files of the unit have changed */
         bool early;    /* the unit has come up since a reload was requested while it was starting */
         unsigned n_started, n_cancelled, n_referenced, n_unreferenced, n_subscribed, n_loaded, n_read, n_listed;

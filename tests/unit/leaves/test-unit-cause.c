@@ -345,6 +345,7 @@ static void test_note(void) {
                                    .exec_main_code = CLD_EXITED,
                                    .exec_main_status = 143,
                                    .became_inactive = 5,
+                                   .control_group = WORD("/x"),
                                    .starters = STARTERS,
                                    .activatable = true,
                                    .bus_name = WORD("org.example.Cam") },
@@ -369,12 +370,13 @@ static void test_note(void) {
         g_assert_cmpstr(note, ==, "cam.service is stopped, but cam.socket and cam.timer can start it again");
         g_assert_cmpstr(
                 of_failed, ==,
-                "cam.service is stopped, but it has failed: its main process exited with status 143; cam.socket "
-                "and cam.timer and a call to org.example.Cam can start it again");
+                "cam.service is stopped, but it has failed: its main process exited with status 143; processes of it "
+                "still run, see KillMode= in systemd.kill(5); cam.socket and cam.timer and a call to org.example.Cam "
+                "can start it again");
         g_assert_cmpstr(
                 of_failed_before, ==,
-                "cam.service is stopped, but cam.socket and cam.timer and a call to org.example.Cam can start it "
-                "again");
+                "cam.service is stopped, but processes of it still run, see KillMode= in systemd.kill(5); cam.socket "
+                "and cam.timer and a call to org.example.Cam can start it again");
         g_assert_cmpstr(none, ==, NULL);
         g_assert_cmpstr(of_timeout, ==,
                         "cam.service is stopped, but it has failed: its main process took longer than TimeoutStopSec= "

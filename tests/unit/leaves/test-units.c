@@ -341,6 +341,13 @@ static void test_stopped_and_failed(Scene *scene, const void *data) {
         leaf = scene_start(scene, STOP_CAM);
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
         g_assert_cmpstr(leaf->cause, ==, NULL);
+        test_leaf_free(leaf);
+
+        scene->fake.left = true;
+        leaf = scene_start(scene, STOP_CAM);
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "cam.service is stopped, but processes of it still run, see KillMode= in systemd.kill(5)");
 }
 
 /* systemd makes the reload a part of the start, and reloads nothing. */
