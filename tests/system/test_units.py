@@ -240,6 +240,27 @@ def test_a_stopped_unit_that_is_up_again_is_not_stopped(machine, starter, text):
     machine.check("systemctl", "stop", starter, "again.service")
 
 
+def test_a_stopped_unit_that_its_end_starts_again_is_not_stopped(machine):
+    """Through another unit, which is still starting when the first one is down."""
+    machine.unit("phoenix.service", service(SLEEP, unit="OnSuccess=ashes.service\n"))
+    machine.unit("ashes.service", "[Service]\nType=oneshot\nExecStart=/bin/sh -c 'sleep 0.2; systemctl start phoenix'\n")
+    machine.check("systemctl", "start", "phoenix.service")
+    machine.load("phoenix", {"type": "StopUnit", "name": "Stop", "unit": "phoenix.service"})
+    status, cause, _ = finish(machine, "phoenix")
+    assert status == "failure"
+    assert cause.endswith(": its OnSuccess= setting starts ashes.service"), cause
+
+
+def test_a_stopped_unit_whose_processes_are_left_says_so(machine):
+    machine.unit("leaves.service", service('/bin/sh -c "setsid sleep 1000 & exec sleep 1000"', "KillMode=process\n"))
+    machine.check("systemctl", "start", "leaves.service")
+    machine.load("leaves", {"type": "StopUnit", "name": "Stop", "unit": "leaves.service"})
+    status, _, nodes = finish(machine, "leaves")
+    assert (status, nodes["Stop"]["detail"]) == (
+        "success", "leaves.service is stopped, but processes of it still run, see KillMode= in systemd.kill(5)")
+    machine.check("pkill", "--cgroup", "/system.slice/leaves.service")
+
+
 def test_a_unit_that_can_start_a_stopped_one_is_named(machine):
     """As systemctl does. It is a note of the success, also in the history."""
     machine.unit("noted.service", service(SLEEP))
@@ -322,6 +343,32 @@ def test_a_reload_that_ends_the_service_has_failed(machine, settings, told):
     status, cause, _ = finish(machine, "reloaded")
     assert status == "failure"
     assert cause.endswith(told), cause
+
+
+def test_a_unit_that_starts_is_reloaded_when_it_is_up(machine):
+    """systemd makes such a reload a part of the start."""
+    machine.check("mkfifo", "/run/early")
+    machine.unit("early.service", service('/bin/sh -c "read line </run/early; systemd-notify --ready; exec sleep 1000"',
+                                          "Type=notify\nNotifyAccess=all\nExecReload=/bin/touch /run/early-reloaded\n"))
+    machine.check("systemctl", "start", "--no-block", "early.service")
+    machine.load("early", {"type": "ReloadUnit", "unit": "early.service"})
+    run, path = machine.client.start("early")
+    wait(lambda: "job for early.service" in machine.check("btctl", "status", run), "the job")
+    machine.check("sh", "-c", "echo >/run/early")
+    assert machine.client.finish(path) == ("success", "")
+    assert machine.path("/run/early-reloaded").exists()
+
+
+def test_a_frozen_service_is_not_up(machine):
+    machine.unit("frozen.service", service(SLEEP))
+    machine.check("systemctl", "start", "frozen.service")
+    machine.load("frozen", start_unit("frozen.service"))
+    assert finish(machine, "frozen")[0] == "success"
+    machine.check("systemctl", "freeze", "frozen.service")
+    assert finish(machine, "frozen")[:2] == (
+        "failure", "frozen: frozen.service is up, but frozen; thaw it first, see 'systemctl thaw'")
+    machine.check("systemctl", "thaw", "frozen.service")
+    assert finish(machine, "frozen")[0] == "success"
 
 
 def test_the_unit_that_failed_is_named(machine):
