@@ -168,13 +168,38 @@ static void add_text(SecretSet *set, const char *reference, char *text) {
         }
 }
 
-/* The text, and as it is written between the quotes of a JSON string. */
+/* Escapes these characters of a JSON string, too, and all beyond ASCII. */
+static char *escape_more(const char *written, const char *more, bool beyond_ascii) {
+        GString *text = g_string_new(NULL);
+
+        for (const char *p = written; *p; p = g_utf8_next_char(p)) {
+                gunichar c = g_utf8_get_char(p);
+
+                if (c == '/' && strchr(more, '/'))
+                        g_string_append(text, "\\/");
+                else if (c > 0xffff && beyond_ascii)
+                        g_string_append_printf(text, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+                else if (c < 0x80 ? strchr(more, (int) c) != NULL : beyond_ascii)
+                        g_string_append_printf(text, "\\u%04x", c);
+                else
+                        g_string_append_unichar(text, c);
+        }
+        return g_string_free(text, FALSE);
+}
+
+/* The text, and as it is written between the quotes of a JSON string: by most languages, by Python, PHP and Go. */
 static void add_forms(SecretSet *set, const char *reference, const char *text, size_t length) {
         g_autoptr(json_object) string = json_object_new_string_len(text, (int) length);
-        const char *written = json_object_to_json_string_ext(string, JSON_C_TO_STRING_NOSLASHESCAPE);
+        const char *quoted = json_object_to_json_string_ext(string, JSON_C_TO_STRING_NOSLASHESCAPE);
+        g_autofree char *written = g_strndup(quoted + 1, strlen(quoted) - 2);
 
-        add_text(set, reference, g_strndup(written + 1, strlen(written) - 2));
+        add_text(set, reference, g_strdup(written));
+        add_text(set, reference, escape_more(written, "", true));
+        add_text(set, reference, escape_more(written, "/", true));
+        add_text(set, reference, escape_more(written, "/", false));
+        add_text(set, reference, escape_more(written, "<>&", false));
         add_text(set, reference, g_strndup(text, length));
+        explicit_bzero(written, strlen(written));
 }
 
 /* Without the white space around it: programs quote a line, or remove the last line feed. */

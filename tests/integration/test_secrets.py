@@ -11,7 +11,7 @@ from client import wait
 RUN = "org.btd1.Run"
 TREE = "org.btd1.Tree"
 SECRET = "correct-horse-battery"
-SECRETS = {"token": SECRET + "\n", "quoted": 'say "' + SECRET + '"'}
+SECRETS = {"token": SECRET + "\n", "quoted": 'say "' + SECRET + '"', "path": SECRET + "/with/slashes"}
 
 # Each of them uses a secret in another way, and fails in another way with it on its lips.
 LEAVES = [
@@ -30,6 +30,7 @@ LEAVES = [
      "member": "C"},
     {"type": "UnitState", "name": "Looks", "unit": "{secret:quoted}"},
     {"type": "Sleep", "name": "Naps", "duration": "{secret:token}"},
+    {"type": "PathExists", "name": "Sees", "path": "/{secret:path}"},
 ]
 # These wait for a bus that is not there.
 BUSES = [

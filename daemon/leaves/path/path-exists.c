@@ -44,7 +44,7 @@ static char *complaint(const PathExistsParams *params, PathState state, const ch
 
         switch (state) {
         case PATH_UNKNOWN:
-                return g_strdup_printf("the state of %s is not known: %s", path, detail);
+                return g_strdup_printf("the state of %s is not known%s%s", path, detail ? ": " : "", detail ?: "");
         case PATH_MISSING:
                 return g_strdup_printf("%s does not exist%s%s", path, detail ? ": " : "", detail ?: "");
         case PATH_EMPTY_FILE:
@@ -58,6 +58,13 @@ static char *complaint(const PathExistsParams *params, PathState state, const ch
         }
 }
 
+/* NULL: there is none, or it can have a part of a secret, which is not found: it names the beginning of the path. */
+static const char *detail_of(Leaf *leaf) {
+        const PathExists *op = leaf->op;
+
+        return op->hidden ? op->hidden : leaf_secret_length(leaf) == 0 ? path_watch_detail(op->watch) : NULL;
+}
+
 static Status evaluate(Leaf *leaf) {
         const PathExistsParams *params = leaf->params;
         const PathExists *op = leaf->op;
@@ -68,7 +75,7 @@ static Status evaluate(Leaf *leaf) {
                                                      : STATUS_FAILURE;
 
         if (status == STATUS_FAILURE) {
-                g_autofree char *text = complaint(params, state, op->hidden ?: path_watch_detail(op->watch));
+                g_autofree char *text = complaint(params, state, detail_of(leaf));
 
                 leaf_set_cause_of(leaf, CAUSE_CONDITION,
                                   facts_new("path", fact_text(params->path), "seen", fact_text(state_names[state]),
@@ -130,7 +137,8 @@ static void path_exists_describe(Leaf *leaf, GString *text) {
         if (op->watch && path_watch_state(op->watch) == PATH_PENDING)
                 g_string_append_printf(text, "the file system of %s", params->path);
         else
-                g_string_append_printf(text, "the state of the path: %s", op->hidden ?: path_watch_detail(op->watch));
+                g_string_append_printf(text, "the state of the path%s%s", detail_of(leaf) ? ": " : "",
+                                       detail_of(leaf) ?: "");
 }
 
 const LeafKind path_exists_kind = {

@@ -124,6 +124,26 @@ static void test_hide(void) {
         assert_hidden(vault, "expected {\"x\":\"a \\\"b\\\"\\nc\\\\\"}", "expected {\"x\":\"{secret:odd}\"}");
 }
 
+/* As Python, PHP, Go and others write it. */
+static void test_json(void) {
+        static const char *const written[] = {
+                "<h\u00fcn\U0001f511/\\\"2>",
+                "<h\\u00fcn\\ud83d\\udd11/\\\"2>",
+                "<h\\u00fcn\\ud83d\\udd11\\/\\\"2>",
+                "<h\u00fcn\U0001f511\\/\\\"2>",
+                "\\u003ch\u00fcn\U0001f511/\\\"2\\u003e",
+        };
+        g_autoptr(Vault) vault = vault_new();
+
+        put(vault, "pass", "<h\u00fcn\U0001f511/\"2>", -1);
+        know(vault, "pass", "<h\u00fcn\U0001f511/\"2>");
+        for (size_t i = 0; i < G_N_ELEMENTS(written); i++) {
+                g_autofree char *text = g_strconcat("{\"a\":\"", written[i], "\"}", NULL);
+
+                assert_hidden(vault, text, "{\"a\":\"{secret:pass}\"}");
+        }
+}
+
 /* Programs quote a line of a secret, and remove a line feed at the end. */
 static void test_lines(void) {
         g_autoptr(Vault) vault = vault_new();
@@ -352,6 +372,7 @@ int main(int argc, char **argv) {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/run-secrets/get", test_get);
         g_test_add_func("/run-secrets/hide", test_hide);
+        g_test_add_func("/run-secrets/json", test_json);
         g_test_add_func("/run-secrets/lines", test_lines);
         g_test_add_func("/run-secrets/overlap", test_overlap);
         g_test_add_func("/run-secrets/cut", test_cut);
