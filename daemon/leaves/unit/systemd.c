@@ -228,6 +228,13 @@ static void systemd_set_trust(Systemd *systemd, Trust trust) {
         connection_set_away(systemd->connection, SYSTEMD_NAME, trust == TRUST_RELOADING || absent);
 }
 
+static void systemd_unsubscribe(Systemd *systemd) {
+        systemd->active = false;
+        if (systemd->subscribed)
+                systemd_tell(systemd->connection, "Unsubscribe", NULL);
+        g_clear_pointer(&systemd->subscribed, g_free);
+}
+
 static void on_subscribed(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Systemd *systemd = userdata;
 
@@ -245,7 +252,10 @@ static void on_subscribed(sd_bus_message *reply, const sd_bus_error *error, void
         g_clear_pointer(&systemd->subscribed, g_free);
         if (!error)
                 systemd->subscribed = g_strdup(systemd->owner);
-        tell_subscribers(systemd, error);
+        if (systemd->subscriptions.followers.length == 0)
+                systemd_unsubscribe(systemd);
+        else
+                tell_subscribers(systemd, error);
 }
 
 static void systemd_subscribe(Systemd *systemd) {
@@ -407,12 +417,12 @@ void subscription_free(Subscription *subscription) {
         systemd = subscription->systemd;
         if (systemd)
                 audience_leave(&systemd->subscriptions, &subscription->follower);
+        /* If systemd is being asked, its reply says whether there is something to undo. */
         if (systemd && systemd->subscriptions.followers.length == 0) {
-                systemd->active = false;
-                g_clear_pointer(&systemd->call, call_free);
-                if (systemd->subscribed)
-                        systemd_tell(systemd->connection, "Unsubscribe", NULL);
-                g_clear_pointer(&systemd->subscribed, g_free);
+                if (systemd->call && !call_is_in_flight(systemd->call))
+                        g_clear_pointer(&systemd->call, call_free);
+                if (!systemd->call)
+                        systemd_unsubscribe(systemd);
         }
         g_free(subscription);
 }

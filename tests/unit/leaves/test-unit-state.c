@@ -316,6 +316,24 @@ static void test_state_bus_lost(Scene *scene, const void *data) {
                 wait_turn();
 }
 
+/* systemd sends no signals to a bus on which nobody has subscribed: that of a user, for example. */
+static void test_dbus_leaves_subscribe(Scene *scene, const void *data) {
+        static const char *const nodes[] = {
+                "{ \"type\": \"DBusProperty\", \"destination\": \"org.freedesktop.systemd1\", \"path\": \"" UNIT_PATH
+                "\", \"interface\": \"org.freedesktop.systemd1.Unit\", \"property\": \"FreezerState\" }",
+                "{ \"type\": \"DBusSignal\", \"sender\": \"org.freedesktop.systemd1\", \"member\": \"JobNew\" }",
+        };
+
+        fake_come(scene);
+        for (size_t i = 0; i < G_N_ELEMENTS(nodes); i++) {
+                g_autoptr(TestLeaf) leaf = scene_start(scene, nodes[i]);
+
+                wait_until(scene->fake.n_subscribed == 1);
+                g_clear_pointer(&leaf, test_leaf_free);
+                wait_until(scene->fake.n_subscribed == 0);
+        }
+}
+
 #define add(name, function) g_test_add("/unit-state/" name, Scene, NULL, scene_open, function, scene_close)
 
 int main(int argc, char **argv) {
@@ -335,6 +353,7 @@ int main(int argc, char **argv) {
         add("test-fails", test_state_test_fails);
         add("shared", test_state_shared);
         add("bus-lost", test_state_bus_lost);
+        add("dbus-leaves-subscribe", test_dbus_leaves_subscribe);
 
         return g_test_run();
 }
