@@ -194,7 +194,7 @@ json_object *json_double(double number) {
         char text[G_ASCII_DTOSTR_BUF_SIZE + 2];
 
         for (int digits = 15; digits <= 17; digits++) {
-                char format[8];
+                char format[16];
 
                 snprintf(format, sizeof(format), "%%.%dg", digits);
                 g_ascii_formatd(text, G_ASCII_DTOSTR_BUF_SIZE, format, number);

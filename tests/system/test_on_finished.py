@@ -20,7 +20,7 @@ def test_a_unit(machine):
     assert machine.btctl("wait", "on_finished@boot.1-1").returncode == 0
 
     assert "no disk" in machine.read("/run/causes")
-    [row] = [each for each in json.loads(machine.btctl("history", "--json").stdout) if each["tree"] == "on_finished"]
+    [row] = json.loads(machine.btctl("history", "on_finished@boot.1-1", "--json").stdout)
     assert row["status"] == "success"
 
 
