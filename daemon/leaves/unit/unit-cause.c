@@ -488,7 +488,7 @@ json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, 
 char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *error, bool goes_down) {
         g_autofree char *text = g_strdup(error->message ?: error->name);
         size_t length = strlen(text);
-        char other[256];
+        char other[256], type[32];
 
         if (sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
             sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
@@ -501,11 +501,16 @@ char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *e
         /* "Transaction for UNIT/start is destructive (OTHER has 'start' job queued, but 'stop' is included ...)". When
          * the machine goes down, systemd names any of the jobs of that, often that of a target. */
         if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.TransactionIsDestructive") && !goes_down &&
-            sscanf(text, "%*[^(](%255[^ ] has 'start' job queued", other) == 1 && !g_str_has_suffix(other, ".target"))
-                return g_strdup_printf(
-                        "cannot %s %s: it conflicts with %s, which has a 'start' job; this mode does not "
-                        "replace that",
-                        verbs[verb].bare, unit, other);
+            sscanf(text, "%*[^(](%255[^ ] has '%31[^']' job queued", other, type) == 2) {
+                if (strcmp(other, unit) == 0)
+                        return g_strdup_printf("cannot %s %s: it has a '%s' job, which this mode does not replace",
+                                               verbs[verb].bare, unit, type);
+                if (strcmp(type, "start") == 0 && !g_str_has_suffix(other, ".target"))
+                        return g_strdup_printf(
+                                "cannot %s %s: it conflicts with %s, which has a 'start' job; this mode does not "
+                                "replace that",
+                                verbs[verb].bare, unit, other);
+        }
         if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.TransactionIsDestructive"))
                 return g_strdup_printf("cannot %s %s: systemd has jobs that must not be replaced, as when the machine "
                                        "goes down (%s)",

@@ -580,16 +580,32 @@ static void test_errors(void) {
                            conflict = SD_BUS_ERROR_MAKE_CONST(
                                    "org.freedesktop.systemd1.TransactionIsDestructive",
                                    "Transaction for cam.service/start is destructive (other.service has 'start' job "
-                                   "queued, but 'stop' is included in transaction).");
+                                   "queued, but 'stop' is included in transaction)."),
+                           stops = SD_BUS_ERROR_MAKE_CONST(
+                                   "org.freedesktop.systemd1.TransactionIsDestructive",
+                                   "Transaction for cam.service/start is destructive (cam.service has 'stop' job "
+                                   "queued, but 'start' is included in transaction)."),
+                           other_stops = SD_BUS_ERROR_MAKE_CONST(
+                                   "org.freedesktop.systemd1.TransactionIsDestructive",
+                                   "Transaction for cam.service/start is destructive (net.service has 'stop' job "
+                                   "queued, but 'start' is included in transaction).");
         g_autofree char *a = unit_cause_of_error("cam.service", UNIT_START, &missing, false),
                         *b = unit_cause_of_error("cam.service", UNIT_STOP, &none, false),
                         *c = unit_cause_of_error("cam.service", UNIT_RELOAD, &silent, false),
                         *d = unit_cause_of_error("cam.service", UNIT_START, &down, false),
                         *e = unit_cause_of_error("cam.service", UNIT_START, &conflict, false),
                         *f = unit_cause_of_error("cam.service", UNIT_START, &conflict, true),
+                        *g = unit_cause_of_error("cam.service", UNIT_START, &stops, false),
+                        *h = unit_cause_of_error("cam.service", UNIT_START, &other_stops, false),
                         *device = unit_cause("dev-a.device", UNIT_START, "timeout", &(UnitFacts){}, false);
 
         g_assert_cmpstr(a, ==, "cannot start cam.service: Unit cam.service not found");
+        g_assert_cmpstr(g, ==, "cannot start cam.service: it has a 'stop' job, which this mode does not replace");
+        g_assert_cmpstr(
+                h, ==,
+                "cannot start cam.service: systemd has jobs that must not be replaced, as when the machine goes "
+                "down (Transaction for cam.service/start is destructive (net.service has 'stop' job queued, but "
+                "'start' is included in transaction))");
         g_assert_cmpstr(device, ==,
                         "dev-a.device was not started: the device did not appear in time (result 'timeout')");
         g_assert_cmpstr(b, ==, "cannot stop cam.service: there is no systemd on this bus");
