@@ -261,15 +261,16 @@ static void unit_job_explain(Leaf *leaf) {
                 unit_job_fail_by_facts(leaf);
 }
 
-/* Was the unit starting when its reload was requested? Then systemd has merged the reload into the job of the start,
- * and nothing was reloaded. */
+/* Was the unit starting, or about to, when its reload was requested, and has not ended since? Then systemd has merged
+ * the reload into the job of the start, and nothing was reloaded. */
 static bool unit_job_is_too_early(const Leaf *leaf) {
         const UnitJobParams *params = leaf->params;
         const UnitJob *op = leaf->op;
         const UnitFacts *facts = &op->facts;
+        uint64_t since = MAX(leaf->started, op->up_since);
 
-        return op->verb == UNIT_RELOAD && !params->bus && unit_facts_are_up(facts) && facts->left_inactive > 0 &&
-               facts->left_inactive <= leaf->started && facts->became_active > MAX(leaf->started, op->up_since);
+        return op->verb == UNIT_RELOAD && !params->bus && unit_facts_are_up(facts) && facts->became_active > since &&
+               facts->became_inactive <= since;
 }
 
 /* Requests the reload again, now that the unit is up. */
