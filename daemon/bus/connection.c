@@ -26,6 +26,7 @@
 #include "basic/audience.h"
 #include "basic/cleanup.h"
 #include "basic/foreach.h"
+#include "basic/later.h"
 #include "basic/log.h"
 #include "bus/bus-source.h"
 #include "bus/connection.h"
@@ -748,23 +749,15 @@ static void connection_open(Connection *connection);
 static gboolean on_retry(void *userdata) {
         Connection *connection = userdata;
 
-        g_clear_pointer(&connection->retry, g_source_unref);
+        connection->retry = NULL;
         connection_open(connection);
         return G_SOURCE_REMOVE;
-}
-
-static void source_drop(GSource **source) {
-        if (!*source)
-                return;
-
-        g_source_destroy(*source);
-        g_clear_pointer(source, g_source_unref);
 }
 
 static gboolean on_tell(void *userdata) {
         Connection *connection = userdata;
 
-        source_drop(&connection->tell);
+        connection->tell = NULL;
         listeners_tell(connection);
         return G_SOURCE_REMOVE;
 }
@@ -774,10 +767,7 @@ static void listeners_tell_later(Connection *connection) {
         if (connection->tell)
                 return;
 
-        connection->tell = g_idle_source_new();
-        g_source_set_priority(connection->tell, G_PRIORITY_DEFAULT);
-        g_source_set_callback(connection->tell, on_tell, connection, NULL);
-        g_source_attach(connection->tell, connection->context);
+        connection->tell = call_later(connection->context, 0, on_tell, connection);
 }
 
 static void connection_retry_later(Connection *connection, int error) {
@@ -789,9 +779,7 @@ static void connection_retry_later(Connection *connection, int error) {
                             g_strerror(-error));
         connection->warned = true;
 
-        connection->retry = g_timeout_source_new(connection->retry_msec);
-        g_source_set_callback(connection->retry, on_retry, connection, NULL);
-        g_source_attach(connection->retry, connection->context);
+        connection->retry = call_later(connection->context, connection->retry_msec, on_retry, connection);
         connection->retry_msec = MIN(connection->retry_msec * 2, RETRY_MSEC_MAX);
         listeners_tell_later(connection);
 }
@@ -799,8 +787,8 @@ static void connection_retry_later(Connection *connection, int error) {
 static gboolean on_limit(void *userdata) {
         Connection *connection = userdata;
 
-        source_drop(&connection->limit);
-        source_drop(&connection->source);
+        connection->limit = NULL;
+        g_clear_pointer(&connection->source, g_source_destroy);
         connection_retry_later(connection, -ETIMEDOUT);
         return G_SOURCE_REMOVE;
 }
@@ -810,9 +798,9 @@ static void connection_lost(Connection *connection) {
         int error = bus_source_error(connection->source);
         Calls *calls = connection->calls;
 
-        source_drop(&connection->limit);
+        g_clear_pointer(&connection->limit, g_source_destroy);
         connection_retry_later(connection, error);
-        source_drop(&connection->source);
+        g_clear_pointer(&connection->source, g_source_destroy);
         if (!connection->ready)
                 return;
 
@@ -841,7 +829,7 @@ static gboolean on_bus(void *userdata) {
                 if (connection->warned)
                         log_notice("connected to bus '%s'", connection->name);
                 connection->warned = false;
-                source_drop(&connection->limit);
+                g_clear_pointer(&connection->limit, g_source_destroy);
                 connection->ready = true;
                 connection->error = 0;
                 connection->retry_msec = RETRY_MSEC_MIN;
@@ -904,10 +892,8 @@ static void connection_open(Connection *connection) {
         bus_source_pace(connection->source, connection->patience);
         g_source_set_callback(connection->source, on_bus, connection, NULL);
         g_source_attach(connection->source, connection->context);
-
-        connection->limit = g_timeout_source_new(CONNECT_MSEC);
-        g_source_set_callback(connection->limit, on_limit, connection, NULL);
-        g_source_attach(connection->limit, connection->context);
+        g_source_unref(connection->source);
+        connection->limit = call_later(connection->context, CONNECT_MSEC, on_limit, connection);
 }
 
 static Connection *connection_make(GMainContext *context, const char *name, const char *address, bool descriptors) {
@@ -969,10 +955,10 @@ void connection_free(Connection *connection) {
         rules_free(connection->rules);
         calls_free(connection->calls);
 
-        source_drop(&connection->tell);
-        source_drop(&connection->limit);
-        source_drop(&connection->retry);
-        source_drop(&connection->source);
+        g_clear_pointer(&connection->tell, g_source_destroy);
+        g_clear_pointer(&connection->limit, g_source_destroy);
+        g_clear_pointer(&connection->retry, g_source_destroy);
+        g_clear_pointer(&connection->source, g_source_destroy);
         sd_bus_close_unref(connection->bus);
         g_free(connection->address);
         g_free(connection->name);

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "basic/foreach.h"
+#include "basic/later.h"
 #include "basic/log.h"
 #include "basic/span.h"
 #include "definition/sources.h"
@@ -161,14 +162,8 @@ static void free_reload(void *data) {
         Manager *manager = reload->manager;
 
         g_queue_push_tail(&manager->loading->replaced, reload->scan);
-        if (manager->loading->freeing)
-                return;
-
-        manager->loading->freeing = g_timeout_source_new(0);
-        g_source_set_name(manager->loading->freeing, "freeing");
-        g_source_set_callback(manager->loading->freeing, on_freeing, manager, NULL);
-        g_source_attach(manager->loading->freeing, manager->context);
-        g_source_unref(manager->loading->freeing);
+        if (!manager->loading->freeing)
+                manager->loading->freeing = call_later(manager->context, 0, on_freeing, manager);
 }
 
 static void on_reloaded(void *data, void *userdata);
@@ -522,8 +517,7 @@ void loading_free(Loading *loading) {
                 text_start_drop(loading->texts.head->data);
         workers_free(loading->reloaders);
         workers_free(loading->loaders);
-        if (loading->freeing)
-                g_source_destroy(loading->freeing);
+        g_clear_pointer(&loading->freeing, g_source_destroy);
         g_queue_clear_full(&loading->replaced, (GDestroyNotify) library_scan_free);
         g_free(loading);
 }

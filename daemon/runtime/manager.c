@@ -8,6 +8,7 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/foreach.h"
+#include "basic/later.h"
 #include "basic/log.h"
 #include "runtime/manager-state.h"
 
@@ -94,11 +95,7 @@ void manager_retry_soon(Manager *manager) {
              !autostarts_wait(manager->autostarts)))
                 return;
 
-        manager->retry = g_idle_source_new();
-        g_source_set_priority(manager->retry, G_PRIORITY_DEFAULT);
-        g_source_set_callback(manager->retry, on_retry, manager, NULL);
-        g_source_attach(manager->retry, manager->context);
-        g_source_unref(manager->retry);
+        manager->retry = call_later(manager->context, 0, on_retry, manager);
 }
 
 /* A run that exists already was recovered from a btd that was killed before it noted the autostart. */
@@ -245,10 +242,8 @@ void manager_free(Manager *manager) {
         }
 
         loading_free(manager->loading);
-        if (manager->idle)
-                g_source_destroy(manager->idle);
-        if (manager->retry)
-                g_source_destroy(manager->retry);
+        g_clear_pointer(&manager->idle, g_source_destroy);
+        g_clear_pointer(&manager->retry, g_source_destroy);
         g_hash_table_unref(manager->unread);
         restarts_free(manager->restarts);
         followers_free(manager->followers);
@@ -303,11 +298,7 @@ void manager_check_idle(Manager *manager) {
         if (!manager->stopping || runs_n_running(manager->runs) > n_left || manager->idle)
                 return;
 
-        manager->idle = g_idle_source_new();
-        g_source_set_priority(manager->idle, G_PRIORITY_DEFAULT);
-        g_source_set_callback(manager->idle, on_idle, manager, NULL);
-        g_source_attach(manager->idle, manager->context);
-        g_source_unref(manager->idle);
+        manager->idle = call_later(manager->context, 0, on_idle, manager);
 }
 
 void manager_autostart(Manager *manager) {

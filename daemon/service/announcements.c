@@ -7,6 +7,7 @@
 
 #include "service/announcements.h"
 #include "basic/foreach.h"
+#include "basic/later.h"
 #include "service/events-bus.h"
 #include "service/manager-bus.h"
 #include "service/object-changes.h"
@@ -87,7 +88,7 @@ static gboolean on_send(void *userdata) {
         Announcements *announcements = userdata;
         void *pending;
 
-        g_clear_pointer(&announcements->sending, g_source_unref);
+        announcements->sending = NULL;
         TABLE_FOREACH(pending, announcements->pending)
                 send_events(announcements, pending);
         return G_SOURCE_REMOVE;
@@ -100,13 +101,8 @@ static void on_event(const RunEvent *event, void *userdata) {
         RunEvent copy = run_event_copy(event);
 
         g_array_append_val(pending->events, copy);
-        if (announcements->sending)
-                return;
-
-        announcements->sending = g_idle_source_new();
-        g_source_set_priority(announcements->sending, G_PRIORITY_DEFAULT);
-        g_source_set_callback(announcements->sending, on_send, announcements, NULL);
-        g_source_attach(announcements->sending, announcements->context);
+        if (!announcements->sending)
+                announcements->sending = call_later(announcements->context, 0, on_send, announcements);
 }
 
 static void observe(Announcements *announcements, Run *run) {
@@ -141,7 +137,7 @@ static void set_watched(Announcements *announcements, bool nodes, bool events) {
 static gboolean on_unwatch(void *userdata) {
         Announcements *announcements = userdata;
 
-        g_clear_pointer(&announcements->unwatching, g_source_unref);
+        announcements->unwatching = NULL;
         set_watched(announcements, subscribers_any(announcements->subscribers, SUBSCRIBED_NODES),
                     subscribers_any(announcements->subscribers, SUBSCRIBED_EVENTS));
         return G_SOURCE_REMOVE;
@@ -156,9 +152,8 @@ void announcements_watch(Announcements *announcements) {
         if (announcements->unwatching || (announcements->nodes == nodes && announcements->events == events))
                 return;
 
-        announcements->unwatching = g_timeout_source_new_seconds(UNWATCH_SECONDS);
-        g_source_set_callback(announcements->unwatching, on_unwatch, announcements, NULL);
-        g_source_attach(announcements->unwatching, announcements->context);
+        announcements->unwatching =
+                call_later(announcements->context, UNWATCH_SECONDS * 1000, on_unwatch, announcements);
 }
 
 void announcements_tell_missed(Announcements *announcements, const char *name, const char *run_id) {
@@ -375,14 +370,8 @@ void announcements_free(Announcements *announcements) {
         object_changes_free(announcements->changes);
         set_watched(announcements, false, false);
         g_hash_table_unref(announcements->pending);
-        if (announcements->sending) {
-                g_source_destroy(announcements->sending);
-                g_source_unref(announcements->sending);
-        }
-        if (announcements->unwatching) {
-                g_source_destroy(announcements->unwatching);
-                g_source_unref(announcements->unwatching);
-        }
+        g_clear_pointer(&announcements->sending, g_source_destroy);
+        g_clear_pointer(&announcements->unwatching, g_source_destroy);
         g_free(announcements);
 }
 

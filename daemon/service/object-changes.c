@@ -4,6 +4,7 @@
 
 #include "service/object-changes.h"
 #include "basic/cleanup.h"
+#include "basic/later.h"
 #include "basic/log.h"
 
 /* Pause between signals of one object: nobody needs each value when there are thousands of runs a second. */
@@ -42,8 +43,7 @@ void object_changes_free(ObjectChanges *changes) {
         if (!changes)
                 return;
 
-        if (changes->due)
-                g_source_destroy(changes->due);
+        g_clear_pointer(&changes->due, g_source_destroy);
         g_hash_table_unref(changes->objects);
         sd_bus_unref(changes->bus);
         g_free(changes);
@@ -122,14 +122,8 @@ static gboolean on_due(void *userdata) {
 }
 
 static void schedule(ObjectChanges *changes, int64_t pause) {
-        if (changes->due)
-                return;
-
-        changes->due = g_timeout_source_new((guint) (MAX(pause, 0) / 1000));
-        g_source_set_priority(changes->due, G_PRIORITY_DEFAULT);
-        g_source_set_callback(changes->due, on_due, changes, NULL);
-        g_source_attach(changes->due, changes->context);
-        g_source_unref(changes->due);
+        if (!changes->due)
+                changes->due = call_later(changes->context, (unsigned) (MAX(pause, 0) / 1000), on_due, changes);
 }
 
 static Object *change(ObjectChanges *changes, const char *path, const ObjectKind *kind) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/later.h"
 #include "basic/log.h"
 #include "runtime/manager.h"
 #include "service/arguments.h"
@@ -131,10 +132,7 @@ static void tell_unlogged(Operations *operations) {
                 tell_number(user, user->n_untold, "permitted");
                 user->n_logged = user->n_unlogged = user->n_permitted = user->n_untold = 0;
         }
-        if (operations->unlogged) {
-                g_source_destroy(operations->unlogged);
-                g_clear_pointer(&operations->unlogged, g_source_unref);
-        }
+        g_clear_pointer(&operations->unlogged, g_source_destroy);
 }
 
 static gboolean on_unlogged(void *userdata) {
@@ -163,11 +161,8 @@ static bool may_log(const Operation *operation, bool permitted) {
         }
 
         *(permitted ? &user->n_untold : &user->n_unlogged) += 1;
-        if (!operations->unlogged) {
-                operations->unlogged = g_timeout_source_new_seconds(LOGGING_SEC);
-                g_source_set_callback(operations->unlogged, on_unlogged, operations, NULL);
-                g_source_attach(operations->unlogged, operations->context);
-        }
+        if (!operations->unlogged)
+                operations->unlogged = call_later(operations->context, LOGGING_SEC * 1000, on_unlogged, operations);
         return false;
 }
 

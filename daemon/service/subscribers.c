@@ -15,6 +15,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/foreach.h"
+#include "basic/later.h"
 #include "basic/log.h"
 #include "service/credentials.h"
 #include "service/errors.h"
@@ -148,10 +149,7 @@ static void forget(Subscribers *subscribers, GHashTable *names) {
 
 static void end_ping(Subscriber *subscriber) {
         g_clear_pointer(&subscriber->ping, call_free);
-        if (subscriber->patience) {
-                g_source_destroy(subscriber->patience);
-                g_clear_pointer(&subscriber->patience, g_source_unref);
-        }
+        g_clear_pointer(&subscriber->patience, g_source_destroy);
 }
 
 static void subscriber_free(Subscriber *subscriber) {
@@ -474,9 +472,7 @@ static void send_ping(Subscriber *subscriber) {
                 subscribers->pinging = connection_again(subscribers->connection, false);
         subscriber->pinged_at = subscriber->unread;
         subscriber->ping = connection_call_made(subscribers->pinging, subscriber->name, make_ping, on_pong, subscriber);
-        subscriber->patience = g_timeout_source_new_seconds(PATIENCE_SECONDS);
-        g_source_set_callback(subscriber->patience, on_impatience, subscriber, NULL);
-        g_source_attach(subscriber->patience, subscribers->context);
+        subscriber->patience = call_later(subscribers->context, PATIENCE_SECONDS * 1000, on_impatience, subscriber);
 }
 
 static Missed *missed_of(Subscriber *subscriber, const char *run, uint32_t n_nodes) {

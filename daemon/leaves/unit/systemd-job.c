@@ -17,6 +17,7 @@
 #include <assert.h>
 
 #include "basic/cleanup.h"
+#include "basic/later.h"
 #include "leaves/unit/systemd-job.h"
 #include "leaves/unit/systemd.h"
 
@@ -173,7 +174,7 @@ static void ask_waiting(Jobs *jobs) {
 static gboolean on_turn(void *userdata) {
         Jobs *jobs = userdata;
 
-        g_clear_pointer(&jobs->turn, g_source_unref);
+        jobs->turn = NULL;
         jobs->n_jobs++;
         ask_waiting(jobs);
         for (JobPermit *permit; (permit = next_permit(jobs));) {
@@ -189,13 +190,8 @@ static gboolean on_turn(void *userdata) {
 static void jobs_plan_turn(Jobs *jobs) {
         bool wanted = (jobs->waiting.length > 0 && jobs_have_room(jobs)) || next_permit(jobs);
 
-        if (!wanted || jobs->turn)
-                return;
-
-        jobs->turn = g_idle_source_new();
-        g_source_set_priority(jobs->turn, G_PRIORITY_DEFAULT);
-        g_source_set_callback(jobs->turn, on_turn, jobs, NULL);
-        g_source_attach(jobs->turn, connection_context(jobs->connection));
+        if (wanted && !jobs->turn)
+                jobs->turn = call_later(connection_context(jobs->connection), 0, on_turn, jobs);
 }
 
 /* NULL: nobody waits for this job of systemd yet. */
@@ -390,10 +386,7 @@ static void jobs_unref(Jobs *jobs) {
         systemd_unfollow(jobs->connection, &jobs->systemd);
         g_ptr_array_unref(jobs->checks);
         listener_free(jobs->listener);
-        if (jobs->turn) {
-                g_source_destroy(jobs->turn);
-                g_source_unref(jobs->turn);
-        }
+        g_clear_pointer(&jobs->turn, g_source_destroy);
         g_hash_table_unref(jobs->early);
         g_hash_table_unref(jobs->slots);
         g_hash_table_unref(jobs->shares);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "basic/cleanup.h"
+#include "basic/later.h"
 #include "basic/log.h"
 #include "bus/names.h"
 #include "leaves/unit/systemd.h"
@@ -215,15 +216,12 @@ static void systemd_set_trust(Systemd *systemd, Trust trust) {
 
         systemd->trust = trust;
         systemd->active &= trust == TRUST_FULL;
-        if (systemd->trust_timer) {
-                g_source_destroy(systemd->trust_timer);
-                g_clear_pointer(&systemd->trust_timer, g_source_unref);
-        }
+        g_clear_pointer(&systemd->trust_timer, g_source_destroy);
         if (trust != TRUST_FULL) {
                 g_clear_pointer(&systemd->call, call_free);
-                systemd->trust_timer = g_timeout_source_new(trust == TRUST_RELOADING ? RELOADING_MSEC : RETURNING_MSEC);
-                g_source_set_callback(systemd->trust_timer, on_trust_timer, systemd, NULL);
-                g_source_attach(systemd->trust_timer, connection_context(systemd->connection));
+                systemd->trust_timer =
+                        call_later(connection_context(systemd->connection),
+                                   trust == TRUST_RELOADING ? RELOADING_MSEC : RETURNING_MSEC, on_trust_timer, systemd);
         }
         connection_set_away(systemd->connection, SYSTEMD_NAME, trust == TRUST_RELOADING || absent);
 }
@@ -333,10 +331,7 @@ static void systemd_free(void *data) {
 
         for (GList *i = systemd->subscriptions.followers.head; i; i = i->next)
                 ((Subscription *) i->data)->systemd = NULL;
-        if (systemd->trust_timer) {
-                g_source_destroy(systemd->trust_timer);
-                g_source_unref(systemd->trust_timer);
-        }
+        g_clear_pointer(&systemd->trust_timer, g_source_destroy);
         name_leave(&systemd->name);
         match_free(systemd->reloading);
         listener_free(systemd->listener);
