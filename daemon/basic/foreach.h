@@ -26,6 +26,22 @@ static inline void *foreach_next(GHashTableIter *iter) {
 #define TABLE_FOREACH(value, table)                                                                                    \
         for (GHashTableIter value##_iter = foreach_begin(table); (value = foreach_next(&value##_iter));)
 
+static inline void *foreach_next_pair(GHashTableIter *iter, void **ret_key) {
+        void *value;
+
+        return g_hash_table_iter_next(iter, ret_key, &value) ? value : NULL;
+}
+
+/* The same with their keys: it.key and it.value. */
+#define TABLE_PAIRS(type, it, table)                                                                                   \
+        for (struct {                                                                                                  \
+                     GHashTableIter iter;                                                                              \
+                     void *next_key;                                                                                   \
+                     const char *key;                                                                                  \
+                     type *value;                                                                                      \
+             } it = { .iter = foreach_begin(table) };                                                                  \
+             (it.value = foreach_next_pair(&it.iter, &it.next_key)) && (it.key = it.next_key, true);)
+
 /* The elements of a GArray, by pointers to them; and of a GPtrArray. An empty one can have no memory, and then there is
  * no address behind it. */
 #define ARRAY_FOREACH(type, element, array)                                                                            \

@@ -184,21 +184,16 @@ static void group_queue(Group *group) {
 static void make(RecordCopies *copies, bool all) {
         uint64_t now = timers_now(copies->timers, TIMER_MONOTONIC);
         Group *group = group_new(copies);
-        GHashTableIter iter;
-        void *run, *value;
 
-        g_hash_table_iter_init(&iter, copies->runs);
-        while (g_hash_table_iter_next(&iter, &run, &value)) {
-                Copy *it = value;
-
-                if (!all && (!it->changed || it->due > now))
+        TABLE_PAIRS(Copy, it, copies->runs) {
+                if (!all && (!it.value->changed || it.value->due > now))
                         continue;
 
-                it->changed = false;
-                it->made = true;
-                it->due = now + it->pause;
-                it->pause = MIN(2 * it->pause, PAUSE_USEC_MAX);
-                g_ptr_array_add(group->made, g_strdup(run));
+                it.value->changed = false;
+                it.value->made = true;
+                it.value->due = now + it.value->pause;
+                it.value->pause = MIN(2 * it.value->pause, PAUSE_USEC_MAX);
+                g_ptr_array_add(group->made, g_strdup(it.key));
         }
         group_queue(group);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "basic/excerpt.h"
+#include "basic/foreach.h"
 #include "basic/span.h"
 #include "run/causes.h"
 #include "script/script-status.h"
@@ -84,15 +85,12 @@ static gint compare_serials(gconstpointer a, gconstpointer b, gpointer userdata)
 
 GArray *causes_nodes(const Causes *causes) {
         GArray *nodes = g_array_new(FALSE, FALSE, sizeof(NodeId));
-        GHashTableIter iter;
-        void *key;
 
         if (!causes->table)
                 return nodes;
 
-        g_hash_table_iter_init(&iter, causes->table->entries);
-        while (g_hash_table_iter_next(&iter, &key, NULL)) {
-                NodeId node = GPOINTER_TO_UINT(key);
+        TABLE_PAIRS(void, it, causes->table->entries) {
+                NodeId node = GPOINTER_TO_UINT(it.key);
 
                 g_array_append_val(nodes, node);
         }

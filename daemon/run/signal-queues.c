@@ -11,6 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/dbus-value.h"
+#include "basic/foreach.h"
 #include "basic/json-weight.h"
 #include "engine/machine.h"
 #include "run/run-state.h"
@@ -214,43 +215,32 @@ void live_run_listen(Run *run, NodeId node) {
 }
 
 void live_run_record_missed(Run *run) {
-        GHashTableIter iter;
-        void *node, *queue;
-
         if (!run->queues || !run->machine)
                 return;
 
-        g_hash_table_iter_init(&iter, run->queues);
-        while (g_hash_table_iter_next(&iter, &node, &queue))
-                record_missed(run, GPOINTER_TO_UINT(node), queue);
+        TABLE_PAIRS(SignalQueue, it, run->queues)
+                record_missed(run, GPOINTER_TO_UINT(it.key), it.value);
 }
 
 void live_run_recover_queues(Run *run) {
-        GHashTableIter iter;
-        void *node;
-
         if (!run->queues)
                 return;
 
-        g_hash_table_iter_init(&iter, run->queues);
-        while (g_hash_table_iter_next(&iter, &node, NULL))
-                live_run_listen(run, GPOINTER_TO_UINT(node));
+        TABLE_PAIRS(SignalQueue, it, run->queues)
+                live_run_listen(run, GPOINTER_TO_UINT(it.key));
 }
 
 void live_run_end_listening(Run *run, NodeId above) {
         const Node *nodes = definition_tree(run->definition)->nodes;
-        GHashTableIter iter;
-        void *key, *queue;
 
         if (!run->queues)
                 return;
 
-        g_hash_table_iter_init(&iter, run->queues);
-        while (g_hash_table_iter_next(&iter, &key, &queue)) {
-                NodeId node = GPOINTER_TO_UINT(key);
+        TABLE_PAIRS(SignalQueue, it, run->queues) {
+                NodeId node = GPOINTER_TO_UINT(it.key);
 
                 if (above == NODE_NONE || (node > above && node < nodes[above].end))
-                        g_clear_pointer(&((SignalQueue *) queue)->listener, activity_free);
+                        g_clear_pointer(&it.value->listener, activity_free);
         }
 }
 

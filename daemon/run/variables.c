@@ -11,6 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "basic/foreach.h"
 #include "basic/json-parse.h"
 #include "basic/json-text.h"
 #include "run/causes.h"
@@ -702,11 +703,9 @@ static json_object *table_to_json(GHashTable *table) {
 
 static json_object *filled_to_json(GHashTable *filled) {
         g_autoptr(GHashTable) noted = g_hash_table_new(NULL, NULL);
-        GHashTableIter iter;
-        void *node, *value;
 
-        for (g_hash_table_iter_init(&iter, filled); g_hash_table_iter_next(&iter, &node, &value);)
-                g_hash_table_insert(noted, node, ((Filled *) value)->noted);
+        TABLE_PAIRS(Filled, it, filled)
+                g_hash_table_insert(noted, (void *) it.key, it.value->noted);
 
         return table_to_json(noted);
 }

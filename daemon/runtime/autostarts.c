@@ -64,15 +64,11 @@ void autostarts_recover(Autostarts *autostarts) {
 
 static void save(Autostarts *autostarts) {
         json_object *stored = json_object_new_object();
-        GHashTableIter iter;
-        void *tree, *run;
 
-        g_hash_table_iter_init(&iter, autostarts->done);
-        while (g_hash_table_iter_next(&iter, &tree, &run))
-                json_object_object_add(stored, tree, json_object_new_string(run));
-        g_hash_table_iter_init(&iter, autostarts->waiting);
-        while (g_hash_table_iter_next(&iter, &tree, NULL))
-                json_object_object_add(stored, tree, NULL);
+        TABLE_PAIRS(const char, it, autostarts->done)
+                json_object_object_add(stored, it.key, json_object_new_string(it.value));
+        TABLE_PAIRS(const char, it, autostarts->waiting)
+                json_object_object_add(stored, it.key, NULL);
 
         autostarts->unsaved = false;
         boot_file_store(autostarts->file, stored);
@@ -170,13 +166,9 @@ bool autostarts_know(const Autostarts *autostarts, const char *tree) {
 }
 
 void autostarts_list(const Autostarts *autostarts, GPtrArray *names) {
-        GHashTableIter iter;
-        void *tree, *why;
-
-        g_hash_table_iter_init(&iter, autostarts->waiting);
-        while (g_hash_table_iter_next(&iter, &tree, &why))
-                if (*(const char *) why)
-                        g_ptr_array_add(names, g_strdup(tree));
+        TABLE_PAIRS(const char, it, autostarts->waiting)
+                if (*it.value)
+                        g_ptr_array_add(names, g_strdup(it.key));
 }
 
 bool autostarts_are_due(const Autostarts *autostarts) {

@@ -24,6 +24,7 @@
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "basic/foreach.h"
 #include "basic/json-parse.h"
 #include "basic/json-weight.h"
 #include "basic/limit.h"
@@ -215,16 +216,10 @@ void kept_read(Kept *kept) {
 static void note_waiting(Kept *kept) {
         json_object *waiting = json_object_new_object();
         bool waited = kept->waits;
-        GHashTableIter iter;
-        void *key, *value;
 
-        g_hash_table_iter_init(&iter, kept->entries);
-        while (g_hash_table_iter_next(&iter, &key, &value)) {
-                const KeptEntry *entry = value;
-
-                if (entry->unsaved || entry->writing)
-                        json_object_object_add(waiting, key, to_json(entry));
-        }
+        TABLE_PAIRS(const KeptEntry, it, kept->entries)
+                if (it.value->unsaved || it.value->writing)
+                        json_object_object_add(waiting, it.key, to_json(it.value));
 
         kept->waits = json_object_object_length(waiting) > 0;
         if (kept->waits || waited)
@@ -334,21 +329,16 @@ static void write_entry(Kept *kept, const char *key, KeptEntry *entry) {
 /* A file that is being written has its turn when that is done. */
 static void schedule(Kept *kept) {
         bool any = false, left = false;
-        GHashTableIter iter;
-        void *key, *value;
 
         if (!kept->directory || (kept->pause && !kept->hurry))
                 return;
 
-        g_hash_table_iter_init(&iter, kept->entries);
-        while (g_hash_table_iter_next(&iter, &key, &value)) {
-                KeptEntry *entry = value;
-
-                left |= entry->unsaved && entry->writing;
-                if (!entry->unsaved || entry->writing)
+        TABLE_PAIRS(KeptEntry, it, kept->entries) {
+                left |= it.value->unsaved && it.value->writing;
+                if (!it.value->unsaved || it.value->writing)
                         continue;
 
-                write_entry(kept, key, entry);
+                write_entry(kept, it.key, it.value);
                 any = true;
         }
 
@@ -468,13 +458,10 @@ void manager_keep(Manager *manager, const Run *run) {
 
 bool manager_keeps(const Manager *manager, const char *tree) {
         size_t length = strlen(tree);
-        GHashTableIter iter;
-        void *key, *value;
 
-        g_hash_table_iter_init(&iter, manager->kept->entries);
-        while (g_hash_table_iter_next(&iter, &key, &value))
-                if (strncmp(key, tree, length) == 0 && strchr("@", ((const char *) key)[length]) &&
-                    json_object_object_length(((const KeptEntry *) value)->values) > 0)
+        TABLE_PAIRS(const KeptEntry, it, manager->kept->entries)
+                if (strncmp(it.key, tree, length) == 0 && strchr("@", it.key[length]) &&
+                    json_object_object_length(it.value->values) > 0)
                         return true;
 
         return false;

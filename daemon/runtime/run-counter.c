@@ -188,24 +188,20 @@ static void queue_write(RunCounter *counter, GString *lines, bool whole) {
 static void reserve(RunCounter *counter) {
         bool whole = counter->added > ADDED_MAX;
         GString *lines;
-        GHashTableIter iter;
-        void *tree, *value;
 
         if (counter->writing || counter->n_wants == 0)
                 return;
 
         lines = g_string_new(NULL);
-        g_hash_table_iter_init(&iter, counter->by_tree);
-        while (g_hash_table_iter_next(&iter, &tree, &value)) {
-                Number *number = value;
+        TABLE_PAIRS(Number, it, counter->by_tree) {
+                Number *number = it.value;
 
                 if (number->wants) {
                         number->asked = number->reserved + number->block;
                         number->block = MIN(2 * number->block, BLOCK_MAX);
                 }
                 if (number->wants || whole)
-                        g_string_append_printf(lines, "%s %" PRIu64 "\n", (const char *) tree,
-                                               MAX(number->asked, number->reserved));
+                        g_string_append_printf(lines, "%s %" PRIu64 "\n", it.key, MAX(number->asked, number->reserved));
                 number->wants = false;
         }
         counter->n_wants = 0;
@@ -252,16 +248,11 @@ uint64_t run_counter_last(const RunCounter *counter, const char *tree) {
 void run_counter_give_back(RunCounter *counter) {
         GString *lines = g_string_new(NULL);
         bool unused = false;
-        GHashTableIter iter;
-        void *tree, *value;
 
-        g_hash_table_iter_init(&iter, counter->by_tree);
-        while (g_hash_table_iter_next(&iter, &tree, &value)) {
-                Number *number = value;
-
-                unused |= number->last < number->reserved;
-                number->reserved = number->asked = number->last;
-                g_string_append_printf(lines, "%s %" PRIu64 "\n", (const char *) tree, number->last);
+        TABLE_PAIRS(Number, it, counter->by_tree) {
+                unused |= it.value->last < it.value->reserved;
+                it.value->reserved = it.value->asked = it.value->last;
+                g_string_append_printf(lines, "%s %" PRIu64 "\n", it.key, it.value->last);
         }
 
         if (counter->directory && unused)

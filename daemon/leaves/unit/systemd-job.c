@@ -17,6 +17,7 @@
 #include <assert.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "basic/later.h"
 #include "leaves/unit/systemd-job.h"
 #include "leaves/unit/systemd.h"
@@ -492,17 +493,14 @@ static void on_checked(sd_bus_message *reply, const sd_bus_error *error, void *u
 /* A job that ended before its signal could be received is no longer in the queue. */
 static void on_systemd_back(void *userdata) {
         Jobs *jobs = userdata;
-        GHashTableIter iter;
-        void *path;
 
         g_ptr_array_set_size(jobs->checks, 0);
-        g_hash_table_iter_init(&iter, jobs->queued);
-        while (g_hash_table_iter_next(&iter, &path, NULL)) {
+        TABLE_PAIRS(GQueue, it, jobs->queued) {
                 Check *check = g_new(Check, 1);
 
-                *check = (Check){ .jobs = jobs, .path = g_strdup(path) };
+                *check = (Check){ .jobs = jobs, .path = g_strdup(it.key) };
                 g_ptr_array_add(jobs->checks, check);
-                check->call = systemd_get(jobs->connection, path, SYSTEMD_JOB, "State", on_checked, check);
+                check->call = systemd_get(jobs->connection, it.key, SYSTEMD_JOB, "State", on_checked, check);
         }
 }
 
