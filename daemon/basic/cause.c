@@ -333,25 +333,17 @@ json_object *cause_to_json(const Cause *cause) {
         return json;
 }
 
-/* Accept unknown kinds: a later version of btd may have written them. */
-static const char *kind_of(json_object *json) {
-        json_object *kind = json_member(json, "kind", json_type_string);
-
-        return kind ? g_intern_string(json_object_get_string(kind)) : NULL;
-}
-
+/* Accepts unknown kinds: a later version of btd may have written them. */
 static Cause *cause_link_from_json(json_object *json) {
-        const char *kind = json_object_is_type(json, json_type_object) ? kind_of(json) : NULL;
-        json_object *text, *facts, *node;
+        const char *kind = g_intern_string(json_member_text(json, "kind"));
+        json_object *node = json_member(json, "node", json_type_int);
         Cause *cause;
 
         if (!kind)
                 return NULL;
 
-        text = json_member(json, "text", json_type_string);
-        facts = json_member(json, "facts", json_type_object);
-        node = json_member(json, "node", json_type_int);
-        cause = cause_new(kind, json_object_get(facts), text ? json_object_get_string(text) : NULL);
+        cause = cause_new(kind, json_object_get(json_member(json, "facts", json_type_object)),
+                          json_member_text(json, "text"));
         if (node)
                 cause->node = (uint32_t) json_object_get_int64(node);
 

@@ -133,3 +133,7 @@ json_object *json_member(json_object *json, const char *name, json_type type) {
 
         return json_object_is_type(value, type) ? value : NULL;
 }
+
+const char *json_member_text(json_object *json, const char *name) {
+        return json_object_get_string(json_member(json, name, json_type_string));
+}

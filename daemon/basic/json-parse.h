@@ -18,3 +18,5 @@ int json_parse(const char *text, size_t length, int depth, json_object **ret_val
 
 /* The member if it has this type; or NULL. Borrowed. */
 json_object *json_member(json_object *json, const char *name, json_type type);
+/* The text of the member if it is a string; or NULL. Borrowed. */
+const char *json_member_text(json_object *json, const char *name);

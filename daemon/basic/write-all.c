@@ -3,9 +3,11 @@
 /* Calls write(2) and pread(2) again and again until all is written. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
 #include <unistd.h>
 
+#include "basic/cleanup.h"
 #include "basic/write-all.h"
 
 #define PIECE (UINT64_C(64) << 10)
@@ -63,4 +65,22 @@ int copy_bytes(int from, uint64_t offset, uint64_t size, int to) {
         }
 
         return 0;
+}
+
+int copy_file(const char *from, const char *to, uint64_t max) {
+        g_auto(AutoFd) in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        g_auto(AutoFd) out = -1;
+        off_t size = in < 0 ? -1 : lseek(in, 0, SEEK_END);
+        int r;
+
+        if (size < 0)
+                return -errno;
+        if ((uint64_t) size > max)
+                return -EFBIG;
+
+        out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+        r = out < 0 ? -errno : copy_bytes(in, 0, UINT64_MAX, out);
+        if (r < 0 && out >= 0)
+                (void) unlink(to);
+        return r;
 }

@@ -13,3 +13,5 @@ int write_all(int fd, const void *bytes, size_t n);
 ssize_t read_all(int fd, uint64_t offset, void *ret_bytes, size_t n);
 /* Copies size bytes from the offset of a file; UINT64_MAX: all until its end. -EIO: it is shorter. */
 int copy_bytes(int from, uint64_t offset, uint64_t size, int to);
+/* Copies a file. -EFBIG: it has more than max bytes. A negative errno: there is no copy. */
+int copy_file(const char *from, const char *to, uint64_t max);

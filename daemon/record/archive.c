@@ -475,24 +475,13 @@ static void group_free(void *data) {
 /* To another file system, the file is copied: it stays until the copy is safe. If btd is killed here, the next btd
  * finds it and copies it again. */
 static int move(Group *group, const char *from, const char *to) {
-        g_auto(AutoFd) in = -1;
-        g_auto(AutoFd) out = -1;
-        int r;
-
         if (!group->far && rename(from, to) >= 0)
                 return 0;
         if (!group->far && errno != EXDEV)
                 return -errno;
 
         group->far = true;
-        in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-        if (in < 0)
-                return -errno;
-        out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-        r = out < 0 ? -errno : copy_bytes(in, 0, UINT64_MAX, out);
-        if (r < 0 && out >= 0)
-                (void) unlink(to);
-        return r;
+        return copy_file(from, to, UINT64_MAX);
 }
 
 /* The text is that of the first error. */

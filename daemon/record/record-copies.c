@@ -79,24 +79,6 @@ static void group_free(void *data) {
         g_free(group);
 }
 
-/* A reader ignores what follows the last complete entry, so the record may be written meanwhile. -ENOENT: the run has
- * finished. */
-static int copy(const char *from, const char *to) {
-        g_auto(AutoFd) in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-        g_auto(AutoFd) out = -1;
-        int r;
-
-        if (in < 0)
-                return -errno;
-        if (lseek(in, 0, SEEK_END) > SIZE_MAX_BYTES)
-                return -EFBIG;
-        out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-        r = out < 0 ? -errno : copy_bytes(in, 0, UINT64_MAX, out);
-        if (r < 0 && out >= 0)
-                (void) unlink(to);
-        return r;
-}
-
 /* Runs on the thread. A copy gets its name when it is on the disk: all are synced together. */
 static void write_copies(void *data) {
         g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(g_free);
@@ -116,8 +98,10 @@ static void write_copies(void *data) {
         PTRS_FOREACH(const char, run, group->made) {
                 g_autofree char *from = record_path(group->from, run), *to = record_path(group->directory, run),
                                 *new = g_strconcat(to, RECORD_NEW_SUFFIX, NULL);
-                int r = copy(from, new);
+                /* A reader ignores what follows the last complete entry, so the record may be written meanwhile. */
+                int r = copy_file(from, new, SIZE_MAX_BYTES);
 
+                /* If there is none, the run has finished. */
                 if (r >= 0)
                         g_ptr_array_add(all, g_steal_pointer(&to));
                 else if (r != -ENOENT && r != -EFBIG)
@@ -235,9 +219,9 @@ static Copy *get(RecordCopies *copies, const char *run) {
 }
 
 void record_copies_change(RecordCopies *copies, const char *run) {
-        Copy *it = get(copies, run);
+        Copy *it = copies ? get(copies, run) : NULL;
 
-        if (it->changed)
+        if (!it || it->changed)
                 return;
 
         it->changed = true;
@@ -246,10 +230,13 @@ void record_copies_change(RecordCopies *copies, const char *run) {
 }
 
 void record_copies_drop(RecordCopies *copies, const char *run) {
-        const Copy *it = g_hash_table_lookup(copies->runs, run);
+        const Copy *it = copies ? g_hash_table_lookup(copies->runs, run) : NULL;
         Group *group;
 
-        if (it && it->made) {
+        if (!it)
+                return;
+
+        if (it->made) {
                 group = group_new(copies);
                 g_ptr_array_add(group->gone, g_strdup(run));
                 group_queue(group);
@@ -258,7 +245,8 @@ void record_copies_drop(RecordCopies *copies, const char *run) {
 }
 
 void record_copies_hurry(RecordCopies *copies) {
-        make(copies, true);
+        if (copies)
+                make(copies, true);
 }
 
 /* The previous btd was killed before it copied them, and may be killed again. */

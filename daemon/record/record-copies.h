@@ -30,11 +30,11 @@ void record_copies_free(RecordCopies *copies);
  * is moved to RECORD_LOST. Records without a copy become due. */
 void record_copies_read(RecordCopies *copies, bool (*is_archived)(const char *run, void *userdata), void *userdata);
 
-/* The record of the run has changed. */
+/* The record of the run has changed, so its copy is old. copies, here and below: or NULL. */
 void record_copies_change(RecordCopies *copies, const char *run);
 /* The run needs no copy any more: it has finished. */
 void record_copies_drop(RecordCopies *copies, const char *run);
-/* Copies the records of all runs at once. */
+/* Copies the records of all runs at once: there may be no next btd before the machine goes down. */
 void record_copies_hurry(RecordCopies *copies);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RecordCopies, record_copies_free)

@@ -77,13 +77,10 @@ static bool files_are_valid(json_object *files) {
 }
 
 static bool get_text(json_object *json, const char *name, char **ret_text) {
-        json_object *text = json_member(json, name, json_type_string);
+        const char *text = json_member_text(json, name);
 
-        if (!text || !g_utf8_validate(json_object_get_string(text), -1, NULL))
-                return false;
-
-        *ret_text = g_strdup(json_object_get_string(text));
-        return true;
+        *ret_text = text && g_utf8_validate(text, -1, NULL) ? g_strdup(text) : NULL;
+        return *ret_text;
 }
 
 static bool get_number(json_object *json, const char *name, uint64_t max, uint64_t *ret_number) {
@@ -98,7 +95,7 @@ static bool get_number(json_object *json, const char *name, uint64_t max, uint64
 
 /* Reads all members whose length does not depend on the size of the tree. */
 static bool start_from_json(json_object *json, RecordHeader *header) {
-        json_object *seed = json_member(json, "seed", json_type_string);
+        const char *seed = json_member_text(json, "seed");
         uint64_t number;
 
 #define READ_TEXT(member)                                                                                              \
@@ -110,7 +107,7 @@ static bool start_from_json(json_object *json, RecordHeader *header) {
         header->member = (type) number;
         RECORD_HEADER_START(READ_TEXT, READ_NUMBER)
 
-        return seed && g_ascii_string_to_unsigned(json_object_get_string(seed), 16, 0, UINT64_MAX, &header->seed, NULL);
+        return seed && g_ascii_string_to_unsigned(seed, 16, 0, UINT64_MAX, &header->seed, NULL);
 }
 
 #define NO_RECORD "it is not a run record"

@@ -15,7 +15,6 @@
 #include "basic/log.h"
 #include "basic/trust.h"
 #include "basic/write-all.h"
-#include "record/record-copies.h"
 #include "record/record-store.h"
 #include "record/run-record.h"
 #include "record/secret-file.h"
@@ -85,6 +84,10 @@ Archive *record_store_archive(const RecordStore *store) {
 
 Tokens *record_store_tokens(const RecordStore *store) {
         return store->tokens;
+}
+
+RecordCopies *record_store_copies(const RecordStore *store) {
+        return store->copies;
 }
 
 /* Adds the paths of the files in the directory with this suffix. */
@@ -188,21 +191,6 @@ GPtrArray *record_store_list(const RecordStore *store) {
 
         list_files(store->directory, RECORD_SUFFIX, paths);
         return paths;
-}
-
-void record_store_change(RecordStore *store, const char *run) {
-        if (store->copies)
-                record_copies_change(store->copies, run);
-}
-
-void record_store_copy(RecordStore *store) {
-        if (store->copies)
-                record_copies_hurry(store->copies);
-}
-
-void record_store_drop_copy(RecordStore *store, const char *run) {
-        if (store->copies)
-                record_copies_drop(store->copies, run);
 }
 
 typedef struct Aside {

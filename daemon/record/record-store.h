@@ -8,6 +8,7 @@
  */
 
 #include "record/archive.h"
+#include "record/record-copies.h"
 #include "record/record-writer.h"
 #include "record/run-record.h"
 #include "record/tokens.h"
@@ -23,6 +24,8 @@ void record_store_free(RecordStore *store);
 /* NULL: there is no archive. */
 Archive *record_store_archive(const RecordStore *store);
 Tokens *record_store_tokens(const RecordStore *store);
+/* NULL: there is nothing to be copied, or no history for it. */
+RecordCopies *record_store_copies(const RecordStore *store);
 
 /* Reserves the runtime directory for this btd as long as it lives, and lists the run records. -EBUSY: another btd uses
  * the directory, with an error message; others: as open(). */
@@ -51,13 +54,6 @@ char *record_store_set_aside(RecordStore *store, const char *path, const char *s
  * negative errno and a message like "cannot be moved to TO: Permission denied"; the file is then still in its old
  * place. */
 int record_move(const char *from, const char *to, char **ret_error);
-
-/* The record of a running run has changed, so its copy on the disk is old. */
-void record_store_change(RecordStore *store, const char *run);
-/* Copies all run records to the disk at once: there may be no next btd before the machine goes down. */
-void record_store_copy(RecordStore *store);
-/* The run has finished. */
-void record_store_drop_copy(RecordStore *store, const char *run);
 
 /* Moves the run record of a finished run to the archive, or removes it if there is no archive. It must be closed, and
  * all effects of the end must be done. bytes: its size. Takes the contents of the summary. */

@@ -488,25 +488,15 @@ int record_summary_read(const char *path, RunSummary *ret_summary, char **ret_er
 RunSummary run_summary_copy(const RunSummary *summary) {
         RunSummary copy = *summary;
 
-        copy.run = g_strdup(summary->run);
-        copy.tree = g_strdup(summary->tree);
-        copy.instance = g_strdup(summary->instance);
-        copy.token = g_strdup(summary->token);
-        copy.status = g_strdup(summary->status);
-        copy.cause = g_strdup(summary->cause);
-        copy.inputs = g_strdup(summary->inputs);
+#define COPY_TEXT(member) copy.member = g_strdup(summary->member);
+        RUN_SUMMARY_TEXTS(COPY_TEXT)
         copy.outputs = json_object_get(summary->outputs);
         return copy;
 }
 
 void run_summary_clear(RunSummary *summary) {
-        g_free(summary->run);
-        g_free(summary->tree);
-        g_free(summary->instance);
-        g_free(summary->token);
-        g_free(summary->status);
-        g_free(summary->cause);
-        g_free(summary->inputs);
+#define FREE_TEXT(member) g_free(summary->member);
+        RUN_SUMMARY_TEXTS(FREE_TEXT)
         json_object_put(summary->outputs);
         *summary = (RunSummary){};
 }

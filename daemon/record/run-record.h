@@ -49,15 +49,24 @@ void run_record_free(RunRecord *record);
 int record_definition_new(const RecordHeader *header, const NodeType *const *const *tables, Definition **ret_definition,
                           char **ret_error);
 
+/* The texts of a summary. */
+#define RUN_SUMMARY_TEXTS(X)                                                                                           \
+        X(run)                                                                                                         \
+        X(tree)                                                                                                        \
+        X(instance)                                                                                                    \
+        X(token)                                                                                                       \
+        X(status) /* its result; "running" if the record does not say that it has finished */                          \
+        X(cause)  /* as text; "": none */                                                                              \
+        X(inputs) /* what it was started with, as a checksum; only tokens know it; NULL: unknown */
+
+#define RUN_SUMMARY_TEXT(member) char *member;
+
 /* The state of a run, as the history, the index of tokens and clients know it. */
 typedef struct RunSummary {
-        char *run, *tree, *instance, *token;
-        char *status;               /* its result; "running" if the record does not say that it has finished */
-        char *cause;                /* as text; "": none */
+        RUN_SUMMARY_TEXTS(RUN_SUMMARY_TEXT)
         uint64_t started, finished; /* CLOCK_REALTIME µs; finished: of a record, or else the last known time */
         bool restarting;            /* it has finished, and a restart is pending; only the manager knows it */
         uint32_t uid;               /* of the starter; 0 if it was the daemon itself */
-        char *inputs;               /* what it was started with, as a checksum; only tokens know it; NULL: unknown */
         json_object *outputs;       /* an object, see run_outputs(); NULL: none */
         uint32_t n_more_outputs;
 } RunSummary;

@@ -82,7 +82,7 @@ void run_end_record(Run *run, RecordStore *store) {
         if (run->writer)
                 record_writer_drop_secrets(run->writer);
         run_close_record(run);
-        record_store_drop_copy(store, run_id(run));
+        record_copies_drop(record_store_copies(store), run_id(run));
         if (bytes == 0)
                 return;
 

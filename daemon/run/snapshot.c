@@ -19,9 +19,23 @@
 #include "run/run-state.h"
 #include "run/snapshot.h"
 
-static void add_number(json_object *row, uint64_t number) {
-        json_object_array_add(row, json_object_new_uint64(number));
+static json_object *json_number(uint64_t value) {
+        return json_object_new_uint64(value);
 }
+
+/* Takes the cells. */
+static json_object *add_row(json_object *rows, size_t n, json_object *const *cells) {
+        json_object *row = json_object_new_array();
+
+        for (size_t i = 0; i < n; i++)
+                json_object_array_add(row, cells[i]);
+        json_object_array_add(rows, row);
+        return row;
+}
+
+#define ADD_ROW(rows, ...)                                                                                             \
+        add_row(rows, sizeof((json_object *[]){ __VA_ARGS__ }) / sizeof(json_object *),                                \
+                (json_object *[]){ __VA_ARGS__ })
 
 /* The formats of the members, each with the function that reads it. */
 
@@ -30,14 +44,14 @@ static json_object *save_flag(const Run *run, const void *member, CausePool *poo
 }
 
 static json_object *save_number(const Run *run, const void *member, CausePool *pool) {
-        return json_object_new_uint64(*(const uint64_t *) member);
+        return json_number(*(const uint64_t *) member);
 }
 
 /* A time after the start; UINT64_MAX: none. */
 static json_object *save_time(const Run *run, const void *member, CausePool *pool) {
         uint64_t time = *(const uint64_t *) member;
 
-        return time != UINT64_MAX ? json_object_new_uint64(time - run->start) : NULL;
+        return time != UINT64_MAX ? json_number(time - run->start) : NULL;
 }
 
 static json_object *save_node_set(const Run *run, const void *member, CausePool *pool) {
@@ -45,50 +59,13 @@ static json_object *save_node_set(const Run *run, const void *member, CausePool 
         json_object *json = json_object_new_array();
 
         for (unsigned i = 0; nodes && i < nodes->len; i++)
-                add_number(json, g_array_index(nodes, NodeId, i));
+                json_object_array_add(json, json_number(g_array_index(nodes, NodeId, i)));
 
         return json;
 }
 
 static json_object *save_cause(const Run *run, const void *member, CausePool *pool) {
         return cause_pool_add(pool, *(Cause *const *) member);
-}
-
-static json_object *nodes_to_json(const Machine *machine) {
-        json_object *rows = json_object_new_array();
-        NodeImage image;
-
-        for (NodeId node = 0; node < machine_tree(machine)->n_nodes; node++)
-                if (machine_node_image(machine, node, &image)) {
-                        const uint32_t *numbers = (const uint32_t *) (const void *) &image;
-                        json_object *row = json_object_new_array();
-
-                        add_number(row, node);
-                        for (size_t i = 0; i < NODE_IMAGE_NUMBERS; i++)
-                                add_number(row, numbers[i]);
-                        json_object_array_add(rows, row);
-                }
-
-        return rows;
-}
-
-static json_object *node_history_to_json(const Run *run) {
-        json_object *rows = json_object_new_array();
-        NodeHistoryImage image;
-
-        for (NodeId node = 0; node < machine_tree(run->machine)->n_nodes; node++)
-                if (node_history_image(run->history, node, &image)) {
-                        json_object *row = json_object_new_array();
-
-                        add_number(row, node);
-                        add_number(row, image.since);
-                        add_number(row, image.duration);
-                        add_number(row, image.status);
-                        add_number(row, image.count);
-                        json_object_array_add(rows, row);
-                }
-
-        return rows;
 }
 
 /* In the order in which the causes were set, which shows what decided. */
@@ -98,11 +75,8 @@ static json_object *causes_to_json(const Causes *causes, CausePool *pool) {
 
         for (unsigned i = 0; i < nodes->len; i++) {
                 NodeId node = g_array_index(nodes, NodeId, i);
-                json_object *row = json_object_new_array();
 
-                add_number(row, node);
-                json_object_array_add(row, cause_pool_add(pool, causes_get(causes, node)));
-                json_object_array_add(rows, row);
+                ADD_ROW(rows, json_number(node), cause_pool_add(pool, causes_get(causes, node)));
         }
 
         return rows;
@@ -121,16 +95,13 @@ static json_object *save_timers(const Run *run, const void *member, CausePool *p
         for (const GList *link = nodes; link; link = link->next) {
                 const NodeTimer *timer = g_hash_table_lookup(run->timers, link->data);
                 NodeId node = GPOINTER_TO_UINT(link->data);
-                json_object *row = json_object_new_array();
+                json_object *row =
+                        ADD_ROW(rows, node == NODE_NONE ? NULL : json_number(node), json_number(timer->span),
+                                json_number(timer->deadline == UINT64_MAX ? UINT64_MAX : timer->deadline - run->start),
+                                json_object_new_boolean(timer->armed), json_number(timer->suspended));
 
-                json_object_array_add(row, node == NODE_NONE ? NULL : json_object_new_int64(node));
-                add_number(row, timer->span);
-                add_number(row, timer->deadline == UINT64_MAX ? UINT64_MAX : timer->deadline - run->start);
-                json_object_array_add(row, json_object_new_boolean(timer->armed));
-                add_number(row, timer->suspended);
                 if (timer->waited)
                         json_object_array_add(row, json_object_new_string(timer->waited));
-                json_object_array_add(rows, row);
         }
 
         return rows;
@@ -144,7 +115,7 @@ static json_object *save_counts(const Run *run, const void *member, CausePool *p
         json_object *row = json_object_new_array();
 
         for (size_t i = 0; i < N_COUNTS; i++)
-                add_number(row, counts[i]);
+                json_object_array_add(row, json_number(counts[i]));
 
         return row;
 }
@@ -153,14 +124,9 @@ static json_object *save_locks(const Run *run, const void *member, CausePool *po
         json_object *rows = json_object_new_array();
         const GArray *locks = run_locks(run);
 
-        ARRAY_FOREACH(const RunLock, lock, locks) {
-                json_object *row = json_object_new_array();
-
-                add_number(row, lock->node);
-                json_object_array_add(row, json_object_new_boolean(lock->held));
-                add_number(row, lock->since - run->start);
-                json_object_array_add(rows, row);
-        }
+        ARRAY_FOREACH(const RunLock, lock, locks)
+                ADD_ROW(rows, json_number(lock->node), json_object_new_boolean(lock->held),
+                        json_number(lock->since - run->start));
 
         return rows;
 }
@@ -171,13 +137,9 @@ static json_object *save_queues(const Run *run, const void *member, CausePool *p
 
         for (const GList *link = nodes; link; link = link->next) {
                 const SignalQueue *queue = run_queue(run, GPOINTER_TO_UINT(link->data));
-                json_object *row = json_object_new_array();
 
-                add_number(row, GPOINTER_TO_UINT(link->data));
-                json_object_array_add(row, json_object_get(queue->noted));
-                json_object_array_add(row, json_object_get(queue->signals));
-                add_number(row, queue->missed);
-                json_object_array_add(rows, row);
+                ADD_ROW(rows, json_number(GPOINTER_TO_UINT(link->data)), json_object_get(queue->noted),
+                        json_object_get(queue->signals), json_number(queue->missed));
         }
 
         return rows;
@@ -188,7 +150,7 @@ static json_object *save_skips(const Run *run, const void *member, CausePool *po
 
         for (NodeId node = 0; run->skips && node < machine_tree(run->machine)->n_nodes; node++)
                 if (run_was_skipped_before(run, node))
-                        add_number(nodes, node);
+                        json_object_array_add(nodes, json_number(node));
 
         return nodes;
 }
@@ -262,9 +224,14 @@ static json_object *save_forced(const Run *run, const void *member, CausePool *p
 }
 
 static json_object *save_history(const Run *run, const void *member, CausePool *pool) {
-        json_object *json = json_object_new_object();
+        json_object *json = json_object_new_object(), *nodes = json_object_new_array();
+        NodeHistoryImage image;
 
-        json_object_object_add(json, "nodes", node_history_to_json(run));
+        for (NodeId node = 0; node < machine_tree(run->machine)->n_nodes; node++)
+                if (node_history_image(run->history, node, &image))
+                        ADD_ROW(nodes, json_number(node), json_number(image.since), json_number(image.duration),
+                                json_number(image.status), json_number(image.count));
+        json_object_object_add(json, "nodes", nodes);
         json_object_object_add(json, "failed", causes_to_json(node_history_causes(run->history), pool));
         return json;
 }
@@ -278,8 +245,10 @@ static json_object *save_variables(const Run *run, const void *member, CausePool
 
 /* The machine has the leaves as the data of its nodes. */
 static json_object *save_machine(const Run *run, const void *member, CausePool *pool) {
-        json_object *json = json_object_new_object(), *leaves = json_object_new_array();
+        json_object *json = json_object_new_object(), *nodes = json_object_new_array(),
+                    *leaves = json_object_new_array();
         MachineImage image = machine_image(run->machine);
+        NodeImage of_node;
         char random[17];
 
         g_snprintf(random, sizeof(random), "%016" G_GINT64_MODIFIER "x", image.random);
@@ -291,7 +260,16 @@ static json_object *save_machine(const Run *run, const void *member, CausePool *
                 json_object_object_add(json, "error_node", json_object_new_int64(image.error_node));
         }
 
-        json_object_object_add(json, "nodes", nodes_to_json(run->machine));
+        for (NodeId node = 0; node < machine_tree(run->machine)->n_nodes; node++)
+                if (machine_node_image(run->machine, node, &of_node)) {
+                        const uint32_t *numbers = (const uint32_t *) (const void *) &of_node;
+                        json_object *cells[1 + NODE_IMAGE_NUMBERS] = { json_number(node) };
+
+                        for (size_t i = 0; i < NODE_IMAGE_NUMBERS; i++)
+                                cells[i + 1] = json_number(numbers[i]);
+                        add_row(nodes, G_N_ELEMENTS(cells), cells);
+                }
+        json_object_object_add(json, "nodes", nodes);
         for (const RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
                 json_object_array_add(leaves, leaf_to_json(run, leaf, pool));
         json_object_object_add(json, "leaves", leaves);
@@ -418,8 +396,7 @@ static bool get_cause(const Reading *reading, json_object *json, const char *nam
 }
 
 static bool read_machine(const Reading *reading, json_object *json) {
-        const char *random = json_object_get_string(json_member(json, "random", json_type_string)),
-                   *error = json_object_get_string(json_member(json, "error", json_type_string));
+        const char *random = json_member_text(json, "random"), *error = json_member_text(json, "error");
         uint64_t attention, unprompted, error_node = NODE_NONE;
         guint64 number;
 
@@ -560,7 +537,7 @@ static bool restore_queues(const Reading *reading, void *member, json_object *js
 }
 
 static Status get_status(json_object *json, const char *member) {
-        const char *text = json_object_get_string(json_member(json, member, json_type_string));
+        const char *text = json_member_text(json, member);
 
         for (Status status = STATUS_RUNNING; text && status < STATUS_NODE_MAX_; status++)
                 if (g_str_equal(status_to_string(status), text))

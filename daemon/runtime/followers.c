@@ -122,12 +122,10 @@ static void save(const Followers *followers) {
 }
 
 static void recover(Followers *followers, json_object *json) {
-        json_object *after = json_member(json, "after", json_type_string),
-                    *chain = json_member(json, "chain", json_type_array),
-                    *tree = json_member(json, "tree", json_type_string),
-                    *instance = json_member(json, "instance", json_type_string),
-                    *token = json_member(json, "token", json_type_string),
-                    *uid = json_member(json, "uid", json_type_int), *run = json_member(json, "run", json_type_string);
+        const char *after = json_member_text(json, "after"), *tree = json_member_text(json, "tree"),
+                   *instance = json_member_text(json, "instance"), *token = json_member_text(json, "token");
+        json_object *chain = json_member(json, "chain", json_type_array),
+                    *uid = json_member(json, "uid", json_type_int);
         FollowerOrder *order;
         size_t n;
 
@@ -137,14 +135,14 @@ static void recover(Followers *followers, json_object *json) {
         n = json_object_array_length(chain);
         order = g_new(FollowerOrder, 1);
         *order = (FollowerOrder){
-                .after = g_strdup(json_object_get_string(after)),
+                .after = g_strdup(after),
                 .chain = g_new0(char *, n + 1),
-                .tree = g_strdup(json_object_get_string(tree)),
-                .instance = g_strdup(json_object_get_string(instance)),
-                .token = g_strdup(json_object_get_string(token)),
+                .tree = g_strdup(tree),
+                .instance = g_strdup(instance),
+                .token = g_strdup(token),
                 .variables = json_object_get(json_member(json, "variables", json_type_object)),
                 .uid = (uint32_t) json_object_get_int64(uid),
-                .run = run ? g_strdup(json_object_get_string(run)) : NULL,
+                .run = g_strdup(json_member_text(json, "run")),
         };
         for (size_t i = 0; i < n; i++)
                 order->chain[i] = g_strdup(json_object_get_string(json_object_array_get_idx(chain, i)));

@@ -155,7 +155,7 @@ static void make_run(Manager *manager, Left *left) {
         else if (run_status(left->run) == STATUS_RUNNING)
                 restarts_replace(manager->restarts, header->tree, header->instance);
         runs_add(manager->runs, left->run);
-        record_store_change(manager->records, run_id(left->run));
+        record_copies_change(record_store_copies(manager->records), run_id(left->run));
         /* btd may have been killed before the disk had its last changes. */
         manager_keep(manager, left->run);
         statistics_recover(manager->statistics, left->run);

@@ -68,7 +68,7 @@ static void on_run_changed(Run *run, void *userdata) {
         manager_keep(manager, run);
         /* What changes afterwards is not in its record. */
         if (run_status(run) == STATUS_RUNNING)
-                record_store_change(manager->records, run_id(run));
+                record_copies_change(record_store_copies(manager->records), run_id(run));
         TELL(manager, run_changed, run);
 }
 

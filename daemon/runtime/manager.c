@@ -222,7 +222,7 @@ void manager_abandon(Manager *manager) {
 }
 
 void manager_copy_records(Manager *manager) {
-        record_store_copy(manager->records);
+        record_copies_hurry(record_store_copies(manager->records));
 }
 
 void manager_free(Manager *manager) {

@@ -267,35 +267,30 @@ void restarts_retry(Restarts *restarts) {
 }
 
 static void recover(Restarts *restarts, json_object *json) {
-        json_object *tree = json_member(json, "tree", json_type_string),
-                    *run = json_member(json, "run", json_type_string),
-                    *instance = json_member(json, "instance", json_type_string),
-                    *burst = json_member(json, "burst", json_type_int),
+        const char *tree = json_member_text(json, "tree"), *instance = json_member_text(json, "instance"),
+                   *run = json_member_text(json, "run"), *file = json_member_text(json, "file");
+        json_object *burst = json_member(json, "burst", json_type_int),
                     *times = json_member(json, "times", json_type_array),
-                    *due = json_member(json, "due", json_type_int),
-                    *given_up = json_member(json, "given_up", json_type_string),
-                    *token = json_member(json, "token", json_type_string),
-                    *uid = json_member(json, "uid", json_type_int), *file = json_member(json, "file", json_type_string);
-        g_autoptr(json_object) stored = file ? boot_file_read(restarts->directory, json_object_get_string(file)) : NULL;
+                    *due = json_member(json, "due", json_type_int), *uid = json_member(json, "uid", json_type_int);
+        g_autoptr(json_object) stored = file ? boot_file_read(restarts->directory, file) : NULL;
         Restart *restart;
 
         if (!tree || !instance || !run || !burst || !times || !uid)
                 return;
         if (file && !stored) {
-                log_message(LOG_WARNING,
-                            &(LogSubject){ .tree = json_object_get_string(tree), .run = json_object_get_string(run) },
+                log_message(LOG_WARNING, &(LogSubject){ .tree = tree, .run = run },
                             "not restarted: the previous btd could not store the variables; start it again");
                 return;
         }
 
-        restart = get(restarts, json_object_get_string(tree), json_object_get_string(instance));
-        restart->run = g_strdup(json_object_get_string(run));
-        restart->token = token ? g_strdup(json_object_get_string(token)) : NULL;
+        restart = get(restarts, tree, instance);
+        restart->run = g_strdup(run);
+        restart->token = g_strdup(json_member_text(json, "token"));
         restart->uid = (uint32_t) json_object_get_int64(uid);
         take_variables(restart, file ? stored : json_member(json, "variables", json_type_object));
-        restart->own_file = file ? g_strdup(json_object_get_string(file)) : NULL;
+        restart->own_file = g_strdup(file);
+        restart->given_up = g_strdup(json_member_text(json, "given_up"));
         restart->burst = json_object_get_int64(burst);
-        restart->given_up = given_up ? g_strdup(json_object_get_string(given_up)) : NULL;
         for (size_t i = 0; i < json_object_array_length(times); i++) {
                 int64_t time = json_object_get_int64(json_object_array_get_idx(times, i));
 
