@@ -412,20 +412,6 @@ static Archived *find_oldest(const Archive *archive, bool shared, bool last_too)
         return found;
 }
 
-/* There are more runs than the history may have. Users other than root may have half of it. */
-static Archived *choose_oldest(const Archive *archive) {
-        double shared = 0;
-        Owner *owner;
-        bool users;
-
-        TABLE_FOREACH(owner, archive->by_uid)
-                if (limits_bind(owner->uid))
-                        shared += fraction_of(archive, owner);
-
-        users = shared > 0.5;
-        return find_oldest(archive, users, false) ?: find_oldest(archive, users, true) ?: find_oldest(archive, !users, true);
-}
-
 /* Removes what is too old, or too much. */
 static void expire(Archive *archive) {
         const unsigned *max = archive->limits->max;
@@ -442,8 +428,19 @@ static void expire(Archive *archive) {
                         !user_has_room(owner->user, USE_HISTORY_BYTES, 0)) &&
                        (oldest = oldest_of(archive, owner, false)))
                         drop(archive, oldest);
-        while (archive->entries.length > max[LIMIT_HISTORY] || archive->bytes > bytes_max)
-                drop(archive, choose_oldest(archive));
+        while (archive->entries.length > max[LIMIT_HISTORY] || archive->bytes > bytes_max) {
+                /* There are more runs than the history may have. Users other than root may have half of it. */
+                double shared = 0;
+                bool users;
+
+                TABLE_FOREACH(owner, archive->by_uid)
+                        if (limits_bind(owner->uid))
+                                shared += fraction_of(archive, owner);
+
+                users = shared > 0.5;
+                oldest = find_oldest(archive, users, false) ?: find_oldest(archive, users, true);
+                drop(archive, oldest ?: find_oldest(archive, !users, true));
+        }
         schedule(archive);
 }
 

@@ -90,21 +90,6 @@ static char *forced_detail(const Run *run, NodeId node) {
         return forced != STATUS_IDLE ? g_strdup_printf("will be %s, %s", status_to_string(forced), why->text) : NULL;
 }
 
-static char *waiting_detail(const Run *run, NodeId node) {
-        g_autofree char *reason = run_describe_waiting(run, node), *forced = forced_detail(run, node);
-
-        if (run_is_at_breakpoint(run, node))
-                return g_strconcat("paused at a breakpoint", forced ? "; " : NULL, forced, NULL);
-
-        if (reason)
-                return g_strconcat("waits ", reason, NULL);
-
-        if (run_paused(run))
-                return g_strdup("waits for the run to be resumed");
-
-        return NULL;
-}
-
 /* For a control or decorator that waits until something below it has ended that it has halted: to end itself, or to go
  * on with another child. NULL: it does not. */
 static char *stopping_detail(const Run *run, const Tree *tree, NodeId node) {
@@ -126,22 +111,6 @@ static char *stopping_detail(const Run *run, const Tree *tree, NodeId node) {
         return g_strdup_printf("waits for %s to stop", tree_node_name(tree, last));
 }
 
-static char *idle_detail(const Run *run, const Tree *tree, const NodeHistory *history, NodeId node) {
-        const Cause *cause = node_history_cause(history, node);
-        uint32_t rounds = tree->nodes[node].type->flags & TYPE_FOR_EACH ? node_history_rounds(history, node) : 0;
-
-        if (run_status(run) == STATUS_RUNNING) {
-                char *forced = forced_detail(run, node);
-
-                if (forced)
-                        return forced;
-        }
-        if (cause)
-                return cause_describe(tree, cause, node);
-
-        return rounds > 0 ? g_strdup_printf("%" PRIu32 " done", rounds) : NULL;
-}
-
 /* timer_left: microseconds until the node's own timer expires; UINT64_MAX: it has none. */
 static char *detail_of(const Run *run, NodeId node, uint64_t timer_left) {
         const Tree *tree = definition_tree(run_definition(run));
@@ -153,10 +122,36 @@ static char *detail_of(const Run *run, NodeId node, uint64_t timer_left) {
                 return g_strdup_printf("%s, which counts in %s",
                                        run_leaf(run, node)->status == STATUS_SUCCESS ? "true" : "false", span);
         }
-        if (node_history_status(history, node) != STATUS_RUNNING)
-                return idle_detail(run, tree, history, node);
-        if (node_history_phase(history, node) == PHASE_WAITING)
-                return waiting_detail(run, node);
+        if (node_history_status(history, node) != STATUS_RUNNING) {
+                const Cause *cause = node_history_cause(history, node);
+                uint32_t rounds =
+                        tree->nodes[node].type->flags & TYPE_FOR_EACH ? node_history_rounds(history, node) : 0;
+
+                if (run_status(run) == STATUS_RUNNING) {
+                        char *forced = forced_detail(run, node);
+
+                        if (forced)
+                                return forced;
+                }
+                if (cause)
+                        return cause_describe(tree, cause, node);
+
+                return rounds > 0 ? g_strdup_printf("%" PRIu32 " done", rounds) : NULL;
+        }
+        if (node_history_phase(history, node) == PHASE_WAITING) {
+                g_autofree char *reason = run_describe_waiting(run, node), *forced = forced_detail(run, node);
+
+                if (run_is_at_breakpoint(run, node))
+                        return g_strconcat("paused at a breakpoint", forced ? "; " : NULL, forced, NULL);
+
+                if (reason)
+                        return g_strconcat("waits ", reason, NULL);
+
+                if (run_paused(run))
+                        return g_strdup("waits for the run to be resumed");
+
+                return NULL;
+        }
         if (node_history_phase(history, node) == PHASE_HALTING)
                 return g_strdup("halting");
 

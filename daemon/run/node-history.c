@@ -193,25 +193,6 @@ static void append_failures(const NodeHistory *history, NodeId node, GString *te
                 }
 }
 
-/* If several children failed, the text has all of them; otherwise, the cause of the child follows. */
-static Cause *threshold_cause(const NodeHistory *history, NodeId node) {
-        uint32_t n = history->tree->nodes[node].n_children, n_failed = count_children(history, node, STATUS_FAILURE),
-                 n_succeeded = count_children(history, node, STATUS_SUCCESS);
-        g_autoptr(GString) text = g_string_new(NULL);
-
-        if (n_failed == 0)
-                g_string_assign(text, "not enough of its children succeeded");
-        else
-                g_string_printf(text, "%" PRIu32 " of its %" PRIu32 " children failed", n_failed, n);
-        if (n_failed > 1)
-                append_failures(history, node, text);
-
-        return cause_new(CAUSE_THRESHOLD,
-                         facts_new("children", json_object_new_int64(n), "failed", json_object_new_int64(n_failed),
-                                   "succeeded", json_object_new_int64(n_succeeded), NULL),
-                         text->str);
-}
-
 /* "all 2 children failed: Eth: timed out after 5s; Wifi: exited with status 1". NULL: one child alone. */
 static Cause *all_failed_cause(const NodeHistory *history, NodeId node) {
         const Node *nodes = history->tree->nodes;
@@ -237,8 +218,27 @@ static Cause *inner_cause(const NodeHistory *history, NodeId node, Status status
                              : g_strdup("no attempts are left");
                 return cause_new(CAUSE_ATTEMPTS, facts_new("attempts", json_object_new_int64(n), NULL), text);
         }
-        if (reason == REASON_THRESHOLD && status == STATUS_FAILURE)
-                return threshold_cause(history, node);
+        if (reason == REASON_THRESHOLD && status == STATUS_FAILURE) {
+                /* If several children failed, the text has all of them; otherwise, the cause of the child follows. */
+                uint32_t n_children = history->tree->nodes[node].n_children,
+                         n_failed = count_children(history, node, STATUS_FAILURE),
+                         n_succeeded = count_children(history, node, STATUS_SUCCESS);
+                g_autoptr(GString) failures = g_string_new(NULL);
+
+                if (n_failed == 0)
+                        g_string_assign(failures, "not enough of its children succeeded");
+                else
+                        g_string_printf(failures, "%" PRIu32 " of its %" PRIu32 " children failed", n_failed,
+                                        n_children);
+                if (n_failed > 1)
+                        append_failures(history, node, failures);
+
+                return cause_new(CAUSE_THRESHOLD,
+                                 facts_new("children", json_object_new_int64(n_children), "failed",
+                                           json_object_new_int64(n_failed), "succeeded",
+                                           json_object_new_int64(n_succeeded), NULL),
+                                 failures->str);
+        }
         if (below)
                 return cause_new(CAUSE_CHILD, NULL, NULL);
 
@@ -246,20 +246,6 @@ static Cause *inner_cause(const NodeHistory *history, NodeId node, Status status
             record_of(history, node + 1)->status == STATUS_SUCCESS)
                 text = g_strdup_printf("%s succeeded", tree_node_name(history->tree, node + 1));
         return cause_new(CAUSE_FAILED, NULL, text ?: status == STATUS_SKIPPED ? "skipped" : "failed");
-}
-
-static void explain(NodeHistory *history, NodeId node, Status status, Reason reason) {
-        NodeId child = deciding_child(history, node, status);
-        Cause *below = child == NODE_NONE ? NULL : causes_get(&history->causes, child);
-        const NodeType *type = history->tree->nodes[node].type;
-        Cause *cause = status == STATUS_FAILURE && (type_is_fallback(type) || type == &finally_type)
-                               ? all_failed_cause(history, node)
-                               : NULL;
-
-        if (!cause)
-                cause = inner_cause(history, node, status, reason, below);
-        cause->because = below ? cause_ref(below) : NULL;
-        causes_set(&history->causes, node, cause);
 }
 
 void node_history_note_change(NodeHistory *history, NodeId node) {
@@ -328,9 +314,19 @@ void node_history_record(NodeHistory *history, NodeId node, Status status, Reaso
         set_status(history, node, status, now);
         if (cause)
                 causes_set(&history->causes, node, cause);
-        else if (status == STATUS_FAILURE || status == STATUS_SKIPPED)
-                explain(history, node, status, reason);
-        else if (status == STATUS_SUCCESS)
+        else if (status == STATUS_FAILURE || status == STATUS_SKIPPED) {
+                NodeId child = deciding_child(history, node, status);
+                Cause *below = child == NODE_NONE ? NULL : causes_get(&history->causes, child);
+                const NodeType *type = history->tree->nodes[node].type;
+                Cause *found = status == STATUS_FAILURE && (type_is_fallback(type) || type == &finally_type)
+                                       ? all_failed_cause(history, node)
+                                       : NULL;
+
+                if (!found)
+                        found = inner_cause(history, node, status, reason, below);
+                found->because = below ? cause_ref(below) : NULL;
+                causes_set(&history->causes, node, found);
+        } else if (status == STATUS_SUCCESS)
                 causes_drop(&history->causes, node);
         if (status == STATUS_FAILURE && may_fail(history, node)) {
                 Cause *allowed = cause_new(CAUSE_ALLOWED, NULL, "allowed failure");

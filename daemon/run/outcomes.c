@@ -138,27 +138,6 @@ static char *describe_failed_clean_up(const Run *run, NodeId node) {
         return g_strconcat("its clean-up failed: ", text, NULL);
 }
 
-/* Do not log conditions, which fail often, nor retries that fail again for the same reason, nor causes that are only
- * passed on from a child. before: the cause of its previous failure, or NULL. */
-static void log_failure(Run *run, NodeId node, const Cause *before) {
-        const Tree *tree = definition_tree(run->definition);
-        Cause *cause = node_history_cause(run->history, node);
-        bool same =
-                before && cause && g_str_equal(before->kind, cause->kind) && g_strcmp0(before->text, cause->text) == 0;
-        g_autofree char *text = cause_describe(tree, cause, node);
-
-        run_add_effect(run,
-                       &(Effect){
-                               .kind = EFFECT_LOG,
-                               .node = node,
-                               .level = same || tree->nodes[node].type->class == NODE_CONDITION ? LOG_DEBUG : LOG_INFO,
-                               .text = tree->nodes[node].flags & NODE_LEAF ? g_strconcat("failed: ", text, NULL)
-                                                                           : g_strdup(text),
-                               .cause = cause ? cause_ref(cause) : NULL,
-                               .label = run_node_label(run, node),
-                       });
-}
-
 /* The next child of its parent may handle the failure. */
 static void tell_parent(Run *run, NodeId node) {
         const Tree *tree = definition_tree(run->definition);
@@ -199,8 +178,27 @@ void run_record_outcome(Run *run, NodeId node, Status status, Reason reason, Cau
 
         node_history_record(run->history, node, status, reason, cause, run->now);
         run_tell_node(run, node, status_before, waited);
-        if (logging)
-                log_failure(run, node, before);
+        if (logging) {
+                /* Do not log conditions, which fail often, nor retries that fail again for the same reason, nor causes
+                 * that are only passed on from a child. */
+                const Tree *tree = definition_tree(run->definition);
+                Cause *why = node_history_cause(run->history, node);
+                bool same = before && why && g_str_equal(before->kind, why->kind) &&
+                            g_strcmp0(before->text, why->text) == 0;
+                g_autofree char *text = cause_describe(tree, why, node);
+
+                run_add_effect(
+                        run,
+                        &(Effect){
+                                .kind = EFFECT_LOG,
+                                .node = node,
+                                .level = same || tree->nodes[node].type->class == NODE_CONDITION ? LOG_DEBUG : LOG_INFO,
+                                .text = tree->nodes[node].flags & NODE_LEAF ? g_strconcat("failed: ", text, NULL)
+                                                                            : g_strdup(text),
+                                .cause = why ? cause_ref(why) : NULL,
+                                .label = run_node_label(run, node),
+                        });
+        }
         clean_up = run->host && status == STATUS_HALTED ? describe_failed_clean_up(run, node) : NULL;
         if (clean_up)
                 run_add_effect(run, &(Effect){ .kind = EFFECT_LOG,

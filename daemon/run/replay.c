@@ -41,11 +41,19 @@ static const Entry *next_entry(const Replay *replay) {
                        : NULL;
 }
 
-/* A hint that a different engine may be the reason. The one that recorded the next entry is in the last ENTRY_RECOVERED
- * or snapshot that was read, or else in the header. */
-static char *describe_engines(const Replay *replay) {
-        uint32_t engine = replay->record->header.engine;
+/* Reports that the last entry does not match the run. Only the first mismatch is kept, because it causes the others.
+ * The header is line 1. */
+static void G_GNUC_PRINTF(2, 3) mismatch(Replay *replay, const char *format, ...) {
+        g_autofree char *text = NULL, *engines = NULL;
+        va_list args;
+        uint32_t engine;
 
+        if (replay->error)
+                return;
+
+        /* A hint that a different engine may be the reason. The one that recorded the next entry is in the last
+         * ENTRY_RECOVERED or snapshot that was read, or else in the header. */
+        engine = replay->record->header.engine;
         for (unsigned i = 0; i < replay->position; i++) {
                 const Entry *entry = &g_array_index(replay->record->entries, Entry, i);
 
@@ -53,22 +61,10 @@ static char *describe_engines(const Replay *replay) {
                         engine = (uint32_t) json_object_get_int64(detail_of(entry, "engine"));
         }
 
-        return engine == engine_version()
-                       ? g_strdup("")
-                       : g_strdup_printf(" (recorded with engine %" PRIu32 ", but this is engine %" PRIu32 ")", engine,
-                                         engine_version());
-}
-
-/* Reports that the last entry does not match the run. Only the first mismatch is kept, because it causes the others.
- * The header is line 1. */
-static void G_GNUC_PRINTF(2, 3) mismatch(Replay *replay, const char *format, ...) {
-        g_autofree char *text = NULL, *engines = NULL;
-        va_list args;
-
-        if (replay->error)
-                return;
-
-        engines = describe_engines(replay);
+        engines = engine == engine_version()
+                          ? g_strdup("")
+                          : g_strdup_printf(" (recorded with engine %" PRIu32 ", but this is engine %" PRIu32 ")",
+                                            engine, engine_version());
 
         va_start(args, format);
         text = g_strdup_vprintf(format, args);
@@ -617,21 +613,6 @@ int replay_until(Replay *replay, uint64_t time, char **ret_error) {
         return r < 0 ? r : 0;
 }
 
-/* Checks the nodes of all entries, so that no other code has to. */
-static void check_nodes(Replay *replay) {
-        for (const Entry *entry; (entry = next_entry(replay)) && !replay->error; replay->position++) {
-                Scope scope = inputs[entry->kind].scope;
-
-                if (entry->node == NODE_NONE ? scope != OF_NODE
-                                             : scope != OF_RUN && entry->node < tree_of(replay)->n_nodes)
-                        continue;
-                replay->position++;
-                mismatch(replay, "there is no such node for '%s'", entry_kind_to_string(entry->kind));
-        }
-
-        replay->position = 0;
-}
-
 static int replay_new_from(const RunRecord *record, unsigned begin, Definition *definition, Replay **ret_replay,
                            char **ret_error) {
         const RecordHeader *header = &record->header;
@@ -655,7 +636,18 @@ static int replay_new_from(const RunRecord *record, unsigned begin, Definition *
                 definition, NULL, NULL);
         run_set_replay(replay->run, replay);
         run_give(replay->run, header->variables);
-        check_nodes(replay);
+        /* Checks the nodes of all entries, so that no other code has to. */
+        for (const Entry *entry; (entry = next_entry(replay)) && !replay->error; replay->position++) {
+                Scope scope = inputs[entry->kind].scope;
+
+                if (entry->node == NODE_NONE ? scope != OF_NODE
+                                             : scope != OF_RUN && entry->node < tree_of(replay)->n_nodes)
+                        continue;
+                replay->position++;
+                mismatch(replay, "there is no such node for '%s'", entry_kind_to_string(entry->kind));
+        }
+
+        replay->position = 0;
         if (replay->error) {
                 *ret_error = g_strdup(replay->error);
                 return -EBADMSG;

@@ -503,23 +503,6 @@ const MachineHost run_machine_host = {
 };
 
 /* The inputs. */
-/* An output with another type than the declared one is an error of the tree, as in variables_leave(). */
-static void finish(Run *run, Status status) {
-        g_autofree char *error = NULL;
-
-        if (!run->cause && (status == STATUS_SUCCESS || status == STATUS_FAILURE) &&
-            variables_check_outputs(run->variables, &error) < 0)
-                run->cause = cause_new(CAUSE_PARAMETER, NULL, error);
-        run->status = run->cause ? STATUS_ERROR : status;
-        if (status == STATUS_HALTED && !run->cause)
-                run->cause = g_steal_pointer(&run->why);
-        else if (status != STATUS_SUCCESS && !run->cause)
-                run->cause = run_root_cause(run);
-
-        run_note_finished(run);
-        run_tell_result(run);
-        run_clear_machine(run);
-}
 
 Status input_tick(Run *run, uint64_t now) {
         Status status;
@@ -543,11 +526,27 @@ Status input_tick(Run *run, uint64_t now) {
                 end_input(run);
         }
         run_note_results(run);
-        if (status != STATUS_ERROR && status != STATUS_RUNNING)
-                finish(run, status);
-        /* A halting run does not pause at breakpoints. */
-        else if (run->halting)
+        if (status != STATUS_ERROR && status != STATUS_RUNNING) {
+                g_autofree char *error = NULL;
+
+                /* An output with another type than the declared one is an error of the tree, as in variables_leave().
+                 */
+                if (!run->cause && (status == STATUS_SUCCESS || status == STATUS_FAILURE) &&
+                    variables_check_outputs(run->variables, &error) < 0)
+                        run->cause = cause_new(CAUSE_PARAMETER, NULL, error);
+                run->status = run->cause ? STATUS_ERROR : status;
+                if (status == STATUS_HALTED && !run->cause)
+                        run->cause = g_steal_pointer(&run->why);
+                else if (status != STATUS_SUCCESS && !run->cause)
+                        run->cause = run_root_cause(run);
+
+                run_note_finished(run);
+                run_tell_result(run);
+                run_clear_machine(run);
+        } else if (run->halting) {
+                /* A halting run does not pause at breakpoints. */
                 pass_breakpoints(run);
+        }
 
         run_flush(run);
         run_end_events(run);
@@ -847,23 +846,6 @@ bool input_force(Run *run, NodeId node, Status status, Cause *why, uint64_t now)
         return runs;
 }
 
-/* These are the inputs that a user could give before the first tick, but nothing can come between them and the start.
- */
-static void take_over(Run *run, const RunTaken *taken, uint64_t now) {
-        g_autofree char *by = g_strdup_printf("a retry of %s", taken->run),
-                        *why = g_strdup_printf("taken over from %s", taken->run);
-
-        join_input(run);
-        begin_input(run, now);
-        set_variables(run, taken->variables, by);
-        for (unsigned i = 0; i < taken->nodes->len; i++) {
-                join_input(run);
-                begin_input(run, now);
-                (void) force(run, g_array_index(taken->nodes, NodeId, i), STATUS_SUCCESS,
-                             cause_new(CAUSE_FORCED, NULL, why));
-        }
-}
-
 void input_start(Run *run, const RunTaken *taken, uint64_t now) {
         begin(run, now);
         RUN_COUNT(run, inputs);
@@ -873,7 +855,21 @@ void input_start(Run *run, const RunTaken *taken, uint64_t now) {
                 run_note(run, ENTRY_START, NODE_NONE);
         run_tell_start(run);
         machine_start(run->machine);
-        if (taken)
-                take_over(run, taken, now);
+        if (taken) {
+                /* These are the inputs that a user could give before the first tick, but nothing can come between them
+                 * and the start. */
+                g_autofree char *by = g_strdup_printf("a retry of %s", taken->run),
+                                *why = g_strdup_printf("taken over from %s", taken->run);
+
+                join_input(run);
+                begin_input(run, now);
+                set_variables(run, taken->variables, by);
+                for (unsigned i = 0; i < taken->nodes->len; i++) {
+                        join_input(run);
+                        begin_input(run, now);
+                        (void) force(run, g_array_index(taken->nodes, NodeId, i), STATUS_SUCCESS,
+                                     cause_new(CAUSE_FORCED, NULL, why));
+                }
+        }
         finish_input(run);
 }

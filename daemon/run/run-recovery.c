@@ -139,21 +139,6 @@ Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *write
         return run;
 }
 
-/* The cause names the leaves that were running. */
-static Cause *lost_cause(const Run *run) {
-        g_autoptr(GString) text = g_string_new(RECORD_MACHINE_WENT_DOWN);
-        const Tree *tree = definition_tree(run->definition);
-        unsigned n = 0;
-
-        for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
-                if (leaf->status == STATUS_RUNNING && n++ < RUN_DOINGS_MAX)
-                        g_string_append_printf(text, "%s%s", n == 1 ? "; running: " : ", ",
-                                               tree_node_name(tree, leaf->node));
-        if (n > RUN_DOINGS_MAX)
-                g_string_append_printf(text, " and %u more", n - RUN_DOINGS_MAX);
-        return cause_new(CAUSE_LOST, NULL, text->str);
-}
-
 Run *run_end_lost(const RecordHeader *header, Replay *replay, RecordWriter *writer) {
         bool ended = replay_has_finished(replay);
         Run *run = replay_take(replay);
@@ -161,8 +146,20 @@ Run *run_end_lost(const RecordHeader *header, Replay *replay, RecordWriter *writ
         run->caller = header->uid;
         run_set_token(run, header->token);
         run_set_writer(run, writer);
-        if (!ended)
-                input_give_up(run, lost_cause(run), run->now);
+        if (!ended) {
+                /* The cause names the leaves that were running. */
+                g_autoptr(GString) text = g_string_new(RECORD_MACHINE_WENT_DOWN);
+                const Tree *tree = definition_tree(run->definition);
+                unsigned n = 0;
+
+                for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
+                        if (leaf->status == STATUS_RUNNING && n++ < RUN_DOINGS_MAX)
+                                g_string_append_printf(text, "%s%s", n == 1 ? "; running: " : ", ",
+                                                       tree_node_name(tree, leaf->node));
+                if (n > RUN_DOINGS_MAX)
+                        g_string_append_printf(text, " and %u more", n - RUN_DOINGS_MAX);
+                input_give_up(run, cause_new(CAUSE_LOST, NULL, text->str), run->now);
+        }
         return run;
 }
 
@@ -178,25 +175,21 @@ void run_recover_lock(Run *run, const RunLock *lock) {
                         live_run_clock(run));
 }
 
-/* A condition can be false for a new reason, for example because a secret in its parameters was lost; and a variable in
- * its parameters can have changed before btd was stopped, but after the last tick. */
-static bool is_as_before(const Run *run, const RunLeaf *leaf) {
-        const Activity *activity = leaf->activity;
-        const Cause *cause = activity_cause(activity);
-
-        return activity_status(activity) == leaf->status &&
-               (!activity_is_condition(activity) ||
-                (run_is_as_noted(run, leaf) &&
-                 g_strcmp0(cause ? cause->text : NULL, leaf->cause ? leaf->cause->text : NULL) == 0));
-}
-
 /* The outcome of an action may be known already. */
 static void recover_leaf(Run *run, RunLeaf *leaf) {
+        const Cause *cause;
+
         if (!leaf->known && leaf->status != STATUS_RUNNING)
                 return;
 
         leaf->activity = activity_recover(run, leaf);
-        if (is_as_before(run, leaf))
+        /* A condition can be false for a new reason, for example because a secret in its parameters was lost; and a
+         * variable in its parameters can have changed before btd was stopped, but after the last tick. */
+        cause = activity_cause(leaf->activity);
+        if (activity_status(leaf->activity) == leaf->status &&
+            (!activity_is_condition(leaf->activity) ||
+             (run_is_as_noted(run, leaf) &&
+              g_strcmp0(cause ? cause->text : NULL, leaf->cause ? leaf->cause->text : NULL) == 0)))
                 return;
 
         if (activity_is_condition(leaf->activity))

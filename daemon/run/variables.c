@@ -701,15 +701,6 @@ static json_object *table_to_json(GHashTable *table) {
         return json;
 }
 
-static json_object *filled_to_json(GHashTable *filled) {
-        g_autoptr(GHashTable) noted = g_hash_table_new(NULL, NULL);
-
-        TABLE_PAIRS(Filled, it, filled)
-                g_hash_table_insert(noted, (void *) it.key, it.value->noted);
-
-        return table_to_json(noted);
-}
-
 json_object *variables_image(const Variables *variables) {
         json_object *json = json_object_new_object(), *scopes = json_object_new_object();
 
@@ -723,8 +714,14 @@ json_object *variables_image(const Variables *variables) {
         json_object_object_add(json, "scopes", scopes);
         json_object_object_add(json, "kept", table_to_json(variables->kept));
         json_object_object_add(json, "seen", table_to_json(variables->traced));
-        if (variables->filled)
-                json_object_object_add(json, "filled", filled_to_json(variables->filled));
+        if (variables->filled) {
+                g_autoptr(GHashTable) noted = g_hash_table_new(NULL, NULL);
+
+                TABLE_PAIRS(Filled, it, variables->filled)
+                        g_hash_table_insert(noted, (void *) it.key, it.value->noted);
+
+                json_object_object_add(json, "filled", table_to_json(noted));
+        }
         return json;
 }
 

@@ -386,26 +386,22 @@ unsigned followers_cancel(Followers *followers, const char *run, const char *tre
         return n;
 }
 
-/* "pager", "pager@boot.3", or the unit. To be freed. */
-static char *describe(const FollowerOrder *order) {
-        json_object *unit = g_str_equal(order->tree, FOLLOWER_TREE)
-                                    ? json_member(order->variables, FOLLOWER_UNIT, json_type_string)
-                                    : NULL;
-
-        return unit ? g_strdup(json_object_get_string(unit))
-                    : g_strconcat(order->tree, *order->instance ? "@" : "", order->instance, NULL);
-}
-
 char *followers_describe(const Followers *followers, const char *run) {
         g_autoptr(GString) text = g_string_new(NULL);
 
         PTRS_FOREACH(const FollowerOrder, order, followers->orders) {
                 g_autofree char *what = NULL;
+                json_object *unit;
 
                 if (!g_str_equal(order->after, run))
                         continue;
 
-                what = describe(order);
+                /* "pager", "pager@boot.3", or the unit. To be freed. */
+                unit = g_str_equal(order->tree, FOLLOWER_TREE)
+                               ? json_member(order->variables, FOLLOWER_UNIT, json_type_string)
+                               : NULL;
+                what = unit ? g_strdup(json_object_get_string(unit))
+                            : g_strconcat(order->tree, *order->instance ? "@" : "", order->instance, NULL);
                 g_string_append_printf(text, "%s%s %s", text->len > 0 ? ", " : "then ",
                                        order->run ? "started" : "starts", what);
                 if (order->run)

@@ -32,13 +32,13 @@ typedef struct KnownTree {
 } KnownTree;
 
 /* The search path, the node types and the limits. Immutable but for the watch, with an atomic reference count. */
-typedef struct SearchPath {
+struct SearchPath {
         char **directories;
         TreeWatch *watch; /* of all files that scans have read */
         bool secure;
         const NodeType *const *const *tables;
         Limits limits;
-} SearchPath;
+};
 
 struct Library {
         SearchPath *search;
@@ -69,13 +69,6 @@ struct LibraryScan {
         GHashTable *found;   /* name -> Found */
         GPtrArray *sorted;   /* Found, sorted by name; set when the scan is done */
         GPtrArray *messages; /* error messages */
-};
-
-struct LibraryText {
-        SearchPath *search;
-        char *text;
-        Diagnostics *diagnostics;
-        Definition *definition;
 };
 
 static void on_search_path_dropped(void *data) {
@@ -709,14 +702,6 @@ void library_text_run(LibraryText *text, Work *work) {
                 (void) definition_hash(text->definition);
         if (text->definition && !definition_files_are_ready(text->definition))
                 definition_give_files(text->definition, definition_write_files(text->definition));
-}
-
-const Diagnostics *library_text_diagnostics(const LibraryText *text) {
-        return text->diagnostics;
-}
-
-Definition *library_text_definition(const LibraryText *text) {
-        return text->definition;
 }
 
 void library_text_free(LibraryText *text) {

@@ -52,12 +52,17 @@ bool library_scan_free_some(LibraryScan *scan);
 
 /* A tree that is given as text, not as a file. It can use all trees of the library. Created, run and freed like a scan.
  * name: the name in messages. */
-typedef struct LibraryText LibraryText;
+typedef struct SearchPath SearchPath;
+
+typedef struct LibraryText {
+        SearchPath *search;
+        char *text;
+        Diagnostics *diagnostics;
+        Definition *definition; /* NULL: the text has errors */
+} LibraryText;
 
 LibraryText *library_text_new(const Library *library, const char *name, const char *text);
 void library_text_run(LibraryText *text, Work *work);
-const Diagnostics *library_text_diagnostics(const LibraryText *text);
-Definition *library_text_definition(const LibraryText *text); /* borrowed; NULL: the text has errors */
 void library_text_free(LibraryText *text);
 
 /* Have the files of the tree changed on the disk since the last scan began? entry NULL: has any file changed, or is any

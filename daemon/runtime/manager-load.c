@@ -257,8 +257,8 @@ static void free_text(void *data) {
 }
 
 static int check_text(const TextStart *start, char **ret_error) {
-        const Diagnostics *diagnostics = library_text_diagnostics(start->text);
-        const Definition *definition = library_text_definition(start->text);
+        const Diagnostics *diagnostics = start->text->diagnostics;
+        const Definition *definition = start->text->definition;
         g_autofree char *error = diagnostics_format_error(diagnostics);
         size_t n = diagnostics_count_errors(diagnostics);
 
@@ -283,7 +283,7 @@ static int check_text(const TextStart *start, char **ret_error) {
 /* False: try again later. */
 static bool try_start(TextStart *start) {
         Manager *manager = start->manager;
-        g_autofree char *inputs = manager_inputs(library_text_definition(start->text), start->variables, start->source);
+        g_autofree char *inputs = manager_inputs(start->text->definition, start->variables, start->source);
         Order order = {
                 .tree = start->name,
                 .instance = "",
@@ -309,7 +309,7 @@ static bool try_start(TextStart *start) {
                 if (r >= 0)
                         r = check_text(start, &error);
                 if (r >= 0)
-                        r = manager_carry_out(manager, library_text_definition(start->text), &order, &run, &error);
+                        r = manager_carry_out(manager, start->text->definition, &order, &run, &error);
                 begun = r >= 0;
                 if (begun)
                         outcome = manager_outcome_of(manager, run);

@@ -185,24 +185,6 @@ static gint compare_locks(gconstpointer a, gconstpointer b) {
         return (x->since > y->since) - (x->since < y->since);
 }
 
-static void recover_locks(const GArray *all) {
-        g_autoptr(GArray) locks = g_array_new(FALSE, FALSE, sizeof(LeftLock));
-
-        ARRAY_FOREACH(const Left, left, all) {
-                const GArray *own = run_locks(left->run);
-
-                for (unsigned k = 0; k < own->len; k++) {
-                        LeftLock lock = { .run = left->run, .lock = g_array_index(own, RunLock, k) };
-
-                        g_array_append_val(locks, lock);
-                }
-        }
-
-        g_array_sort(locks, compare_locks);
-        ARRAY_FOREACH(const LeftLock, lock, locks)
-                run_recover_lock(lock->run, &lock->lock);
-}
-
 /* Reads and replays the runs, sorted by start. */
 static GArray *replay_all(Manager *manager) {
         g_autoptr(GHashTable) definitions =
@@ -255,6 +237,7 @@ static bool is_listed(const char *run, void *userdata) {
 int manager_recover(Manager *manager, char **ret_error) {
         g_autoptr(GArray) all = NULL;
         int r = record_store_lock(manager->records, ret_error);
+        g_autoptr(GArray) locks = NULL;
 
         if (r >= 0 && manager->secure)
                 r = record_store_check_trusted(manager->records, ret_error);
@@ -270,7 +253,20 @@ int manager_recover(Manager *manager, char **ret_error) {
                 make_run(manager, &g_array_index(all, Left, i));
         tokens_lose(record_store_tokens(manager->records), is_listed, manager);
         followers_prune(manager->followers);
-        recover_locks(all);
+        locks = g_array_new(FALSE, FALSE, sizeof(LeftLock));
+        ARRAY_FOREACH(const Left, left, all) {
+                const GArray *own = run_locks(left->run);
+
+                for (unsigned k = 0; k < own->len; k++) {
+                        LeftLock lock = { .run = left->run, .lock = g_array_index(own, RunLock, k) };
+
+                        g_array_append_val(locks, lock);
+                }
+        }
+
+        g_array_sort(locks, compare_locks);
+        ARRAY_FOREACH(const LeftLock, lock, locks)
+                run_recover_lock(lock->run, &lock->lock);
         for (unsigned i = 0; i < all->len; i++)
                 run_recover_leaves(g_array_index(all, Left, i).run);
         manager_halt_requested(manager, "running");

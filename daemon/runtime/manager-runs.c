@@ -389,13 +389,17 @@ static int check_taken(const Definition *definition, const RunTaken *taken, char
                        : definition_check_set(definition, taken->variables, ret_error);
 }
 
-static int carry_out(Manager *manager, Definition *definition, const Order *order, Run **ret_run, char **ret_error) {
-        const char *tree = order->tree;
+int manager_carry_out(Manager *manager, Definition *definition, const Order *given, Run **ret_run, char **ret_error) {
+        g_autoptr(json_object) variables = manager_add_kept(manager, definition, given);
+        const char *tree = given->tree;
+        Order whole = *given, *order = &whole;
         Run *run, *before = runs_last(manager->runs, tree, order->instance);
         g_autofree char *id = NULL, *error = NULL;
         uint64_t bytes;
         int r;
 
+        if (variables)
+                whole.variables = variables;
         r = check_variables(definition, order, &bytes, ret_error);
         if (r < 0)
                 return r;
@@ -448,14 +452,6 @@ static int carry_out(Manager *manager, Definition *definition, const Order *orde
         TELL(manager, run_new, run);
         *ret_run = run;
         return 0;
-}
-
-int manager_carry_out(Manager *manager, Definition *definition, const Order *order, Run **ret_run, char **ret_error) {
-        g_autoptr(json_object) variables = manager_add_kept(manager, definition, order);
-        Order whole = *order;
-
-        whole.variables = variables ?: order->variables;
-        return carry_out(manager, definition, &whole, ret_run, ret_error);
 }
 
 static int find_definition(Manager *manager, const char *tree, Definition **ret_definition, char **ret_error) {

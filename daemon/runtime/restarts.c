@@ -103,38 +103,35 @@ static Restart *find(const Restarts *restarts, const char *tree, const char *ins
         return g_hash_table_lookup(restarts->by_key, key);
 }
 
-static json_object *to_json(const Restart *restart) {
-        json_object *json = json_object_new_object(), *times = json_object_new_array();
-
-        for (unsigned i = 0; i < restart->times->len; i++)
-                json_object_array_add(times, json_object_new_int64(g_array_index(restart->times, int64_t, i)));
-
-        json_object_object_add(json, "tree", json_object_new_string(restart->tree));
-        json_object_object_add(json, "instance", json_object_new_string(restart->instance));
-        json_object_object_add(json, "run", json_object_new_string(restart->run));
-        if (restart->token)
-                json_object_object_add(json, "token", json_object_new_string(restart->token));
-        json_object_object_add(json, "uid", json_object_new_int64(restart->uid));
-        if (restart->own_file)
-                json_object_object_add(json, "file", json_object_new_string(restart->own_file));
-        else
-                json_object_object_add(json, "variables", json_object_get(restart->variables));
-        json_object_object_add(json, "burst", json_object_new_int64(restart->burst));
-        json_object_object_add(json, "times", times);
-        if (restart->timer)
-                json_object_object_add(json, "due", json_object_new_uint64(timer_deadline(restart->timer)));
-        if (restart->given_up)
-                json_object_object_add(json, "given_up", json_object_new_string(restart->given_up));
-
-        return json;
-}
-
 static void save(const Restarts *restarts) {
         json_object *all = json_object_new_array();
-        void *restart;
+        const Restart *restart;
 
-        TABLE_FOREACH(restart, restarts->by_key)
-                json_object_array_add(all, to_json(restart));
+        TABLE_FOREACH(restart, restarts->by_key) {
+                json_object *json = json_object_new_object(), *times = json_object_new_array();
+
+                for (unsigned i = 0; i < restart->times->len; i++)
+                        json_object_array_add(times, json_object_new_int64(g_array_index(restart->times, int64_t, i)));
+
+                json_object_object_add(json, "tree", json_object_new_string(restart->tree));
+                json_object_object_add(json, "instance", json_object_new_string(restart->instance));
+                json_object_object_add(json, "run", json_object_new_string(restart->run));
+                if (restart->token)
+                        json_object_object_add(json, "token", json_object_new_string(restart->token));
+                json_object_object_add(json, "uid", json_object_new_int64(restart->uid));
+                if (restart->own_file)
+                        json_object_object_add(json, "file", json_object_new_string(restart->own_file));
+                else
+                        json_object_object_add(json, "variables", json_object_get(restart->variables));
+                json_object_object_add(json, "burst", json_object_new_int64(restart->burst));
+                json_object_object_add(json, "times", times);
+                if (restart->timer)
+                        json_object_object_add(json, "due", json_object_new_uint64(timer_deadline(restart->timer)));
+                if (restart->given_up)
+                        json_object_object_add(json, "given_up", json_object_new_string(restart->given_up));
+
+                json_object_array_add(all, json);
+        }
 
         boot_file_store(restarts->file, all);
 }
@@ -300,11 +297,18 @@ static void recover(Restarts *restarts, json_object *json) {
                 restart->timer = timer_new_at(restarts->timers, json_object_get_uint64(due), on_due, restart);
 }
 
-/* The previous btd was killed before it removed the file. */
-static void remove_unused(const Restarts *restarts) {
-        g_autoptr(GDir) directory = restarts->directory ? g_dir_open(restarts->directory, 0, NULL) : NULL;
+void restarts_recover(Restarts *restarts) {
+        g_autoptr(json_object) all = boot_file_open(restarts->file);
+        g_autoptr(GDir) directory = NULL;
         const char *name;
 
+        if (!json_object_is_type(all, json_type_array))
+                return;
+
+        for (size_t i = 0; i < json_object_array_length(all); i++)
+                recover(restarts, json_object_array_get_idx(all, i));
+        /* The previous btd was killed before it removed the file. */
+        directory = restarts->directory ? g_dir_open(restarts->directory, 0, NULL) : NULL;
         while (directory && (name = g_dir_read_name(directory))) {
                 const Restart *restart;
                 bool used = false;
@@ -316,17 +320,6 @@ static void remove_unused(const Restarts *restarts) {
                 if (!used)
                         remove_file(restarts, name);
         }
-}
-
-void restarts_recover(Restarts *restarts) {
-        g_autoptr(json_object) all = boot_file_open(restarts->file);
-
-        if (!json_object_is_type(all, json_type_array))
-                return;
-
-        for (size_t i = 0; i < json_object_array_length(all); i++)
-                recover(restarts, json_object_array_get_idx(all, i));
-        remove_unused(restarts);
 }
 
 void restarts_begun(Restarts *restarts, const char *tree, const char *instance) {

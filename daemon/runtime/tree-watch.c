@@ -165,36 +165,6 @@ static void mark_all(TreeWatch *watch, const GPtrArray *paths) {
                 g_hash_table_add(watch->changed, g_strdup(paths->pdata[i]));
 }
 
-/* The directory itself was made newer, or has been removed. Other attributes of it do not matter. */
-static void take_event(TreeWatch *watch, const struct inotify_event *event) {
-        const Place *place = g_hash_table_lookup(watch->places, GINT_TO_POINTER(event->wd));
-
-        watch->overflow |= event->mask & IN_Q_OVERFLOW;
-        if (place && event->len > 0) {
-                const GPtrArray *paths = g_hash_table_lookup(place->entries, event->name);
-
-                if (paths)
-                        mark_all(watch, paths);
-                for (guint i = 0; is_tree_file(event->name) && i < place->listed_as->len; i++) {
-                        const char *listed = place->listed_as->pdata[i];
-
-                        /* A drop-in changes its tree, whatever it is called. */
-                        g_hash_table_add(watch->changed, g_str_has_suffix(listed, DROPINS_SUFFIX)
-                                                                 ? g_strdup(listed)
-                                                                 : g_build_filename(listed, event->name, NULL));
-                }
-        } else if (place && event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) {
-                void *paths;
-
-                TABLE_FOREACH(paths, place->entries)
-                        mark_all(watch, paths);
-                mark_all(watch, place->listed_as);
-        }
-
-        if (event->mask & IN_IGNORED)
-                g_hash_table_remove(watch->places, GINT_TO_POINTER(event->wd));
-}
-
 static void read_events(TreeWatch *watch) {
         alignas(struct inotify_event) char buffer[BATCH];
         g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&watch->lock);
@@ -203,8 +173,35 @@ static void read_events(TreeWatch *watch) {
         while ((length = read(watch->fd, buffer, sizeof(buffer))) > 0)
                 for (const char *at = buffer; at < buffer + length;) {
                         const struct inotify_event *event = (const struct inotify_event *) (const void *) at;
+                        const Place *place = g_hash_table_lookup(watch->places, GINT_TO_POINTER(event->wd));
 
-                        take_event(watch, event);
+                        /* The directory itself was made newer, or has been removed. Other attributes of it do not
+                         * matter. */
+                        watch->overflow |= event->mask & IN_Q_OVERFLOW;
+                        if (place && event->len > 0) {
+                                const GPtrArray *paths = g_hash_table_lookup(place->entries, event->name);
+
+                                if (paths)
+                                        mark_all(watch, paths);
+                                for (guint i = 0; is_tree_file(event->name) && i < place->listed_as->len; i++) {
+                                        const char *listed = place->listed_as->pdata[i];
+
+                                        /* A drop-in changes its tree, whatever it is called. */
+                                        g_hash_table_add(watch->changed,
+                                                         g_str_has_suffix(listed, DROPINS_SUFFIX)
+                                                                 ? g_strdup(listed)
+                                                                 : g_build_filename(listed, event->name, NULL));
+                                }
+                        } else if (place && event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) {
+                                void *paths;
+
+                                TABLE_FOREACH(paths, place->entries)
+                                        mark_all(watch, paths);
+                                mark_all(watch, place->listed_as);
+                        }
+
+                        if (event->mask & IN_IGNORED)
+                                g_hash_table_remove(watch->places, GINT_TO_POINTER(event->wd));
                         at += sizeof(*event) + event->len;
                 }
 }

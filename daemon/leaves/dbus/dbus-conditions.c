@@ -157,29 +157,26 @@ static char *describe_field(Leaf *leaf, const char *name, json_object *field) {
         return g_string_free(text, FALSE);
 }
 
-static bool is_true(json_object *value) {
-        switch (json_object_get_type(value)) {
-        case json_type_boolean:
-                return json_object_get_boolean(value);
-        case json_type_int:
-        case json_type_double:
-                return json_object_get_double(value) != 0;
-        case json_type_string:
-                return json_object_get_string_len(value) > 0;
-        case json_type_array:
-                return json_object_array_length(value) > 0;
-        case json_type_object:
-                return json_object_object_length(value) > 0;
-        default:
-                return false;
-        }
-}
-
 static bool fits(const ValueMatcher *matcher, json_object *value) {
         if (matcher->equals)
                 return value_is(value, matcher->equals);
-        if (!matcher->one_of)
-                return is_true(value);
+        if (!matcher->one_of) {
+                switch (json_object_get_type(value)) {
+                case json_type_boolean:
+                        return json_object_get_boolean(value);
+                case json_type_int:
+                case json_type_double:
+                        return json_object_get_double(value) != 0;
+                case json_type_string:
+                        return json_object_get_string_len(value) > 0;
+                case json_type_array:
+                        return json_object_array_length(value) > 0;
+                case json_type_object:
+                        return json_object_object_length(value) > 0;
+                default:
+                        return false;
+                }
+        }
 
         for (size_t i = 0; i < json_object_array_length(matcher->one_of); i++)
                 if (value_is(value, json_object_array_get_idx(matcher->one_of, i)))

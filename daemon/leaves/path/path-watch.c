@@ -440,24 +440,6 @@ static int directory_has_entries(const char *path) {
         return r;
 }
 
-static bool lookup_end_at_directory(Lookup *lookup) {
-        int r;
-
-        if (!lookup->contents)
-                return lookup_end(lookup, PATH_DIRECTORY);
-        if (lookup_would_mount(lookup, NULL))
-                return lookup_end_at_automount(lookup);
-
-        r = watch_entry(lookup, NULL);
-        if (r < 0 && !is_gone(-r))
-                return lookup_end_unknown(lookup, lookup->at->str, "watched", -r);
-
-        r = directory_has_entries(lookup->at->len > 0 ? lookup->at->str : "/");
-        if (r < 0)
-                return lookup_end_at_error(lookup, lookup->at->str, -r);
-        return lookup_end(lookup, r > 0 ? PATH_DIRECTORY : PATH_EMPTY_DIRECTORY);
-}
-
 static bool lookup_end_at_file(Lookup *lookup, const char *here) {
         struct stat status;
         int r;
@@ -474,24 +456,6 @@ static bool lookup_end_at_file(Lookup *lookup, const char *here) {
         return lookup_end(lookup, status.st_size > 0 ? PATH_FILE : PATH_EMPTY_FILE);
 }
 
-static bool lookup_follow_link(Lookup *lookup, const char *here) {
-        char target[PATH_MAX];
-        ssize_t length;
-
-        if (++lookup->n_links > LINKS_MAX)
-                return lookup_end_unknown(lookup, here, "examined", ELOOP);
-
-        length = readlink(here, target, sizeof(target) - 1);
-        if (length < 0)
-                return lookup_end_at_error(lookup, here, errno);
-
-        target[length] = 0;
-        if (*target == '/')
-                g_string_truncate(lookup->at, 0);
-        g_string_prepend(lookup->rest, target);
-        return true;
-}
-
 static bool lookup_enter(Lookup *lookup, const char *name) {
         g_autofree char *here = g_strdup_printf("%s/%s", lookup->at->str, name);
         struct stat status;
@@ -506,8 +470,23 @@ static bool lookup_enter(Lookup *lookup, const char *name) {
 
         if (lstat(here, &status) < 0)
                 return lookup_end_at_error(lookup, here, errno);
-        if (S_ISLNK(status.st_mode))
-                return lookup_follow_link(lookup, here);
+        if (S_ISLNK(status.st_mode)) {
+                char target[PATH_MAX];
+                ssize_t length;
+
+                if (++lookup->n_links > LINKS_MAX)
+                        return lookup_end_unknown(lookup, here, "examined", ELOOP);
+
+                length = readlink(here, target, sizeof(target) - 1);
+                if (length < 0)
+                        return lookup_end_at_error(lookup, here, errno);
+
+                target[length] = 0;
+                if (*target == '/')
+                        g_string_truncate(lookup->at, 0);
+                g_string_prepend(lookup->rest, target);
+                return true;
+        }
         if (S_ISDIR(status.st_mode)) {
                 g_string_assign(lookup->at, here);
                 return true;
@@ -527,8 +506,23 @@ static bool lookup_step(Lookup *lookup) {
         g_autofree char *name = g_strndup(begin, length);
 
         g_string_erase(lookup->rest, 0, begin + length - lookup->rest->str);
-        if (length == 0)
-                return lookup_end_at_directory(lookup);
+        if (length == 0) {
+                int r;
+
+                if (!lookup->contents)
+                        return lookup_end(lookup, PATH_DIRECTORY);
+                if (lookup_would_mount(lookup, NULL))
+                        return lookup_end_at_automount(lookup);
+
+                r = watch_entry(lookup, NULL);
+                if (r < 0 && !is_gone(-r))
+                        return lookup_end_unknown(lookup, lookup->at->str, "watched", -r);
+
+                r = directory_has_entries(lookup->at->len > 0 ? lookup->at->str : "/");
+                if (r < 0)
+                        return lookup_end_at_error(lookup, lookup->at->str, -r);
+                return lookup_end(lookup, r > 0 ? PATH_DIRECTORY : PATH_EMPTY_DIRECTORY);
+        }
 
         if (strcmp(name, "..") == 0)
                 g_string_truncate(lookup->at, slash ? (size_t) (slash - lookup->at->str) : 0);

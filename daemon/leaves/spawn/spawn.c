@@ -94,21 +94,16 @@ typedef struct WriteFile {
         char *program, *mode;
 } WriteFile;
 
-/* Beside btd, if btd is not installed. */
-static char *find_btd_write(void) {
-        g_autofree char *btd = g_file_read_link("/proc/self/exe", NULL), *directory = g_path_get_dirname(btd ?: "/"),
-                        *program = g_build_filename(directory, "btd-write", NULL);
-
-        return access(BTD_WRITE, X_OK) < 0 && access(program, X_OK) >= 0 ? g_steal_pointer(&program)
-                                                                         : g_strdup(BTD_WRITE);
-}
-
 static const SpawnParams *write_file_params(Leaf *leaf) {
         const WriteFileParams *params = leaf->params;
         WriteFile *op = leaf->op;
         size_t n = 0;
+        g_autofree char *btd = g_file_read_link("/proc/self/exe", NULL), *directory = g_path_get_dirname(btd ?: "/"),
+                        *program = g_build_filename(directory, "btd-write", NULL);
 
-        op->program = find_btd_write();
+        /* Beside btd, if btd is not installed. */
+        op->program = access(BTD_WRITE, X_OK) < 0 && access(program, X_OK) >= 0 ? g_steal_pointer(&program)
+                                                                                : g_strdup(BTD_WRITE);
         op->mode = params->mode ? g_strconcat("--mode=", params->mode, NULL) : NULL;
         op->argv[n++] = op->program;
         if (op->mode)

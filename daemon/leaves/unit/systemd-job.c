@@ -711,30 +711,6 @@ static bool is_awaited(const JobOrder *order, const char *unit, const char *type
                (stops && leaf_is_awaited_by(order->leaf, unit, true));
 }
 
-/* "the job for app.service waits for net.service, which waits for btd-run@boot.service, which waits for this run":
- * the names of the units from the leaf's own to the one that waits for the run. */
-static void tell(JobOrder *order, unsigned last) {
-        g_autoptr(GPtrArray) units = g_ptr_array_new();
-        g_autoptr(GString) text = g_string_new("the job for ");
-
-        for (unsigned i = last; i != NOBODY; i = g_array_index(order->steps, Step, i).waiting)
-                g_ptr_array_insert(units, 0, g_array_index(order->steps, Step, i).unit);
-        for (unsigned i = 0; i < units->len; i++)
-                g_string_append_printf(text, "%s%s",
-                                       i == 0   ? ""
-                                       : i == 1 ? " waits for "
-                                                : ", which waits for ",
-                                       (const char *) units->pdata[i]);
-        g_string_append_printf(text, "%s this run, so it would never end",
-                               units->len > 1 ? ", which waits for" : " waits for");
-
-        order->found(cause_new(CAUSE_UNIT_RESULT,
-                               facts_new("unit", fact_text(units->pdata[0]), "result", fact_text("deadlock"),
-                                         "waits_for", fact_text(units->pdata[units->len - 1]), NULL),
-                               text->str),
-                     order->leaf);
-}
-
 static void ask_next(JobOrder *order);
 
 /* No job waits for a job that has ended meanwhile. */
@@ -763,7 +739,27 @@ static void on_answered(sd_bus_message *reply, const sd_bus_error *error, void *
             is_awaited(order, g_array_index(order->steps, Step, 0).unit, order->type))
                 found = 0;
         if (found != NOBODY) {
-                tell(order, found);
+                /* "the job for app.service waits for net.service, which waits for btd-run@boot.service, which waits for
+                 * this run": the names of the units from the leaf's own to the one that waits for the run. */
+                g_autoptr(GPtrArray) units = g_ptr_array_new();
+                g_autoptr(GString) text = g_string_new("the job for ");
+
+                for (unsigned i = found; i != NOBODY; i = g_array_index(order->steps, Step, i).waiting)
+                        g_ptr_array_insert(units, 0, g_array_index(order->steps, Step, i).unit);
+                for (unsigned i = 0; i < units->len; i++)
+                        g_string_append_printf(text, "%s%s",
+                                               i == 0   ? ""
+                                               : i == 1 ? " waits for "
+                                                        : ", which waits for ",
+                                               (const char *) units->pdata[i]);
+                g_string_append_printf(text, "%s this run, so it would never end",
+                                       units->len > 1 ? ", which waits for" : " waits for");
+
+                order->found(cause_new(CAUSE_UNIT_RESULT,
+                                       facts_new("unit", fact_text(units->pdata[0]), "result", fact_text("deadlock"),
+                                                 "waits_for", fact_text(units->pdata[units->len - 1]), NULL),
+                                       text->str),
+                             order->leaf);
                 return;
         }
 
