@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Implements run/inhibitor.h. logind gives a file descriptor for a lock, and releases the lock when all copies of the
- * descriptor are closed; it also finds the lock again after its own restart. The service manager stores a copy, so that
- * the lock outlives btd. The next btd takes a lock of its own, and closes the stored copy then (previous-instance.c).
+ * Implements Inhibitor of run/held.h. logind gives a file descriptor for a lock, and releases the lock when all copies
+ * of the descriptor are closed; it also finds the lock again after its own restart. The service manager stores a copy,
+ * so that the lock outlives btd. The next btd takes a lock of its own, and closes the stored copy then
+ * (previous-instance.c).
  */
 
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 
 struct Inhibitor {
         char *what;
-        InhibitorDone done;
+        HeldChanged changed;
         void *userdata;
         Inheritance *inheritance; /* NULL: no lock of a previous btd has to be kept */
         Timer *timer;             /* until the reply */
@@ -40,7 +41,7 @@ static void finish(Inhibitor *inhibitor, Cause *refused) {
         g_clear_pointer(&inhibitor->call, call_free);
         if (inhibitor->inheritance)
                 inheritance_leave(g_steal_pointer(&inhibitor->inheritance));
-        inhibitor->done(cause, inhibitor->userdata);
+        inhibitor->changed(cause, inhibitor->userdata);
 }
 
 static Cause *cause_of(const Inhibitor *inhibitor, const char *kind, json_object *facts, const char *reason) {
@@ -86,11 +87,24 @@ static void on_late(void *userdata) {
                 finish(inhibitor, cause_of(inhibitor, CAUSE_TIMEOUT, NULL, "no reply within 25s"));
 }
 
-static int ask(Inhibitor *inhibitor, const LeafServices *services, const InhibitorRequest *request, char **ret_error) {
+static Inhibitor *inhibitor_take(const LeafServices *services, const InhibitorRequest *request, bool again,
+                                 HeldChanged changed, void *userdata) {
+        Inhibitor *inhibitor = g_new0(Inhibitor, 1);
         g_autoptr(sd_bus_message) message = NULL;
+        g_autofree char *error = NULL;
         Connection *connection;
-        int r = buses_get(services->buses, services->user ? "system" : NULL, NULL, &connection, ret_error);
+        int r;
 
+        inhibitor->what = g_strdup(request->what);
+        inhibitor->changed = changed;
+        inhibitor->userdata = userdata;
+        inhibitor->fd = -1;
+        if (again && services->inheritance) {
+                inheritance_use(services->inheritance);
+                inhibitor->inheritance = services->inheritance;
+        }
+
+        r = buses_get(services->buses, services->user ? "system" : NULL, NULL, &connection, &error);
         if (r >= 0)
                 r = sd_bus_message_new_method_call(connection_bus(connection), &message, "org.freedesktop.login1",
                                                    "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
@@ -99,26 +113,7 @@ static int ask(Inhibitor *inhibitor, const LeafServices *services, const Inhibit
                 r = sd_bus_message_append(message, "ssss", request->what, request->who, request->why, request->mode);
         if (r >= 0)
                 inhibitor->call = connection_call(connection, message, on_reply, inhibitor);
-        return r;
-}
-
-static Inhibitor *inhibitor_take(const LeafServices *services, const InhibitorRequest *request, bool again,
-                                 InhibitorDone done, void *userdata) {
-        Inhibitor *inhibitor = g_new0(Inhibitor, 1);
-        g_autofree char *error = NULL;
-        int r;
-
-        inhibitor->what = g_strdup(request->what);
-        inhibitor->done = done;
-        inhibitor->userdata = userdata;
-        inhibitor->fd = -1;
-        if (again && services->inheritance) {
-                inheritance_use(services->inheritance);
-                inhibitor->inheritance = services->inheritance;
-        }
-
-        r = ask(inhibitor, services, request, &error);
-        if (r < 0)
+        else
                 inhibitor->refused = cause_of(inhibitor, CAUSE_FAILED, NULL, error ?: g_strerror(-r));
         inhibitor->timer = timer_new(services->timers, r < 0 ? 0 : REPLY_USEC, on_late, inhibitor);
         return inhibitor;

@@ -7,9 +7,7 @@
  */
 
 #include "leaf-types/leaf-types.h"
-#include "run/inhibitor.h"
 #include "run/leaf.h"
-#include "run/own-connection.h"
 
 /* For LeafServices: takes inhibitor locks from systemd-logind. */
 extern const InhibitorKind logind_inhibitors;

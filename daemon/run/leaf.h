@@ -19,8 +19,7 @@
 #include "basic/users.h"
 #include "basic/workers.h"
 #include "engine/type.h"
-#include "run/inhibitor.h"
-#include "run/own-connection.h"
+#include "run/held.h"
 #include "script/blackboard.h"
 
 typedef struct Buses Buses;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Implements run/own-connection.h. A connection that was lost is not made again for its node: services have forgotten
- * what they kept for it, and only the tree can begin that again.
+ * Implements OwnConnection of run/held.h. A connection that was lost is not made again for its node: services have
+ * forgotten what they kept for it, and only the tree can begin that again.
  */
 
 #include "bus/buses.h"
@@ -11,7 +11,7 @@
 
 struct OwnConnection {
         const LeafServices *services;
-        OwnConnectionChanged changed;
+        HeldChanged changed;
         void *userdata;
         Connection *connection;
         Listener *listener;
@@ -55,7 +55,7 @@ static void on_refused(void *userdata) {
         own->changed(cause, own->userdata);
 }
 
-static OwnConnection *own_connection_make(const LeafServices *services, const char *bus, OwnConnectionChanged changed,
+static OwnConnection *own_connection_make(const LeafServices *services, const char *bus, HeldChanged changed,
                                           void *userdata) {
         static const ListenerCallbacks callbacks = { .connected = on_connected, .lost = on_lost };
         OwnConnection *own = g_new0(OwnConnection, 1);

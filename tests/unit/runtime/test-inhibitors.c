@@ -10,7 +10,7 @@
 struct Inhibitor {
         char *text;
         bool again;
-        InhibitorDone done;
+        HeldChanged done;
         void *userdata;
 };
 
@@ -18,7 +18,7 @@ struct Inhibitor {
 static GPtrArray *all;
 static unsigned n_kept;
 
-static Inhibitor *take(const LeafServices *services, const InhibitorRequest *request, bool again, InhibitorDone done,
+static Inhibitor *take(const LeafServices *services, const InhibitorRequest *request, bool again, HeldChanged done,
                        void *userdata) {
         Inhibitor *inhibitor = g_new(Inhibitor, 1);
 
