@@ -760,7 +760,8 @@ static bool restore_machine(const Reading *reading, void *member, json_object *j
 #define PLUS_SIZE(member, ...) +sizeof(((Run *) NULL)->member)
 
 /* With pointers of 4 bytes, the struct has padding, so the sizes do not add up to its own. */
-static_assert(sizeof(void *) < 8 || RUN_MEMBERS(PLUS_SIZE, PLUS_SIZE) == offsetof(Run, names), "RUN_MEMBERS");
+static_assert(sizeof(void *) < 8 || RUN_MEMBERS(PLUS_SIZE, PLUS_SIZE) == offsetof(Run, names),
+              "a member of Run is missing in RUN_MEMBERS, or there is padding between its members");
 
 #define ROW(member, format) { #member, offsetof(Run, member), save_##format, restore_##format },
 #define NO_ROW(member)

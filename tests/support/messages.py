@@ -119,7 +119,7 @@ NO_MESSAGES = ["daemon/btd-interfaces.c", "daemon/definition/schema.c", "daemon/
                "client/watch/", "client/view/", "client/completion/"]
 JSON = re.compile(r'[\[{] ?"')
 # Only logged, or about a mistake in the program itself, or documentation.
-NO_ANSWER = ("log_", "g_error", "g_warning", "UNIT_JOB_TYPE")
+NO_ANSWER = ("log_", "g_error", "g_warning", "static_assert", "UNIT_JOB_TYPE")
 # Where the messages of a room are tested, besides the room of the same name in tests/unit.
 UNIT_ROOMS = {"daemon/basic/": ["bus", "leaves"], "daemon/bus/": ["leaves"], "daemon/leaf-types/": ["leaves"],
               "daemon/btd-exec.c": ["leaves"], "daemon/engine/": ["definition"],
