@@ -179,9 +179,8 @@ static void property_set_unknown(Property *property, PropertyProblem problem) {
 }
 
 static void property_unreadable(Property *property, const char *reason) {
-        PropertyProblem problem = { .text = g_strdup_printf("%s cannot be read: %s", property->name, reason) };
-
-        property_set_unknown(property, problem);
+        property_set_unknown(property, (PropertyProblem){ .text = g_strdup_printf("%s cannot be read: %s",
+                                                                                  property->name, reason) });
 }
 
 static PropertyProblem absence(const Property *property) {
@@ -201,16 +200,14 @@ static void property_absent(Property *property) {
 
 static void property_gone(Property *property) {
         const Interface *interface = property->interface;
-        PropertyProblem problem = { .text = g_strdup_printf("%s of %s no longer exists", interface->name,
-                                                            interface->path) };
 
-        property_forget(property, problem);
+        property_forget(property, (PropertyProblem){ .text = g_strdup_printf("%s of %s no longer exists",
+                                                                             interface->name, interface->path) });
 }
 
 static void property_lost(Property *property) {
-        PropertyProblem problem = { .text = connection_problem(property->interface->all->connection), .lost = true };
-
-        property_forget(property, problem);
+        property_forget(property, (PropertyProblem){ .text = connection_problem(property->interface->all->connection),
+                                                     .lost = true });
 }
 
 /* A value that a signal has brought meanwhile needs no answer. */

@@ -27,6 +27,7 @@
 #include "basic/json-parse.h"
 #include "basic/json-weight.h"
 #include "basic/log.h"
+#include "basic/write-all.h"
 #include "bus/buses.h"
 #include "leaves/dbus/dbus-leaf.h"
 #include "leaves/log-tail.h"
@@ -573,21 +574,12 @@ bool execution_has_run(const Execution *execution) {
 /* A file with the text, which the process reads at its own speed. */
 static int input_open(const char *text, int *ret_fd) {
         g_auto(AutoFd) fd = memfd_create("stdin", MFD_CLOEXEC);
+        int r = fd < 0 ? -errno : write_all(fd, text, strlen(text));
 
-        if (fd < 0)
-                return -errno;
-
-        for (size_t length = strlen(text); length > 0;) {
-                ssize_t n = write(fd, text, length);
-
-                if (n < 0)
-                        return -errno;
-                text += n;
-                length -= (size_t) n;
-        }
-
-        if (lseek(fd, 0, SEEK_SET) < 0)
-                return -errno;
+        if (r >= 0 && lseek(fd, 0, SEEK_SET) < 0)
+                r = -errno;
+        if (r < 0)
+                return r;
 
         *ret_fd = fd;
         fd = -1;
