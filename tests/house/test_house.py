@@ -259,6 +259,12 @@ def test_pages_have_one_word_for_each_thing():
     assert len(pages) > 10 and not wrong, "\n".join(wrong)
 
 
+def test_planted_faults_can_be_planted():
+    """... in the sources as they are now: otherwise nobody would know that no test has noticed them."""
+    check = subprocess.run([TOP / "tests/planted/plant", "--check"], capture_output=True, text=True)
+    assert check.returncode == 0, check.stderr
+
+
 # A page that says one of these names the test that would notice if it were false, in the lines before:
 # .\" held by: FILE FUNCTION
 PROMISE = re.compile(r"\b(?:never|always|at most|exactly|only once)\b", re.I)
