@@ -6,6 +6,25 @@
 #include "basic/log.h"
 #include "run/run-state.h"
 
+RecordHeader run_record_header(const Run *run) {
+        return (RecordHeader){
+                .engine = engine_version(),
+                .boot = g_strdup(boot_id()),
+                .run = g_strdup(run_id(run)),
+                .tree = g_strdup(run->tree),
+                .instance = g_strdup(run_instance(run)),
+                .starter = g_strdup(run->starter),
+                .token = g_strdup(run_token(run)),
+                .uid = run->caller,
+                .variables_kib = definition_limits(run->definition)->max[LIMIT_VARIABLES],
+                .hash = g_strdup(definition_hash(run->definition)),
+                .seed = run->seed,
+                .started = run->started,
+                .start = run->start,
+                .variables = run->given ? json_object_get(run->given) : json_object_new_object(),
+        };
+}
+
 void run_begin_record(Run *run, RecordStore *store, const char *starter) {
         g_auto(RecordHeader) header = {};
         g_autofree char *error = NULL;
@@ -18,23 +37,8 @@ void run_begin_record(Run *run, RecordStore *store, const char *starter) {
         }
 
         /* The header contains all the files of the tree, because these may change before it is read. */
-        header = (RecordHeader){
-                .engine = engine_version(),
-                .boot = g_strdup(boot_id()),
-                .run = g_strdup(run_id(run)),
-                .tree = g_strdup(run->tree),
-                .instance = g_strdup(run_instance(run)),
-                .starter = g_strdup(starter),
-                .token = g_strdup(run_token(run)),
-                .uid = run->caller,
-                .variables_kib = definition_limits(run->definition)->max[LIMIT_VARIABLES],
-                .hash = g_strdup(definition_hash(run->definition)),
-                .seed = run->seed,
-                .started = run->started,
-                .start = run->start,
-                .files_text = definition_take_files(run->definition),
-                .variables = run->given ? json_object_get(run->given) : json_object_new_object(),
-        };
+        header = run_record_header(run);
+        header.files_text = definition_take_files(run->definition);
         if (record_store_begin(store, &header, &writer, &error) >= 0)
                 run_set_writer(run, writer);
         else

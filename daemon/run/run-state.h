@@ -98,7 +98,7 @@ struct Run {
         bool moved; /* breakpoints, or whether the run is paused, have changed, and the owner was not told yet */
 
         /* Only of a live run. What the next btd must know of it is in the header of the run record, see
-         * run_begin_record() in live-record.c and run_recover() in run-recovery.c. */
+         * run_record_header() in live-record.c and run_recover() in run-recovery.c. */
         bool ready_reported;
         bool durable;                /* it has a run record */
         bool ends_with_btd;          /* btd stops, and waits for its end */

@@ -128,6 +128,8 @@ int run_set_values(Run *run, json_object *values, const char *by, char **ret_err
 /* Creates the run record; call it before run_start(). starter: who starts the run, for messages. Logs a warning if the
  * run record cannot be created. */
 void run_begin_record(Run *run, RecordStore *store, const char *starter);
+/* The header of that record, without the files: a recovered run would write the same. */
+RecordHeader run_record_header(const Run *run);
 /* The run has no run record, or loses it, because of this error. */
 void run_lose_record(Run *run, const char *error);
 /* Closes the run record and keeps the file. */
