@@ -636,17 +636,32 @@ int value_read_variable(sd_bus_message *message, uint64_t *room, json_object **r
         return read_one(&(Reader){ .message = message, .variables = true, .room = room }, ret_value, ret_error);
 }
 
-int value_skip(sd_bus_message *message) {
+static int skip(sd_bus_message *message, unsigned *n_left) {
         const char *contents;
         const void *elements;
         size_t size;
         char type;
         int r = sd_bus_message_peek_type(message, &type, &contents);
 
+        if (r <= 0)
+                return r < 0 ? r : -ENODATA;
+        if ((*n_left)-- == 0)
+                return -E2BIG;
+
         /* sd-bus goes through all elements, but need not for these. */
-        if (r > 0 && type == SD_BUS_TYPE_ARRAY && strchr("ynqiuxtd", contents[0]))
+        if (type == SD_BUS_TYPE_ARRAY && strchr("ynqiuxtd", contents[0]))
                 return sd_bus_message_read_array(message, contents[0], &elements, &size);
-        return sd_bus_message_skip(message, NULL);
+        if (!contents)
+                return sd_bus_message_skip(message, NULL);
+
+        r = sd_bus_message_enter_container(message, type, contents);
+        while (r >= 0 && (r = sd_bus_message_at_end(message, false)) == 0)
+                r = skip(message, n_left);
+        return r < 0 ? r : sd_bus_message_exit_container(message);
+}
+
+int value_skip(sd_bus_message *message) {
+        return skip(message, &(unsigned){ VALUE_SKIPPED_MAX });
 }
 
 bool value_has_descriptor(sd_bus_message *message, unsigned *n_left) {

@@ -15,6 +15,7 @@
  * signalled.
  */
 
+#include <errno.h>
 #include <glib.h>
 #include <stdbool.h>
 #include <string.h>
@@ -473,8 +474,9 @@ static void on_lost(Connection *connection, void *userdata) {
         interface_foreach(interface, property_lost);
 }
 
-/* The changed values, then the names of those that are only known to have changed. */
+/* The changed values, then the names of those that are only known to have changed. Nobody has so many properties. */
 static int properties_changed_read(sd_bus_message *message, Interface *interface) {
+        unsigned n_left = VALUE_SKIPPED_MAX;
         Property *property;
         const char *name;
         int r = sd_bus_message_skip(message, "s");
@@ -486,12 +488,11 @@ static int properties_changed_read(sd_bus_message *message, Interface *interface
                 g_autofree char *problem = NULL;
 
                 r = sd_bus_message_read(message, "s", &name);
-                if (r < 0)
-                        return r;
+                if (r < 0 || n_left-- == 0)
+                        return r < 0 ? r : -E2BIG;
 
                 property = g_hash_table_lookup(interface->properties, name);
-                r = property ? value_read_one(message, VALUE_ROOM_MAX, &value, &problem)
-                             : sd_bus_message_skip(message, "v");
+                r = property ? value_read_one(message, VALUE_ROOM_MAX, &value, &problem) : value_skip(message);
                 if (property && r >= 0) {
                         property->stale = false;
                         property->moot = true;
@@ -508,6 +509,8 @@ static int properties_changed_read(sd_bus_message *message, Interface *interface
         if (r >= 0)
                 r = sd_bus_message_enter_container(message, 'a', "s");
         while (r >= 0 && (r = sd_bus_message_read(message, "s", &name)) > 0) {
+                if (n_left-- == 0)
+                        return -E2BIG;
                 property = g_hash_table_lookup(interface->properties, name);
                 if (property)
                         property_invalidate(property);
@@ -530,18 +533,19 @@ static void on_changed(sd_bus_message *message, void *userdata) {
 
 /* Does the signal of an ObjectManager name the interface: as a string, or with its properties? */
 static bool names_interface(sd_bus_message *message, bool added, const char *interface) {
+        unsigned n_left = VALUE_SKIPPED_MAX;
         const char *name;
 
         if (sd_bus_message_skip(message, "o") < 0 ||
             sd_bus_message_enter_container(message, 'a', added ? "{sa{sv}}" : "s") < 0)
                 return false;
 
-        while (!added || sd_bus_message_enter_container(message, 'e', "sa{sv}") > 0) {
+        while (n_left-- > 0 && (!added || sd_bus_message_enter_container(message, 'e', "sa{sv}") > 0)) {
                 if (sd_bus_message_read(message, "s", &name) <= 0)
                         return false;
                 if (g_str_equal(name, interface))
                         return true;
-                if (added && (sd_bus_message_skip(message, "a{sv}") < 0 || sd_bus_message_exit_container(message) < 0))
+                if (added && (value_skip(message) < 0 || sd_bus_message_exit_container(message) < 0))
                         return false;
         }
         return false;

@@ -499,6 +499,31 @@ static void test_is(void) {
         }
 }
 
+/* Only as far as it takes no time. */
+static void test_skip(void) {
+        static const unsigned sizes[] = { 0, VALUE_SKIPPED_MAX - 1, VALUE_SKIPPED_MAX, 5 * VALUE_SKIPPED_MAX };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++) {
+                g_autoptr(sd_bus_message) message = message_new();
+                uint32_t number;
+
+                g_assert_cmpint(sd_bus_message_open_container(message, 'a', "s"), >=, 0);
+                for (unsigned n = 0; n < sizes[i]; n++)
+                        g_assert_cmpint(sd_bus_message_append(message, "s", "x"), >=, 0);
+                g_assert_cmpint(sd_bus_message_close_container(message), >=, 0);
+                g_assert_cmpint(sd_bus_message_append(message, "(a{sv}v)u", 1, "k", "s", "x", "au", 0, 7), >=, 0);
+                message_turn_over(message);
+                if (sizes[i] >= VALUE_SKIPPED_MAX) {
+                        g_assert_cmpint(value_skip(message), ==, -E2BIG);
+                        continue;
+                }
+                g_assert_cmpint(value_skip(message), >=, 0);
+                g_assert_cmpint(value_skip(message), >=, 0);
+                g_assert_cmpint(sd_bus_message_read(message, "u", &number), >, 0);
+                g_assert_cmpuint(number, ==, 7);
+        }
+}
+
 /* sd-bus does not read it, a bus passes it on. */
 static void test_noncharacter(void) {
         g_autoptr(sd_bus_message) message = message_new();
@@ -593,6 +618,7 @@ int main(int argc, char **argv) {
         g_test_add_func("/value/too-large", test_too_large);
         g_test_add_func("/value/too-many", test_too_many);
         g_test_add_func("/value/weight", test_weight);
+        g_test_add_func("/value/skip", test_skip);
         g_test_add_func("/value/noncharacter", test_noncharacter);
         g_test_add_func("/value/text", test_text);
         g_test_add_func("/value/is", test_is);
