@@ -34,7 +34,7 @@ int spawn_params_signal(const SpawnParams *params) {
 }
 
 static void spawn_params_check(const Tree *tree, NodeId node, Findings *findings) {
-        static const char *const words[] = { "journal", "null", "inherit", "none", "file", "tty", NULL };
+        static const char *const words[] = { "null", "inherit", "none", "file", "tty", NULL };
         const SpawnParams *params = tree->nodes[node].params;
 
         if (params->stdout_format != OUTPUT_TEXT && !params->stdout_key)

@@ -203,7 +203,7 @@ char *log_tail_quote(Leaf *leaf, const char *text, size_t length, bool cut) {
                 from += MIN(leaf_secret_length(leaf), strlen(from));
         all = g_strsplit_set(from, "\r\n", -1);
         for (unsigned i = g_strv_length(all); i > 0 && n > 0; i--) {
-                g_strdelimit(g_strchomp(all[i - 1]), "\t", ' ');
+                g_strdelimit(g_strstrip(all[i - 1]), "\t", ' ');
                 if (*all[i - 1])
                         lines[--n] = all[i - 1];
         }

@@ -28,7 +28,7 @@ OTHERS = {
     "nowhere-else.mount": "[Mount]\nWhat=/nowhere\nWhere=/nowhere/else\nType=ext4\n",
 }
 
-# Unit to start: its file, and the cause behind its name.
+# Unit to start: its file, and the cause behind its name, without what systemd and mount(8) say in each version ("...").
 START = {
     # Results of services.
     "exits.service": (
@@ -64,7 +64,8 @@ START = {
         "failed: its ExecStartPre= command /bin/sh exited with status 2"),
     "pre-missing.service": (
         service("Type=exec", "ExecStartPre=/absent/pre", HANGS),
-        "failed: its ExecStartPre= command /absent/pre failed: its program could not be executed (status 203/EXEC)"),
+        "failed: its ExecStartPre= command /absent/pre failed: its program could not be executed (status 203/EXEC): "
+        "No such file or directory"),
     "pre-hangs.service": (
         service("Type=exec", "ExecStartPre=/bin/sleep infinity", HANGS, SOON),
         "failed: its ExecStartPre= command /bin/sleep took longer than TimeoutStartSec= allows (result 'timeout')"),
@@ -145,7 +146,7 @@ START = {
     # Other types of units. systemd in a container supports neither devices nor swaps.
     "nowhere-here.mount": (
         "[Mount]\nWhat=/nowhere\nWhere=/nowhere/here\nType=ext4\n",
-        "failed: its mount command /bin/mount exited with status 32"),
+        "failed: its mount command /bin/mount exited with status 32: mount: /nowhere/here: ..."),
     "pre.socket": (
         "[Socket]\nListenStream=/run/pre.socket\nExecStartPre=/bin/false\nService=idle.service\n",
         "failed: its ExecStartPre= command /bin/false exited with status 1"),
@@ -204,5 +205,7 @@ def test_each_result_has_its_cause(units):
 
     nodes = units.client.nodes(path)
     expected = {unit: f"{unit} {row[-1]}" for unit, row in {**START, **RUNNING}.items()}
-    wrong = [nodes[unit]["detail"] + "\n" + cause for unit, cause in expected.items() if nodes[unit]["detail"] != cause]
+    wrong = [nodes[unit]["detail"] + "\n" + cause for unit, cause in expected.items()
+             if not (nodes[unit]["detail"] == cause or
+                     (cause.endswith("...") and nodes[unit]["detail"].startswith(cause.removesuffix("..."))))]
     assert not wrong, "\n\n".join(wrong)

@@ -11,6 +11,7 @@
  */
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "basic/cleanup.h"
 #include "leaf-types/leaf-types.h"
@@ -77,6 +78,10 @@ static void on_words_read(const char *words, void *userdata) {
         const UnitJobParams *params = leaf->params;
         g_autofree char *text = NULL;
 
+        /* What systemd says if no program was executed, "cam.service: Failed at step EXEC spawning /bin/cam: Permission
+         * denied", ends with what the exit status does not tell. */
+        if (words && strstr(words, ": Failed at step "))
+                words = g_strrstr(words, ": ") + strlen(": ");
         unit_facts_set(&op->facts.words, words);
         text = unit_cause(op->unit, op->verb, op->result, &op->facts, unit_job_is_of_user(leaf));
         leaf_set_cause_of(leaf, CAUSE_UNIT_RESULT,
