@@ -419,10 +419,11 @@ static void add_text(json_object *level, const char *key, const char *text) {
         json_object_object_add(level, key, json_object_new_string(text));
 }
 
-static void add_node(const Recording *recording, const Run *run, json_object *level, NodeId node) {
+static void add_node(const Recording *recording, const Run *run, json_object *level, const Cause *cause) {
         const Tree *tree = definition_tree(recording->definition);
+        NodeId node = cause->node;
         g_autofree char *path = tree_node_path(tree, node), *title = definition_title(recording->definition, node);
-        const char *element = run_node_element(run, node);
+        const char *element = run_cause_element(run, cause);
 
         json_object_object_add(level, "node", json_object_new_uint64(node));
         add_text(level, "path", path);
@@ -444,7 +445,7 @@ static json_object *cause_level(const Recording *recording, const Run *run, cons
                 add_text(level, "run", recording->record->header.run);
                 add_text(level, "status", run_status_text(run));
         } else {
-                add_node(recording, run, level, cause->node);
+                add_node(recording, run, level, cause);
         }
         add_text(level, "kind", cause->kind);
         add_text(level, "text", text);

@@ -12,6 +12,7 @@
 #include "client/bus/node-info.h"
 #include "client/view/run-view.h"
 #include "client/view/style.h"
+#include "client/view/text.h"
 #include "client/view/unit-log.h"
 
 /* The indent of each level. */
@@ -199,6 +200,23 @@ void run_view_append_field(const Output *output, GString *text, const char *labe
         output_end_line(output, text, line);
 }
 
+/* A text that must not be cut: on a terminal, it continues in more lines. */
+static void append_long_field(const Output *output, GString *text, const char *label, const char *value) {
+        g_autoptr(GString) broken = g_string_new(NULL);
+        g_auto(GStrv) lines = NULL;
+
+        if (output->columns <= 2 * LABEL_COLUMNS) {
+                run_view_append_field(output, text, label, value);
+                return;
+        }
+
+        /* A line that fills the terminal looks as if it were cut. */
+        text_append_broken(broken, value, output->columns - LABEL_COLUMNS - strlen(": ") - 1);
+        lines = g_strsplit(g_strchomp(broken->str), "\n", -1);
+        for (char **line = lines; *line; line++)
+                run_view_append_field(output, text, line == lines ? label : "", *line);
+}
+
 void run_view_append_wait(const Output *output, GString *text, const char *title, const char *wait) {
         g_autoptr(GString) line = g_string_new(NULL);
 
@@ -282,7 +300,7 @@ static void append_run_header(const Output *output, GString *text, const RunInfo
         if (run->is_counted)
                 append_counts(output, text, &run->counts);
         if (*run->cause)
-                run_view_append_field(output, text, "Cause", run->cause);
+                append_long_field(output, text, "Cause", run->cause);
         if (run->outputs)
                 append_outputs(output, text, run->outputs);
         if (run->not_durable && *run->not_durable && !run_info_has_finished(run))

@@ -91,6 +91,10 @@ const char *run_node_element(const Run *run, NodeId node) {
         return variables_element_text(run->variables, node);
 }
 
+const char *run_cause_element(const Run *run, const Cause *cause) {
+        return node_history_cause(run->history, cause->node) == cause ? run_node_element(run, cause->node) : NULL;
+}
+
 void node_report_clear(NodeReport *report) {
         g_free(report->element);
         g_free(report->detail);

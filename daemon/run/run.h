@@ -182,6 +182,8 @@ char *run_describe_waiting(const Run *run, NodeId node);
 /* The element that this child of a ForEach, or copy of it, got last, as text for people; NULL: none, or it is no such
  * child. Borrowed, until the next change. */
 const char *run_node_element(const Run *run, NodeId node);
+/* The same for the node of a cause in a chain; NULL also if the node has run for another element since. */
+const char *run_cause_element(const Run *run, const Cause *cause);
 /* The path of the node with the elements of each ForEach on it: "All/One[s3]/Load", or "All/One[2: s3]/Load" in a copy.
  * To be freed. NULL: there are none, or it is an event of the run. */
 char *run_node_label(const Run *run, NodeId node);

@@ -27,11 +27,11 @@ static int append_run_fields(sd_bus_message *message, const Run *run) {
         return r < 0 ? r : append_text(message, "status", run_status_text(run));
 }
 
-static int append_node_fields(sd_bus_message *message, const Run *run, NodeId node) {
+static int append_node_fields(sd_bus_message *message, const Run *run, NodeId node, const Cause *cause) {
         const Tree *tree = definition_tree(run_definition(run));
         g_autofree char *full = tree_node_path(tree, node), *path = text_cut(full, PATH_MAX_SHOWN),
                         *title = definition_title(run_definition(run), node);
-        const char *element = run_node_element(run, node);
+        const char *element = cause ? run_cause_element(run, cause) : run_node_element(run, node);
         int r;
 
         r = sd_bus_message_append(message, "{sv}", "node", "u", node);
@@ -86,7 +86,7 @@ static int append_level(sd_bus_message *message, const Run *run, NodeId node, co
 
         r = sd_bus_message_open_container(message, 'a', "{sv}");
         if (r >= 0)
-                r = node == NODE_NONE ? append_run_fields(message, run) : append_node_fields(message, run, node);
+                r = node == NODE_NONE ? append_run_fields(message, run) : append_node_fields(message, run, node, cause);
         if (r >= 0 && cause)
                 r = append_cause_fields(message, run, cause);
 

@@ -41,6 +41,21 @@ def on_terminal(btd, *arguments, columns=80, env=None, status=0):
     return output.decode().replace("\r\n", "\n")
 
 
+def test_the_cause_is_not_cut(btd):
+    btd.tree("boot", {"type": "AlwaysFailure", "name": "Boot", "message": "the volume group has not enough free space for "
+                      "a snapshot of 12 extents: /dev/mapper/a-name-that-is-longer-than-a-line-of-this-terminal"})
+    btd.start()
+    btd.client.finish(btd.client.start("boot")[1])
+
+    assert """
+    Cause: Boot: the volume group has not
+           enough free space for a snapshot
+           of 12 extents:
+           /dev/mapper/a-name-that-is-longer
+           -than-a-line-of-this-terminal
+""" in on_terminal(btd, "--no-color", "status", "boot", columns=45)
+
+
 def test_colours(btd):
     btd.tree("boot", BAD)
     btd.start()

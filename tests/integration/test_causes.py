@@ -262,6 +262,27 @@ def test_a_for_each_that_runs_all_names_all_that_failed(btd, concurrency):
     assert each["text"] == f"2 of 4 elements failed: eth1: {why % 'eth1'}; eth2: {why % 'eth2'}"
     assert (ping["kind"], ping["text"]) == ("guard", why % "eth2")
     assert run["text"] == f"Twice: failed 2 times; last: {each['text']}" and twice["kind"] == "attempts"
+    if concurrency == 1:  # it has run for eth3 since
+        assert "element" not in ping
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_a_for_each_until_success_names_what_failed_before(btd, concurrency):
+    each = {**for_each(["eth0", "eth1", "eth2"], until="success", concurrency=concurrency), "child": {
+        "type": "Script", "name": "Ping", "code": "used = link", "fail_if": "link == 'eth0'"}}
+    path = finished(btd, "first", each)
+    assert btd.client.variables(path)["used"] == "eth1" and chain_of(btd, path) == []
+    assert btd.client.nodes(path)["Each"]["detail"] == \
+        "1 of 3 elements failed: eth0: its fail_if is true: link == 'eth0' (link is \"eth0\")"
+
+
+def test_a_for_each_until_success_that_fails_names_all(btd):
+    each = {**for_each(["eth0", "eth1", "eth2"], until="success"), "child": {
+        "type": "Script", "name": "Ping", "code": "", "fail_if": "link ~= ''"}}
+    run, all_failed, ping = chain_of(btd, finished(btd, "none", each))
+    why = "its fail_if is true: link ~= '' (link is \"eth%i\")"
+    assert all_failed["text"] == f"all 3 elements failed: eth0: {why % 0}; eth1: {why % 1}; eth2: {why % 2}"
+    assert (all_failed["kind"], ping["element"], run["text"]) == ("all-failed", "eth2", f"Each: {all_failed['text']}")
 
 
 def test_who_gave_a_node_its_outcome(btd):
