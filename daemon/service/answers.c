@@ -40,10 +40,11 @@ typedef struct Asker {
         char *name;
         uint32_t uid;
         unsigned n_calls, n_waits; /* that have no reply yet; is_wait tells which */
+        uint64_t unnoted;          /* bytes of answers that are not in an Unread yet */
         sd_bus_slot *slot;         /* of the question who it is; NULL: that is known */
 } Asker;
 
-/* A long answer, until the caller has replied to the Ping that follows it. */
+/* A long answer, or some short ones, until the caller has replied to the Ping that follows. */
 typedef struct Unread {
         Answers *answers;
         User *user;
@@ -72,8 +73,9 @@ typedef struct Waiting {
         sd_bus_slot *presence; /* asks whether the caller had left before the match was active */
 } Waiting;
 
-/* Bytes of an answer that counts, and of those of all users that nobody has read. */
+/* Bytes of answers that count, of one besides its values, and of those of all users that nobody has read. */
 #define UNREAD_MIN (64u << 10)
+#define ANSWER_SIZE_LEAST 256u
 #define UNREAD_OF_ALL_MAX (UINT64_C(64) << 20)
 /* A program that does not reply to a Ping may read nevertheless. */
 #define PING_USEC (10 * UINT64_C(1000000))
@@ -294,11 +296,13 @@ static int on_read(sd_bus_message *reply, void *userdata, sd_bus_error *unused) 
 /* A bus delivers messages to a program in order. */
 static void note_unread(const Waiting *waiting) {
         Answers *answers = waiting->answers;
+        Asker *asker = waiting->asker;
         uint32_t uid = waiting->turn.uid;
         g_autoptr(sd_bus_message) ping = NULL;
         Unread *unread;
 
-        if (waiting->answer.size < UNREAD_MIN || !limits_bind(uid) ||
+        asker->unnoted += waiting->answer.size + ANSWER_SIZE_LEAST;
+        if (asker->unnoted < UNREAD_MIN || !limits_bind(uid) ||
             sd_bus_message_new_method_call(answers->bus, &ping, waiting->turn.caller, "/", "org.freedesktop.DBus.Peer",
                                            "Ping") < 0)
                 return;
@@ -307,7 +311,7 @@ static void note_unread(const Waiting *waiting) {
         *unread = (Unread){
                 .answers = answers,
                 .user = users_get(answers->users, uid),
-                .size = waiting->answer.size,
+                .size = asker->unnoted,
                 .sent = g_get_monotonic_time(),
         };
         (void) credentials_ask(answers->bus, waiting->turn.caller, on_read, unread, &unread->read);
@@ -316,6 +320,7 @@ static void note_unread(const Waiting *waiting) {
                 g_free(unread);
                 return;
         }
+        asker->unnoted = 0;
         user_add(unread->user, USE_UNREAD, unread->size);
         answers->n_unread += unread->size;
         g_ptr_array_add(answers->unread, unread);

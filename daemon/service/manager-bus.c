@@ -458,9 +458,14 @@ static int append_outputs(sd_bus_message *message, const RunSummary *outcome) {
         return r;
 }
 
-static int append_outcome(sd_bus_message *message, const RunSummary *outcome) {
+static int append_outcome(Answer *answer, const RunSummary *outcome) {
         g_autofree char *path = object_path_of_run(outcome->run);
-        int r = sd_bus_message_open_container(message, 'a', "{sv}");
+        sd_bus_message *message = answer->reply;
+        int r;
+
+        answer->size +=
+                answer_text_size(outcome->cause) + (outcome->outputs ? blackboard_bytes_of(outcome->outputs) : 0);
+        r = sd_bus_message_open_container(message, 'a', "{sv}");
 
         if (r >= 0)
                 r = sd_bus_message_append(message, "{sv}{sv}{sv}{sv}{sv}{sv}", "id", "s", outcome->run, "path", "o",
@@ -495,7 +500,7 @@ static int append_found_outcome(Answer *answer, sd_bus_error *ret_error) {
         g_auto(RunSummary) outcome = {};
         int r = find_outcome(answer, &outcome, ret_error);
 
-        return r != 0 ? r : append_outcome(answer->reply, &outcome);
+        return r != 0 ? r : append_outcome(answer, &outcome);
 }
 
 /* The end of a run that is still listed, and running, is not there yet. */
@@ -512,8 +517,7 @@ static int append_end(Answer *answer, sd_bus_error *ret_error) {
         if (r != 0)
                 return r;
 
-        return outcome.restarting || !has_ended(answer, &outcome) ? ANSWER_WAITS
-                                                                  : append_outcome(answer->reply, &outcome);
+        return outcome.restarting || !has_ended(answer, &outcome) ? ANSWER_WAITS : append_outcome(answer, &outcome);
 }
 
 /* A run that has just finished may have been replaced by the next one already, and btd may have no history. */
@@ -536,7 +540,7 @@ static int append_end_of_run(Answer *answer, sd_bus_error *ret_error) {
                 r = 0;
         if (r == MANAGER_NOT_YET || (r == 0 && !has_ended(answer, &outcome)))
                 return ANSWER_WAITS;
-        return r < 0 ? error_from_manager(ret_error, r, error) : append_outcome(answer->reply, &outcome);
+        return r < 0 ? error_from_manager(ret_error, r, error) : append_outcome(answer, &outcome);
 }
 
 static int method_get_outcome(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {

@@ -130,3 +130,35 @@ def test_waits_of_a_user(btd_own_bus):
             "programs that wait\n")
         btd.client.halt_tree("camera")
         assert sorted(waiting.stdout) == ["2 halted\n", "3 halted\n"]
+
+
+MUTE = """
+import os, socket, sys
+from gi.repository import Gio
+def call(serial, *names):
+    message = Gio.DBusMessage.new_method_call(*names)
+    message.set_serial(serial)
+    return bytes(message.to_blob(Gio.DBusCapabilityFlags.NONE))
+bus = socket.socket(socket.AF_UNIX)
+bus.connect(sys.argv[1].split("path=")[1].split(",")[0])
+bus.sendall(b"\\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\\r\\n")
+bus.recv(1000)
+bus.sendall(b"BEGIN\\r\\n" + call(1, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello"))
+for serial in range(2, 12):
+    bus.sendall(call(serial, "org.btd1", "/org/btd1/tree/camera", "org.btd1.Tree", "GetText"))
+sys.stdin.read()
+"""
+
+
+def test_short_answers_that_a_user_does_not_read(btd_own_bus):
+    """Many of them count like a long one."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to be another user")
+    btd = btd_own_bus
+    btd.tree("camera", SLEEP, description="x" * 10000)
+    btd.start()
+    with subprocess.Popen(["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "/usr/bin/python3", "-c", MUTE,
+                           btd.bus.address], stdin=subprocess.PIPE) as mute:
+        client.look(lambda: any(65536 <= user["used"]["unread-bytes"] < 100000 for user in btd.client.manager("ListUsers", "a{sv}", {})
+                                if user["uid"] != 0), "the answers")
+        mute.stdin.close()
