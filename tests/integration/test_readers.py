@@ -219,7 +219,7 @@ def test_no_answer_is_larger_than_a_bus_takes(btd):
     with open(btd.tree("long", {"type": "Sleep", "duration": "1h"}), "w") as file:
         json.dump({"btd": 1, "description": "é" * (length // 2), "root": {"type": "AlwaysSuccess"}}, file, ensure_ascii=False)
     btd.tree("full", {"type": "Sleep", "duration": "1h"}, blackboard={"many": [[]] * 2_000_000, "few": 1})
-    btd.start()
+    btd.start("--limit=variables-kib=100000")
     tree_path = "/org/btd1/tree/"
     _, run_path = btd.client.start("wide")
 
