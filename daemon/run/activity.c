@@ -245,7 +245,7 @@ static void set_begun(Activity *activity, Status status) {
                 arm_timeout(activity);
 }
 
-static void call_start(Activity *activity) {
+void activity_act(Activity *activity) {
         activity->held = true;
         set_begun(activity, bound(activity, kind_of(activity)->start(&activity->leaf)));
 }
@@ -295,7 +295,7 @@ Activity *activity_start(Run *run, const RunLeaf *leaf) {
         if (activity->leaf.listens)
                 live_run_listen(run, leaf->node);
         if (activity->status == STATUS_RUNNING && !kind_of(activity)->acts)
-                call_start(activity);
+                activity_act(activity);
 
         return activity;
 }
@@ -320,10 +320,6 @@ void activity_hear(Activity *activity, json_object *signal) {
 
 bool activity_is_to_act(const Activity *activity) {
         return kind_of(activity)->acts && !activity->held && activity->status == STATUS_RUNNING;
-}
-
-void activity_act(Activity *activity) {
-        call_start(activity);
 }
 
 void activity_abandon(Activity *activity) {
@@ -481,7 +477,7 @@ static void give_up(Activity *activity) {
                 activity->leaf.started = timers_now(activity->leaf.services->timers, TIMER_MONOTONIC);
                 activity->leaf.has_memo = false;
                 g_clear_pointer(&activity->leaf.memo, json_object_put);
-                call_start(activity);
+                activity_act(activity);
         }
 }
 

@@ -113,22 +113,6 @@ static void request(NodeLock *lock) {
                 lock_request_new(locks->party, definition_lock(definition, lock->node), &owner, on_granted, lock);
 }
 
-static void inhibit(NodeLock *lock, bool again) {
-        const NodeLocks *locks = lock->all;
-        const LeafServices *services = locks->services->leaves;
-        const InhibitParams *params = node_of(locks, lock->node)->params;
-        g_autofree char *path = tree_node_path(definition_tree(run_definition(locks->run)), lock->node),
-                        *who = g_strdup_printf("btd: %s", run_id(locks->run));
-        const InhibitorRequest wanted = {
-                .what = params->what,
-                .who = params->who ?: who,
-                .why = params->why ?: path,
-                .mode = inhibit_mode_names[params->mode],
-        };
-
-        lock->inhibitor = services->inhibitors->take(services, &wanted, again, on_changed, lock);
-}
-
 static const char *bus_of(const NodeLocks *locks, NodeId node) {
         return ((const OwnConnectionParams *) node_of(locks, node)->params)->bus;
 }
@@ -145,9 +129,19 @@ bool node_locks_take(NodeLocks *locks, NodeId node, bool again) {
         *lock = (NodeLock){ .all = locks, .node = node, .lost = inhibits && again };
         locks->n_lost += lock->lost;
         g_hash_table_insert(locks->by_node, GUINT_TO_POINTER(node), lock);
-        if (inhibits)
-                inhibit(lock, again);
-        else if (!connects)
+        if (inhibits) {
+                const InhibitParams *params = node_of(locks, node)->params;
+                g_autofree char *path = tree_node_path(definition_tree(run_definition(locks->run)), node),
+                                *who = g_strdup_printf("btd: %s", run_id(locks->run));
+                const InhibitorRequest wanted = {
+                        .what = params->what,
+                        .who = params->who ?: who,
+                        .why = params->why ?: path,
+                        .mode = inhibit_mode_names[params->mode],
+                };
+
+                lock->inhibitor = services->inhibitors->take(services, &wanted, again, on_changed, lock);
+        } else if (!connects)
                 request(lock);
         else if (!again)
                 lock->connection = services->own_connections->make(services, bus_of(locks, node), on_changed, lock);

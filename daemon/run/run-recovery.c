@@ -175,29 +175,6 @@ void run_recover_lock(Run *run, const RunLock *lock) {
                         live_run_clock(run));
 }
 
-/* The outcome of an action may be known already. */
-static void recover_leaf(Run *run, RunLeaf *leaf) {
-        const Cause *cause;
-
-        if (!leaf->known && leaf->status != STATUS_RUNNING)
-                return;
-
-        leaf->activity = activity_recover(run, leaf);
-        /* A condition can be false for a new reason, for example because a secret in its parameters was lost; and a
-         * variable in its parameters can have changed before btd was stopped, but after the last tick. */
-        cause = activity_cause(leaf->activity);
-        if (activity_status(leaf->activity) == leaf->status &&
-            (!activity_is_condition(leaf->activity) ||
-             (run_is_as_noted(run, leaf) &&
-              g_strcmp0(cause ? cause->text : NULL, leaf->cause ? leaf->cause->text : NULL) == 0)))
-                return;
-
-        if (activity_is_condition(leaf->activity))
-                input_condition_changed(run, leaf->node, live_run_clock(run));
-        else
-                live_run_give_end(run, leaf->node);
-}
-
 /* By the time of the start; for equal times, by the order of nodes. */
 static int compare_starts(const void *a, const void *b) {
         const RunLeaf *x = *(const RunLeaf *const *) a, *y = *(const RunLeaf *const *) b;
@@ -219,8 +196,28 @@ void run_recover_leaves(Run *run) {
         for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
                 g_ptr_array_add(leaves, leaf);
         g_ptr_array_sort(leaves, compare_starts);
-        for (unsigned i = 0; i < leaves->len; i++)
-                recover_leaf(run, leaves->pdata[i]);
+        PTRS_FOREACH(RunLeaf, leaf, leaves) {
+                const Cause *cause;
+
+                /* The outcome of an action may be known already. */
+                if (!leaf->known && leaf->status != STATUS_RUNNING)
+                        continue;
+
+                leaf->activity = activity_recover(run, leaf);
+                /* A condition can be false for a new reason, for example because a secret in its parameters was lost;
+                 * and a variable in its parameters can have changed before btd was stopped, but after the last tick. */
+                cause = activity_cause(leaf->activity);
+                if (activity_status(leaf->activity) == leaf->status &&
+                    (!activity_is_condition(leaf->activity) ||
+                     (run_is_as_noted(run, leaf) &&
+                      g_strcmp0(cause ? cause->text : NULL, leaf->cause ? leaf->cause->text : NULL) == 0)))
+                        continue;
+
+                if (activity_is_condition(leaf->activity))
+                        input_condition_changed(run, leaf->node, live_run_clock(run));
+                else
+                        live_run_give_end(run, leaf->node);
+        }
 
         live_run_recover_queues(run);
         live_run_settle(run);

@@ -155,50 +155,29 @@ static json_object *save_skips(const Run *run, const void *member, CausePool *po
         return nodes;
 }
 
-/* The variables to which the leaf refers and that had other values at its start. */
-static json_object *noted_to_json(const Run *run, NodeId node, json_object *noted) {
-        const Blackboard *blackboard = variables_scope(run->variables, node);
-        json_object *json = NULL;
-
-        if (!noted)
-                return NULL;
-
-        json_object_object_foreach(noted, name, then) {
-                json_object *now = NULL;
-
-                if (blackboard_get(blackboard, name, &now) && (now == then || blackboard_same_value(now, then)))
-                        continue;
-                json = json ?: json_object_new_object();
-                json_object_object_add(json, name, json_object_get(then));
-        }
-
-        return json;
-}
-
-/* Those that were not set at its start, but are now; NULL: there are none. */
-static json_object *unnoted_to_json(const Run *run, NodeId node, json_object *noted) {
-        g_autoptr(json_object) now = NULL;
-        json_object *json = NULL;
-
-        if (!noted)
-                return NULL;
-
-        now = definition_note_variables(run->definition, node, variables_scope(run->variables, node));
-        json_object_object_foreach(now, name, value) {
-                (void) value;
-                if (json_object_object_get_ex(noted, name, NULL))
-                        continue;
-                json = json ?: json_object_new_array();
-                json_object_array_add(json, json_object_new_string(name));
-        }
-
-        return json;
-}
-
 static json_object *leaf_to_json(const Run *run, const RunLeaf *leaf, CausePool *pool) {
-        json_object *json = json_object_new_object();
-        json_object *noted = noted_to_json(run, leaf->node, leaf->noted);
-        json_object *unnoted = unnoted_to_json(run, leaf->node, leaf->noted);
+        json_object *json = json_object_new_object(), *with = NULL, *without = NULL, *value = NULL;
+
+        if (leaf->noted) {
+                const Blackboard *scope = variables_scope(run->variables, leaf->node);
+                g_autoptr(json_object) now = definition_note_variables(run->definition, leaf->node, scope);
+
+                /* The variables to which it refers that had other values at its start, and those that were not set. */
+                json_object_object_foreach(leaf->noted, name, then) {
+                        if (blackboard_get(scope, name, &value) &&
+                            (value == then || blackboard_same_value(value, then)))
+                                continue;
+                        with = with ?: json_object_new_object();
+                        json_object_object_add(with, name, json_object_get(then));
+                }
+                json_object_object_foreach(now, other, ignored) {
+                        (void) ignored;
+                        if (json_object_object_get_ex(leaf->noted, other, NULL))
+                                continue;
+                        without = without ?: json_object_new_array();
+                        json_object_array_add(without, json_object_new_string(other));
+                }
+        }
 
         json_object_object_add(json, "node", json_object_new_int64(leaf->node));
         json_object_object_add(json, "attempt", json_object_new_int64(leaf->attempt));
@@ -212,10 +191,10 @@ static json_object *leaf_to_json(const Run *run, const RunLeaf *leaf, CausePool 
         json_object_object_add(json, "halted", json_object_new_boolean(leaf->halted));
         json_object_object_add(json, "remembers", json_object_new_boolean(leaf->has_memo));
         json_object_object_add(json, "memory", json_object_get(leaf->memo));
-        if (noted)
-                json_object_object_add(json, "with", noted);
-        if (unnoted)
-                json_object_object_add(json, "without", unnoted);
+        if (with)
+                json_object_object_add(json, "with", with);
+        if (without)
+                json_object_object_add(json, "without", without);
         return json;
 }
 
@@ -546,27 +525,9 @@ static Status get_status(json_object *json, const char *member) {
         return STATUS_IDLE;
 }
 
-/* The values are the current ones, except those in with, and those that were not set; both may be NULL. */
-static json_object *noted_of(const Reading *reading, NodeId node, json_object *with, json_object *without) {
-        json_object *noted = definition_note_variables(reading->run->definition, node,
-                                                       variables_scope(reading->run->variables, node));
-
-        if (noted && with) {
-                json_object_object_foreach(with, name, value) {
-                        json_object_object_add(noted, name, json_object_get(value));
-                }
-        }
-        for (size_t i = 0; noted && without && i < json_object_array_length(without); i++) {
-                json_object *name = json_object_array_get_idx(without, i);
-
-                if (json_object_is_type(name, json_type_string))
-                        json_object_object_del(noted, json_object_get_string(name));
-        }
-
-        return noted;
-}
-
 static bool read_leaf(const Reading *reading, json_object *json) {
+        json_object *with = json_member(json, "with", json_type_object),
+                    *without = json_member(json, "without", json_type_array);
         Run *run = reading->run;
         Status status = get_status(json, "status");
         uint64_t attempt, since, suspended;
@@ -585,8 +546,16 @@ static bool read_leaf(const Reading *reading, json_object *json) {
 
         if (status == STATUS_ERROR && cause)
                 run_note_broken(run, node, cause);
-        noted = noted_of(reading, node, json_member(json, "with", json_type_object),
-                         json_member(json, "without", json_type_array));
+        /* The values are the current ones, except those in with, and those that were not set. */
+        noted = definition_note_variables(run->definition, node, variables_scope(run->variables, node));
+        if (noted && with) {
+                json_object_object_foreach(with, name, value)
+                        json_object_object_add(noted, name, json_object_get(value));
+        }
+        for (size_t i = 0; noted && without && i < json_object_array_length(without); i++)
+                if (json_object_is_type(cell(without, i), json_type_string))
+                        json_object_object_del(noted, json_object_get_string(cell(without, i)));
+
         leaf = run_add_leaf(run, node, (uint32_t) attempt, noted);
         run_leaf_set(leaf, status, cause);
         leaf->since = since + run->start;

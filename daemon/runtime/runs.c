@@ -41,36 +41,26 @@ void runs_add(Runs *runs, Run *run) {
         g_hash_table_insert(runs->by_id, (void *) run_id(run), run);
 }
 
-static unsigned count_finished_of(const Runs *runs, uint32_t uid) {
-        unsigned n = 0;
-
-        for (const GList *link = runs->finished.head; link; link = link->next)
-                n += run_caller(link->data) == uid;
-
-        return n;
-}
-
-/* The oldest one of the user who has the most. */
-static Run *find_obsolete(const Runs *runs) {
+/* The user who has the most finished runs loses the oldest. */
+void runs_finished(Runs *runs, Run *run) {
         Run *obsolete = NULL;
         unsigned most = 0;
 
-        for (const GList *link = runs->finished.head; link; link = link->next) {
-                unsigned n = count_finished_of(runs, run_caller(link->data));
-
-                if (n <= most)
-                        continue;
-                most = n;
-                obsolete = link->data;
-        }
-
-        return obsolete;
-}
-
-void runs_finished(Runs *runs, Run *run) {
         g_queue_push_tail(&runs->finished, run);
-        if (runs->finished.length > RUNS_FINISHED_MAX)
-                runs_remove(runs, find_obsolete(runs));
+        if (runs->finished.length <= RUNS_FINISHED_MAX)
+                return;
+
+        for (const GList *link = runs->finished.head; link; link = link->next) {
+                unsigned n = 0;
+
+                for (const GList *other = runs->finished.head; other; other = other->next)
+                        n += run_caller(other->data) == run_caller(link->data);
+                if (n > most) {
+                        most = n;
+                        obsolete = link->data;
+                }
+        }
+        runs_remove(runs, obsolete);
 }
 
 void runs_remove(Runs *runs, Run *run) {

@@ -352,27 +352,21 @@ typedef struct DBusEmit {
         int error; /* why the signal could not be sent */
 } DBusEmit;
 
-static int emit(Leaf *leaf, sd_bus *bus) {
-        const DBusEmitParams *params = leaf->params;
-        const DBusMessage *signal = &params->message;
-        const DBusEmit *op = leaf->op;
-        g_autoptr(sd_bus_message) message = NULL;
-        g_autofree char *error = NULL;
-        int r = sd_bus_message_new_signal(bus, &message, signal->address.path, signal->address.interface,
-                                          signal->member);
-
-        leaf_set_memo(leaf, recovery_memo(leaf, bus, op->connection));
-        if (r >= 0)
-                r = value_append(message, signal->signature, signal->args, &error);
-        return r < 0 ? r : sd_bus_send(bus, message, NULL);
-}
-
 static int emit_and_ask(sd_bus *bus, sd_bus_message **ret_question, void *userdata) {
         Leaf *leaf = userdata;
+        const DBusMessage *signal = &((const DBusEmitParams *) leaf->params)->message;
+        g_autoptr(sd_bus_message) message = NULL;
+        g_autofree char *error = NULL;
         DBusEmit *op = leaf->op;
 
         if (!op->sent) {
-                op->error = emit(leaf, bus);
+                op->error = sd_bus_message_new_signal(bus, &message, signal->address.path, signal->address.interface,
+                                                      signal->member);
+                leaf_set_memo(leaf, recovery_memo(leaf, bus, op->connection));
+                if (op->error >= 0)
+                        op->error = value_append(message, signal->signature, signal->args, &error);
+                if (op->error >= 0)
+                        op->error = sd_bus_send(bus, message, NULL);
                 if (op->error < 0)
                         return op->error;
                 op->sent = true;
