@@ -369,8 +369,7 @@ const NodeType for_each_type = {
                "elements that run are halted, and no others start. With run_all, the child runs for all elements "
                "first.\n\nWith until \"success\", SUCCESS as soon as one element has succeeded: elements that run are "
                "halted, and no others start. FAILURE when all have failed, or if the list is empty. A skipped element "
-               "is "
-               "passed over; SKIPPED when all were skipped.",
+               "is passed over; SKIPPED when all were skipped.",
         .tick = for_each_tick,
         .never = for_each_never,
         .check = for_each_check,
