@@ -17,6 +17,9 @@
 #include "basic/log.h"
 #include "basic/write-all.h"
 
+/* Much more than a variable may have: these files have variables inside. */
+#define NESTING_MAX 1000
+
 const char *boot_id(void) {
         static char text[SD_ID128_STRING_MAX];
         const char *given = g_getenv("BTD_BOOT_ID"); /* set for a service that cannot read the boot ID */
@@ -30,6 +33,14 @@ const char *boot_id(void) {
         sd_id128_to_string(id, text);
 
         return text;
+}
+
+static json_object *parse(const char *text) {
+        json_tokener *tokener = json_tokener_new_ex(NESTING_MAX);
+        json_object *value = json_tokener_parse_ex(tokener, text, -1);
+
+        json_tokener_free(tokener);
+        return value;
 }
 
 json_object *boot_file_read(const char *directory, const char *name) {
@@ -50,7 +61,7 @@ json_object *boot_file_read(const char *directory, const char *name) {
         /* The rest of an older, longer text can follow, see write_spare(). */
         value = end + 1;
         value[strcspn(value, "\n")] = '\0';
-        return json_tokener_parse(value);
+        return parse(value);
 }
 
 static char *text_of(json_object *value) {

@@ -10,6 +10,7 @@
 
 #include "basic/boot-file.h"
 #include "basic/cleanup.h"
+#include "basic/json-parse.h"
 
 typedef struct Fixture {
         char *directory, *path, *new, *log;
@@ -46,6 +47,25 @@ static void test_replaced(Fixture *fixture, gconstpointer data) {
         boot_file_write(fixture->directory, "file", json_object_new_int(2));
         assert_kept(fixture, 2);
         g_assert_false(g_file_test(fixture->new, G_FILE_TEST_EXISTS));
+}
+
+/* A value that is nested as deep as a variable may be, and what is around it. */
+static void test_deep(Fixture *fixture, gconstpointer data) {
+        json_object *value = json_object_new_int(7);
+        g_autoptr(json_object) whole = NULL;
+        json_object *inner;
+
+        for (unsigned i = 0; i < JSON_NESTING_MAX + 10; i++) {
+                json_object *outer = json_object_new_array();
+
+                json_object_array_add(outer, value);
+                value = outer;
+        }
+        boot_file_write(fixture->directory, "file", value);
+        inner = whole = boot_file_read(fixture->directory, "file");
+        while (json_object_is_type(inner, json_type_array))
+                inner = json_object_array_get_idx(inner, 0);
+        g_assert_cmpint(json_object_get_int(inner), ==, 7);
 }
 
 static void test_of_no_use(Fixture *fixture, gconstpointer data) {
@@ -147,6 +167,7 @@ static void add(const char *name, void (*test)(Fixture *fixture, gconstpointer d
 int main(int argc, char *argv[]) {
         g_test_init(&argc, &argv, NULL);
         add("/boot-file/replaced", test_replaced);
+        add("/boot-file/deep", test_deep);
         add("/boot-file/of-no-use", test_of_no_use);
         add("/boot-file/not-replaced", test_not_replaced);
         add("/boot-file/not-written", test_not_written);
