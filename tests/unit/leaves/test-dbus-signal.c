@@ -9,6 +9,7 @@
 
 #include "assert-cause.h"
 #include "basic/cleanup.h"
+#include "basic/dbus-value.h"
 #include "basic/log.h"
 #include "camera-stage.h"
 #include "leaf-types/leaf-types.h"
@@ -173,6 +174,28 @@ static void test_size_of_args(CameraStage *stage) {
                                            "ay", 0),
                         >=, 0);
         g_assert_cmpint(test_leaf_wait(mixed), ==, STATUS_SUCCESS);
+}
+
+/* A list of any length may be the last argument, since nobody has to skip it; before another one, it does not match. */
+static void test_long_list(CameraStage *stage) {
+        g_autoptr(TestLeaf) last = start(stage, "DBusSignal", "\"member\": \"Turned\", \"args\": [\"left\", null]"),
+                            before = start(stage, "DBusSignal", "\"member\": \"Turned\", \"args\": [null, null, 7]");
+        g_autoptr(sd_bus_message) signal = NULL;
+
+        wait_for_calls(stage);
+        g_assert_cmpint(
+                sd_bus_message_new_signal(bus_peer_bus(stage->camera.peer), &signal, CAMERA_PATH, CAMERA, "Turned"), >=,
+                0);
+        g_assert_cmpint(sd_bus_message_append(signal, "s", "left"), >=, 0);
+        g_assert_cmpint(sd_bus_message_open_container(signal, 'a', "s"), >=, 0);
+        for (unsigned i = 0; i <= VALUE_SKIPPED_MAX; i++)
+                g_assert_cmpint(sd_bus_message_append(signal, "s", "x"), >=, 0);
+        g_assert_cmpint(sd_bus_message_close_container(signal), >=, 0);
+        g_assert_cmpint(sd_bus_message_append(signal, "u", 7), >=, 0);
+        g_assert_cmpint(sd_bus_send(bus_peer_bus(stage->camera.peer), signal, NULL), >=, 0);
+        g_assert_cmpint(test_leaf_wait(last), ==, STATUS_SUCCESS);
+        wait_round_trip(stage->camera.peer);
+        g_assert_cmpint(before->status, ==, STATUS_RUNNING);
 }
 
 /* dbus-broker does not look at a text that follows a number. */
@@ -528,6 +551,7 @@ int main(int argc, char **argv) {
         camera_stage_add("dbus-signal", "args", test_args);
         camera_stage_add("dbus-signal", "types-of-args", test_types_of_args);
         camera_stage_add("dbus-signal", "size-of-args", test_size_of_args);
+        camera_stage_add("dbus-signal", "long-list", test_long_list);
         camera_stage_add("dbus-signal", "text-after-a-number", test_text_after_a_number);
         camera_stage_add("dbus-signal", "test", test_test);
         camera_stage_add("dbus-signal", "outputs", test_outputs);
