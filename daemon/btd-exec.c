@@ -193,7 +193,7 @@ int main(void) {
         argv[n] = NULL;
 
         if (n == 0) {
-                fprintf(stderr, "btd-exec: this program is for btd alone; see Spawn in btd-tree(5)\n");
+                fprintf(stderr, "btd-exec: this program is for btd alone; see Spawn in btd-nodes(5)\n");
                 return EXIT_EXEC;
         }
         if (directory && chdir(directory) < 0)
