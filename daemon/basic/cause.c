@@ -281,10 +281,12 @@ char *cause_pattern_problem(const char *pattern, char **ret_instead) {
         size_t length = strcspn(pattern, ":");
         const Kind *kind = kind_find(pattern, length);
 
-        if (!kind && !is_error_name(pattern))
-                return unknown_kind(pattern, length, ret_instead);
         if (ret_instead)
                 *ret_instead = NULL;
+        if (g_str_equal(pattern, "*"))
+                return g_strdup("'*' alone is every D-Bus error, and nothing else; for all causes, leave the key out");
+        if (!kind && !is_error_name(pattern))
+                return unknown_kind(pattern, length, ret_instead);
         if (!kind)
                 return NULL;
         if (pattern[length] == ':' && !kind->fact)

@@ -113,8 +113,11 @@ int on_finished_expand(json_object *rule, const FinishedRun *run, Follower *ret_
                 r = -EINVAL;
         } else if (r >= 0 && unit) {
                 follower.unit = g_strdup(json_object_get_string(unit));
-                r = strrchr(follower.unit, '.') ? 0 : -EINVAL;
-                if (r < 0)
+                r = strrchr(follower.unit, '.') && !strpbrk(follower.unit, "%$ /") ? 0 : -EINVAL;
+                if (r < 0 && strrchr(follower.unit, '.'))
+                        *ret_error = g_strdup_printf("unit: '%s' is not the name of a unit; a reference is '{run}'",
+                                                     follower.unit);
+                else if (r < 0)
                         *ret_error = g_strdup_printf("unit: '%s' has no suffix, such as .service", follower.unit);
         } else if (r >= 0)
                 r = split(json_object_get_string(tree), &follower, ret_error);
