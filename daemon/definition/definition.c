@@ -10,6 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
+#include "basic/sorted.h"
 #include "basic/span.h"
 #include "definition/definition.h"
 #include "definition/load/load.h"
@@ -458,14 +459,10 @@ static char *no_variable(const Definition *definition, const char *name) {
                                shown);
 }
 
-static int compare_names(const void *a, const void *b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 static bool has_variable(const Definition *definition, const char *name) {
         const char *const *variables = definition->loaded.variables;
 
-        return bsearch(&name, variables, g_strv_length((char **) variables), sizeof(char *), compare_names);
+        return bsearch(&name, variables, g_strv_length((char **) variables), sizeof(char *), compare_texts);
 }
 
 int definition_check_set(const Definition *definition, json_object *variables, char **ret_error) {

@@ -13,6 +13,7 @@
 #include "basic/dbus-value.h"
 #include "basic/foreach.h"
 #include "basic/json-weight.h"
+#include "basic/sorted.h"
 #include "engine/machine.h"
 #include "run/run-state.h"
 
@@ -160,14 +161,9 @@ void input_signals_missed(Run *run, NodeId node, uint64_t n, uint64_t now) {
         run_end_events(run);
 }
 
-static gint compare_nodes(gconstpointer a, gconstpointer b) {
-        return GPOINTER_TO_UINT(a) < GPOINTER_TO_UINT(b) ? -1 : 1;
-}
-
 void run_tell_queues_were_deaf(Run *run) {
-        g_autoptr(GList) nodes = run->queues ? g_hash_table_get_keys(run->queues) : NULL;
+        g_autoptr(GList) nodes = sorted_keys(run->queues);
 
-        nodes = g_list_sort(nodes, compare_nodes);
         for (GList *i = nodes; i; i = i->next)
                 if (run_queue_length(run, GPOINTER_TO_UINT(i->data)) > 0)
                         run_tell_text(run, GPOINTER_TO_UINT(i->data), "missed",

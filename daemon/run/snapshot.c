@@ -15,6 +15,7 @@
 #include "basic/cleanup.h"
 #include "basic/foreach.h"
 #include "basic/json-parse.h"
+#include "basic/sorted.h"
 #include "engine/machine.h"
 #include "run/run-state.h"
 #include "run/snapshot.h"
@@ -82,14 +83,8 @@ static json_object *causes_to_json(const Causes *causes, CausePool *pool) {
         return rows;
 }
 
-static gint compare_nodes(gconstpointer a, gconstpointer b) {
-        NodeId x = GPOINTER_TO_UINT(a), y = GPOINTER_TO_UINT(b);
-
-        return (x > y) - (x < y);
-}
-
 static json_object *save_timers(const Run *run, const void *member, CausePool *pool) {
-        g_autoptr(GList) nodes = run->timers ? g_list_sort(g_hash_table_get_keys(run->timers), compare_nodes) : NULL;
+        g_autoptr(GList) nodes = sorted_keys(run->timers);
         json_object *rows = json_object_new_array();
 
         for (const GList *link = nodes; link; link = link->next) {
@@ -132,7 +127,7 @@ static json_object *save_locks(const Run *run, const void *member, CausePool *po
 }
 
 static json_object *save_queues(const Run *run, const void *member, CausePool *pool) {
-        g_autoptr(GList) nodes = run->queues ? g_list_sort(g_hash_table_get_keys(run->queues), compare_nodes) : NULL;
+        g_autoptr(GList) nodes = sorted_keys(run->queues);
         json_object *rows = json_object_new_array();
 
         for (const GList *link = nodes; link; link = link->next) {

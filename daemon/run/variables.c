@@ -14,6 +14,7 @@
 #include "basic/foreach.h"
 #include "basic/json-parse.h"
 #include "basic/json-text.h"
+#include "basic/sorted.h"
 #include "run/causes.h"
 #include "run/instance.h"
 #include "run/variables.h"
@@ -660,12 +661,6 @@ const char *variables_element_text(const Variables *variables, NodeId child) {
 /* The state between two inputs, for snapshots. Changes count from the restore on. Verdicts of while are not saved,
  * because they are evaluated again. */
 
-static gint compare_nodes(gconstpointer a, gconstpointer b) {
-        NodeId x = GPOINTER_TO_UINT(a), y = GPOINTER_TO_UINT(b);
-
-        return (x > y) - (x < y);
-}
-
 static void add(json_object *json, unsigned key, json_object *value) {
         char name[16];
 
@@ -693,7 +688,7 @@ static json_object *scope_to_json(const Scope *scope) {
 /* Sorted by node, so that equal states give equal texts. */
 static json_object *table_to_json(GHashTable *table) {
         json_object *json = json_object_new_object();
-        g_autoptr(GList) nodes = table ? g_list_sort(g_hash_table_get_keys(table), compare_nodes) : NULL;
+        g_autoptr(GList) nodes = sorted_keys(table);
 
         for (const GList *link = nodes; link; link = link->next)
                 add(json, GPOINTER_TO_UINT(link->data), json_object_get(g_hash_table_lookup(table, link->data)));

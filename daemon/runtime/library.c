@@ -17,6 +17,7 @@
 
 #include "basic/foreach.h"
 #include "basic/nearest.h"
+#include "basic/sorted.h"
 #include "basic/trust.h"
 #include "definition/sources.h"
 #include "runtime/library.h"
@@ -373,15 +374,11 @@ static void scan_file(Reader *reader, Found *found, const char *path) {
                 (void) definition_hash(found->after);
 }
 
-/* Of strings, and of structs that begin with a pointer to their name. */
-static int compare_names(const void *a, const void *b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
+/* Of structs that begin with a pointer to their name. */
 static int compare_named(const void *a, const void *b) {
         static_assert(offsetof(Found, name) == 0 && offsetof(KnownTree, public.name) == 0, "");
 
-        return compare_names(*(const void *const *) a, *(const void *const *) b);
+        return compare_texts(*(const void *const *) a, *(const void *const *) b);
 }
 
 static void refuse_directory(const char *directory, const char *reason, GPtrArray *messages) {
@@ -414,7 +411,7 @@ static int list_directory(const char *directory, bool secure, GPtrArray **ret_fi
                 while ((file = readdir(stream)))
                         if (file->d_name[0] != '.' && g_str_has_suffix(file->d_name, TREE_SUFFIX))
                                 g_ptr_array_add(*ret_files, g_strdup(file->d_name));
-                g_ptr_array_sort(*ret_files, compare_names);
+                g_ptr_array_sort(*ret_files, compare_texts);
         }
         closedir(stream);
 

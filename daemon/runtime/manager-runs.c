@@ -19,6 +19,7 @@
 #include "basic/foreach.h"
 #include "basic/json-weight.h"
 #include "basic/log.h"
+#include "basic/sorted.h"
 #include "basic/span.h"
 #include "record/halt-request.h"
 #include "run/instance.h"
@@ -93,10 +94,6 @@ static void note_token(const Manager *manager, const Run *run, const char *input
         tokens_set(record_store_tokens(manager->records), &state, run_caller(run));
 }
 
-static int compare_names(const void *a, const void *b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 /* A copy whose members are sorted, since the members of an object have no order. */
 static json_object *in_order(json_object *value) {
         g_autoptr(GPtrArray) names = g_ptr_array_new();
@@ -116,7 +113,7 @@ static json_object *in_order(json_object *value) {
                 (void) member;
                 g_ptr_array_add(names, key);
         }
-        g_ptr_array_sort(names, compare_names);
+        g_ptr_array_sort(names, compare_texts);
         PTRS_FOREACH(const char, name, names)
                 json_object_object_add(copy, name, in_order(json_object_object_get(value, name)));
         return copy;

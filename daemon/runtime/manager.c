@@ -10,6 +10,7 @@
 #include "basic/foreach.h"
 #include "basic/later.h"
 #include "basic/log.h"
+#include "basic/sorted.h"
 #include "runtime/manager-state.h"
 
 /* How long stopping waits for the disk. */
@@ -363,10 +364,6 @@ bool manager_tree_waits(const Manager *manager, const char *tree) {
         return autostart || start || restarts_find_due(manager->restarts, tree, "", NULL);
 }
 
-static gint compare_names(gconstpointer a, gconstpointer b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 GPtrArray *manager_missing_trees(Manager *manager) {
         GPtrArray *missing = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(g_free);
@@ -374,7 +371,7 @@ GPtrArray *manager_missing_trees(Manager *manager) {
         autostarts_list(manager->autostarts, all);
         restarts_list(manager->restarts, all);
         followers_list(manager->followers, all);
-        g_ptr_array_sort(all, compare_names);
+        g_ptr_array_sort(all, compare_texts);
         for (unsigned i = 0; i < all->len; i++)
                 if (!manager_tree(manager, all->pdata[i]) && (i == 0 || !g_str_equal(all->pdata[i], all->pdata[i - 1])))
                         g_ptr_array_add(missing, g_strdup(all->pdata[i]));

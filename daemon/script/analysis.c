@@ -12,6 +12,7 @@
 
 #include "basic/excerpt.h"
 #include "basic/nearest.h"
+#include "basic/sorted.h"
 #include "script/analysis.h"
 #include "script/keyword.h"
 #include "script/sandbox.h"
@@ -939,10 +940,6 @@ static void parse_whole_expression(Parser *parser) {
                 parser_fail(parser, &parser->token, "an expression has one value; unexpected text after it");
 }
 
-static int compare_names(const void *a, const void *b) {
-        return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
 static char **sorted(GHashTable *names) {
         GHashTableIter iter;
         GPtrArray *array = g_ptr_array_new();
@@ -952,7 +949,7 @@ static char **sorted(GHashTable *names) {
         while (g_hash_table_iter_next(&iter, &name, NULL))
                 g_ptr_array_add(array, g_strdup(name));
 
-        g_ptr_array_sort(array, compare_names);
+        g_ptr_array_sort(array, compare_texts);
         g_ptr_array_add(array, NULL);
         return (char **) g_ptr_array_free(array, false);
 }

@@ -11,6 +11,7 @@
 #include "basic/cleanup.h"
 #include "basic/json-parse.h"
 #include "basic/json-text.h"
+#include "basic/sorted.h"
 #include "script/blackboard.h"
 #include "script/sandbox.h"
 #include "script/values.h"
@@ -398,15 +399,11 @@ static json_object *read_array(Reader *reader, int index, lua_Integer length) {
         return g_steal_pointer(&array);
 }
 
-static int compare_names(const void *a, const void *b) {
-        return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
 static json_object *read_object(Reader *reader, int index, GPtrArray *names) {
         g_autoptr(json_object) object = json_object_new_object();
         Level *level = &reader->levels[reader->depth - 1];
 
-        g_ptr_array_sort(names, compare_names);
+        g_ptr_array_sort(names, compare_texts);
         for (unsigned i = 0; i < names->len; i++) {
                 json_object *member;
 

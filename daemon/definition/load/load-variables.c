@@ -11,6 +11,7 @@
 
 #include "basic/foreach.h"
 #include "basic/nearest.h"
+#include "basic/sorted.h"
 #include "definition/hints.h"
 #include "definition/load/loader.h"
 #include "engine/types/types.h"
@@ -788,10 +789,6 @@ static void variable_check_free(VariableCheck *check) {
         g_free(check);
 }
 
-static int compare_names(const void *a, const void *b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 static const char *const *sorted(Loader *loader, GHashTable *names) {
         unsigned n = g_hash_table_size(names), i = 0;
         const char **list = arena_alloc(loader->arena, (n + 1) * sizeof(char *));
@@ -802,7 +799,7 @@ static const char *const *sorted(Loader *loader, GHashTable *names) {
         while (g_hash_table_iter_next(&iter, &name, NULL))
                 list[i++] = name;
 
-        qsort(list, n, sizeof(char *), compare_names);
+        qsort(list, n, sizeof(char *), compare_texts);
         return list;
 }
 

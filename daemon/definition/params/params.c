@@ -13,6 +13,7 @@
 #include "basic/cause.h"
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "basic/sorted.h"
 #include "basic/span.h"
 #include "definition/declarations.h"
 #include "definition/params/param-report.h"
@@ -336,10 +337,6 @@ static int set_strings(const ParamSetter *setter, const Place *place, const Para
         return r;
 }
 
-static int compare_strings(const void *a, const void *b) {
-        return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 static int set_string_map(const ParamSetter *setter, const Place *place, const Param *param, const char *const **field,
                           json_object *value) {
         const char **strings;
@@ -376,7 +373,7 @@ static int set_string_map(const ParamSetter *setter, const Place *place, const P
                         r = -EINVAL;
         }
 
-        qsort(strings, n, sizeof(char *), compare_strings);
+        qsort(strings, n, sizeof(char *), compare_texts);
         if (r == 0)
                 *field = strings;
         return r;
