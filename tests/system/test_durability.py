@@ -243,7 +243,7 @@ def leaves_while_away(machine):
         ("Spawn", "its unit failed, then was reset"): (
             process(f"{WAITS}; exit 3"), systemctl("reset-failed", "btd-away.1-8-1.service")),
         ("Spawn", "its unit was stopped"): (process("sleep inf"), systemctl("stop", "btd-away.1-9-1.service")),
-        ("Spawn, a child", "the process ended with btd"): (process("sleep inf", **{"as": "child"}), nothing),
+        ("Spawn", "its child process ended with btd"): (process("sleep inf", **{"as": "child"}), nothing),
         ("DBusCall", "the reply was lost"): (mixed.call("unanswered"), nothing),
         ("DBusSignal", "the sender left the bus"): (
             {"type": "DBusSignal", "sender": TIMEDATE, "member": "Never"}, systemctl("kill", "systemd-timedated.service")),
