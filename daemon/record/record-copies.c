@@ -249,7 +249,7 @@ void record_copies_hurry(RecordCopies *copies) {
                 make(copies, true);
 }
 
-/* The previous btd was killed before it copied them, and may be killed again. */
+/* The previous btd was killed or restarted before it copied them, and the next end may come as soon. */
 static void take_records_without_copy(RecordCopies *copies) {
         g_autoptr(GDir) from = g_dir_open(copies->from, 0, NULL);
         const char *name;

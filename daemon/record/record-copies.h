@@ -7,8 +7,8 @@
  * which may be old. record-store.c uses it.
  *
  * A run record is copied a minute after the start of the run. If it changes later, it is copied again, each time after
- * twice as long, up to an hour, so that a disk that wears out is seldom written. If btd was killed before that, the
- * next one copies the record at once.
+ * twice as long, up to an hour, so that a disk that wears out is seldom written. If btd was killed or restarted
+ * before that, the next one copies the record at once.
  */
 
 #include <glib.h>

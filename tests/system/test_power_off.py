@@ -201,7 +201,6 @@ def test_a_run_that_a_stopped_btd_has_left_is_in_the_history(boot):
     machine.check("systemctl", "start", "keep.service")
     machine.client.start("left")
     client.wait(lambda: machine.path("/run/guards").exists(), "the process")
-    machine.check("systemctl", "restart", "btd.service")
     assert not machine.path("/var/lib/btd/running").exists()
     machine.check("systemctl", "stop", "btd.service")
 

@@ -166,7 +166,8 @@ READY = '/bin/sh -c "systemd-notify --ready; '
 BEHIND = [
     ("unmet", service("/bin/true", "Type=oneshot\n", "ConditionPathExists=/nowhere\n"),
      "was not started: its ConditionPathExists=/nowhere was not met"),
-    ("no-binary", service("/nowhere/binary"), "failed: its program could not be executed (status 203/EXEC)"),
+    ("no-binary", service("/nowhere/binary"),
+     "failed: its program could not be executed (status 203/EXEC): No such file or directory"),
     ("killed", oneshot("kill -KILL $$$$"), "failed: its main process was killed by SIGKILL (result 'signal')"),
     ("slow", oneshot("sleep 1000", "TimeoutStartSec=200ms\n"),
      "failed: its main process took longer than TimeoutStartSec= allows (result 'timeout')"),
