@@ -242,6 +242,17 @@ def test_manual_pages_are_clean(page):
     assert lint.returncode == 0, lint.stdout
 
 
+@pytest.mark.parametrize("page", [path for path in FILES if re.fullmatch(r"\.[1-8]", path.suffix)], ids=str)
+def test_manual_pages_fit_on_a_terminal(page):
+    """Man uses 78 of 80 columns. Where a row of a list is wider, groff moves its end out of the screen."""
+    try:
+        said = subprocess.run(["groff", "-k", "-t", "-mandoc", "-Tutf8", "-ww", "-z", TOP / page], capture_output=True,
+                              text=True)
+    except FileNotFoundError:
+        pytest.skip("groff is not installed")
+    assert not re.findall(r".*(?:break line|wider than line).*", said.stderr)
+
+
 # What pages must not say, and what they say instead, see btd-glossary(7).
 OLD_WORDS = {
     r"(?<![.\"`-] )(?<!Ic )(?<![\"`])\bblackboard\b(?![\"`])": "variables",
