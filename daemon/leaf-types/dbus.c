@@ -424,8 +424,8 @@ static const Param dbus_property_params[] = {
                 .kind = PARAM_JSON,
                 .offset = offsetof(DBusPropertyParams, matcher.equals),
                 .value_format = &matcher_equals_format,
-                .doc = "The value that it must have, also a text for bytes; without equals, one_of and test: any value "
-                       "except false, 0 and empty values",
+                .doc = "The value that it must have, also a text for bytes. If equals, one_of and test are missing: "
+                       "any value except false, 0 and empty values",
         },
         {
                 .name = "one_of",

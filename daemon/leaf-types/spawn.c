@@ -243,7 +243,7 @@ const NodeType spawn_type = {
                "runs as a transient unit: it has its own control group and its own lines in the journal, can have any "
                "property that systemd knows, and is not in btd's sandbox. Without systemd, it runs as a child process "
                "of btd, with its own process group.\n\nProcesses that the program leaves running are stopped with it; "
-               "to start something that stays, use StartUnit. Only those of a child process can escape, by leaving "
+               "to start something that stays, use StartUnit. Those of a child process can escape, by leaving "
                "the process group.",
         .halting = "The process and everything that it started get kill_signal, and after kill_timeout SIGKILL.",
         .recovery =

@@ -77,7 +77,7 @@ static const Param inhibit_params[] = {
                 .offset = offsetof(InhibitParams, mode),
                 .fallback = "\"block\"",
                 .values = inhibit_mode_names,
-                .doc = "\"delay\": only for the time that logind waits; \"block-weak\" needs systemd 257",
+                .doc = "\"delay\": logind waits for its InhibitDelayMaxSec= only; \"block-weak\" needs systemd 257",
         },
         {},
 };

@@ -81,8 +81,8 @@ const NodeType keep_running_until_failure_type = {
         .flags = TYPE_NEVER_SUCCEEDS | TYPE_REPEATS,
         .summary = "Runs its child again and again until it fails",
         .doc = "RUNNING until the child fails, then FAILURE. If the child is skipped, the loop continues. After a "
-               "round that took time, the next one starts at once. After a round that took no time, it starts at the "
-               "next tick, or after the interval of the tree if there is none before.",
+               "round that took time, the next one starts at once. After a round that took no time, the next one "
+               "starts at the next tick, after the interval of the tree at the latest.",
         .tick = keep_running_tick,
         .never = keep_running_never,
 };
@@ -107,8 +107,8 @@ static const Param loop_params[] = {
           .offset = offsetof(LoopParams, if_empty),
           .fallback = "\"success\"",
           .values = outcome_names,
-          .doc = "The outcome after the last element, and also if the list is empty or not a list (named as in "
-                 "BehaviorTree.CPP)" },
+          .doc = "The outcome when no element is left: after the last one, or if the list is empty or not a list "
+                 "(named as in BehaviorTree.CPP)" },
         {},
 };
 

@@ -151,8 +151,8 @@ const NodeType pipeline_sequence_type = {
         .flags = TYPE_REPEATS,
         .min_children = 1,
         .max_children = UINT32_MAX,
-        .summary = "A Sequence that runs the children that have succeeded again, while a later one runs",
-        .doc = "Like Sequence, but while a later child runs, each tick starts the children again that have succeeded. "
+        .summary = "A Sequence that runs earlier children again while a later one runs",
+        .doc = "Like Sequence, but while a later child runs, each tick runs the earlier children again. "
                "When the later child succeeds, the child after it starts. FAILURE as soon as any child fails. SUCCESS "
                "when the last child succeeds; children that still run are halted. To start an earlier child at fixed "
                "times, put a RateController around it.",

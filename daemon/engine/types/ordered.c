@@ -172,7 +172,7 @@ const NodeType async_sequence_type = {
         .flags = TYPE_AT_CHILD_ALWAYS,
         .min_children = 1,
         .max_children = UINT32_MAX,
-        .summary = "A Sequence that yields between two children",
+        .summary = "A Sequence that starts each child in a new tick",
         .doc = "Like Sequence, but if a child completes at once, the next child starts in a new tick. Before that, btd "
                "evaluates the conditions of reactive nodes above again, and other runs have their turn.",
         .tick = async_sequence_tick,
@@ -238,7 +238,7 @@ const NodeType async_fallback_type = {
         .flags = TYPE_AT_CHILD_ALWAYS,
         .min_children = 1,
         .max_children = UINT32_MAX,
-        .summary = "A Fallback that yields between two children",
+        .summary = "A Fallback that starts each child in a new tick",
         .doc = "Like Fallback, but if a child fails at once, the next child starts in a new tick, as in an "
                "AsyncSequence.",
         .params = fallback_params,

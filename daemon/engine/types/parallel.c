@@ -275,8 +275,9 @@ const NodeType parallel_type = {
                "or when success_count cannot be reached any more. Then the children that still run are halted.\n\nIf "
                "success_count is negative, as by default, a skipped child counts as a success; so the node succeeds if "
                "all children are skipped.\n\nIf success_count is positive, a skipped child does not count, and each "
-               "tick tries it again: the node is SKIPPED if all children are skipped, and otherwise stays RUNNING "
-               "until a count is reached.\n\nA count must not be higher than the number of children.",
+               "tick tries it again. The node is SKIPPED if all children are skipped. Otherwise it stays RUNNING until "
+               "a count is reached, also while no child runs.\n\nA count must not be higher than the number of "
+               "children.",
         .tick = parallel_tick,
         .halt = node_reset_tried,
         .never = parallel_never,
@@ -421,8 +422,8 @@ const NodeType parallel_all_type = {
         .summary = "Runs its children at the same time and waits for all of them",
         .doc = "Ends when all children have ended; a failure halts no other child. FAILURE if max_failures or more "
                "children have failed. SKIPPED if all were skipped. Otherwise SUCCESS.\n\nWhile others run, each tick "
-               "tries a skipped child again. max_failures must not be higher than the number of children. (In ForEach, "
-               "it means how many may fail.)",
+               "tries a skipped child again. max_failures must not be higher than the number of children. (A ForEach "
+               "is different: it fails if more than its max_failures elements fail.)",
         .tick = parallel_all_tick,
         .halt = node_reset_tried,
         .never = parallel_all_never,

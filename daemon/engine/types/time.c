@@ -190,8 +190,8 @@ const NodeType rate_controller_type = {
         .rules = rate_rules,
         .summary = "Limits how often its child starts",
         .doc = "Its outcome is the child's. If a loop or a reactive node directly above it starts it too early, it "
-               "waits first. If there is another node between them, the limit begins anew each time that this other "
-               "node ends. It limits the time between two starts, not their number in an hour.",
+               "waits first. If there is another node between them, each end of this other node cancels the limit: "
+               "then the child starts without waiting. It limits the time between two starts, not their number.",
         .tick = rate_controller_tick,
         .never = outcomes_of_child,
 };

@@ -138,7 +138,8 @@ static const Param try_catch_params[] = {
           .kind = PARAM_BOOL,
           .offset = offsetof(TryCatchParams, catch_on_halt),
           .fallback = "false",
-          .doc = "true: when the node is halted, the last child gets one tick, and is halted if it is RUNNING then" },
+          .doc = "true: when the node is halted, the last child gets one tick; actions in it that take time are "
+                 "halted" },
         CAUSE_PARAM(TryCatchParams, cause),
         {},
 };
@@ -356,8 +357,8 @@ const NodeType finally_type = {
                "ended by itself, the outcome is that of the body, but FAILURE if the clean-up fails. If both fail, the "
                "cause names both. If the node was halted, it has no outcome: a failure of the clean-up is then only in "
                "the log and in the cause. A tree that relies on the clean-up must check it, for example by a UnitState "
-               "in the node that follows.\n\nThe parameter 'after' lists the ends of the body after which the clean-up "
-               "runs. An ERROR counts as \"halted\", and so does a body that becomes SKIPPED while it runs.",
+               "in the node that starts next.\n\nThe parameter 'after' lists the ends of the body after which the "
+               "clean-up runs. An ERROR counts as \"halted\", and so does a body that becomes SKIPPED while it runs.",
         .tick = finally_tick,
         .halt = finally_halt,
         .finish = finally_finish,
