@@ -253,7 +253,8 @@ def test_a_variable_that_is_not_there(btd):
 
 
 def test_a_variable_of_the_wrong_type(btd):
-    status, cause = outcome(btd, "wrong", {"type": "Sleep", "name": "Nap", "duration": "{span}"}, blackboard={"span": 5})
+    status, cause = outcome(btd, "wrong", {"type": "Sequence", "children": [
+        {"type": "Script", "code": "span = tonumber('5')"}, {"type": "Sleep", "name": "Nap", "duration": "{span}"}]})
     assert status in ("failure", "error")
     assert "duration" in cause
 
