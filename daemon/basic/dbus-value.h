@@ -68,8 +68,8 @@ int value_read_variable(sd_bus_message *message, uint64_t *room, json_object **r
  */
 bool value_has_descriptor(sd_bus_message *message, unsigned *n_left);
 
-/* Skips one complete value, faster than sd_bus_message_skip(). -E2BIG: it has more than VALUE_SKIPPED_MAX values inside,
- * except those of arrays of numbers, which take no time. */
+/* Skips one complete value, faster than sd_bus_message_skip(). -E2BIG: it has more than VALUE_SKIPPED_MAX values
+ * inside, except those of arrays of numbers, which take no time. */
 #define VALUE_SKIPPED_MAX 10000u
 int value_skip(sd_bus_message *message);
 

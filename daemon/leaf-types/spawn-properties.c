@@ -8,6 +8,7 @@
  * as others, and a newline begins another setting. Such values are refused.
  */
 
+#include <assert.h>
 #include <errno.h>
 #include <json-c/json_tokener.h>
 #include <json-c/linkhash.h>
@@ -561,6 +562,7 @@ static int stream_append(sd_bus_message *message, size_t stream, json_object *va
         const char *given = NULL;
         int r;
 
+        assert(text);
         if (g_strv_contains(streams[stream].words, text)) {
                 bus_name = g_strdup(streams[stream].name);
                 given = text;

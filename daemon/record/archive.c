@@ -368,6 +368,7 @@ static void take_in(Archive *archive, const char *directory, Where where) {
 }
 
 static void drop(Archive *archive, Archived *entry) {
+        assert(entry);
         if (entry->where == WHERE_TMPFS) {
                 g_autofree char *path = record_path(archive->from, entry->run);
 

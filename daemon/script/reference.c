@@ -167,7 +167,8 @@ static const char *reference_advice(const char *inside) {
                 { "^secrets?[:.]", "; a secret is '{secret:NAME}'" },
                 { "\\w:[-=+?]", "; an input has a 'default', and in code 'x = x or \"a\"' sets one" },
                 { "\\w\\(", "; a reference calls no function: set a variable in a Script" },
-                { "^(#|[^ ;][^;]*([-+*/%] |[=<>?|!]))[^;]*$", "; a reference computes nothing: set a variable in a Script" },
+                { "^(#|[^ ;][^;]*([-+*/%] |[=<>?|!]))[^;]*$",
+                  "; a reference computes nothing: set a variable in a Script" },
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
