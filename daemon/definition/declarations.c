@@ -40,6 +40,10 @@ const char *variable_type_describe(VariableType type) {
         return expected[type];
 }
 
+bool variable_type_is_number(VariableType type) {
+        return type == VARIABLE_INT || type == VARIABLE_NUMBER;
+}
+
 char *variable_name_problem(const char *name, bool at) {
         g_autofree char *shown = excerpt(name, strlen(name));
         const char *plain = name + (at && *name == '@');

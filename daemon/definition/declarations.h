@@ -51,6 +51,7 @@ extern const char *const variable_type_names[];
 VariableType variable_type_of(json_object *value);
 /* "a list", "a string", ...: what a value of the type is. */
 const char *variable_type_describe(VariableType type);
+bool variable_type_is_number(VariableType type);
 
 /* declarations may be NULL. NULL: no declaration has this name. */
 const Declaration *declaration_find(const Declaration *declarations, const char *name);

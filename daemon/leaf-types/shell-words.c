@@ -142,7 +142,7 @@ static const char *find_word(const Builtin *words_of, size_t n, const char *word
 
 #define FIND_WORD(array, word) find_word(array, G_N_ELEMENTS(array), word)
 
-/* What the whole command does that a node or a key does better; or NULL. */
+/* Names the node or key that does better what this command does; NULL: there is none. */
 static const char *find_instead(json_object *argv) {
         const char *program = base_name(word_at(argv, 0));
 

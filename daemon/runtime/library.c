@@ -374,7 +374,7 @@ static void scan_file(Reader *reader, Found *found, const char *path) {
                 (void) definition_hash(found->after);
 }
 
-/* Of structs that begin with a pointer to their name. */
+/* Compares structs by their first member, a pointer to their name. */
 static int compare_named(const void *a, const void *b) {
         static_assert(offsetof(Found, name) == 0 && offsetof(KnownTree, public.name) == 0, "");
 

@@ -67,7 +67,7 @@ static void on_run_changed(Run *run, void *userdata) {
         Manager *manager = userdata;
 
         manager_keep(manager, run);
-        /* What changes afterwards is not in its record. */
+        /* The record of a finished run does not change any more. */
         if (run_status(run) == STATUS_RUNNING)
                 record_copies_change(record_store_copies(manager->records), run_id(run));
         TELL(manager, run_changed, run);

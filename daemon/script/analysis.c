@@ -209,7 +209,7 @@ static void G_GNUC_PRINTF(3, 4) parser_fail(Parser *parser, const Token *token, 
         parser->offset = (size_t) (token->start - parser->code);
 }
 
-/* What is probably a mistake, but may be meant. */
+/* Notes a warning: the code is correct, but probably a mistake. */
 static void G_GNUC_PRINTF(3, 4) parser_warn(Parser *parser, const Token *token, const char *format, ...) {
         ScriptDemand demand = { .offset = (size_t) (token->start - parser->code) };
         va_list args;
@@ -261,7 +261,7 @@ static const char *const values[] = {
         "ipairs", "pairs", "tonumber", "tostring", "unit_escape", "unit_escape_path", NULL,
 };
 
-/* What people know from other languages, and what does the same here. */
+/* Names the function that does here what this one does in other languages; empty: there is none. */
 static const char *function_hint(const char *name) {
         static const struct {
                 const char *names, *hint; /* with '|' around */
@@ -316,7 +316,8 @@ static void check_library_use(Parser *parser, const Token *name, const char *sho
                 parser_fail(parser, name, "there is no '%s.%s'%s", shown, member, function_hint(member));
 }
 
-/* What other languages have in patterns stands for itself here. behind: the token after the name of the function. */
+/* Warns of '|' and '{2}' in a pattern: in other languages they are operators, in Lua they match themselves. behind: the
+ * token after the name of the function. */
 static void check_pattern(Parser *parser, const char *function, const Token *behind) {
         Token pattern = token_is(behind, "(") ? token_next(behind->start + 1, parser->end) : *behind;
         g_autofree char *text = NULL;

@@ -158,7 +158,7 @@ static int check_steps(const Piece *piece) {
         return r;
 }
 
-/* What people know from other languages. */
+/* Tells how to write here what this is in a shell or another language; empty: it is unknown. */
 static const char *reference_advice(const char *inside) {
         static const struct {
                 const char *pattern, *advice;

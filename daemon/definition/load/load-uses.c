@@ -356,16 +356,12 @@ static bool has_variable(const Plan *plan, const char *name) {
         return declaration_find(plan->inputs, name) || json_object_object_get_ex(plan->blackboard, name, NULL);
 }
 
-static bool is_number(VariableType type) {
-        return type == VARIABLE_INT || type == VARIABLE_NUMBER;
-}
-
 /* An input of the tree becomes one of the other tree. */
 static void check_passed(const Call *call, const Declaration *input, const char *variable, uint32_t key) {
         const Declaration *from = declaration_find(call->plan->inputs, variable);
 
         if (from && from->type != VARIABLE_ANY && input->type != VARIABLE_ANY && from->type != input->type &&
-            !(is_number(from->type) && is_number(input->type)))
+            !(variable_type_is_number(from->type) && variable_type_is_number(input->type)))
                 call_error(call, key + 1,
                            g_strdup_printf("inputs.%s: expected %s, but '%s' is %s", input->name,
                                            variable_type_describe(input->type), variable,

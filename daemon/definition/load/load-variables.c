@@ -464,12 +464,8 @@ static bool may_be_set(const VariableCheck *check, const char *name, bool outer)
         return false;
 }
 
-static bool is_number(VariableType type) {
-        return type == VARIABLE_NUMBER || type == VARIABLE_INT;
-}
-
-/* What an expression does with the variable gives nothing for values of this type. A user can set a variable to a value
- * of another type, so a comparison is only a warning. */
+/* Reports an expression that makes no sense for values of this type. Reading a member of what is no object is an error;
+ * the others are warnings, because a user can set the variable to a value of another type. */
 static void check_demand(const VariableCheck *check, const VariableUse *variable, VariableType type) {
         const ScriptDemand *demand = variable->demand;
         const char *is = variable_type_describe(type);
@@ -483,15 +479,15 @@ static void check_demand(const VariableCheck *check, const VariableUse *variable
                    !g_str_equal(variable->param->name, "of") && type != VARIABLE_BOOL) {
                 text = g_strdup_printf("%s: '%s' is %s, which is always true, also %s; compare it",
                                        variable->param->name, variable->name, is,
-                                       is_number(type) ? "if it is 0" : "if it is empty");
+                                       variable_type_is_number(type) ? "if it is 0" : "if it is empty");
                 loader_warning_in(check->loader, check->plan, variable->node, use_place(check, variable), text);
-        } else if (demand->literal && (demand->is_text ? type != VARIABLE_STRING : !is_number(type))) {
+        } else if (demand->literal && (demand->is_text ? type != VARIABLE_STRING : !variable_type_is_number(type))) {
                 text = g_strdup_printf("%s: '%s' is %s, and %s is a %s, so they %s%s", variable->param->name,
                                        variable->name, is, demand->literal, demand->is_text ? "text" : "number",
                                        demand->orders ? "cannot be compared" : "are never equal",
-                                       demand->is_text && is_number(type) ? "; a number has no quotes"
-                                       : type == VARIABLE_STRING          ? "; tonumber() makes a number of a text"
-                                                                          : "");
+                                       demand->is_text && variable_type_is_number(type) ? "; a number has no quotes"
+                                       : type == VARIABLE_STRING ? "; tonumber() makes a number of a text"
+                                                                 : "");
                 loader_warning_in(check->loader, check->plan, variable->node, use_place(check, variable), text);
         } else
                 return;
@@ -499,19 +495,19 @@ static void check_demand(const VariableCheck *check, const VariableUse *variable
         diagnostics_set_inside(check->loader->diagnostics);
 }
 
-/* What the parameter takes in place of the reference, for messages; NULL: values of this type. */
+/* Describes for a message the values that the parameter takes. NULL: it takes values of this type. */
 static const char *expected_in_place(const VariableUse *variable, VariableType type) {
         const Param *param = variable->param;
-        bool scalar = type == VARIABLE_STRING || type == VARIABLE_BOOL || is_number(type);
+        bool scalar = type == VARIABLE_STRING || type == VARIABLE_BOOL || variable_type_is_number(type);
 
         if (variable->inside)
                 return param->kind == PARAM_STRING_MAP && !scalar ? "a string" : NULL;
 
         switch (param->kind) {
         case PARAM_INT:
-                return is_number(type) ? NULL : "a whole number";
+                return variable_type_is_number(type) ? NULL : "a whole number";
         case PARAM_NUMBER:
-                return is_number(type) ? NULL : "a number";
+                return variable_type_is_number(type) ? NULL : "a number";
         case PARAM_SPAN:
                 return type == VARIABLE_STRING ? NULL : "a time span such as \"150ms\"";
         case PARAM_STRING:
@@ -527,7 +523,7 @@ static const char *expected_in_place(const VariableUse *variable, VariableType t
 
 static char *describe_misfit(const VariableUse *variable, VariableType type) {
         const char *name = variable->name, *expected = expected_in_place(variable, type);
-        bool is_span = variable->param->kind == PARAM_SPAN && is_number(type);
+        bool is_span = variable->param->kind == PARAM_SPAN && variable_type_is_number(type);
 
         if (!expected)
                 return NULL;
@@ -579,7 +575,7 @@ static void check_first(VariableCheck *check, const VariableUse *variable) {
                                         variable->param->name, name));
 }
 
-/* Of the variable 'run' that every run has. */
+/* Checks that the variable 'run', which every run has, has the member that is read. */
 static void check_own_member(VariableCheck *check, const VariableUse *variable, const char *name) {
         static const char *const members[] = { "id", "tree", "instance", NULL };
         const char *member = variable->demand ? variable->demand->member : variable->member;

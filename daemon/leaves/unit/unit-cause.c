@@ -261,8 +261,8 @@ static char *list_names(char **names) {
         return names && *names ? g_strjoinv(" and ", names) : NULL;
 }
 
-/* What systemd starts because the unit has ended: "SEPARATORits OnFailure= setting starts spare.service". To be freed.
- */
+/* Names the units that systemd starts because the unit has ended, after the separator: "; its OnFailure= setting starts
+ * spare.service". Empty if there are none. To be freed. */
 static char *successors_describe(const UnitFacts *facts, bool succeeded, bool failed, const char *separator) {
         g_autofree char *success = succeeded ? list_names(facts->on_success) : NULL,
                         *failure = failed ? list_names(facts->on_failure) : NULL;
@@ -413,7 +413,7 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
                 text = g_strdup_printf("%s was not %s: %s (result '%s')", unit, verbs[verb].past, known, result);
         }
 
-        /* What to do if the unit cannot be started for a while, or if systemd does not know how it would be now. */
+        /* The text ends with a command that helps: the start limit refuses the unit, or its files have changed. */
         if (advised)
                 return g_strdup_printf("%s; to start it at once, call 'systemctl %sreset-failed %s' first", text,
                                        option, unit);

@@ -78,8 +78,8 @@ static void on_words_read(const char *words, void *userdata) {
         const UnitJobParams *params = leaf->params;
         g_autofree char *text = NULL;
 
-        /* What systemd says if no program was executed, "cam.service: Failed at step EXEC spawning /bin/cam: Permission
-         * denied", ends with what the exit status does not tell. */
+        /* If no program was executed, systemd says "cam.service: Failed at step EXEC spawning /bin/cam: Permission
+         * denied". The exit status tells all of this but the last words. */
         if (words && strstr(words, ": Failed at step "))
                 words = g_strrstr(words, ": ") + strlen(": ");
         unit_facts_set(&op->facts.words, words);
