@@ -659,9 +659,11 @@ static void check_operands(Parser *parser, const Token *left, const Token *right
 
         if (text && parser_at(parser, "+"))
                 parser_fail(parser, text, "'+' adds numbers; '..' joins texts");
-        if (left->kind == TOKEN_STRING && parser_at(parser, "%"))
-                parser_fail(parser, left, "'%%' divides numbers; string.format(%.*s, x) formats", (int) left->length,
-                            left->start);
+        if (left->kind == TOKEN_STRING && parser_at(parser, "%")) {
+                g_autofree char *shown = excerpt(left->start, left->length);
+
+                parser_fail(parser, left, "'%%' divides numbers; string.format(%s, x) formats", shown);
+        }
         if (table && !takes_any && (!compares || is_literal(left) || is_literal(right)))
                 parser_fail(parser, table, "'{...}' is a list here; a variable is written without braces");
 }
@@ -725,9 +727,11 @@ static void parse_expression(Parser *parser) {
                         note_comparison(parser, &right, &left, strchr("<>", *sign.start));
                 }
                 /* But "a == b and 1 or 2" is a choice. */
-                if (token_is(&sign, "or") && compared.start && is_literal(&right) && is_right_alone)
-                        parser_warn(parser, &right, "%.*s alone is true; compare it, too: 'x == a or x == b'",
-                                    (int) right.length, right.start);
+                if (token_is(&sign, "or") && compared.start && is_literal(&right) && is_right_alone) {
+                        g_autofree char *shown = excerpt(right.start, right.length);
+
+                        parser_warn(parser, &right, "%s alone is true; compare it, too: 'x == a or x == b'", shown);
+                }
                 joins = is_junction(&sign);
                 compared = compares ? sign : (Token){};
                 left = right;

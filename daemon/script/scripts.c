@@ -106,6 +106,7 @@ static const struct {
         { "#", "a comment begins with '--'" },
         { "(?<=:)=", "write '=' alone" },
         { "(?<=\\w:)|(?<=\\w: )", "an object is '{ name = 1 }'" },
+        { "[^\\x01-\\x7f]", "a name has the letters a to z, digits and '_'; everything else stands in quotes" },
         { "!=", "'not equal' is '~='" },
         { "!", "write 'not'" },
         { "(?<=&)&", "write 'and'" },
@@ -172,8 +173,9 @@ static char *describe(const char *message) {
 
 static void syntax_error(ScriptKind kind, const char *chunk, const Source *source, const char *message,
                          char **ret_error, size_t *ret_offset) {
-        size_t offset = error_offset(source, skip_line(chunk, message));
-        g_autofree char *what = describe(skip_line(chunk, message));
+        /* Lua quotes bytes, and cuts a character of several. */
+        g_autofree char *valid = g_utf8_make_valid(skip_line(chunk, message), -1), *what = describe(valid);
+        size_t offset = error_offset(source, valid);
         const char *help = NULL;
 
         if (strstr(what, " near ") || g_str_has_suffix(what, " at the end"))

@@ -67,7 +67,8 @@ static const struct {
         { "{'btd':1,\n'root':{'type':'Do','code':'x = 1\\ny = = 2'}}",
           "t:2:40: error: code: unexpected symbol near '=' (in Do)" },
         { "{'btd':1,'root':{'type':'Do','code':'\\ud83d\\ude00'}}",
-          "t:1:38: error: code: unexpected symbol near '<\\240>' (in Do)" },
+          "t:1:38: error: code: unexpected symbol near '<\\240>'; a name has the letters a to z, digits and '_'; "
+          "everything else stands in quotes (in Do)" },
         { "{'btd':1,'root':{'type':'Do','test':''}}", "t:1:38: error: test: the expression is empty (in Do)" },
         { "{'btd':1,'root':{'type':'Do','test':'x = 1'}}",
           "t:1:40: error: test: the end expected near '='; 'equal' is '==' (in Do)" },

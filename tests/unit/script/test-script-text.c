@@ -116,7 +116,11 @@ static void test_bad_text(void) {
                 { SCRIPT_EXPRESSION, "a.then", 2, "a name expected near 'then'" },
                 { SCRIPT_EXPRESSION, "a:b", 3, "function arguments expected at the end" },
                 { SCRIPT_EXPRESSION, "a $ b", 2, "the end expected near '$'" },
-                { SCRIPT_EXPRESSION, "'\xc3\xbc' \xc3\xbc", 5, "the end expected near '<\\195>'" },
+                { SCRIPT_EXPRESSION, "'\xc3\xbc' \xc3\xbc", 5,
+                  "the end expected near '<\\195>'; a name has the letters a to z, digits and '_'; everything else "
+                  "stands in "
+                  "quotes" },
+                { SCRIPT_EXPRESSION, "'ab\\\xc3\xa9'", 3, "invalid escape sequence near ''ab\\\ufffd'" },
                 { SCRIPT_EXPRESSION, "\x1bLua", 0, "unexpected symbol near '<\\27>'" },
                 { SCRIPT_CODE, "\x1bLua", 0, "unexpected symbol near '<\\27>'" },
                 { SCRIPT_EXPRESSION, "(function() x = 1 end)()", 12,
