@@ -69,7 +69,7 @@ def test_any_call(btd_own_bus, user, tmp_path):
         pytest.skip("needs root, to be another user")
     btd, socket = btd_own_bus, tmp_path / "allocated"
     btd.tree("camera", SLEEP, blackboard={"a": 1, "b": 2})
-    btd.start("--log-level=warning", f"--runtime={tmp_path}/run", f"--state={tmp_path}/state", "--limit=history=10",
+    btd.start("--log-level=warning", f"--runtime={tmp_path}/run", f"--state={tmp_path}/state", "--limit=history=100",
               env=load.allocated_env(socket))
     btd.client.start("camera", "z")
     first = fuzz(btd, user, CALLS // 2, 1)
