@@ -62,6 +62,7 @@ def objects(defs):
 
 
 def verbs(defs):
+    yield "The names in parentheses are those of the objects below."
     yield '.Bl -tag -width "validate" -compact'
     for name, schema in defs.items():
         if not name.startswith("verb_"):

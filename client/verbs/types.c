@@ -178,7 +178,7 @@ static char *rule_text(const ParamRule *rule) {
         case RULE_AT_MOST_ONE:
                 return g_strdup_printf("Only one of %s can be given.", names);
         case RULE_EXACTLY_ONE:
-                return g_strdup_printf("One of %s must be given.", names);
+                return g_strdup_printf("Give exactly one of these parameters: %s.", names);
         default:
                 return g_strdup_printf("%s cannot be given with \"%s\": \"%s\".", rule->params[0], rule->params[1],
                                        rule->word);

@@ -250,7 +250,7 @@ def test_types_explains_parameters():
     assert "\n  interval (time span, at least 10ms, default \"10s\")\n" in btctl("types", "Command").stdout
     assert "\n  state (string or array of strings, an active state such as \"active\",\n" in btctl("types", "UnitState").stdout
     assert "\n  path (string, an object path, required)\n" in btctl("types", "DBusCall").stdout
-    assert "\n  One of hz, period must be given.\n" in btctl("types", "RateController").stdout
+    assert "\n  Give exactly one of these parameters: hz, period.\n" in btctl("types", "RateController").stdout
     assert "\n  properties cannot be given with \"as\": \"child\".\n" in btctl("types", "Spawn").stdout
     assert "\n  inputs (any value, {references} too)\n" in btctl("types", "SubTree").stdout
     assert "\n  outputs (object of names of variables)\n" in btctl("types", "SubTree").stdout

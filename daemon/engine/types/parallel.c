@@ -275,9 +275,9 @@ const NodeType parallel_type = {
                "or when success_count cannot be reached any more. Then the children that still run are halted.\n\nIf "
                "success_count is negative, as by default, a skipped child counts as a success; so the node succeeds if "
                "all children are skipped.\n\nIf success_count is positive, a skipped child does not count, and each "
-               "tick tries it again. The node is SKIPPED if all children are skipped. Otherwise it stays RUNNING until "
-               "a count is reached, also while no child runs.\n\nA count must not be higher than the number of "
-               "children.",
+               "tick tries it again. If all children are skipped, the node is SKIPPED. If only some are, it stays "
+               "RUNNING until success_count or failure_count is reached, also while no child runs.\n\nA count must "
+               "not be higher than the number of children.",
         .tick = parallel_tick,
         .halt = node_reset_tried,
         .never = parallel_never,
