@@ -167,16 +167,6 @@ static const Word *find_word(const Word *words, const char *name) {
         return NULL;
 }
 
-static json_object *word_convert(const Word *words, json_object *value) {
-        const Word *word;
-
-        if (json_object_is_type(value, json_type_int))
-                return json_object_get(value);
-
-        word = json_object_is_type(value, json_type_string) ? find_word(words, json_object_get_string(value)) : NULL;
-        return word ? json_object_new_int64(word->number) : NULL;
-}
-
 static json_object *error_convert(json_object *value) {
         const char *name = json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
 
@@ -267,15 +257,6 @@ static json_object *namespaces_convert(json_object *value) {
         return json_object_new_uint64(inverted ? all & ~set : set);
 }
 
-static json_object *strings_to_json(GStrv strings) {
-        json_object *list = json_object_new_array();
-
-        for (; *strings; strings++)
-                json_object_array_add(list, json_object_new_string(*strings));
-
-        return list;
-}
-
 static json_object *pair(json_object *first, json_object *second) {
         json_object *list = json_object_new_array();
 
@@ -287,15 +268,15 @@ static json_object *pair(json_object *first, json_object *second) {
 static json_object *filter_convert(json_object *value) {
         bool inverted = false;
         g_auto(GStrv) items = items_of(value, &inverted);
+        json_object *names;
 
-        return items ? pair(json_object_new_boolean(!inverted), strings_to_json(items)) : NULL;
-}
+        if (!items)
+                return NULL;
 
-static bool read_range(const char *text, guint64 *ret_from, guint64 *ret_to) {
-        g_auto(GStrv) ends = g_strsplit(text, "-", 2);
-
-        return g_ascii_string_to_unsigned(ends[0], 10, 0, CPU_MAX, ret_from, NULL) &&
-               g_ascii_string_to_unsigned(ends[1] ?: ends[0], 10, *ret_from, CPU_MAX, ret_to, NULL);
+        names = json_object_new_array();
+        for (char **item = items; *item; item++)
+                json_object_array_add(names, json_object_new_string(*item));
+        return pair(json_object_new_boolean(!inverted), names);
 }
 
 /* The bytes of a bit mask. */
@@ -314,9 +295,11 @@ static json_object *cpus_convert(json_object *value) {
 
         ranges = g_strsplit(text, ",", -1);
         for (char **range = ranges; *range; range++) {
+                g_auto(GStrv) ends = g_strsplit(*range, "-", 2);
                 guint64 from, to;
 
-                if (!read_range(*range, &from, &to))
+                if (!g_ascii_string_to_unsigned(ends[0], 10, 0, CPU_MAX, &from, NULL) ||
+                    !g_ascii_string_to_unsigned(ends[1] ?: ends[0], 10, from, CPU_MAX, &to, NULL))
                         return NULL;
                 for (guint old = mask->len; mask->len <= to / 8; old = mask->len) {
                         g_byte_array_set_size(mask, old + 1);
@@ -350,23 +333,6 @@ static json_object *files_convert(json_object *value) {
         return files;
 }
 
-static json_object *bind_new(const char *text) {
-        bool optional = *text == '-';
-        g_auto(GStrv) parts = g_strsplit(optional ? text + 1 : text, ":", 3);
-        guint n = g_strv_length(parts);
-        const char *flags = n > 2 ? parts[2] : "rbind";
-        json_object *bind;
-
-        if (n == 0 || !g_path_is_absolute(parts[0]) || (n > 1 && !g_path_is_absolute(parts[1])) ||
-            (!g_str_equal(flags, "rbind") && !g_str_equal(flags, "norbind")))
-                return NULL;
-
-        bind = pair(json_object_new_string(parts[0]), json_object_new_string(parts[n > 1 ? 1 : 0]));
-        json_object_array_add(bind, json_object_new_boolean(optional));
-        json_object_array_add(bind, json_object_new_uint64(g_str_equal(flags, "rbind") ? MS_REC : 0));
-        return bind;
-}
-
 static json_object *device_new(const char *device, const char *rights) {
         return pair(json_object_new_string(device), json_object_new_string(rights));
 }
@@ -389,9 +355,22 @@ static json_object *binds_convert(json_object *value) {
         g_autoptr(json_object) list = json_object_new_array();
         g_auto(GStrv) items = items_of(value, NULL);
 
-        for (char **item = items; item && *item; item++)
-                if (!append(list, bind_new(*item)))
+        for (char **item = items; item && *item; item++) {
+                bool optional = **item == '-';
+                g_auto(GStrv) parts = g_strsplit(optional ? *item + 1 : *item, ":", 3);
+                guint n = g_strv_length(parts);
+                const char *flags = n > 2 ? parts[2] : "rbind";
+                json_object *bind;
+
+                if (n == 0 || !g_path_is_absolute(parts[0]) || (n > 1 && !g_path_is_absolute(parts[1])) ||
+                    (!g_str_equal(flags, "rbind") && !g_str_equal(flags, "norbind")))
                         return NULL;
+
+                bind = pair(json_object_new_string(parts[0]), json_object_new_string(parts[n > 1 ? 1 : 0]));
+                json_object_array_add(bind, json_object_new_boolean(optional));
+                json_object_array_add(bind, json_object_new_uint64(g_str_equal(flags, "rbind") ? MS_REC : 0));
+                json_object_array_add(list, bind);
+        }
 
         return items ? json_object_get(list) : NULL;
 }
@@ -457,11 +436,14 @@ static json_object *addresses_convert(json_object *value) {
 }
 
 /* For each kind: its signature, the JSON types of its short form, what it reads from a string beside JSON's own types,
- * and an example. */
+ * or how any value becomes the one for the bus, and an example. */
 static const struct {
         const char *signature, *types;
         int (*parse)(const char *text, uint64_t *ret_number);
         bool only_text, infinity;
+        const Word *words; /* also their numbers */
+        json_object *(*convert)(json_object *value);
+        json_object *(*make)(const char *device, const char *rest); /* of the strings of a list */
         const char *example;
 } kinds[] = {
         [SETTING_BOOL] = { "b", "[\"boolean\", \"object\"]", .example = "true or false" },
@@ -481,35 +463,36 @@ static const struct {
                            .example = "an octal mode as a string like \"0022\"" },
         [SETTING_STRING] = { "s", "[\"string\", \"boolean\", \"object\"]", .example = "a string" },
         [SETTING_STRINGS] = { "as", "[\"string\", \"array\", \"object\"]", .example = "a string or a list of strings" },
-        [SETTING_IO_CLASS] = { "i", "[\"string\", \"integer\", \"object\"]",
+        [SETTING_IO_CLASS] = { "i", "[\"string\", \"integer\", \"object\"]", .words = io_classes,
                                .example = "\"realtime\", \"best-effort\", \"idle\" or \"none\"" },
-        [SETTING_CPU_POLICY] = { "i", "[\"string\", \"integer\", \"object\"]",
+        [SETTING_CPU_POLICY] = { "i", "[\"string\", \"integer\", \"object\"]", .words = cpu_policies,
                                  .example = "\"other\", \"batch\", \"idle\", \"fifo\" or \"rr\"" },
-        [SETTING_LOG_LEVEL] = { "i", "[\"string\", \"integer\", \"object\"]",
+        [SETTING_LOG_LEVEL] = { "i", "[\"string\", \"integer\", \"object\"]", .words = log_levels,
                                 .example = "\"emerg\", \"alert\", \"crit\", \"err\", \"warning\", \"notice\", "
                                            "\"info\" or \"debug\"" },
-        [SETTING_LOG_FACILITY] = { "i", "[\"string\", \"integer\", \"object\"]",
+        [SETTING_LOG_FACILITY] = { "i", "[\"string\", \"integer\", \"object\"]", .words = log_facilities,
                                    .example = "a facility of syslog like \"daemon\" or \"local0\"" },
-        [SETTING_ERROR] = { "i", "[\"string\", \"integer\", \"object\"]", .example = "an error like \"EPERM\"" },
-        [SETTING_CAPABILITIES] = { "t", "[\"string\", \"array\", \"object\"]",
+        [SETTING_ERROR] = { "i", "[\"string\", \"integer\", \"object\"]", .convert = error_convert,
+                            .example = "an error like \"EPERM\"" },
+        [SETTING_CAPABILITIES] = { "t", "[\"string\", \"array\", \"object\"]", .convert = capabilities_convert,
                                    .example = "capabilities like \"CAP_NET_ADMIN CAP_KILL\" or \"~CAP_SYS_ADMIN\"" },
-        [SETTING_NAMESPACES] = { "t", "[\"boolean\", \"string\", \"array\", \"object\"]",
+        [SETTING_NAMESPACES] = { "t", "[\"boolean\", \"string\", \"array\", \"object\"]", .convert = namespaces_convert,
                                  .example = "true, false or namespaces like \"net ipc\" or \"~user\"" },
-        [SETTING_FILTER] = { "(bas)", "[\"string\", \"array\", \"object\"]",
+        [SETTING_FILTER] = { "(bas)", "[\"string\", \"array\", \"object\"]", .convert = filter_convert,
                              .example = "names like \"@system-service\", AF_UNIX, or after a \"~\" those to deny" },
-        [SETTING_CPUS] = { "ay", "[\"integer\", \"string\", \"array\", \"object\"]",
+        [SETTING_CPUS] = { "ay", "[\"integer\", \"string\", \"array\", \"object\"]", .convert = cpus_convert,
                            .example = "numbers and ranges like \"0-3,8\"" },
-        [SETTING_FILES] = { "a(sb)", "[\"string\", \"array\", \"object\"]",
+        [SETTING_FILES] = { "a(sb)", "[\"string\", \"array\", \"object\"]", .convert = files_convert,
                             .example = "absolute paths; a \"-\" before one means that it may be missing" },
-        [SETTING_BINDS] = { "a(ssbt)", "[\"string\", \"array\", \"object\"]",
+        [SETTING_BINDS] = { "a(ssbt)", "[\"string\", \"array\", \"object\"]", .convert = binds_convert,
                             .example = "paths like \"/source\", \"/source:/destination\" or "
                                        "\"/source:/destination:norbind\"" },
-        [SETTING_DEVICES] = { "a(ss)", "[\"string\", \"array\", \"object\"]",
+        [SETTING_DEVICES] = { "a(ss)", "[\"string\", \"array\", \"object\"]", .make = device_new,
                               .example = "a device and rights like \"/dev/video0 rw\", or a list of such strings" },
-        [SETTING_DEVICE_SIZES] = { "a(st)", "[\"string\", \"array\", \"object\"]",
+        [SETTING_DEVICE_SIZES] = { "a(st)", "[\"string\", \"array\", \"object\"]", .make = device_size_new,
                                    .example = "a device and a number like \"/dev/sda 5M\", or a list of such "
                                               "strings" },
-        [SETTING_ADDRESSES] = { "a(iayu)", "[\"string\", \"array\", \"object\"]",
+        [SETTING_ADDRESSES] = { "a(iayu)", "[\"string\", \"array\", \"object\"]", .convert = addresses_convert,
                                 .example = "\"any\", \"localhost\", \"link-local\", \"multicast\", or addresses like "
                                            "\"10.0.0.0/8\"" },
 };
@@ -526,66 +509,35 @@ const char *setting_types(SettingKind kind) {
         return kinds[kind].types;
 }
 
-static json_object *text_convert(SettingKind kind, json_object *value) {
-        const char *text = json_object_get_string(value);
+json_object *setting_convert(SettingKind kind, json_object *value) {
+        const char *text = json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
         uint64_t number;
 
-        if (kind == SETTING_STRINGS) {
-                json_object *list = json_object_new_array();
+        if (kinds[kind].convert)
+                return kinds[kind].convert(value);
+        if (kinds[kind].make)
+                return devices_convert(value, kinds[kind].make);
+        if (kinds[kind].words && !json_object_is_type(value, json_type_int)) {
+                const Word *word = text ? find_word(kinds[kind].words, text) : NULL;
 
-                json_object_array_add(list, json_object_get(value));
-                return list;
+                return word ? json_object_new_int64(word->number) : NULL;
         }
-        if (kinds[kind].infinity && strcmp(text, "infinity") == 0)
-                return json_object_new_uint64(UINT64_MAX);
-        if (!kinds[kind].parse)
-                return json_object_get(value);
-
-        return kinds[kind].parse(text, &number) < 0 ? NULL : json_object_new_uint64(number);
-}
-
-json_object *setting_convert(SettingKind kind, json_object *value) {
-        switch (kind) {
-        case SETTING_IO_CLASS:
-                return word_convert(io_classes, value);
-        case SETTING_CPU_POLICY:
-                return word_convert(cpu_policies, value);
-        case SETTING_LOG_LEVEL:
-                return word_convert(log_levels, value);
-        case SETTING_LOG_FACILITY:
-                return word_convert(log_facilities, value);
-        case SETTING_ERROR:
-                return error_convert(value);
-        case SETTING_CAPABILITIES:
-                return capabilities_convert(value);
-        case SETTING_NAMESPACES:
-                return namespaces_convert(value);
-        case SETTING_FILTER:
-                return filter_convert(value);
-        case SETTING_CPUS:
-                return cpus_convert(value);
-        case SETTING_FILES:
-                return files_convert(value);
-        case SETTING_BINDS:
-                return binds_convert(value);
-        case SETTING_DEVICES:
-                return devices_convert(value, device_new);
-        case SETTING_DEVICE_SIZES:
-                return devices_convert(value, device_size_new);
-        case SETTING_ADDRESSES:
-                return addresses_convert(value);
-        default:
-                break;
-        }
-
-        if (json_object_is_type(value, json_type_string))
-                return text_convert(kind, value);
-        if (kinds[kind].only_text)
+        if (!text && kinds[kind].only_text)
                 return NULL;
 
         /* ProtectSystem= and its like take words, among them two that JSON has words of its own for. */
         if (kind == SETTING_STRING && json_object_is_type(value, json_type_boolean))
                 return json_object_new_string(json_object_get_boolean(value) ? "yes" : "no");
+        if (text && kind == SETTING_STRINGS) {
+                json_object *list = json_object_new_array();
+
+                json_object_array_add(list, json_object_get(value));
+                return list;
+        }
+        if (text && kinds[kind].infinity && strcmp(text, "infinity") == 0)
+                return json_object_new_uint64(UINT64_MAX);
+        if (text && kinds[kind].parse)
+                return kinds[kind].parse(text, &number) < 0 ? NULL : json_object_new_uint64(number);
 
         return json_object_get(value);
 }
