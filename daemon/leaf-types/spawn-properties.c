@@ -296,26 +296,8 @@ static const char *const pairs[] = {
         NULL,
 };
 
-static json_object *list_of(json_object *value) {
-        json_object *list = json_object_new_array();
-
-        json_object_array_add(list, value);
-        return list;
-}
-
 static int property_compare(const void *name, const void *property) {
         return strcmp(name, ((const Property *) property)->name);
-}
-
-static const char *nearest_property(const char *name) {
-        Nearest nearest = { .word = name };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(properties_table); i++)
-                nearest_offer(&nearest, properties_table[i].name);
-        for (size_t i = 0; i < G_N_ELEMENTS(streams); i++)
-                nearest_offer(&nearest, streams[i].name);
-
-        return nearest.best;
 }
 
 /* A variant in the way of basic/dbus-value.h. */
@@ -327,43 +309,16 @@ static json_object *variant_new(const char *signature, json_object *value) {
         return variant;
 }
 
-static bool is_variant(json_object *value) {
-        return json_object_is_type(value, json_type_object) && json_object_object_get_ex(value, "signature", NULL) &&
-               json_object_object_get_ex(value, "value", NULL);
-}
-
-static json_object *pair_new(const char *name, json_object *variant) {
+/* Appends a property as (sv), whose value is the variant; takes it. message NULL: would it fit? */
+static int variant_append(sd_bus_message *message, const char *name, json_object *variant, char **ret_error) {
+        g_autoptr(json_object) arguments = json_object_new_array();
         json_object *pair = json_object_new_array();
 
         json_object_array_add(pair, json_object_new_string(name));
         json_object_array_add(pair, variant);
-        return pair;
-}
-
-/* message NULL: would it fit? Takes the pair. */
-static int pair_append(sd_bus_message *message, json_object *pair, char **ret_error) {
-        g_autoptr(json_object) arguments = list_of(pair);
-
+        json_object_array_add(arguments, pair);
         return message ? value_append(message, "(sv)", arguments, ret_error)
                        : value_check("(sv)", arguments, ret_error);
-}
-
-/* The place in (sv) means nothing to the author of an object, so it is removed from the message. */
-static const char *without_place(const char *error) {
-        static const char place[] = "argument 1, field 2: ";
-
-        return g_str_has_prefix(error, place) ? error + strlen(place) : error;
-}
-
-static int variant_append(sd_bus_message *message, const char *name, json_object *variant, char **ret_error) {
-        g_autofree char *error = NULL;
-        int r;
-
-        r = pair_append(message, pair_new(name, json_object_get(variant)), &error);
-        if (r < 0)
-                *ret_error = g_strdup(without_place(error));
-
-        return r;
 }
 
 /* Characters that systemd 252 reads back as others. Except in commands, these are also control characters, and a blank
@@ -377,17 +332,6 @@ static const Lossy lossy_text = { "", "leave out control characters, and blanks 
 static const Lossy lossy_list = { "\"'\\", "leave out control characters, quotes and '\\', and blanks at its ends" };
 static const Lossy lossy_words = { "\"'\\% ", "leave out control characters, blanks, quotes, '\\' and '%'" };
 static const Lossy lossy_pairs = { "\"'\\% :", "leave out control characters, blanks, quotes, '\\', '%' and ':'" };
-
-static const Lossy *lossy_of(const char *name, const char *signature) {
-        if (g_str_has_prefix(signature, "a(sas"))
-                return &lossy_command;
-        if (g_str_equal(signature, "s"))
-                return &lossy_text;
-        if (g_strv_contains(pairs, name))
-                return &lossy_pairs;
-
-        return strchr(signature, '(') || g_strv_contains(words, name) ? &lossy_words : &lossy_list;
-}
 
 static bool is_lossless(const char *text, const Lossy *lossy) {
         size_t length = strlen(text);
@@ -419,13 +363,23 @@ static json_object *find_lossy(json_object *value, const Lossy *lossy) {
 }
 
 static int check_read_back(const char *name, const char *signature, json_object *value, char **ret_error) {
-        const Lossy *lossy = lossy_of(name, signature);
-        json_object *found = find_lossy(value, lossy);
+        const Lossy *lossy = &lossy_list;
+        json_object *found;
 
         if (g_strv_contains(forgotten, name)) {
                 *ret_error = g_strdup_printf("\"%s\" cannot be set: systemd forgets it when it is reloaded", name);
                 return -ENOENT;
         }
+
+        if (g_str_has_prefix(signature, "a(sas"))
+                lossy = &lossy_command;
+        else if (g_str_equal(signature, "s"))
+                lossy = &lossy_text;
+        else if (g_strv_contains(pairs, name))
+                lossy = &lossy_pairs;
+        else if (strchr(signature, '(') || g_strv_contains(words, name))
+                lossy = &lossy_words;
+        found = find_lossy(value, lossy);
         if (!found)
                 return 0;
 
@@ -446,10 +400,8 @@ static int known_append(sd_bus_message *message, const Property *property, json_
                 if (r < 0)
                         return r;
 
-                r = pair_append(message,
-                                pair_new(property->bus_name ?: property->name,
-                                         variant_new(signature, json_object_get(converted))),
-                                &error);
+                r = variant_append(message, property->bus_name ?: property->name,
+                                   variant_new(signature, json_object_get(converted)), &error);
         }
         if (r < 0) {
                 g_autofree char *shown = value_to_text(value);
@@ -522,6 +474,8 @@ static const char *successor_of(const char *name) {
 
 /* Returns the nearest known name for a misspelled one. NULL: the name exists, but cannot be used. */
 static const char *suggestion_for(const char *name) {
+        Nearest nearest = { .word = name };
+
         if (successor_of(name))
                 return successor_of(name);
         if (find_taken(name) < G_N_ELEMENTS(taken) || find_stream(name) < G_N_ELEMENTS(streams) ||
@@ -529,7 +483,11 @@ static const char *suggestion_for(const char *name) {
             find_explicit(name) < G_N_ELEMENTS(explicit_table))
                 return NULL;
 
-        return nearest_property(name);
+        for (size_t i = 0; i < G_N_ELEMENTS(properties_table); i++)
+                nearest_offer(&nearest, properties_table[i].name);
+        for (size_t i = 0; i < G_N_ELEMENTS(streams); i++)
+                nearest_offer(&nearest, streams[i].name);
+        return nearest.best;
 }
 
 /* -ENOENT: it is about the name. */
@@ -582,14 +540,19 @@ static int stream_append(sd_bus_message *message, size_t stream, json_object *va
         if (r < 0)
                 return r;
 
-        return pair_append(message, pair_new(bus_name, variant_new("s", json_object_new_string(given))), ret_error);
+        return variant_append(message, bus_name, variant_new("s", json_object_new_string(given)), ret_error);
 }
 
 static int property_append(sd_bus_message *message, const char *name, json_object *value, char **ret_error) {
+        static const char place[] = "argument 1, field 2: ";
         const Property *property =
                 bsearch(name, properties_table, G_N_ELEMENTS(properties_table), sizeof(Property), property_compare);
-        json_object *explicit = NULL, *content = value;
+        json_object *explicit = NULL, *content = NULL;
+        bool is_variant = json_object_is_type(value, json_type_object) &&
+                          json_object_object_get_ex(value, "signature", &explicit) &&
+                          json_object_object_get_ex(value, "value", &content);
         size_t set_by = find_taken(name), stream = find_stream(name);
+        g_autofree char *error = NULL;
         const char *signature;
         int r;
 
@@ -604,14 +567,19 @@ static int property_append(sd_bus_message *message, const char *name, json_objec
 
         if (stream < G_N_ELEMENTS(streams))
                 return stream_append(message, stream, value, ret_error);
-        if (!is_variant(value))
+        if (!is_variant)
                 return property ? known_append(message, property, value, ret_error) : unknown_property(name, ret_error);
 
-        (void) json_object_object_get_ex(value, "signature", &explicit);
-        (void) json_object_object_get_ex(value, "value", &content);
         signature = json_object_is_type(explicit, json_type_string) ? json_object_get_string(explicit) : "";
         r = check_read_back(name, signature, content, ret_error);
-        return r < 0 ? r : variant_append(message, name, value, ret_error);
+        if (r < 0)
+                return r;
+
+        /* The place in (sv) means nothing to the author of an object, so it is removed from the message. */
+        r = variant_append(message, name, json_object_get(value), &error);
+        if (r < 0)
+                *ret_error = g_strdup(g_str_has_prefix(error, place) ? error + strlen(place) : error);
+        return r;
 }
 
 int spawn_properties_append(sd_bus_message *message, json_object *properties, char **ret_error) {
