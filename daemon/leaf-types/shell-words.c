@@ -142,23 +142,13 @@ static const char *find_word(const Builtin *words_of, size_t n, const char *word
 
 #define FIND_WORD(array, word) find_word(array, G_N_ELEMENTS(array), word)
 
-/* Names the node or key that does better what this command does; NULL: there is none. */
-static const char *find_instead(json_object *argv) {
-        const char *program = base_name(word_at(argv, 0));
-
-        if (g_str_equal(program, "systemctl") && json_object_array_length(argv) == 3)
-                return FIND_WORD(verbs, word_at(argv, 1));
-
-        return FIND_WORD(wrappers, program);
-}
-
 static void report(const ParamSetter *setter, const Place *place, char *text) {
         setter->report(&(ParamFinding){ .place = place, .trap = true, .text = text }, setter->userdata);
 }
 
 void shell_words_in_argv(const ParamSetter *setter, const Place *place, json_object *argv) {
         Place at = { .parent = place };
-        const char *program, *hint;
+        const char *program, *hint, *instead; /* the node or key that does better what this command does */
         bool is_script;
         size_t n, code;
 
@@ -169,6 +159,8 @@ void shell_words_in_argv(const ParamSetter *setter, const Place *place, json_obj
         code = find_code(argv, &is_script);
         program = word_at(argv, 0);
         hint = FIND_WORD(builtins, program);
+        instead = g_str_equal(base_name(program), "systemctl") && n == 3 ? FIND_WORD(verbs, word_at(argv, 1))
+                                                                         : FIND_WORD(wrappers, base_name(program));
         if (hint)
                 report(setter, &at, g_strdup_printf("\"%s\" is a command of the shell; %s", program, hint));
         else if (g_regex_match_simple("^[A-Za-z_]\\w*=", program, 0, 0))
@@ -180,9 +172,8 @@ void shell_words_in_argv(const ParamSetter *setter, const Place *place, json_obj
                        g_strdup_printf("\"%s\" is taken for the name of a program; an argument is an element of its "
                                        "own, as in [\"/bin/ls\", \"-l\"]",
                                        program));
-
-        else if ((hint = find_instead(argv)))
-                report(setter, &at, g_strdup_printf("\"%s\" is not needed; %s", program, hint));
+        else if (instead)
+                report(setter, &at, g_strdup_printf("\"%s\" is not needed; %s", program, instead));
 
         for (at.index = 1; at.index < code; at.index++) {
                 const char *word = word_at(argv, at.index);

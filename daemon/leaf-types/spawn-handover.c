@@ -33,34 +33,6 @@ static bool has_noncharacter(const char *text) {
         return false;
 }
 
-/* A name that no unit file gives another meaning: "-", "@", ":", "+", "!" and "|" in front do. */
-static bool is_plain_program(const char *program) {
-        static const char plain[] = G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "/._-+";
-
-        return *program != '-' && *program != '+' && strspn(program, plain) == strlen(program);
-}
-
-/* A line of a unit file ends with a newline, continues after a backslash, and loses blanks at its end. */
-static bool is_plain_directory(const char *directory) {
-        size_t length = strlen(directory);
-
-        for (const char *p = directory; *p; p++)
-                if (g_ascii_iscntrl(*p))
-                        return false;
-
-        return (length == 0 || !strchr(" \\", directory[length - 1])) && !strstr(directory, "/../") &&
-               !g_str_has_suffix(directory, "/..") && !has_noncharacter(directory);
-}
-
-static const char *argument_reason(const char *argument) {
-        if (strchr(argument, ';'))
-                return "an argument has a ';'";
-        if (strchr(argument, '$'))
-                return "an argument has a '$'";
-
-        return has_noncharacter(argument) ? "an argument has a code point that is no character" : NULL;
-}
-
 bool spawn_handover_has_variable(const char *variable) {
         /* Those of the dynamic linker would be for btd-exec, too. */
         return has_noncharacter(variable) || g_str_has_prefix(variable, OWN_PREFIX) ||
@@ -68,21 +40,35 @@ bool spawn_handover_has_variable(const char *variable) {
                g_str_has_prefix(variable, "GLIBC_TUNABLES=");
 }
 
+/* A line of a unit file ends with a newline, continues after a backslash, and loses blanks at its end. */
 bool spawn_handover_has_directory(const SpawnParams *params) {
-        return params->cwd && !is_plain_directory(params->cwd);
+        const char *directory = params->cwd ?: "/";
+        size_t length = strlen(directory);
+
+        for (const char *p = directory; *p; p++)
+                if (g_ascii_iscntrl(*p))
+                        return true;
+
+        return (length > 0 && strchr(" \\", directory[length - 1])) || strstr(directory, "/../") ||
+               g_str_has_suffix(directory, "/..") || has_noncharacter(directory);
 }
 
 const char *spawn_handover_reason(const SpawnParams *params) {
+        static const char plain[] = G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "/._-+";
+        const char *program = params->argv[0];
         size_t length = 0;
 
-        if (!is_plain_program(params->argv[0]))
+        /* "-", "@", ":", "+", "!" and "|" in front of it have a meaning in unit files. */
+        if (*program == '-' || *program == '+' || strspn(program, plain) < strlen(program))
                 return "the name of the program has a character that unit files use for something else";
 
         for (size_t i = 0; params->argv[i]; i++) {
-                const char *reason = argument_reason(params->argv[i]);
-
-                if (reason)
-                        return reason;
+                if (strchr(params->argv[i], ';'))
+                        return "an argument has a ';'";
+                if (strchr(params->argv[i], '$'))
+                        return "an argument has a '$'";
+                if (has_noncharacter(params->argv[i]))
+                        return "an argument has a code point that is no character";
                 length += strlen(params->argv[i]) + strlen("\"\" ");
         }
         if (length > ARGUMENTS_MAX)
@@ -169,21 +155,10 @@ static void append_search_path(GString *text, json_object *path) {
         append_element(text, 's', joined->str);
 }
 
-static void cut(const char *text, GPtrArray *variables) {
-        while (*text) {
-                size_t length = strnlen(text, VARIABLE_MAX);
-
-                /* Each must be valid UTF-8. */
-                while ((text[length] & 0xc0) == 0x80)
-                        length--;
-                g_ptr_array_add(variables, g_strdup_printf(OWN_PREFIX "%u=%.*s", variables->len, (int) length, text));
-                text += length;
-        }
-}
-
 char **spawn_handover_variables(const SpawnParams *params) {
         g_autoptr(GPtrArray) variables = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(GString) text = g_string_new(NULL);
+        size_t length;
 
         if (spawn_handover_has_directory(params))
                 append_element(text, 'd', params->cwd);
@@ -197,7 +172,13 @@ char **spawn_handover_variables(const SpawnParams *params) {
         for (size_t i = 0; params->argv[i]; i++)
                 append_element(text, 'a', params->argv[i]);
 
-        cut(text->str, variables);
+        for (const char *part = text->str; *part; part += length) {
+                length = strnlen(part, VARIABLE_MAX);
+                /* Each must be valid UTF-8. */
+                while ((part[length] & 0xc0) == 0x80)
+                        length--;
+                g_ptr_array_add(variables, g_strdup_printf(OWN_PREFIX "%u=%.*s", variables->len, (int) length, part));
+        }
         g_ptr_array_add(variables, NULL);
         return (char **) g_ptr_array_free(g_steal_pointer(&variables), false);
 }
