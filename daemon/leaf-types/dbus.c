@@ -61,6 +61,21 @@ static int args_fit_signature(const ParamSetter *setter, const Place *place, jso
                 .doc = "\"system\", \"session\", \"host:USER@HOST\", \"machine:NAME\" or an address",                  \
         }
 
+/* The same for the object of a service. */
+#define DBUS_OBJECT_PARAMS                                                                                             \
+        {                                                                                                              \
+                .name = "destination",                                                                                 \
+                .kind = PARAM_STRING,                                                                                  \
+                .offset = offsetof(DBusAddress, destination),                                                          \
+                .format = &bus_name_format,                                                                            \
+                .required = true,                                                                                      \
+                .doc = "The bus name of the service",                                                                  \
+        },                                                                                                             \
+        {                                                                                                              \
+                .name = "path", .kind = PARAM_STRING, .offset = offsetof(DBusAddress, path),                           \
+                .format = &object_path_format, .required = true, .doc = "The path of the object",                      \
+        }
+
 /* Entries in a table of parameters, of a struct that begins with a DBusMessage. what: method, signal. */
 #define DBUS_MESSAGE_PARAMS(what)                                                                                      \
         {                                                                                                              \
@@ -107,22 +122,7 @@ static int args_fit_signature(const ParamSetter *setter, const Place *place, jso
 
 static const Param dbus_call_params[] = {
         DBUS_BUS_PARAM,
-        {
-                .name = "destination",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, message.address.destination),
-                .format = &bus_name_format,
-                .required = true,
-                .doc = "The bus name of the service",
-        },
-        {
-                .name = "path",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusCallParams, message.address.path),
-                .format = &object_path_format,
-                .required = true,
-                .doc = "The path of the object",
-        },
+        DBUS_OBJECT_PARAMS,
         {
                 .name = "interface",
                 .kind = PARAM_STRING,
@@ -386,22 +386,7 @@ static const ValueFormat matcher_equals_format = { .check = equals_check, .schem
 
 static const Param dbus_property_params[] = {
         DBUS_BUS_PARAM,
-        {
-                .name = "destination",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusPropertyParams, address.destination),
-                .format = &bus_name_format,
-                .required = true,
-                .doc = "The bus name of the service",
-        },
-        {
-                .name = "path",
-                .kind = PARAM_STRING,
-                .offset = offsetof(DBusPropertyParams, address.path),
-                .format = &object_path_format,
-                .required = true,
-                .doc = "The path of the object",
-        },
+        DBUS_OBJECT_PARAMS,
         {
                 .name = "interface",
                 .kind = PARAM_STRING,

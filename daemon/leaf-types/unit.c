@@ -157,6 +157,13 @@ const NodeType reload_unit_type = UNIT_JOB_TYPE(
 const char *const unit_state_test_names[] = { "value", NULL };
 static const char *const unit_state_test_members[] = { "active_state", "sub_state", "result", "load_state", NULL };
 
+/* Names of states, one or a list. */
+#define STATES_PARAM(field, names, text_format, text)                                                                  \
+        {                                                                                                              \
+                .name = #field, .kind = PARAM_STRINGS, .offset = offsetof(UnitStateParams, field), .single = true,     \
+                .not_empty = true, .values = names, .open = true, .format = &text_format, .doc = text,                 \
+        }
+
 static const Param unit_state_params[] = {
         {
                 .name = "unit",
@@ -167,51 +174,12 @@ static const Param unit_state_params[] = {
                 .format = &unit_format,
                 .doc = "The name of the unit, with its suffix, such as .service",
         },
-        {
-                .name = "state",
-                .kind = PARAM_STRINGS,
-                .single = true,
-                .not_empty = true,
-                .values = unit_active_states,
-                .open = true,
-                .format = &active_state_format,
-                .offset = offsetof(UnitStateParams, state),
-                .doc = "Its active state, or a list of allowed states; by default active, reloading or refreshing, if "
-                       "no other state is given",
-        },
-        {
-                .name = "sub_state",
-                .kind = PARAM_STRINGS,
-                .single = true,
-                .not_empty = true,
-                .values = unit_sub_states,
-                .open = true,
-                .format = &sub_state_format,
-                .offset = offsetof(UnitStateParams, sub_state),
-                .doc = "Its state in the terms of its type, or a list",
-        },
-        {
-                .name = "result",
-                .kind = PARAM_STRINGS,
-                .single = true,
-                .not_empty = true,
-                .values = unit_results,
-                .open = true,
-                .format = &unit_result_format,
-                .offset = offsetof(UnitStateParams, result),
-                .doc = "How it ended, or a list",
-        },
-        {
-                .name = "load_state",
-                .kind = PARAM_STRINGS,
-                .single = true,
-                .not_empty = true,
-                .values = unit_load_states,
-                .open = true,
-                .format = &load_state_format,
-                .offset = offsetof(UnitStateParams, load_state),
-                .doc = "Whether systemd could load it, or a list",
-        },
+        STATES_PARAM(state, unit_active_states, active_state_format,
+                     "Its active state, or a list of allowed states; by default active, reloading or refreshing, if no "
+                     "other state is given"),
+        STATES_PARAM(sub_state, unit_sub_states, sub_state_format, "Its state in the terms of its type, or a list"),
+        STATES_PARAM(result, unit_results, unit_result_format, "How it ended, or a list"),
+        STATES_PARAM(load_state, unit_load_states, load_state_format, "Whether systemd could load it, or a list"),
         {
                 .name = "test",
                 .kind = PARAM_EXPRESSION,
@@ -250,14 +218,6 @@ static const char *const suffixes[] = {
         ".service", ".socket", ".target", ".device", ".mount", ".automount",
         ".swap",    ".timer",  ".path",   ".slice",  ".scope",
 };
-
-static bool has_type(const char *name) {
-        for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++)
-                if (g_str_has_suffix(name, suffixes[i]))
-                        return true;
-
-        return false;
-}
 
 static char *name_complaint(const char *name) {
         const char *wrong = name + strspn(name, ALLOWED), *at = strchr(name, '@'), *dot = strrchr(name, '.');
@@ -298,14 +258,17 @@ static char *suffix_complaint(const char *name) {
 
 int unit_name_complete(const char *name, char **ret_name, char **ret_error) {
         g_autofree char *complete = NULL, *complaint = NULL;
+        bool has_suffix = false;
 
         if (!*name) {
                 *ret_error = g_strdup("the name of the unit is empty");
                 return -EINVAL;
         }
 
-        complete = has_type(name) ? g_strdup(name) : g_strconcat(name, ".service", NULL);
-        complaint = name_complaint(complete) ?: (has_type(name) ? NULL : suffix_complaint(name));
+        for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++)
+                has_suffix |= g_str_has_suffix(name, suffixes[i]);
+        complete = has_suffix ? g_strdup(name) : g_strconcat(name, ".service", NULL);
+        complaint = name_complaint(complete) ?: (has_suffix ? NULL : suffix_complaint(name));
         if (complaint) {
                 *ret_error = g_steal_pointer(&complaint);
                 return -EINVAL;
