@@ -815,20 +815,16 @@ struct JobNeed {
         void *userdata;
 };
 
-/* A restart is a start when it has stopped the unit. */
-static bool is_plain(const char *type, const char *method) {
-        if (g_str_equal(method, "RestartUnit"))
-                return g_str_equal(type, "restart") || g_str_equal(type, "start");
-
-        return g_str_equal(type, g_str_equal(method, "ReloadUnit") ? "reload" : "start");
-}
-
 static void on_type(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         JobNeed *need = userdata;
-        const char *type;
-        bool plain = reply && sd_bus_message_read(reply, "v", "s", &type) >= 0 && is_plain(type, need->method);
+        const char *type = "", *plain = g_str_equal(need->method, "ReloadUnit") ? "reload" : "start";
 
-        need->known(!plain, need->userdata);
+        if (reply)
+                (void) sd_bus_message_read(reply, "v", "s", &type);
+        /* A restart is a start when it has stopped the unit. */
+        need->known(!g_str_equal(type, plain) &&
+                            !(g_str_equal(need->method, "RestartUnit") && g_str_equal(type, "restart")),
+                    need->userdata);
 }
 
 /* A job that runs ends by itself, unless it is deadlocked, and cancelling it stops nothing that it has begun: a restart

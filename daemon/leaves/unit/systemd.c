@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "basic/later.h"
 #include "basic/log.h"
 #include "bus/names.h"
@@ -115,6 +116,17 @@ Call *systemd_get(Connection *connection, const char *path, const char *interfac
 Call *systemd_get_all(Connection *connection, const char *path, const char *interface, CallDone done, void *userdata) {
         g_autoptr(sd_bus_message) message = systemd_message(connection, path, PROPERTIES, "GetAll", "s", interface);
 
+        return systemd_query(connection, message, done, userdata);
+}
+
+Call *systemd_list_units(Connection *connection, GPtrArray *names, CallDone done, void *userdata) {
+        g_autoptr(sd_bus_message) message =
+                systemd_message(connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ListUnitsByNames", NULL);
+
+        assert_memory(sd_bus_message_open_container(message, 'a', "s"));
+        PTRS_FOREACH(const char, name, names)
+                assert_memory(sd_bus_message_append(message, "s", name));
+        assert_memory(sd_bus_message_close_container(message));
         return systemd_query(connection, message, done, userdata);
 }
 

@@ -41,6 +41,9 @@ Call *systemd_get(Connection *connection, const char *path, const char *interfac
                   void *userdata);
 Call *systemd_get_all(Connection *connection, const char *path, const char *interface, CallDone done, void *userdata);
 
+/* The states of these units, each a (ssssssouso). */
+Call *systemd_list_units(Connection *connection, GPtrArray *names, CallDone done, void *userdata);
+
 /* Is there a service manager on the bus? A "b". */
 Call *systemd_query_presence(Connection *connection, CallDone done, void *userdata);
 

@@ -15,16 +15,12 @@
 #include "leaf-types/unit-names.h"
 #include "leaves/unit/unit-cause.h"
 
-const char *unit_verb_method(UnitVerb verb) {
-        static const char *const methods[] = {
-                [UNIT_START] = "StartUnit",
-                [UNIT_STOP] = "StopUnit",
-                [UNIT_RESTART] = "RestartUnit",
-                [UNIT_RELOAD] = "ReloadUnit",
-        };
-
-        return methods[verb];
-}
+const struct UnitVerbNames unit_verbs[] = {
+        [UNIT_START] = { "start", "started", "StartUnit" },
+        [UNIT_STOP] = { "stop", "stopped", "StopUnit" },
+        [UNIT_RESTART] = { "restart", "restarted", "RestartUnit" },
+        [UNIT_RELOAD] = { "reload", "reloaded", "ReloadUnit" },
+};
 
 static char *signal_describe(int number) {
         const char *name = sigabbrev_np(number);
@@ -74,15 +70,6 @@ const char *exit_status_of_exec(int status) {
 
         return status >= 0 && (size_t) status < G_N_ELEMENTS(texts) ? texts[status] : NULL;
 }
-
-static const struct {
-        const char *bare, *past;
-} verbs[] = {
-        [UNIT_START] = { "start", "started" },
-        [UNIT_STOP] = { "stop", "stopped" },
-        [UNIT_RESTART] = { "restart", "restarted" },
-        [UNIT_RELOAD] = { "reload", "reloaded" },
-};
 
 static bool led_to(const UnitCommand *command, const char *result) {
         bool exited = command->code == CLD_EXITED;
@@ -331,22 +318,22 @@ static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts 
                 return g_strdup_printf("%s was stopped, but now it is %s%s", unit, state, reason);
         }
         if (starts && facts->unmet_condition)
-                return g_strdup_printf("%s was not %s: its %s was not met", unit, verbs[verb].past,
+                return g_strdup_printf("%s was not %s: its %s was not met", unit, unit_verbs[verb].past,
                                        facts->unmet_condition);
         if (starts && g_strcmp0(facts->result, "exec-condition") == 0)
-                return g_strdup_printf("%s was not %s: %s", unit, verbs[verb].past, result);
+                return g_strdup_printf("%s was not %s: %s", unit, unit_verbs[verb].past, result);
         if (starts && !facts->condition_result)
-                return g_strdup_printf("%s was not %s: one of its conditions was not met", unit, verbs[verb].past);
+                return g_strdup_printf("%s was not %s: one of its conditions was not met", unit, unit_verbs[verb].past);
         if (unit_facts_are_up(facts) && unit_fact_is(facts->freezer_state, "frozen"))
                 return g_strdup_printf("%s is up, but frozen; thaw it first, see 'systemctl thaw'", unit);
         if (facts->ended_since)
-                return g_strdup_printf("%s was %s, but it has ended since%s", unit, verbs[verb].past, restarts);
+                return g_strdup_printf("%s was %s, but it has ended since%s", unit, unit_verbs[verb].past, restarts);
         if (result)
                 return g_strdup_printf("%s failed: %s%s%s", unit, result, words, restarts);
 
         reason = conflict_describe(facts, ": ") ?: end_describe(facts);
-        return g_strdup_printf("%s was %s, but now it is %s%s%s%s", unit, verbs[verb].past, state, reason ?: "", words,
-                               restarts);
+        return g_strdup_printf("%s was %s, but now it is %s%s%s%s", unit, unit_verbs[verb].past, state, reason ?: "",
+                               words, restarts);
 }
 
 static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *facts) {
@@ -371,7 +358,7 @@ static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *f
         if (result)
                 return g_strdup_printf("%s failed: %s%s%s", unit, result, words, restarts);
 
-        return g_strdup_printf("%s was not %s: %s (result 'failed')%s", unit, verbs[verb].past,
+        return g_strdup_printf("%s was not %s: %s (result 'failed')%s", unit, unit_verbs[verb].past,
                                unit_fact_is(facts->load_state, "masked")      ? "it is masked"
                                : unit_fact_is(facts->load_state, "not-found") ? "its unit file is gone"
                                : g_str_has_suffix(unit, ".socket")
@@ -410,7 +397,7 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
                 advised = g_strcmp0(facts->result, UNIT_RESULT_START_LIMIT) == 0;
         } else {
                 known = job_result_describe(unit, verb, result, facts);
-                text = g_strdup_printf("%s was not %s: %s (result '%s')", unit, verbs[verb].past, known, result);
+                text = g_strdup_printf("%s was not %s: %s (result '%s')", unit, unit_verbs[verb].past, known, result);
         }
 
         /* The text ends with a command that helps: the start limit refuses the unit, or its files have changed. */
@@ -492,7 +479,7 @@ char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *e
 
         if (sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
             sd_bus_error_has_name(error, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
-                return g_strdup_printf("cannot %s %s: there is no systemd on this bus", verbs[verb].bare, unit);
+                return g_strdup_printf("cannot %s %s: there is no systemd on this bus", unit_verbs[verb].type, unit);
 
         /* systemd ends its messages with a full stop; remove it, because our text continues. */
         if (length > 0 && text[length - 1] == '.')
@@ -504,17 +491,17 @@ char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *e
             sscanf(text, "%*[^(](%255[^ ] has '%31[^']' job queued", other, type) == 2) {
                 if (strcmp(other, unit) == 0)
                         return g_strdup_printf("cannot %s %s: it has a '%s' job, which this mode does not replace",
-                                               verbs[verb].bare, unit, type);
+                                               unit_verbs[verb].type, unit, type);
                 if (strcmp(type, "start") == 0 && !g_str_has_suffix(other, ".target"))
                         return g_strdup_printf(
                                 "cannot %s %s: it conflicts with %s, which has a 'start' job; this mode does not "
                                 "replace that",
-                                verbs[verb].bare, unit, other);
+                                unit_verbs[verb].type, unit, other);
         }
         if (sd_bus_error_has_name(error, "org.freedesktop.systemd1.TransactionIsDestructive"))
                 return g_strdup_printf("cannot %s %s: systemd has jobs that must not be replaced, as when the machine "
                                        "goes down (%s)",
-                                       verbs[verb].bare, unit, text);
+                                       unit_verbs[verb].type, unit, text);
 
-        return g_strdup_printf("cannot %s %s: %s", verbs[verb].bare, unit, text);
+        return g_strdup_printf("cannot %s %s: %s", unit_verbs[verb].type, unit, text);
 }

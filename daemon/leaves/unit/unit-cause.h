@@ -17,8 +17,10 @@ typedef enum UnitVerb {
         UNIT_RELOAD,
 } UnitVerb;
 
-/* The method of the service manager that requests the job: "StartUnit". */
-const char *unit_verb_method(UnitVerb verb);
+/* By verb: the type of the job, as systemd calls it, and the method of the service manager that requests it. */
+extern const struct UnitVerbNames {
+        const char *type, *past, *method; /* "start", "started", "StartUnit" */
+} unit_verbs[];
 
 /* The result of a unit that systemd does not start, because it was started too often. */
 #define UNIT_RESULT_START_LIMIT "start-limit-hit"

@@ -32,7 +32,8 @@
 #define READ_MAX 7u
 
 typedef struct Property {
-        const char *interface, *name;
+        const char *name;
+        bool of_service; /* only services have it */
 } Property;
 
 typedef struct Reading {
@@ -74,17 +75,24 @@ static void on_property(sd_bus_message *reply, const sd_bus_error *error, void *
                 check->next(check);
 }
 
-/* Reads the properties of the list, up to one without a name, then does the next step. */
+/* Reads the properties of the list, up to one without a name, then does the next step. The first is one of any unit. */
 static void check_read(UnitCheck *check, const Property *properties, UnitCheckStep next) {
+        bool service = g_str_has_suffix(check->order.unit, ".service");
+
         check->next = next;
         for (; properties->name; properties++) {
-                Reading *reading = &check->readings[check->n_awaited++];
+                Reading *reading = &check->readings[check->n_awaited];
 
-                assert(check->n_awaited <= READ_MAX);
+                if (properties->of_service && !service)
+                        continue;
+
+                assert(check->n_awaited < READ_MAX);
+                check->n_awaited++;
                 call_free(reading->call);
                 *reading = (Reading){ .check = check, .property = properties->name };
-                reading->call = systemd_get(check->order.connection, check->order.path, properties->interface,
-                                            properties->name, on_property, reading);
+                reading->call = systemd_get(check->order.connection, check->order.path,
+                                            properties->of_service ? SYSTEMD_SERVICE : SYSTEMD_UNIT, properties->name,
+                                            on_property, reading);
         }
 }
 
@@ -180,7 +188,6 @@ static void add_names(GPtrArray *all, char **names) {
 
 static void check_read_starters(UnitCheck *check) {
         const UnitFacts *facts = check->facts;
-        g_autoptr(sd_bus_message) message = NULL;
         g_autoptr(GPtrArray) names = g_ptr_array_new();
 
         add_names(names, facts->triggered_by);
@@ -192,12 +199,8 @@ static void check_read_starters(UnitCheck *check) {
                 return;
         }
 
-        g_ptr_array_add(names, NULL);
-        message = systemd_message(check->order.connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ListUnitsByNames",
-                                  NULL);
-        (void) sd_bus_message_append_strv(message, (char **) names->pdata);
         call_free(check->details);
-        check->details = systemd_query(check->order.connection, message, on_starters, check);
+        check->details = systemd_list_units(check->order.connection, names, on_starters, check);
 }
 
 static bool oneshot_worked(const UnitCheck *check);
@@ -242,7 +245,7 @@ static void unit_is_stopped(UnitCheck *check) {
 }
 
 static void unit_stays_stopped(UnitCheck *check) {
-        static const Property properties[] = { { SYSTEMD_UNIT, "ActiveState" }, { SYSTEMD_UNIT, "Job" }, {} };
+        static const Property properties[] = { { "ActiveState" }, { "Job" }, {} };
 
         check->n_settled++;
         check_read(check, properties, unit_is_stopped);
@@ -281,8 +284,7 @@ static void unit_is_read(UnitCheck *check) {
 
 /* The unit is up. before: it was up before the request. */
 static void up_is_known(UnitCheck *check, bool before) {
-        static const Property of_restarted[] = { { SYSTEMD_UNIT, "NeedDaemonReload" }, {} },
-                              of_others[] = { { SYSTEMD_UNIT, "FreezerState" }, {} };
+        static const Property of_restarted[] = { { "NeedDaemonReload" }, {} }, of_others[] = { { "FreezerState" }, {} };
 
         if (check->order.verb == UNIT_RESTART)
                 check_read(check, of_restarted, unit_is_read);
@@ -310,9 +312,7 @@ static void unit_is_up(UnitCheck *check) {
 }
 
 static void unit_stays_up(UnitCheck *check) {
-        static const Property properties[] = { { SYSTEMD_UNIT, "ActiveState" },
-                                               { SYSTEMD_UNIT, "ActiveEnterTimestampMonotonic" },
-                                               {} };
+        static const Property properties[] = { { "ActiveState" }, { "ActiveEnterTimestampMonotonic" }, {} };
 
         check_read(check, properties, unit_is_up);
 }
@@ -347,15 +347,10 @@ static void lasting_is_up(UnitCheck *check) {
 }
 
 static void unit_starts(UnitCheck *check) {
-        static const Property of_service[] = { { SYSTEMD_UNIT, "ActiveEnterTimestampMonotonic" }, {} },
-                              of_lasting[] = { { SYSTEMD_UNIT, "ActiveEnterTimestampMonotonic" },
-                                               { SYSTEMD_UNIT, "StopWhenUnneeded" },
-                                               { SYSTEMD_UNIT, "BindsTo" },
-                                               {} },
-                              of_oneshot[] = { { SYSTEMD_UNIT, "ConditionResult" },
-                                               { SYSTEMD_SERVICE, "Result" },
-                                               { SYSTEMD_SERVICE, "RemainAfterExit" },
-                                               {} };
+        static const Property
+                of_service[] = { { "ActiveEnterTimestampMonotonic" }, {} },
+                of_lasting[] = { { "ActiveEnterTimestampMonotonic" }, { "StopWhenUnneeded" }, { "BindsTo" }, {} },
+                of_oneshot[] = { { "ConditionResult" }, { "Result", true }, { "RemainAfterExit", true }, {} };
         const UnitFacts *facts = check->facts;
         bool oneshot = unit_fact_is(facts->type, "oneshot");
 
@@ -407,18 +402,11 @@ static void judge_facts(UnitCheck *check) {
 
 UnitCheck *unit_check_new(const UnitOrder *order, UnitFacts *facts, bool complete, const UnitCheckCallbacks *callbacks,
                           void *userdata) {
-        static const Property state[] = { { SYSTEMD_UNIT, "ActiveState" }, {} },
-                              state_of_service[] = { { SYSTEMD_UNIT, "ActiveState" }, { SYSTEMD_SERVICE, "Type" }, {} },
-                              stopped[] = { { SYSTEMD_UNIT, "ActiveState" }, { SYSTEMD_UNIT, "TriggeredBy" },
-                                            { SYSTEMD_UNIT, "UpheldBy" },    { SYSTEMD_UNIT, "OnSuccess" },
-                                            { SYSTEMD_UNIT, "OnFailure" },   {} },
-                              stopped_service[] = {
-                                      { SYSTEMD_UNIT, "ActiveState" },     { SYSTEMD_UNIT, "TriggeredBy" },
-                                      { SYSTEMD_UNIT, "UpheldBy" },        { SYSTEMD_UNIT, "OnSuccess" },
-                                      { SYSTEMD_UNIT, "OnFailure" },       { SYSTEMD_SERVICE, "BusName" },
-                                      { SYSTEMD_SERVICE, "ControlGroup" }, {}
-                              };
-        bool service = g_str_has_suffix(order->unit, ".service");
+        static const Property of_started[] = { { "ActiveState" }, { "Type", true }, {} };
+        static const Property of_stopped[] = { { "ActiveState" },        { "TriggeredBy" },
+                                               { "UpheldBy" },           { "OnSuccess" },
+                                               { "OnFailure" },          { "BusName", true },
+                                               { "ControlGroup", true }, {} };
         UnitCheck *check = g_new(UnitCheck, 1);
 
         *check = (UnitCheck){
@@ -432,9 +420,9 @@ UnitCheck *unit_check_new(const UnitOrder *order, UnitFacts *facts, bool complet
         if (complete)
                 check_settle(check, 0, judge_facts);
         else if (order->verb == UNIT_STOP)
-                check_read(check, service ? stopped_service : stopped, unit_stops);
+                check_read(check, of_stopped, unit_stops);
         else
-                check_read(check, service ? state_of_service : state, unit_starts);
+                check_read(check, of_started, unit_starts);
         return check;
 }
 

@@ -89,38 +89,8 @@ static void on_words_read(const char *words, void *userdata) {
         leaf_end(leaf, STATUS_FAILURE);
 }
 
-/* Has a process of the unit ended in the start that has failed, and is the invocation ID still that of this start? */
-static bool is_process_to_blame(const Leaf *leaf) {
-        const UnitJob *op = leaf->op;
-        const UnitFacts *facts = &op->facts;
-
-        return (unit_fact_is(op->result, "failed") || unit_fact_is(op->result, "done")) && facts->invocation_id &&
-               facts->left_inactive > leaf->started && !unit_fact_is(facts->result, "exec-condition") &&
-               (unit_facts_are_down(facts) || unit_sub_state_restarts(facts->sub_state)) &&
-               (facts->exec_main_code != 0 || (facts->commands.ended && facts->commands.ended->len > 0));
-}
-
-static void unit_job_fail(Leaf *leaf) {
-        UnitJob *op = leaf->op;
-        UnitFacts *facts = &op->facts;
-        const UnitJobParams *params = leaf->params;
-
-        /* If a unit has failed before, systemd does not set its result when it refuses to start it because of its start
-         * limit. But then the unit was down before the job, and the job has not begun to start it; only a lack of
-         * resources looks the same. Another machine has another clock. */
-        if (is_to_be_held(op) && !params->bus && unit_fact_is(op->result, "failed") &&
-            unit_fact_is(facts->active_state, "failed") && !unit_fact_is(facts->result, "resources") &&
-            facts->left_inactive > 0 && facts->left_inactive <= leaf->started && facts->became_inactive > 0 &&
-            facts->became_inactive <= leaf->started)
-                unit_facts_set(&facts->result, UNIT_RESULT_START_LIMIT);
-
-        if (is_to_be_held(op) && !params->bus && leaf->services->journal_readers && is_process_to_blame(leaf))
-                op->tail = log_tail_new(leaf, facts->id ?: op->unit, facts->invocation_id, on_words_read, leaf);
-        else
-                on_words_read(NULL, leaf);
-}
-
-static void unit_job_fail_with(Leaf *leaf, const sd_bus_error *error) {
+static void unit_job_fail_with(const sd_bus_error *error, void *userdata) {
+        Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
         g_autofree char *text = unit_cause_of_error(op->unit, op->verb, error, leaf->services->goes_down);
         json_object *facts = dbus_error_facts(error);
@@ -204,7 +174,7 @@ static void on_restarts_changed(void *userdata) {
 
 static void on_restarts_failed(const sd_bus_error *error, void *userdata) {
         if (!reply_is_lost(userdata, error))
-                unit_job_fail_with(userdata, error);
+                unit_job_fail_with(error, userdata);
 }
 
 static void unit_job_fail_by_facts(Leaf *leaf) {
@@ -212,14 +182,17 @@ static void unit_job_fail_by_facts(Leaf *leaf) {
                 .changed = on_restarts_changed,
                 .failed = on_restarts_failed,
         };
+        const UnitJobParams *params = leaf->params;
         UnitJob *op = leaf->op;
+        UnitFacts *facts = &op->facts;
+        bool starts_here = is_to_be_held(op) && !params->bus, to_blame;
 
         /* Wait until systemd does not start the unit again any more. The watch reads the unit, so no change is missed.
          */
-        if (unit_job_awaits_restart(leaf, &op->facts)) {
+        if (unit_job_awaits_restart(leaf, facts)) {
                 g_clear_pointer(&op->check, unit_check_free);
                 g_clear_pointer(&op->search, unit_search_free);
-                unit_facts_set(&op->facts.conflicting, NULL);
+                unit_facts_set(&facts->conflicting, NULL);
                 unit_facts_set(&op->result, "done");
                 if (!op->restarts)
                         op->restarts = unit_watch_new(op->connection, op->path, &callbacks, leaf);
@@ -228,14 +201,34 @@ static void unit_job_fail_by_facts(Leaf *leaf) {
                 return;
         }
         /* A job that was dropped left no other trace. */
-        if (op->dropped && !op->facts.failed_required)
+        if (op->dropped && !facts->failed_required)
                 unit_facts_set(&op->result, "canceled");
-        if (op->undone && !op->facts.conflicting)
+        if (op->undone && !facts->conflicting) {
                 unit_job_lose(leaf, g_strdup_printf("btd was restarted meanwhile, and %s was stopped, or its failure "
                                                     "was reset",
                                                     op->unit));
+                return;
+        }
+
+        /* If a unit has failed before, systemd does not set its result when it refuses to start it because of its start
+         * limit. But then the unit was down before the job, and the job has not begun to start it; only a lack of
+         * resources looks the same. Another machine has another clock. */
+        if (starts_here && unit_fact_is(op->result, "failed") && unit_fact_is(facts->active_state, "failed") &&
+            !unit_fact_is(facts->result, "resources") && facts->left_inactive > 0 &&
+            facts->left_inactive <= leaf->started && facts->became_inactive > 0 &&
+            facts->became_inactive <= leaf->started)
+                unit_facts_set(&facts->result, UNIT_RESULT_START_LIMIT);
+
+        /* Has a process of the unit ended in the start that has failed, and is the invocation ID still that of this
+         * start? */
+        to_blame = (unit_fact_is(op->result, "failed") || unit_fact_is(op->result, "done")) && facts->invocation_id &&
+                   facts->left_inactive > leaf->started && !unit_fact_is(facts->result, "exec-condition") &&
+                   (unit_facts_are_down(facts) || unit_sub_state_restarts(facts->sub_state)) &&
+                   (facts->exec_main_code != 0 || (facts->commands.ended && facts->commands.ended->len > 0));
+        if (starts_here && leaf->services->journal_readers && to_blame)
+                op->tail = log_tail_new(leaf, facts->id ?: op->unit, facts->invocation_id, on_words_read, leaf);
         else
-                unit_job_fail(leaf);
+                on_words_read(NULL, leaf);
 }
 
 static void on_found(const char *unit, const UnitFacts *facts, void *userdata) {
@@ -266,41 +259,26 @@ static void unit_job_explain(Leaf *leaf) {
                 unit_job_fail_by_facts(leaf);
 }
 
-/* Was the unit starting, or about to, when its reload was requested, and has not ended since? Then systemd has merged
- * the reload into the job of the start, and nothing was reloaded. */
-static bool unit_job_is_too_early(const Leaf *leaf) {
-        const UnitJobParams *params = leaf->params;
-        const UnitJob *op = leaf->op;
-        const UnitFacts *facts = &op->facts;
-        uint64_t since = MAX(leaf->started, op->up_since);
-
-        return op->verb == UNIT_RELOAD && !params->bus && unit_facts_are_up(facts) && facts->became_active > since &&
-               facts->became_inactive <= since;
-}
-
-/* Requests the reload again, now that the unit is up. */
-static void unit_job_reload_again(Leaf *leaf) {
-        UnitJob *op = leaf->op;
-
-        op->up_since = op->facts.became_active;
-        g_clear_pointer(&op->memo, json_object_put);
-        g_clear_pointer(&op->job, job_free);
-        unit_job_stop_reading(op);
-        g_clear_pointer(&op->result, g_free);
-        unit_job_hold(leaf);
-}
-
 static void on_check_known(bool good, void *userdata) {
         Leaf *leaf = userdata;
         const UnitJobParams *params = leaf->params;
-        const UnitJob *op = leaf->op;
+        UnitJob *op = leaf->op;
         const UnitFacts *facts = &op->facts;
         const LogSubject subject = leaf_log_subject(leaf);
+        uint64_t since = MAX(leaf->started, op->up_since);
         bool restarted = op->restarts && facts->n_restarts > 0;
         g_autofree char *note = NULL;
 
-        if (!good && unit_job_is_too_early(leaf)) {
-                unit_job_reload_again(leaf);
+        /* Was the unit starting, or about to, when its reload was requested, and has not ended since? Then systemd has
+         * merged the reload into the job of the start, and nothing was reloaded: the reload is requested again. */
+        if (!good && op->verb == UNIT_RELOAD && !params->bus && unit_facts_are_up(facts) &&
+            facts->became_active > since && facts->became_inactive <= since) {
+                op->up_since = facts->became_active;
+                g_clear_pointer(&op->memo, json_object_put);
+                g_clear_pointer(&op->job, job_free);
+                unit_job_stop_reading(op);
+                g_clear_pointer(&op->result, g_free);
+                unit_job_hold(leaf);
                 return;
         }
         if (!good) {
@@ -334,7 +312,7 @@ static void on_check_failed(const sd_bus_error *error, void *userdata) {
         if (reply_is_lost(userdata, error))
                 unit_job_begin_again(userdata);
         else
-                unit_job_fail_with(userdata, error);
+                unit_job_fail_with(error, userdata);
 }
 
 /* The job is done: is the unit as it was requested? complete: its facts are known, see unit_check_new(). */
@@ -399,12 +377,6 @@ static void on_deadlock(Cause *cause, Leaf *leaf) {
 /* Searches a deadlock. If no unit waits for the run, there is none. A unit can begin to wait when the job is already
  * in the queue, for example for a tree with "autostart": see unit_job_awaited(). */
 static void unit_job_search_order(void *userdata) {
-        static const char *const types[] = {
-                [UNIT_START] = "start",
-                [UNIT_STOP] = "stop",
-                [UNIT_RESTART] = "restart",
-                [UNIT_RELOAD] = "reload",
-        };
         static const uint64_t usecs[] = { 1000000, 5000000, 30000000 };
         Leaf *leaf = userdata;
         const UnitJobParams *params = leaf->params;
@@ -418,7 +390,7 @@ static void unit_job_search_order(void *userdata) {
                 return;
 
         unit_job_stop_search(op);
-        op->order = job_order_new(leaf, op->connection, job, op->unit, types[op->verb], on_deadlock);
+        op->order = job_order_new(leaf, op->connection, job, op->unit, unit_verbs[op->verb].type, on_deadlock);
 
         /* A job that is queued later can complete a deadlock. To notice this by signals, btd would have to receive one
          * for each job that systemd queues. So it searches the order again after a while. */
@@ -452,7 +424,7 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
                 return;
         }
         if (error) {
-                unit_job_fail_with(leaf, error);
+                unit_job_fail_with(error, leaf);
                 return;
         }
 
@@ -619,16 +591,12 @@ static void on_recovery_known(UnitRecoveryVerdict verdict, const char *result, U
         }
 }
 
-static void on_recovery_failed(const sd_bus_error *error, void *userdata) {
-        unit_job_fail_with(userdata, error);
-}
-
 static void unit_job_request(Leaf *leaf) {
         static const UnitRecoveryCallbacks callbacks = {
                 .kept = on_recovery_kept,
                 .queued = on_recovery_queued,
                 .known = on_recovery_known,
-                .failed = on_recovery_failed,
+                .failed = unit_job_fail_with,
         };
         const UnitJobParams *params = leaf->params;
         UnitJob *op = leaf->op;
@@ -648,7 +616,7 @@ static void unit_job_request(Leaf *leaf) {
                 systemd_tell(op->connection, "ResetFailedUnit", "s", op->unit);
         request = systemd_message(op->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER,
                                   params->if_active && op->verb == UNIT_RESTART ? "TryRestartUnit"
-                                                                                : unit_verb_method(op->verb),
+                                                                                : unit_verbs[op->verb].method,
                                   "ss", op->unit, unit_job_modes[params->mode]);
         op->job = job_new(op->connection, request, op->path, on_stepped, on_job_done, leaf);
 }

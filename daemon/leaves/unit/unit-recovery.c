@@ -150,15 +150,6 @@ static UnitRecoveryVerdict judge(const UnitRecovery *recovery, const UnitFacts *
         }
 }
 
-static const char *result_of(const UnitRecovery *recovery, const UnitFacts *facts) {
-        if (recovery->verb == UNIT_RELOAD)
-                return "failed";
-
-        return asserts_failed(recovery, facts)               ? "assert"
-               : unit_fact_is(facts->active_state, "failed") ? "failed"
-                                                             : "done";
-}
-
 /* A request may still be on its way. */
 static void read_unit(void *userdata) {
         const UnitRecovery *recovery = userdata;
@@ -209,7 +200,7 @@ static void on_need(bool needed, void *userdata) {
 static void cancel_job(UnitRecovery *recovery) {
         if (!recovery->need)
                 recovery->need =
-                        job_need_new(recovery->connection, recovery->interest.path, unit_verb_method(recovery->verb),
+                        job_need_new(recovery->connection, recovery->interest.path, unit_verbs[recovery->verb].method,
                                      recovery->deadlocked, on_need, recovery);
 }
 
@@ -266,8 +257,12 @@ static void on_changed(void *userdata) {
                 recovery->type =
                         systemd_get(recovery->connection, facts->job_path, SYSTEMD_JOB, "JobType", on_type, recovery);
         } else if (job_has_ended(recovery, facts)) {
-                recovery->callbacks->known(judge(recovery, facts), result_of(recovery, facts), facts,
-                                           recovery->userdata);
+                const char *result = recovery->verb == UNIT_RELOAD                 ? "failed"
+                                     : asserts_failed(recovery, facts)             ? "assert"
+                                     : unit_fact_is(facts->active_state, "failed") ? "failed"
+                                                                                   : "done";
+
+                recovery->callbacks->known(judge(recovery, facts), result, facts, recovery->userdata);
         } else if (recovery->cancelled) {
                 if (is_own(recovery))
                         cancel_job(recovery);

@@ -123,7 +123,6 @@ static GPtrArray *read_properties(UnitSearch *search, sd_bus_message *reply) {
 
 static void on_properties(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         UnitSearch *search = userdata;
-        g_autoptr(sd_bus_message) message = NULL;
         g_autoptr(GPtrArray) names = reply ? read_properties(search, reply) : NULL;
         g_auto(UnitFacts) facts = {};
 
@@ -138,15 +137,8 @@ static void on_properties(sd_bus_message *reply, const sd_bus_error *error, void
                 return;
         }
 
-        g_ptr_array_add(names, NULL);
-        message = systemd_message(search->connection, SYSTEMD_MANAGER_PATH, SYSTEMD_MANAGER, "ListUnitsByNames", NULL);
-        if (sd_bus_message_append_strv(message, (char **) names->pdata) < 0) {
-                read_next(search);
-                return;
-        }
-
         call_free(search->call);
-        search->call = systemd_query(search->connection, message, on_units, search);
+        search->call = systemd_list_units(search->connection, names, on_units, search);
 }
 
 static void read_next(UnitSearch *search) {

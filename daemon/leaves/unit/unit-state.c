@@ -182,7 +182,8 @@ static Unit *unit_get(Connection *connection, const char *name) {
 }
 
 typedef struct UnitState {
-        Unit *unit; /* NULL: the parameters were wrong */
+        Connection *connection; /* first, see dbus_leaf_obstacle() */
+        Unit *unit;             /* NULL: the parameters were wrong */
         Follower follower;
         LiveTest *test; /* NULL: none */
         Status value;
@@ -240,24 +241,6 @@ static json_object *wanted_to_json(const char *const *wanted) {
         return array;
 }
 
-/* facts NULL: they are not known. */
-static void set_cause(Leaf *leaf, const UnitFacts *facts, const char *text) {
-        const UnitStateParams *params = leaf->params;
-        const UnitState *op = leaf->op;
-        json_object *wanted = facts_new("load_state", wanted_to_json(params->load_state), "state",
-                                        wanted_to_json(wanted_state(params)), "sub_state",
-                                        wanted_to_json(params->sub_state), "result", wanted_to_json(params->result),
-                                        NULL),
-                    *json = facts_new("unit", fact_text(op->unit->name), "wanted", wanted, NULL);
-
-        json_object_object_add(json, "seen",
-                               facts ? facts_new("load_state", fact_text(facts->load_state), "state",
-                                                 fact_text(facts->active_state), "sub_state",
-                                                 fact_text(facts->sub_state), "result", fact_text(facts->result), NULL)
-                                     : NULL);
-        leaf_set_cause_of(leaf, CAUSE_CONDITION, json, "%s", text);
-}
-
 static Status evaluate(Leaf *leaf) {
         const UnitStateParams *params = leaf->params;
         UnitState *op = leaf->op;
@@ -274,7 +257,18 @@ static Status evaluate(Leaf *leaf) {
         }
 
         if (op->value == STATUS_FAILURE) {
-                set_cause(leaf, facts, text);
+                json_object *wanted = facts_new("load_state", wanted_to_json(params->load_state), "state",
+                                                wanted_to_json(wanted_state(params)), "sub_state",
+                                                wanted_to_json(params->sub_state), "result",
+                                                wanted_to_json(params->result), NULL),
+                            *seen = NULL, *json = facts_new("unit", fact_text(op->unit->name), "wanted", wanted, NULL);
+
+                if (facts)
+                        seen = facts_new("load_state", fact_text(facts->load_state), "state",
+                                         fact_text(facts->active_state), "sub_state", fact_text(facts->sub_state),
+                                         "result", fact_text(facts->result), NULL);
+                json_object_object_add(json, "seen", seen);
+                leaf_set_cause_of(leaf, CAUSE_CONDITION, json, "%s", text);
         } else if (facts && op->test) {
                 g_autoptr(json_object) value = facts_new(
                         "active_state", fact_text(facts->active_state), "sub_state", fact_text(facts->sub_state),
@@ -300,18 +294,17 @@ static Status unit_state_start(Leaf *leaf) {
         const UnitStateParams *params = leaf->params;
         UnitState *op = leaf->op;
         g_autofree char *unit = NULL, *error = NULL;
-        Connection *connection;
 
         op->value = STATUS_FAILURE;
         if (unit_name_complete(params->unit, &unit, &error) < 0 ||
-            dbus_bus_get(leaf, params->bus, &connection, &error) < 0) {
+            dbus_bus_get(leaf, params->bus, &op->connection, &error) < 0) {
                 leaf_set_cause_of(leaf, CAUSE_PARAMETER, NULL, "%s", error);
                 return op->value;
         }
 
         if (params->test)
                 op->test = live_test_new(leaf, params->test);
-        op->unit = unit_get(connection, unit);
+        op->unit = unit_get(op->connection, unit);
         op->follower = (Follower){ .changed = on_state_changed, .userdata = leaf };
         audience_join(&op->unit->audience, &op->follower);
         return evaluate(leaf);
@@ -328,12 +321,6 @@ static void unit_state_release(Leaf *leaf) {
         unit_drop_unused(op->unit);
 }
 
-static char *unit_state_obstacle(const Leaf *leaf) {
-        const UnitState *op = leaf->op;
-
-        return dbus_obstacle(op->unit->connection);
-}
-
 static void unit_state_describe(Leaf *leaf, GString *text) {
         const UnitState *op = leaf->op;
         const char *problem = op->unit->problem;
@@ -346,6 +333,6 @@ const LeafKind unit_state_kind = {
         .start = unit_state_start,
         .evaluate = unit_state_evaluate,
         .release = unit_state_release,
-        .obstacle = unit_state_obstacle,
+        .obstacle = dbus_leaf_obstacle,
         .describe = unit_state_describe,
 };
