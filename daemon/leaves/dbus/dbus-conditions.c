@@ -305,19 +305,10 @@ static char *dbus_property_obstacle(const Leaf *leaf) {
         return dbus_obstacle(op->connection);
 }
 
-/* The answer is late. */
-static char *describe_late(const Leaf *leaf) {
-        const DBusPropertyParams *params = leaf->params;
-        g_autofree char *obstacle = dbus_property_obstacle(leaf), *span = span_format(PROPERTY_ANSWER_USEC);
-
-        return obstacle ? g_strdup_printf("waited %s for %s", span, obstacle)
-                        : g_strdup_printf("%s has not answered within %s", params->address.destination, span);
-}
-
 static Status judge_state(Leaf *leaf) {
         const DBusPropertyParams *params = leaf->params;
         const DBusProperty *op = leaf->op;
-        g_autofree char *late = NULL;
+        g_autofree char *obstacle = NULL, *span = NULL, *late = NULL;
         const PropertyProblem *problem;
         bool told;
 
@@ -327,7 +318,13 @@ static Status judge_state(Leaf *leaf) {
         case PROPERTY_UNKNOWN:
                 problem = property_watch_problem(op->watch);
                 told = sd_bus_error_is_set(&problem->error);
-                late = problem->text ? NULL : describe_late(leaf);
+                if (!problem->text) {
+                        obstacle = dbus_property_obstacle(leaf);
+                        span = span_format(PROPERTY_ANSWER_USEC);
+                        late = obstacle ? g_strdup_printf("waited %s for %s", span, obstacle)
+                                        : g_strdup_printf("%s has not answered within %s", params->address.destination,
+                                                          span);
+                }
                 set_cause(leaf,
                           problem->lost ? CAUSE_CONNECTION_LOST
                           : late        ? CAUSE_TIMEOUT
