@@ -92,15 +92,6 @@ static int has_value(sd_journal *journal, const char *field, const char *value) 
                                memcmp((const char *) data + prefix, value, strlen(value)) == 0;
 }
 
-/* Has the service manager told with this line how a process of the unit, or the unit, has ended? */
-static bool tells_end(sd_journal *journal, const Reading *reading) {
-        return (has_value(journal, "INVOCATION_ID", reading->id) > 0 ||
-                has_value(journal, "USER_INVOCATION_ID", reading->id) > 0) &&
-               (has_value(journal, "MESSAGE_ID", SD_MESSAGE_UNIT_PROCESS_EXIT_STR) > 0 ||
-                has_value(journal, "MESSAGE_ID", SD_MESSAGE_UNIT_FAILURE_RESULT_STR) > 0 ||
-                has_value(journal, "MESSAGE_ID", SD_MESSAGE_UNIT_SUCCESS_STR) > 0);
-}
-
 /* Reads the last lines, backwards. ret_ended: the service manager has told the end of the process. */
 static void read_tail(sd_journal *journal, Reading *reading, bool *ret_ended) {
         g_autoptr(GString) text = g_string_new(NULL);
@@ -119,7 +110,14 @@ static void read_tail(sd_journal *journal, Reading *reading, bool *ret_ended) {
                 if ((has_value(journal, "_SYSTEMD_UNIT", reading->unit) <= 0 &&
                      has_value(journal, "_SYSTEMD_USER_UNIT", reading->unit) <= 0) ||
                     has_value(journal, "_SYSTEMD_INVOCATION_ID", reading->id) == 0) {
-                        *ret_ended = *ret_ended || tells_end(journal, reading);
+                        /* Has the service manager told with this line how a process of the unit, or the unit, has
+                         * ended? */
+                        if ((has_value(journal, "INVOCATION_ID", reading->id) > 0 ||
+                             has_value(journal, "USER_INVOCATION_ID", reading->id) > 0) &&
+                            (has_value(journal, "MESSAGE_ID", SD_MESSAGE_UNIT_PROCESS_EXIT_STR) > 0 ||
+                             has_value(journal, "MESSAGE_ID", SD_MESSAGE_UNIT_FAILURE_RESULT_STR) > 0 ||
+                             has_value(journal, "MESSAGE_ID", SD_MESSAGE_UNIT_SUCCESS_STR) > 0))
+                                *ret_ended = true;
                         continue;
                 }
                 if (sd_journal_get_data(journal, "MESSAGE", &data, &length) < 0 || length < strlen("MESSAGE=") ||

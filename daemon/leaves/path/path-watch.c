@@ -128,11 +128,17 @@ static void mark_all(const PathWatches *watches) {
                 mark_object(object);
 }
 
-static void read_events(const PathWatches *watches) {
+static gboolean inotify_dispatch(GSource *base, GSourceFunc callback, void *userdata) {
+        const InotifySource *source = (const InotifySource *) base;
+        PathWatches *watches = source->watches;
         alignas(struct inotify_event) char buffer[BATCH];
-        ssize_t length = read(watches->fd, buffer, sizeof(buffer));
         const struct inotify_event *event;
+        ssize_t length;
 
+        if (source->mounts_tag && g_source_query_unix_fd(base, source->mounts_tag) & (G_IO_PRI | G_IO_ERR))
+                mark_all(watches);
+
+        length = read(watches->fd, buffer, sizeof(buffer));
         for (const char *at = buffer; at < buffer + MAX(length, 0); at += sizeof(*event) + event->len) {
                 Object *object;
 
@@ -153,15 +159,6 @@ static void read_events(const PathWatches *watches) {
                         object->wd = -1;
                 }
         }
-}
-
-static gboolean inotify_dispatch(GSource *base, GSourceFunc callback, void *userdata) {
-        const InotifySource *source = (const InotifySource *) base;
-        PathWatches *watches = source->watches;
-
-        if (source->mounts_tag && g_source_query_unix_fd(base, source->mounts_tag) & (G_IO_PRI | G_IO_ERR))
-                mark_all(watches);
-        read_events(watches);
 
         while (watches->marked.head) {
                 GList *link = g_queue_pop_head_link(&watches->marked);

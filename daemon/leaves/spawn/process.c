@@ -61,18 +61,6 @@ typedef struct Start {
         Failure *failure;
 } Start;
 
-/* execve() resets handlers, but ignored signals would stay ignored. */
-static void child_reset_signals(void) {
-        const struct sigaction action = { .sa_handler = SIG_DFL };
-        sigset_t none;
-
-        for (int number = 1; number < NSIG; number++)
-                (void) sigaction(number, &action, NULL);
-
-        sigemptyset(&none);
-        (void) sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static bool child_set_fds(const ProcessSpec *spec) {
         int null = -1;
 
@@ -91,30 +79,34 @@ static bool child_set_fds(const ProcessSpec *spec) {
         return true;
 }
 
-static bool child_set_user(const ProcessUser *user) {
-        return syscall(SETGROUPS, user->n_groups, user->groups) == 0 &&
-               syscall(SETRESGID, user->gid, user->gid, user->gid) == 0 &&
-               syscall(SETRESUID, user->uid, user->uid, user->uid) == 0;
-}
-
 static int child_fail(const Start *start, Step step) {
         *start->failure = (Failure){ .step = step, .error = errno };
         _exit(127);
 }
 
 static int child_main(void *userdata) {
+        const struct sigaction action = { .sa_handler = SIG_DFL };
         const Start *start = userdata;
         const ProcessSpec *spec = start->spec;
+        const ProcessUser *user = spec->user;
+        sigset_t none;
 
         if (setpgid(0, 0) < 0)
                 child_fail(start, STEP_GROUP);
         if (!child_set_fds(spec))
                 child_fail(start, STEP_FDS);
-        if (spec->user && !child_set_user(spec->user))
+        if (user && (syscall(SETGROUPS, user->n_groups, user->groups) < 0 ||
+                     syscall(SETRESGID, user->gid, user->gid, user->gid) < 0 ||
+                     syscall(SETRESUID, user->uid, user->uid, user->uid) < 0))
                 child_fail(start, STEP_USER);
         if (spec->cwd && chdir(spec->cwd) < 0)
                 child_fail(start, STEP_CWD);
-        child_reset_signals();
+
+        /* execve() resets handlers, but ignored signals would stay ignored. */
+        for (int number = 1; number < NSIG; number++)
+                (void) sigaction(number, &action, NULL);
+        sigemptyset(&none);
+        (void) sigprocmask(SIG_SETMASK, &none, NULL);
 
         (void) execve(spec->program, (char *const *) spec->argv, (char *const *) spec->env);
         return child_fail(start, STEP_EXEC);

@@ -58,23 +58,6 @@ static int append_string(sd_bus_message *message, const char *name, const char *
         return value ? sd_bus_message_append(message, "(sv)", name, "s", value) : 0;
 }
 
-/* A list of one command: its path, its arguments, and whether a failure of it is to be ignored. */
-static int append_command(sd_bus_message *message, const char *const *argv) {
-        int r = open_property(message, "ExecStart", "a(sasb)");
-
-        if (r >= 0)
-                r = sd_bus_message_open_container(message, 'a', "(sasb)");
-        if (r >= 0)
-                r = sd_bus_message_open_container(message, 'r', "sasb");
-        if (r >= 0)
-                r = sd_bus_message_append(message, "s", argv[0]);
-        if (r >= 0)
-                r = sd_bus_message_append_strv(message, (char **) argv);
-        if (r >= 0)
-                r = sd_bus_message_append(message, "b", false);
-        return close_containers(message, 4, r);
-}
-
 static int append_fds(sd_bus_message *message, const SpawnRequest *request) {
         static const char *const names[] = {
                 "StandardInputFileDescriptor",
@@ -198,7 +181,21 @@ static int append_execution(sd_bus_message *message, const SpawnParams *params) 
         bool handed = spawn_handover_reason(params);
         g_auto(GStrv) variables = handed ? spawn_handover_variables(params) : NULL;
         g_autofree char *identifier = handed ? spawn_handover_identifier(params) : NULL;
-        int r = append_command(message, handed ? exec : params->argv);
+        const char *const *argv = handed ? exec : params->argv;
+        int r = open_property(message, "ExecStart", "a(sasb)");
+
+        /* A list of one command: its path, its arguments, and whether a failure of it is to be ignored. */
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "(sasb)");
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'r', "sasb");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", argv[0]);
+        if (r >= 0)
+                r = sd_bus_message_append_strv(message, (char **) argv);
+        if (r >= 0)
+                r = sd_bus_message_append(message, "b", false);
+        r = close_containers(message, 4, r);
 
         if (r >= 0 && handed)
                 r = append_string(message, "NotifyAccess", "main");
@@ -388,21 +385,11 @@ static void on_cleared(const char *result, const sd_bus_error *error, void *user
         unit_ask_start(unit);
 }
 
-/* systemd writes the unit to a file. If there is no room, it only says that it has not found the unit. */
-static char *describe_lack_of_room(void) {
-        g_autofree char *directory =
-                g_build_filename(g_getenv("XDG_RUNTIME_DIR") ?: "/run", "systemd", "transient", NULL);
-        struct statvfs st;
-
-        if (statvfs(directory, &st) < 0 || st.f_blocks == 0 || st.f_bavail > 0)
-                return NULL;
-
-        return g_strdup_printf("; the file system of %s is full", directory);
-}
-
 static void on_started(const char *result, const sd_bus_error *error, void *userdata) {
         SpawnUnit *unit = userdata;
-        g_autofree char *text = NULL, *why = NULL, *cause = NULL;
+        g_autofree char *text = NULL, *directory = NULL, *cause = NULL;
+        struct statvfs st;
+        bool full;
 
         if (!error) {
                 unit_run(unit, result);
@@ -426,9 +413,12 @@ static void on_started(const char *result, const sd_bus_error *error, void *user
                 unit->asked |= systemd_answer_was_lost(error);
                 unit_wait(unit);
         } else {
+                /* systemd writes the unit to a file. If there is no room, it only says that it has not found the unit.
+                 */
                 text = unit_cause_of_error(unit->name, UNIT_START, error, unit->services->goes_down);
-                why = describe_lack_of_room();
-                cause = g_strconcat(text, why, NULL);
+                directory = g_build_filename(g_getenv("XDG_RUNTIME_DIR") ?: "/run", "systemd", "transient", NULL);
+                full = statvfs(directory, &st) >= 0 && st.f_blocks > 0 && st.f_bavail == 0;
+                cause = full ? g_strdup_printf("%s; the file system of %s is full", text, directory) : g_strdup(text);
                 unit_end_with(unit, cause);
         }
 }
