@@ -612,25 +612,22 @@ static void properties_free(void *data) {
         g_free(properties);
 }
 
-static Properties *properties_of(Connection *connection, Timers *timers) {
-        Properties *properties = connection_data(connection, KEPT);
-
-        if (!properties) {
-                properties = g_new(Properties, 1);
-                properties->connection = connection;
-                properties->timers = timers;
-                properties->interfaces = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, interface_free);
-                connection_set_data(connection, KEPT, properties, properties_free);
-        }
-        return properties;
-}
-
 PropertyWatch *property_watch_new(Connection *connection, Timers *timers, const PropertyAddress *address,
                                   void (*changed)(void *userdata), void *userdata) {
-        Interface *interface = interface_get(properties_of(connection, timers), address);
-        Property *property = g_hash_table_lookup(interface->properties, address->property);
+        Properties *all = connection_data(connection, KEPT);
         PropertyWatch *watch = g_new0(PropertyWatch, 1);
+        Interface *interface;
+        Property *property;
 
+        if (!all) {
+                all = g_new(Properties, 1);
+                all->connection = connection;
+                all->timers = timers;
+                all->interfaces = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, interface_free);
+                connection_set_data(connection, KEPT, all, properties_free);
+        }
+        interface = interface_get(all, address);
+        property = g_hash_table_lookup(interface->properties, address->property);
         if (!property) {
                 property = g_new0(Property, 1);
                 property->interface = interface;
