@@ -34,11 +34,6 @@ static TextItem *innermost(const TextReader *reader) {
         return &reader->items[g_array_index(reader->open, uint32_t, reader->open->len - 1)];
 }
 
-/* The offset of p. */
-static uint32_t here(const TextReader *reader) {
-        return (uint32_t) (reader->p - reader->text);
-}
-
 static bool fail(TextReader *reader, const char *at, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 static bool fail(TextReader *reader, const char *at, const char *format, ...) {
@@ -51,19 +46,11 @@ static bool fail(TextReader *reader, const char *at, const char *format, ...) {
         return false;
 }
 
-static unsigned line_of(const TextReader *reader, uint32_t offset) {
-        unsigned line = 1;
-
-        for (const char *p = reader->text; p < reader->text + offset; p++)
-                line += *p == '\n';
-
-        return line;
-}
-
 /* "; the '{' in line 7 is not closed", since that may be many lines above. Empty if no bracket is open, or if the
  * character at p would close it. */
 static char *unclosed(TextReader *reader) {
         const TextItem *open = innermost(reader);
+        unsigned line = 1;
         bool object;
 
         if (!open)
@@ -73,7 +60,9 @@ static char *unclosed(TextReader *reader) {
         if (reader->p < reader->end && *reader->p != (object ? ']' : '}'))
                 return g_strdup("");
 
-        return g_strdup_printf("; the '%c' in line %u is not closed", object ? '{' : '[', line_of(reader, open->start));
+        for (const char *p = reader->text; p < reader->text + open->start; p++)
+                line += *p == '\n';
+        return g_strdup_printf("; the '%c' in line %u is not closed", object ? '{' : '[', line);
 }
 
 /* Stores an error about the end of the file. */
@@ -108,7 +97,7 @@ static bool add_item(TextReader *reader, TextKind kind, const char *start, bool 
         }
 
         reader->items[reader->n_items] = (TextItem){ .start = (uint32_t) (start - reader->text),
-                                                     .end = here(reader),
+                                                     .end = (uint32_t) (reader->p - reader->text),
                                                      .next = reader->n_items + 1,
                                                      .kind = kind,
                                                      .escaped = escaped };
@@ -145,37 +134,38 @@ static bool is_low_surrogate(int code) {
         return code >= 0xdc00 && code < 0xe000;
 }
 
-static const char *check_unicode(const char *p, char **ret_error) {
-        int code = hex4(p + 2);
+/* The end of the escape that begins at p, or NULL. */
+static const char *skip_escape(TextReader *reader, const char *p) {
+        g_autofree char *shown = NULL;
+        int code;
 
+        if (p + 1 == reader->end) {
+                cut_off(reader, "the rest of a string");
+                return NULL;
+        }
+        if (p[1] != 'u') {
+                if (strchr(short_names, p[1]))
+                        return p + 2;
+
+                shown = excerpt(p, (size_t) (g_utf8_next_char(p + 1) - p));
+                fail(reader, p, "'%s' is no escape; a backslash itself is written '\\\\'", shown);
+                return NULL;
+        }
+
+        code = hex4(p + 2);
         if (code < 0)
-                *ret_error = g_strdup("'\\u' takes four hexadecimal digits");
+                fail(reader, p, "'\\u' takes four hexadecimal digits");
         else if (code == 0)
-                *ret_error = g_strdup("'\\u0000' is not allowed: no text may contain a NUL");
+                fail(reader, p, "'\\u0000' is not allowed: no text may contain a NUL");
         else if (is_low_surrogate(code))
-                *ret_error = g_strdup_printf("'\\u%04x' is the second half of a character without the first", code);
+                fail(reader, p, "'\\u%04x' is the second half of a character without the first", code);
         else if (!is_high_surrogate(code))
                 return p + 6;
         else if (p[6] == '\\' && p[7] == 'u' && is_low_surrogate(hex4(p + 8)))
                 return p + 12;
         else
-                *ret_error = g_strdup_printf("'\\u%04x' is the first half of a character without the second", code);
+                fail(reader, p, "'\\u%04x' is the first half of a character without the second", code);
 
-        return NULL;
-}
-
-/* The end of the escape at p; NULL if it is invalid, with an error message. The text must contain a character after
- * the backslash, and have a NUL byte at its end. */
-static const char *escape_check(const char *p, char **ret_error) {
-        g_autofree char *shown = NULL;
-
-        if (p[1] == 'u')
-                return check_unicode(p, ret_error);
-        if (strchr(short_names, p[1]))
-                return p + 2;
-
-        shown = excerpt(p, (size_t) (g_utf8_next_char(p + 1) - p));
-        *ret_error = g_strdup_printf("'%s' is no escape; a backslash itself is written '\\\\'", shown);
         return NULL;
 }
 
@@ -198,53 +188,26 @@ static const char *escape_append(GString *string, const char *p) {
         return p + 12;
 }
 
-/* The end of the escape that begins at p, or NULL. */
-static const char *skip_escape(TextReader *reader, const char *p) {
-        char *error = NULL;
-        const char *next;
-
-        if (p + 1 == reader->end) {
-                cut_off(reader, "the rest of a string");
-                return NULL;
-        }
-
-        next = escape_check(p, &error);
-        if (!next) {
-                reader->error = error;
-                reader->error_at = p;
-        }
-
-        return next;
-}
-
-static bool fail_control(TextReader *reader, const char *start, const char *p) {
-        if (p == reader->end)
-                return fail(reader, start, "this string is not closed: the file ends first");
-        if (*p == '\n' || *p == '\r')
-                return fail(reader, start, "this string is not closed on its line; a line break is written '\\n'");
-        if (*p == '\t')
-                return fail(reader, p, "a tab inside of a string is written '\\t'");
-
-        return fail(reader, p, "a control character inside of a string is written '\\u%04x'", (unsigned char) *p);
-}
-
-/* True for bytes that a string can contain without an escape. */
-static inline bool is_plain(char c) {
-        return c != '"' && c != '\\' && (unsigned char) c >= 0x20;
-}
-
 /* read_string(), read_number() and read_word() read the value that begins at p, and move p to its end. */
 static bool read_string(TextReader *reader) {
         const char *start = reader->p, *p = start + 1;
         bool escaped = false;
 
         for (;;) {
-                while (is_plain(*p))
+                while (*p != '"' && *p != '\\' && (unsigned char) *p >= 0x20)
                         p++;
                 if (*p == '"')
                         break;
+                if (p == reader->end)
+                        return fail(reader, start, "this string is not closed: the file ends first");
+                if (*p == '\n' || *p == '\r')
+                        return fail(reader, start,
+                                    "this string is not closed on its line; a line break is written '\\n'");
+                if (*p == '\t')
+                        return fail(reader, p, "a tab inside of a string is written '\\t'");
                 if (*p != '\\')
-                        return fail_control(reader, start, p);
+                        return fail(reader, p, "a control character inside of a string is written '\\u%04x'",
+                                    (unsigned char) *p);
 
                 p = skip_escape(reader, p);
                 if (!p)
@@ -260,17 +223,10 @@ static bool read_string(TextReader *reader) {
         return true;
 }
 
-static const char *skip_digits(const char *p) {
-        while (g_ascii_isdigit(*p))
-                p++;
+static bool read_number(TextReader *reader) {
+        const char *start = reader->p, *p = start;
 
-        return p;
-}
-
-/* The end of the number that begins at p, or NULL if digits are missing. */
-static const char *skip_number(TextReader *reader, const char *p) {
-        static const char *const expected = "a digit";
-
+        /* The integer, the fraction, and the exponent. */
         for (int part = 0; part < 3; part++) {
                 if (part == 0)
                         p += *p == '-';
@@ -283,20 +239,15 @@ static const char *skip_number(TextReader *reader, const char *p) {
 
                 if (!g_ascii_isdigit(*p)) {
                         reader->p = p;
-                        unexpected(reader, expected);
-                        return NULL;
+                        return unexpected(reader, "a digit");
                 }
-                p = part == 0 && *p == '0' ? p + 1 : skip_digits(p);
+                if (part == 0 && *p == '0')
+                        p++;
+                else
+                        while (g_ascii_isdigit(*p))
+                                p++;
         }
 
-        return p;
-}
-
-static bool read_number(TextReader *reader) {
-        const char *start = reader->p, *p = skip_number(reader, start);
-
-        if (!p)
-                return false;
         if (g_ascii_isdigit(*p))
                 return fail(reader, start, "a number does not begin with 0");
         if (g_ascii_isalnum(*p) || *p == '.' || *p == '_')
@@ -380,15 +331,6 @@ static bool open_bracket(TextReader *reader, TextKind kind) {
         return true;
 }
 
-static void close_bracket(TextReader *reader) {
-        TextItem *item = innermost(reader);
-
-        reader->p++;
-        item->end = here(reader);
-        item->next = reader->n_items;
-        g_array_set_size(reader->open, reader->open->len - 1);
-}
-
 static bool read_value(TextReader *reader, const char *expected) {
         switch (*reader->p) {
         case '{':
@@ -407,21 +349,6 @@ static bool read_value(TextReader *reader, const char *expected) {
         }
 }
 
-/* Reads the key and the colon of a member; the value follows. */
-static bool read_key(TextReader *reader, const char *expected) {
-        if (*reader->p == '#')
-                return fail(reader, reader->p, "a comment begins with '//' or '/*'");
-        if (*reader->p != '"')
-                return unexpected(reader, expected);
-        if (!read_string(reader) || !skip_space(reader))
-                return false;
-        if (*reader->p != ':')
-                return unexpected(reader, "':' behind a key");
-
-        reader->p++;
-        return skip_space(reader);
-}
-
 /* Reads a member or an element of the innermost bracket. comma: the place of the comma before it, or NULL. */
 static bool read_member(TextReader *reader, const char *comma) {
         TextItem *item = innermost(reader);
@@ -431,8 +358,20 @@ static bool read_member(TextReader *reader, const char *comma) {
                 return fail(reader, comma, "remove this ',': nothing follows it");
 
         item->count++;
-        if (object && !read_key(reader, comma ? "a key in double quotes" : "a key in double quotes, or '}'"))
-                return false;
+        if (object) {
+                if (*reader->p == '#')
+                        return fail(reader, reader->p, "a comment begins with '//' or '/*'");
+                if (*reader->p != '"')
+                        return unexpected(reader, comma ? "a key in double quotes" : "a key in double quotes, or '}'");
+                if (!read_string(reader) || !skip_space(reader))
+                        return false;
+                if (*reader->p != ':')
+                        return unexpected(reader, "':' behind a key");
+
+                reader->p++;
+                if (!skip_space(reader))
+                        return false;
+        }
 
         return read_value(reader, object || comma ? "a value" : "a value, or ']'");
 }
@@ -452,7 +391,10 @@ static bool read_behind_value(TextReader *reader, const char **ret_comma) {
                         return true;
 
                 if (*reader->p == bracket_of(item)) {
-                        close_bracket(reader);
+                        reader->p++;
+                        item->end = (uint32_t) (reader->p - reader->text);
+                        item->next = reader->n_items;
+                        g_array_set_size(reader->open, reader->open->len - 1);
                         continue;
                 }
                 if (*reader->p != ',')
@@ -638,23 +580,15 @@ char *text_lines(const Text *text, uint32_t item, GString *scratch) {
         return g_string_free(lines, FALSE);
 }
 
-char *text_describe(const Text *text, uint32_t item) {
+char *text_unexpected(const Text *text, uint32_t item, const char *expected) {
         const TextItem *value = text_item(text, item);
         g_autofree char *shown = NULL;
 
-        if (value->kind == TEXT_ARRAY)
-                return g_strdup("an array");
-        if (value->kind == TEXT_OBJECT)
-                return g_strdup("an object");
+        if (value->kind == TEXT_ARRAY || value->kind == TEXT_OBJECT)
+                return g_strdup_printf("%s, not %s", expected, value->kind == TEXT_ARRAY ? "an array" : "an object");
 
         shown = excerpt(text->text + value->start, value->end - value->start);
-        return value->kind == TEXT_STRING ? g_strdup_printf("\"%s\"", shown) : g_steal_pointer(&shown);
-}
-
-char *text_unexpected(const Text *text, uint32_t item, const char *expected) {
-        g_autofree char *value = text_describe(text, item);
-
-        return g_strdup_printf("%s, not %s", expected, value);
+        return g_strdup_printf(value->kind == TEXT_STRING ? "%s, not \"%s\"" : "%s, not %s", expected, shown);
 }
 
 typedef struct Conversion {
@@ -672,13 +606,6 @@ static json_object *fail_conversion(Conversion *conversion, uint32_t item, char 
         conversion->on_fault(item, text, conversion->userdata);
         conversion->result = -EINVAL;
         return NULL;
-}
-
-static json_object *convert_string(Conversion *conversion, uint32_t item) {
-        size_t length;
-        const char *string = text_string(conversion->text, item, conversion->scratch, &length);
-
-        return json_object_new_string_len(string, (int) length);
 }
 
 /* Whole numbers that fit into int64_t or uint64_t are exact. Other numbers keep their spelling, so that they are
@@ -708,46 +635,35 @@ static json_object *convert_number(Conversion *conversion, uint32_t item) {
                                 : fail_conversion(conversion, item, g_strdup("the number is too large"));
 }
 
-static json_object *convert_array(Conversion *conversion, uint32_t item, unsigned depth) {
-        uint32_t count = text_item(conversion->text, item)->count, element = item + 1;
-        json_object *array = json_object_new_array();
-
-        for (uint32_t i = 0; i < count; i++, element = text_next(conversion->text, element))
-                json_object_array_add(array, convert(conversion, element, depth + 1));
-
-        return array;
-}
-
-static void convert_member(Conversion *conversion, uint32_t key, unsigned depth, json_object *object) {
-        json_object *value = convert(conversion, key + 1, depth + 1);
-        size_t length;
-        const char *string = text_string(conversion->text, key, conversion->scratch, &length);
-        g_autofree char *name = g_strndup(string, length), *shown = NULL;
-
-        if (!json_object_object_get_ex(object, name, NULL)) {
-                json_object_object_add(object, name, value);
-                return;
-        }
-
-        json_object_put(value);
-        shown = excerpt(name, length);
-        conversion->on_fault(key, g_strdup_printf("'%s' is given twice", shown), conversion->userdata);
-        if (conversion->result == 0)
-                conversion->result = -EEXIST;
-}
-
 static json_object *convert_object(Conversion *conversion, uint32_t item, unsigned depth) {
-        uint32_t count = text_item(conversion->text, item)->count, key = item + 1;
         json_object *object = json_object_new_object();
 
-        for (uint32_t i = 0; i < count; i++, key = text_next(conversion->text, key + 1))
-                convert_member(conversion, key, depth, object);
+        TEXT_KEYS(conversion->text, key, item) {
+                json_object *value = convert(conversion, key + 1, depth + 1);
+                size_t length;
+                const char *string = text_string(conversion->text, key, conversion->scratch, &length);
+                g_autofree char *name = g_strndup(string, length), *shown = NULL;
+
+                if (!json_object_object_get_ex(object, name, NULL)) {
+                        json_object_object_add(object, name, value);
+                        continue;
+                }
+
+                json_object_put(value);
+                shown = excerpt(name, length);
+                conversion->on_fault(key, g_strdup_printf("'%s' is given twice", shown), conversion->userdata);
+                if (conversion->result == 0)
+                        conversion->result = -EEXIST;
+        }
 
         return object;
 }
 
 static json_object *convert(Conversion *conversion, uint32_t item, unsigned depth) {
         TextKind kind = text_kind(conversion->text, item);
+        json_object *array;
+        const char *string;
+        size_t length;
 
         if ((kind == TEXT_ARRAY || kind == TEXT_OBJECT) && depth == JSON_NESTING_MAX)
                 return fail_conversion(conversion, item, g_strdup(JSON_TOO_DEEP));
@@ -761,9 +677,13 @@ static json_object *convert(Conversion *conversion, uint32_t item, unsigned dept
         case TEXT_NUMBER:
                 return convert_number(conversion, item);
         case TEXT_STRING:
-                return convert_string(conversion, item);
+                string = text_string(conversion->text, item, conversion->scratch, &length);
+                return json_object_new_string_len(string, (int) length);
         case TEXT_ARRAY:
-                return convert_array(conversion, item, depth);
+                array = json_object_new_array();
+                TEXT_ELEMENTS(conversion->text, element, item)
+                        json_object_array_add(array, convert(conversion, element, depth + 1));
+                return array;
         case TEXT_OBJECT:
                 return convert_object(conversion, item, depth);
         }

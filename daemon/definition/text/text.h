@@ -62,6 +62,12 @@ static inline TextKind text_kind(const Text *text, uint32_t item) {
         return text_item(text, item)->kind;
 }
 
+/* Loops over the keys of an object, which its values follow, and over the elements of an array. */
+#define TEXT_KEYS(text, key, object)                                                                                   \
+        for (uint32_t key = (object) + 1; key < text_next(text, object); key = text_next(text, key + 1))
+#define TEXT_ELEMENTS(text, element, array)                                                                            \
+        for (uint32_t element = (array) + 1; element < text_next(text, array); element = text_next(text, element))
+
 /* The place of the item for messages: for a string, its opening quote. */
 size_t text_offset(const Text *text, uint32_t item);
 
@@ -75,10 +81,8 @@ const char *text_string(const Text *text, uint32_t item, GString *scratch, size_
 /* The decoded string; for an array of strings, these as lines of one text. To be freed. */
 char *text_lines(const Text *text, uint32_t item, GString *scratch);
 
-/* The value for a message: '5', '"text"'; for an array or object only the kind, since it may be large. To be freed. */
-char *text_describe(const Text *text, uint32_t item);
-
-/* "EXPECTED, not VALUE", with the value at the item as text_describe() gives it. To be freed. */
+/* "EXPECTED, not VALUE", with the value at the item: '5', '"text"'; for an array or object only the kind, since it may
+ * be large. To be freed. */
 char *text_unexpected(const Text *text, uint32_t item, const char *expected);
 
 /* Called for an error of a value, such as a key that is given twice, or a number that does not fit. Takes text, an
