@@ -13,6 +13,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "basic/foreach.h"
 #include "basic/nearest.h"
 #include "definition/hints.h"
 #include "definition/load/loader.h"
@@ -75,12 +76,10 @@ static char *word_at(const Merge *merge, const Text *text, uint32_t item) {
 
 /* The item of the member's key; 0: there is none. */
 static uint32_t find_key(const Merge *merge, const Text *text, uint32_t object, const char *name) {
-        uint32_t key = object + 1;
-
         if (text_kind(text, object) != TEXT_OBJECT)
                 return 0;
 
-        for (uint32_t i = 0; i < text_item(text, object)->count; i++, key = text_next(text, key + 1)) {
+        TEXT_KEYS(text, key, object) {
                 size_t length;
                 const char *word = text_string(text, key, merge->loader->scratch, &length);
 
@@ -181,7 +180,7 @@ static void copy(Merge *merge, const Text *from, uint32_t at) {
 
 /* A value of the drop-in in place of something else. There is no member that a null could remove. */
 static void copy_new(Merge *merge, uint32_t at) {
-        uint32_t object, key = at + 1, n = 0;
+        uint32_t object, n = 0;
 
         if (text_kind(merge->patch, at) != TEXT_OBJECT) {
                 copy(merge, merge->patch, at);
@@ -189,7 +188,7 @@ static void copy_new(Merge *merge, uint32_t at) {
         }
 
         object = begin(merge, text_item(merge->patch, at));
-        for (uint32_t i = 0; i < text_item(merge->patch, at)->count; i++, key = text_next(merge->patch, key + 1))
+        TEXT_KEYS(merge->patch, key, at)
                 if (text_kind(merge->patch, key + 1) != TEXT_NULL) {
                         n++;
                         copy(merge, merge->patch, key);
@@ -200,9 +199,9 @@ static void copy_new(Merge *merge, uint32_t at) {
 
 /* Adds the members of the drop-in's object that are not used. Returns how many. */
 static uint32_t add_members(Merge *merge, uint32_t patch, GHashTable *used) {
-        uint32_t key = patch + 1, n = 0;
+        uint32_t n = 0;
 
-        for (uint32_t i = 0; i < text_item(merge->patch, patch)->count; i++, key = text_next(merge->patch, key + 1)) {
+        TEXT_KEYS(merge->patch, key, patch) {
                 g_autofree char *word = NULL;
                 size_t around;
 
@@ -236,10 +235,6 @@ static Rule rule_below(Rule rule, const char *key) {
         }
 }
 
-static bool replaces_whole(Rule rule, const char *key) {
-        return rule == RULE_VALUES || (rule == RULE_INPUT && g_str_equal(key, "default"));
-}
-
 static void merge_value(Merge *merge, uint32_t at, uint32_t patch, Rule rule) {
         if (text_kind(merge->base, at) == TEXT_OBJECT && text_kind(merge->patch, patch) == TEXT_OBJECT) {
                 merge_object(merge, at, patch, rule);
@@ -261,9 +256,8 @@ static void merge_value(Merge *merge, uint32_t at, uint32_t patch, Rule rule) {
 /* The members of the drop-in's object: name -> key. */
 static GHashTable *list_members(Merge *merge, uint32_t object) {
         GHashTable *members = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        uint32_t key = object + 1;
 
-        for (uint32_t i = 0; i < text_item(merge->patch, object)->count; i++, key = text_next(merge->patch, key + 1)) {
+        TEXT_KEYS(merge->patch, key, object) {
                 g_autofree char *word = word_at(merge, merge->patch, key);
 
                 if (g_hash_table_contains(merge->left_out, GUINT_TO_POINTER(key)))
@@ -281,12 +275,12 @@ static GHashTable *list_members(Merge *merge, uint32_t object) {
 
 static void merge_object(Merge *merge, uint32_t at, uint32_t patch, Rule rule) {
         g_autoptr(GHashTable) members = list_members(merge, patch), used = g_hash_table_new(NULL, NULL);
-        uint32_t object = begin(merge, text_item(merge->base, at)), key = at + 1, n = 0;
+        uint32_t object = begin(merge, text_item(merge->base, at)), n = 0;
 
-        for (uint32_t i = 0; i < text_item(merge->base, at)->count; i++, key = text_next(merge->base, key + 1)) {
+        TEXT_KEYS(merge->base, key, at) {
                 g_autofree char *word = word_at(merge, merge->base, key);
                 uint32_t other = GPOINTER_TO_UINT(g_hash_table_lookup(members, word));
-                bool whole = replaces_whole(rule, word);
+                bool whole = rule == RULE_VALUES || (rule == RULE_INPUT && g_str_equal(word, "default"));
                 size_t around;
 
                 if (!other) {
@@ -345,29 +339,8 @@ static void add_nodes(Merge *merge, GArray *nodes, uint32_t item, uint32_t paren
                 add_nodes(merge, nodes, child + 1, parent, NULL);
         if (!children || text_kind(base, children + 1) != TEXT_ARRAY)
                 return;
-        for (uint32_t i = 0, at = children + 2; i < text_item(base, children + 1)->count; i++, at = text_next(base, at))
+        TEXT_ELEMENTS(base, at, children + 1)
                 add_nodes(merge, nodes, at, parent, NULL);
-}
-
-static GArray *list_nodes(Merge *merge) {
-        GArray *nodes = g_array_new(false, false, sizeof(NodeAt));
-        uint32_t root = find_key(merge, merge->base, 0, "root"), trees = find_key(merge, merge->base, 0, "trees"), key;
-
-        if (root)
-                add_nodes(merge, nodes, root + 1, PLAN_NONE, NULL);
-        if (!trees || text_kind(merge->base, trees + 1) != TEXT_OBJECT)
-                return nodes;
-
-        key = trees + 2;
-        for (uint32_t i = 0; i < text_item(merge->base, trees + 1)->count; i++, key = text_next(merge->base, key + 1)) {
-                g_autofree char *tree = word_at(merge, merge->base, key);
-                uint32_t of_tree = find_key(merge, merge->base, key + 1, "root");
-
-                if (of_tree)
-                        add_nodes(merge, nodes, of_tree + 1, PLAN_NONE, loader_intern_text(merge->loader, tree));
-        }
-
-        return nodes;
 }
 
 /* "camera: Boot/Start", as in messages. */
@@ -389,63 +362,41 @@ static char *node_path(const GArray *nodes, const NodeAt *node) {
         return path;
 }
 
-static bool ends_path(const char *path, const char *name) {
-        size_t before = strlen(path) - MIN(strlen(path), strlen(name));
-
-        return g_str_equal(path + before, name) && (before == 0 || path[before - 1] == '/' || path[before - 1] == ' ');
-}
-
 /* The nodes with this name, or whose path ends so. A whole path is that of one node, even if other paths end so. */
 static GPtrArray *find_nodes(GArray *nodes, const char *name) {
-        GPtrArray *found = g_ptr_array_new(), *whole = g_ptr_array_new();
+        g_autoptr(GPtrArray) found = g_ptr_array_new(), whole = g_ptr_array_new();
 
-        for (unsigned i = 0; i < nodes->len; i++) {
-                NodeAt *node = &g_array_index(nodes, NodeAt, i);
+        ARRAY_FOREACH(NodeAt, node, nodes) {
                 g_autofree char *path = NULL;
+                const char *end;
 
                 if (!node->named || !g_str_has_suffix(name, node->name))
                         continue;
 
                 path = node_path(nodes, node);
+                end = path + strlen(path) - MIN(strlen(path), strlen(name));
                 if (g_str_equal(path, name))
                         g_ptr_array_add(whole, node);
-                if (ends_path(path, name))
+                if (g_str_equal(end, name) && (end == path || end[-1] == '/' || end[-1] == ' '))
                         g_ptr_array_add(found, node);
         }
 
-        if (whole->len == 0) {
-                g_ptr_array_unref(whole);
-                return found;
-        }
-        g_ptr_array_unref(found);
-        return whole;
+        return whole->len > 0 ? g_steal_pointer(&whole) : g_steal_pointer(&found);
 }
 
 static char *no_node(const Merge *merge, const GArray *nodes, const char *name) {
         g_autofree char *shown = excerpt(name, strlen(name));
         Nearest nearest = { .word = name };
 
-        for (unsigned i = 0; i < nodes->len; i++)
-                if (g_array_index(nodes, NodeAt, i).named)
-                        nearest_offer(&nearest, g_array_index(nodes, NodeAt, i).name);
+        ARRAY_FOREACH(const NodeAt, node, nodes)
+                if (node->named)
+                        nearest_offer(&nearest, node->name);
 
         return nearest.best ? g_strdup_printf("nodes: no node of %s%s has the name '%s'; did you mean '%s'?",
                                               merge->file->name, TREE_SUFFIX, shown, nearest.best)
                             : g_strdup_printf("nodes: no node of %s%s has the name '%s'; give a node's 'name', or its "
                                               "path, such as 'Boot/Start'",
                                               merge->file->name, TREE_SUFFIX, shown);
-}
-
-static char *several_nodes(const GArray *nodes, const GPtrArray *found, const char *name) {
-        g_autofree char *shown = excerpt(name, strlen(name)), *first = node_path(nodes, found->pdata[0]),
-                        *second = node_path(nodes, found->pdata[1]);
-
-        return g_str_equal(first, second)
-                       ? g_strdup_printf("nodes: %u nodes have the path '%s', so a drop-in cannot change one of them",
-                                         found->len, shown)
-                       : g_strdup_printf("nodes: %u nodes have the name '%s'; give the path of one, such as '%s' or "
-                                         "'%s'",
-                                         found->len, shown, first, second);
 }
 
 /* The checks. */
@@ -496,13 +447,6 @@ static char *unknown_key(const char *word, const char **ret_meant) {
         return g_string_free(g_steal_pointer(&text), false);
 }
 
-static void offer_members(const Merge *merge, uint32_t object, GPtrArray *words) {
-        uint32_t key = object + 1;
-
-        for (uint32_t i = 0; i < text_item(merge->base, object)->count; i++, key = text_next(merge->base, key + 1))
-                g_ptr_array_add(words, word_at(merge, merge->base, key));
-}
-
 /* section: inputs or blackboard; other: the other of them. */
 static void check_variable(Merge *merge, uint32_t key, const char *section, const char *other) {
         g_autofree char *name = word_at(merge, merge->patch, key), *shown = excerpt(name, strlen(name));
@@ -520,9 +464,12 @@ static void check_variable(Merge *merge, uint32_t key, const char *section, cons
         }
 
         if (own && text_kind(merge->base, own + 1) == TEXT_OBJECT)
-                offer_members(merge, own + 1, words);
-        for (unsigned i = 0; i < words->len; i++)
-                nearest_offer(&nearest, words->pdata[i]);
+                TEXT_KEYS(merge->base, declared, own + 1) {
+                        char *word = word_at(merge, merge->base, declared);
+
+                        g_ptr_array_add(words, word);
+                        nearest_offer(&nearest, word);
+                }
         not_there(merge, key, NULL,
                   nearest.best ? g_strdup_printf("%s: %s%s has no '%s' there; did you mean '%s'?", section,
                                                  merge->file->name, TREE_SUFFIX, shown, nearest.best)
@@ -533,16 +480,13 @@ static void check_variable(Merge *merge, uint32_t key, const char *section, cons
 }
 
 static void check_variables(Merge *merge, uint32_t section, bool inputs) {
-        uint32_t key = section + 2;
-
         if (!expect_object(merge, section,
                            inputs ? "inputs: expected an object of variables"
                                   : "blackboard: expected an object of "
                                     "variables"))
                 return;
 
-        for (uint32_t i = 0; i < text_item(merge->patch, section + 1)->count;
-             i++, key = text_next(merge->patch, key + 1)) {
+        TEXT_KEYS(merge->patch, key, section + 1) {
                 g_autofree char *name = word_at(merge, merge->patch, key),
                                 *expected = g_strdup_printf("inputs.%s: expected an object of what changes, such as "
                                                             "{\"default\": ...}",
@@ -560,27 +504,20 @@ static void check_variables(Merge *merge, uint32_t section, bool inputs) {
         }
 }
 
-static bool is_common_key(const char *word) {
-        for (Key key = 0; key < KEY_MAX_; key++)
-                if (g_str_equal(loader_key_names[key], word))
-                        return true;
-
-        return false;
-}
-
 /* Keys that the type of the node does not have. */
 static void check_keys(Merge *merge, const GArray *nodes, const NodeAt *node, uint32_t object) {
-        uint32_t key = object + 1;
-
-        for (uint32_t i = 0; i < text_item(merge->patch, object)->count; i++, key = text_next(merge->patch, key + 1)) {
+        TEXT_KEYS(merge->patch, key, object) {
                 g_autofree char *word = word_at(merge, merge->patch, key), *shown = excerpt(word, strlen(word)),
                                 *why = NULL;
-                const char *meant = NULL;
+                bool known = loader_takes_word(node->type, word), close, other;
+                const char *meant;
 
-                if (is_common_key(word) || loader_takes_word(node->type, word))
+                for (Key common = 0; common < KEY_MAX_; common++)
+                        known |= g_str_equal(loader_key_names[common], word);
+                if (known)
                         continue;
 
-                why = loader_explain_key(node->type, word, &meant);
+                why = loader_explain_key(node->type, word, &meant, &close, &other);
                 not_there(merge, key, node_path(nodes, node), g_strdup_printf("unknown key '%s'%s", shown, why));
                 diagnostics_suggest(merge->loader->diagnostics, meant);
         }
@@ -594,8 +531,22 @@ static void check_node(Merge *merge, GArray *nodes, uint32_t key) {
         g_autoptr(GPtrArray) found = find_nodes(nodes, name);
         const NodeAt *node = found->len > 0 ? found->pdata[0] : NULL;
 
-        if (found->len != 1) {
-                not_there(merge, key, NULL, node ? several_nodes(nodes, found, name) : no_node(merge, nodes, name));
+        if (!node) {
+                not_there(merge, key, NULL, no_node(merge, nodes, name));
+                return;
+        }
+        if (found->len > 1) {
+                g_autofree char *shown = excerpt(name, strlen(name)), *first = node_path(nodes, node),
+                                *second = node_path(nodes, found->pdata[1]);
+
+                not_there(merge, key, NULL,
+                          g_str_equal(first, second)
+                                  ? g_strdup_printf("nodes: %u nodes have the path '%s', so a drop-in cannot change "
+                                                    "one of them",
+                                                    found->len, shown)
+                                  : g_strdup_printf("nodes: %u nodes have the name '%s'; give the path of one, such as "
+                                                    "'%s' or '%s'",
+                                                    found->len, shown, first, second));
                 return;
         }
         if (!expect_object(merge, key, expected))
@@ -618,13 +569,24 @@ static void check_node(Merge *merge, GArray *nodes, uint32_t key) {
 }
 
 static void check_nodes(Merge *merge, uint32_t section) {
-        g_autoptr(GArray) nodes = list_nodes(merge);
-        uint32_t key = section + 2;
+        uint32_t root = find_key(merge, merge->base, 0, "root"), trees = find_key(merge, merge->base, 0, "trees");
+        g_autoptr(GArray) nodes = g_array_new(false, false, sizeof(NodeAt));
+
+        if (root)
+                add_nodes(merge, nodes, root + 1, PLAN_NONE, NULL);
+        if (trees && text_kind(merge->base, trees + 1) == TEXT_OBJECT)
+                TEXT_KEYS(merge->base, key, trees + 1) {
+                        g_autofree char *tree = word_at(merge, merge->base, key);
+                        uint32_t of_tree = find_key(merge, merge->base, key + 1, "root");
+
+                        if (of_tree)
+                                add_nodes(merge, nodes, of_tree + 1, PLAN_NONE,
+                                          loader_intern_text(merge->loader, tree));
+                }
 
         if (expect_object(merge, section,
                           "nodes: expected an object of nodes, such as {\"NAME\": {\"timeout\": \"30s\"}}"))
-                for (uint32_t i = 0; i < text_item(merge->patch, section + 1)->count;
-                     i++, key = text_next(merge->patch, key + 1))
+                TEXT_KEYS(merge->patch, key, section + 1)
                         check_node(merge, nodes, key);
 
         /* These are not members of the file. */
@@ -632,9 +594,7 @@ static void check_nodes(Merge *merge, uint32_t section) {
 }
 
 static void check(Merge *merge) {
-        uint32_t key = 1;
-
-        for (uint32_t i = 0; i < text_item(merge->patch, 0)->count; i++, key = text_next(merge->patch, key + 1)) {
+        TEXT_KEYS(merge->patch, key, 0) {
                 g_autofree char *word = word_at(merge, merge->patch, key);
                 const char *meant = NULL;
 
@@ -684,20 +644,6 @@ static void merge_dropin(Loader *loader, TreeFile *file, TreeFile *dropin, size_
         file->text.items = (TextItem *) (void *) g_array_free(g_steal_pointer(&items), false);
 }
 
-/* Adds the text of the drop-in to the merged text. Its items become places there. */
-static void add_piece(TreeFile *file, TreeFile *dropin, GString *merged) {
-        dropin->extends = file;
-        dropin->start = merged->len;
-        g_ptr_array_add(file->dropins, dropin);
-        g_string_append_len(merged, dropin->contents, (gssize) dropin->length);
-        g_string_append_c(merged, '\n');
-
-        for (uint32_t i = 0; i < dropin->text.n_items; i++) {
-                dropin->text.items[i].start += (uint32_t) dropin->start;
-                dropin->text.items[i].end += (uint32_t) dropin->start;
-        }
-}
-
 static void read_dropins(Loader *loader, TreeFile *file, const GPtrArray *paths, GString *merged) {
         for (unsigned i = 0; i < paths->len; i++) {
                 g_autofree char *error = NULL;
@@ -718,7 +664,17 @@ static void read_dropins(Loader *loader, TreeFile *file, const GPtrArray *paths,
 
                 g_assert(dropin);
                 file->wrong |= dropin->wrong;
-                add_piece(file, dropin, merged);
+                dropin->extends = file;
+                dropin->start = merged->len;
+                g_ptr_array_add(file->dropins, dropin);
+                g_string_append_len(merged, dropin->contents, (gssize) dropin->length);
+                g_string_append_c(merged, '\n');
+
+                /* Its items become places in the merged text. */
+                for (uint32_t item = 0; item < dropin->text.n_items; item++) {
+                        dropin->text.items[item].start += (uint32_t) dropin->start;
+                        dropin->text.items[item].end += (uint32_t) dropin->start;
+                }
         }
 }
 
@@ -750,9 +706,7 @@ void loader_merge_dropins(Loader *loader, TreeFile *file) {
         g_string_append(merged, "type\"");
         file->merged = g_string_free(g_steal_pointer(&merged), false);
         file->text.text = file->merged;
-        for (unsigned i = 0; i < file->dropins->len; i++) {
-                TreeFile *dropin = file->dropins->pdata[i];
-
+        PTRS_FOREACH(TreeFile, dropin, file->dropins) {
                 dropin->text.text = file->merged;
                 if (file->text.items && text_kind(&file->text, 0) == TEXT_OBJECT && dropin->text.items)
                         merge_dropin(loader, file, dropin, type_key);

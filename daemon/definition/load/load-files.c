@@ -93,8 +93,10 @@ static TreeFile *open_file(Loader *loader, const char *path, bool lua, char **re
                 file = read_text(loader, path, &error);
         else if (!file && (file = loader_read_file(loader, path, &error)))
                 loader_merge_dropins(loader, file);
-        if (!file)
-                file = add_file(loader, tree_file_new_unreadable(path, error));
+        if (!file) {
+                file = add_file(loader, tree_file_new(path, NULL, 0));
+                file->error = error;
+        }
         if (file->contents)
                 return file;
 
@@ -108,47 +110,48 @@ static TreeFile *open_on_path(Loader *loader, const char *name, bool lua, char *
         g_autofree char *path = sources && sources->find ? sources->find(name, sources->userdata) : NULL;
         TreeFile *file = path ? open_file(loader, path, lua, ret_error) : NULL;
 
-        if (file)
-                tree_file_note_name(file, name);
+        if (!file)
+                return NULL;
 
+        file->found = file->found ?: g_ptr_array_new_with_free_func(g_free);
+        if (!g_ptr_array_find_with_equal_func(file->found, name, g_str_equal, NULL))
+                g_ptr_array_add(file->found, g_strdup(name));
         return file;
-}
-
-static bool exists(const Loader *loader, const char *path) {
-        const DefinitionSources *sources = loader->sources;
-
-        return sources->exists ? sources->exists(path, sources->userdata) : g_file_test(path, G_FILE_TEST_EXISTS);
 }
 
 /* A path relative to the including file, or an absolute one; NULL: the name means a file of the search path. */
 static char *included_path(const Loader *loader, const TreeFile *from, const char *name) {
-        g_autofree char *directory = from->path ? g_path_get_dirname(from->path) : NULL;
-        g_autofree char *near = NULL;
+        const DefinitionSources *sources = loader->sources;
+        g_autofree char *directory = NULL, *near = NULL;
 
         if (g_path_is_absolute(name))
                 return g_strdup(name);
+        if (!from->path)
+                return NULL;
 
-        near = directory ? g_build_filename(g_str_equal(directory, ".") ? "" : directory, name, NULL) : NULL;
-        return near && (strchr(name, '/') || exists(loader, near)) ? g_steal_pointer(&near) : NULL;
+        directory = g_path_get_dirname(from->path);
+        near = g_build_filename(g_str_equal(directory, ".") ? "" : directory, name, NULL);
+        if (strchr(name, '/') ||
+            (sources->exists ? sources->exists(near, sources->userdata) : g_file_test(near, G_FILE_TEST_EXISTS)))
+                return g_steal_pointer(&near);
+
+        return NULL;
 }
 
 static void read_heading(Loader *loader, Unit *unit, TreeFile *file, Header *header);
 
-/* A text that was not loaded from a file has no suffix. */
-static void append_name(GString *text, const TreeFile *file) {
-        g_string_append_printf(text, "%s%s", file->name, file->path ? TREE_SUFFIX : "");
-}
-
-/* "a.json includes b.json includes a.json": the files from first on, then last. */
+/* "a.json includes b.json includes a.json": the files from first on, then last. A text that was not loaded from a file
+ * has no suffix. */
 static char *include_chain(const Loader *loader, unsigned first, const TreeFile *last) {
         GString *chain = g_string_new(NULL);
 
         for (unsigned i = first; i < loader->including->len; i++) {
-                append_name(chain, loader->including->pdata[i]);
-                g_string_append(chain, " includes ");
+                const TreeFile *file = loader->including->pdata[i];
+
+                g_string_append_printf(chain, "%s%s includes ", file->name, file->path ? TREE_SUFFIX : "");
         }
 
-        append_name(chain, last);
+        g_string_append_printf(chain, "%s%s", last->name, last->path ? TREE_SUFFIX : "");
         return g_string_free(chain, false);
 }
 
@@ -316,7 +319,7 @@ static void check_libraries(Loader *loader, Unit *unit) {
 /* Reads the files of "include" or "lua". */
 static void read_files(Loader *loader, Unit *unit, const char *key, uint32_t array,
                        void (*read)(Loader *loader, Unit *unit, uint32_t item), bool *unknown) {
-        uint32_t item = array + 1;
+        unsigned i = 0;
 
         if (text_kind(loader_text(loader), array) != TEXT_ARRAY) {
                 *unknown = true;
@@ -325,7 +328,7 @@ static void read_files(Loader *loader, Unit *unit, const char *key, uint32_t arr
                 return;
         }
 
-        for (uint32_t i = 0; i < text_item(loader_text(loader), array)->count; i++) {
+        TEXT_ELEMENTS(loader_text(loader), item, array) {
                 if (text_kind(loader_text(loader), item) == TEXT_STRING)
                         read(loader, unit, item);
                 else {
@@ -333,15 +336,8 @@ static void read_files(Loader *loader, Unit *unit, const char *key, uint32_t arr
                         loader_error(loader, item,
                                      loader_unexpected(loader, item, "%s[%u]: expected the name of a file", key, i));
                 }
-                item = text_next(loader_text(loader), item);
+                i++;
         }
-}
-
-static Plan *add_plan(Loader *loader, Unit *unit, const char *name, const Heading *heading) {
-        Plan *plan = plan_new(unit, loader->file, name, heading->root);
-
-        g_ptr_array_add(loader->plans, plan);
-        return plan;
 }
 
 /* The reason why a tree cannot have the name, or NULL. */
@@ -362,44 +358,31 @@ static char *name_problem(Loader *loader, const Unit *unit, const char *name) {
                                other->file->path ?: other->file->name, chain);
 }
 
-/* A second root is read only to report the errors inside it. */
-static void add_other_root(Loader *loader, Unit *unit, const Plan *plan, const Heading *heading) {
-        const Heading other = { .root = heading->other_root };
+/* The plan becomes the current one. */
+static Plan *add_plan(Loader *loader, Unit *unit, const char *name, bool is_root, uint32_t root) {
+        Plan *plan = plan_new(unit, loader->file, name, root);
 
-        if (heading->other_root == 0)
-                return;
-
-        loader->plan = add_plan(loader, unit, plan->name, &other);
-        loader->plan->is_root = plan->is_root;
-        loader->plan->setters_unknown = true;
-        loader_read_declarations(loader, loader->plan, &other);
-        loader->plan = NULL;
+        plan->is_root = is_root;
+        g_ptr_array_add(loader->plans, plan);
+        loader->plan = plan;
+        return plan;
 }
 
-static void read_tree(Loader *loader, Unit *unit, uint32_t key) {
-        const char *name = loader_intern(loader, key);
-        g_autofree char *problem = name_problem(loader, unit, name);
-        Heading heading = {};
-        Plan *plan = add_plan(loader, unit, name, &heading);
+/* Reads the declarations of the current plan, which is the end of its heading. A second root is read only to report the
+ * errors inside it. */
+static void finish_heading(Loader *loader, const Heading *heading) {
+        const Heading other = { .root = heading->other_root };
+        const Plan *plan = loader->plan;
 
-        /* If the name is invalid, no node can use the tree, but it is read to report the errors inside it. */
-        if (problem)
-                loader_error(loader, key, g_strdup_printf("trees: %s", problem));
-        else
-                g_hash_table_insert(unit->plans, (char *) name, plan);
-
-        loader->plan = plan;
-        plan->unbuildable = !loader_read_tree_heading(loader, key + 1, &heading);
-        plan->declarations_unknown |= text_kind(loader_text(loader), key + 1) != TEXT_OBJECT;
-        plan->root = heading.root;
-        loader_read_declarations(loader, plan, &heading);
+        loader_read_declarations(loader, loader->plan, heading);
+        if (other.root > 0) {
+                add_plan(loader, plan->unit, plan->name, plan->is_root, other.root)->setters_unknown = true;
+                loader_read_declarations(loader, loader->plan, &other);
+        }
         loader->plan = NULL;
-        add_other_root(loader, unit, plan, &heading);
 }
 
 static void read_trees(Loader *loader, Unit *unit, uint32_t object) {
-        uint32_t key = object + 1;
-
         if (text_kind(loader_text(loader), object) != TEXT_OBJECT) {
                 loader_error(loader, object,
                              loader_unexpected(loader, object,
@@ -407,22 +390,25 @@ static void read_trees(Loader *loader, Unit *unit, uint32_t object) {
                 return;
         }
 
-        for (uint32_t i = 0; i < text_item(loader_text(loader), object)->count; i++) {
-                read_tree(loader, unit, key);
-                key = text_next(loader_text(loader), key + 1);
-        }
-}
+        TEXT_KEYS(loader_text(loader), key, object) {
+                const char *name = loader_intern(loader, key);
+                g_autofree char *problem = name_problem(loader, unit, name);
+                Heading heading = {};
+                Plan *plan;
 
-/* Reads the tree at the top of the file. */
-static void read_root(Loader *loader, Unit *unit, const Heading *heading) {
-        unit->root = add_plan(loader, unit, loader_intern_text(loader, loader->file->name), heading);
-        unit->root->is_root = true;
-        unit->root->doubts = loader->doubts;
-        loader->doubts = (Doubts){};
-        loader->plan = unit->root;
-        loader_read_declarations(loader, unit->root, heading);
-        loader->plan = NULL;
-        add_other_root(loader, unit, unit->root, heading);
+                if (problem)
+                        loader_error(loader, key, g_strdup_printf("trees: %s", problem));
+
+                /* If the name is invalid, no node can use the tree, but it is read to report the errors inside it. */
+                plan = add_plan(loader, unit, name, false, 0);
+                if (!problem)
+                        g_hash_table_insert(unit->plans, (char *) name, plan);
+
+                plan->unbuildable = !loader_read_tree_heading(loader, key + 1, &heading);
+                plan->declarations_unknown |= text_kind(loader_text(loader), key + 1) != TEXT_OBJECT;
+                plan->root = heading.root;
+                finish_heading(loader, &heading);
+        }
 }
 
 /* From an included file, only the trees and the Lua files are used. */
@@ -433,8 +419,12 @@ static void read_heading(Loader *loader, Unit *unit, TreeFile *file, Header *hea
         if (!loader_read_header(loader, header, &heading))
                 return;
 
-        if (file == unit->file && heading.root > 0)
-                read_root(loader, unit, &heading);
+        if (file == unit->file && heading.root > 0) {
+                unit->root = add_plan(loader, unit, loader_intern_text(loader, file->name), true, heading.root);
+                unit->root->doubts = loader->doubts;
+                loader->doubts = (Doubts){};
+                finish_heading(loader, &heading);
+        }
         if (heading.trees > 0)
                 read_trees(loader, unit, heading.trees);
         if (heading.lua > 0)
@@ -515,34 +505,26 @@ static char *no_tree(const Loader *loader, const Plan *user, const char *name, c
                                       g_str_has_suffix(name, TREE_SUFFIX) ? "; the name of a tree has no suffix" : "");
 }
 
-/* The tree at the top of another file. */
-static Plan *find_unit_root(Loader *loader, const Plan *user, const char *name, char **ret_error, char **ret_instead) {
-        g_autofree char *base = g_strconcat(name, TREE_SUFFIX, NULL);
-        TreeFile *file;
-        Unit *unit;
-
-        *ret_error = NULL;
-        file = tree_name_valid(name) ? open_on_path(loader, base, false, ret_error) : NULL;
-        if (!file && !*ret_error)
-                *ret_error = user->unit->incomplete ? NULL : no_tree(loader, user, name, ret_instead);
-        if (!file)
-                return NULL;
-
-        unit = loader_open_unit(loader, file);
-        if (unit->root)
-                return unit->root;
-
-        *ret_error = file->wrong ? g_strdup_printf("'%s' cannot be used, because it has errors", file->path)
-                                 : g_strdup_printf("'%s' has no root, only trees to be included", file->path);
-        return NULL;
-}
-
 Plan *loader_find_tree(Loader *loader, Plan *user, const char *name, char **ret_error, char **ret_instead) {
-        Plan *plan = g_hash_table_lookup(user->unit->plans, name)
-                             ?: find_unit_root(loader, user, name, ret_error, ret_instead);
+        g_autofree char *base = g_strconcat(name, TREE_SUFFIX, NULL);
+        Plan *plan = g_hash_table_lookup(user->unit->plans, name);
+        TreeFile *file = NULL;
+
+        /* Else it is the tree at the top of another file. */
+        *ret_error = NULL;
+        if (!plan && tree_name_valid(name))
+                file = open_on_path(loader, base, false, ret_error);
+        if (file) {
+                plan = loader_open_unit(loader, file)->root;
+                if (!plan)
+                        *ret_error =
+                                file->wrong
+                                        ? g_strdup_printf("'%s' cannot be used, because it has errors", file->path)
+                                        : g_strdup_printf("'%s' has no root, only trees to be included", file->path);
+        } else if (!plan && !*ret_error && !user->unit->incomplete)
+                *ret_error = no_tree(loader, user, name, ret_instead);
 
         if (plan)
                 loader_queue(loader, plan);
-
         return plan;
 }

@@ -78,22 +78,6 @@ static const char *report_unknown(Loader *loader, const Top *top, uint32_t key) 
         return nearest_is_close(&nearest) ? nearest.best : NULL;
 }
 
-/* Reading a file of another version would only report false errors. */
-static void check_version(Loader *loader, const Header *header, uint32_t item) {
-        if (header->btd != HEADER_VERSION)
-                loader_error(loader, item,
-                             g_strdup_printf("btd: the file has version %" PRId64 " of the format; this btd knows only "
-                                             "version %u",
-                                             header->btd, HEADER_VERSION));
-}
-
-static void check_backoff(Loader *loader, const Header *header, uint32_t item) {
-        if (header->restart.backoff && backoff_is_at_max(header->restart.backoff))
-                loader_warning(loader, item,
-                               g_strdup("restart_backoff: 'initial' is longer than 'max', so each delay is as long as "
-                                        "'max'"));
-}
-
 /* Reads each rule as if a run of this tree had finished. */
 static void check_on_finished(Loader *loader, const Header *header, uint32_t item) {
         const char *name = loader->file->name ?: "this";
@@ -166,24 +150,30 @@ static void read_member(Loader *loader, uint32_t object, uint32_t key, Top *top)
                 if (part == &top->heading.root)
                         top->heading.other_root = key + 1;
         } else {
+                const Header *header = top->target.params == header_params ? top->target.values : NULL;
+
                 loader_set_param(loader, &top->target, param, key + 1);
-                if (param == header_params)
-                        check_version(loader, top->target.values, key + 1);
-                else if (top->target.params == header_params && param->offset == offsetof(Header, restart.backoff))
-                        check_backoff(loader, top->target.values, key + 1);
-                else if (top->target.params == header_params && param->offset == offsetof(Header, on_finished))
-                        check_on_finished(loader, top->target.values, key + 1);
+
+                /* Reading a file of another version would only report false errors. */
+                if (header && param->offset == offsetof(Header, btd) && header->btd != HEADER_VERSION)
+                        loader_error(loader, key + 1,
+                                     g_strdup_printf("btd: the file has version %" PRId64
+                                                     " of the format; this btd knows only version %u",
+                                                     header->btd, HEADER_VERSION));
+                else if (header && param->offset == offsetof(Header, restart.backoff) && header->restart.backoff &&
+                         backoff_is_at_max(header->restart.backoff))
+                        loader_warning(loader, key + 1,
+                                       g_strdup("restart_backoff: 'initial' is longer than 'max', so each delay is as "
+                                                "long as 'max'"));
+                else if (header && param->offset == offsetof(Header, on_finished))
+                        check_on_finished(loader, header, key + 1);
         }
 }
 
 static void read_members(Loader *loader, uint32_t object, Top *top) {
-        uint32_t key = object + 1;
-
         params_set_defaults(loader->arena, top->target.params, top->target.values);
-        for (uint32_t i = 0; i < text_item(loader_text(loader), object)->count; i++) {
+        TEXT_KEYS(loader_text(loader), key, object)
                 read_member(loader, object, key, top);
-                key = text_next(loader_text(loader), key + 1);
-        }
 }
 
 bool loader_read_header(Loader *loader, Header *header, Heading *ret_heading) {
@@ -263,36 +253,31 @@ static bool expect_object(Loader *loader, uint32_t item, const char *section) {
         return false;
 }
 
-static void read_variable(Loader *loader, uint32_t key, json_object *variables) {
-        const char *name = variable_name(loader, key, "blackboard");
-        g_autofree char *where = g_strconcat("blackboard.", name, NULL);
-        json_object *value = NULL;
-
-        if (!name)
-                return;
-        if (json_object_object_get_ex(variables, name, NULL)) {
-                loader_error(loader, key, g_strdup_printf("blackboard: '%s' is given twice", name));
-                return;
-        }
-
-        loader_read_json(loader, where, key + 1, &value);
-        json_object_object_add(variables, name, value);
-        if (json_object_is_type(value, json_type_object) && json_object_object_length(value) == 2 &&
-            json_object_object_get_ex(value, "type", NULL) && json_object_object_get_ex(value, "default", NULL))
-                loader_warning(loader, key + 1,
-                               g_strdup_printf("%s: this object is the value; to declare a type, use 'inputs'", where));
-}
-
 static void read_blackboard(Loader *loader, Plan *plan, uint32_t item) {
-        uint32_t key = item + 1;
+        json_object *variables = plan->blackboard = arena_own(loader->arena, json_object_new_object());
 
-        plan->blackboard = arena_own(loader->arena, json_object_new_object());
         if (!expect_object(loader, item, "blackboard"))
                 return;
 
-        for (uint32_t i = 0; i < text_item(loader_text(loader), item)->count; i++) {
-                read_variable(loader, key, plan->blackboard);
-                key = text_next(loader_text(loader), key + 1);
+        TEXT_KEYS(loader_text(loader), key, item) {
+                const char *name = variable_name(loader, key, "blackboard");
+                g_autofree char *where = g_strconcat("blackboard.", name, NULL);
+                json_object *value = NULL;
+
+                if (!name)
+                        continue;
+                if (json_object_object_get_ex(variables, name, NULL)) {
+                        loader_error(loader, key, g_strdup_printf("blackboard: '%s' is given twice", name));
+                        continue;
+                }
+
+                loader_read_json(loader, where, key + 1, &value);
+                json_object_object_add(variables, name, value);
+                if (json_object_is_type(value, json_type_object) && json_object_object_length(value) == 2 &&
+                    json_object_object_get_ex(value, "type", NULL) && json_object_object_get_ex(value, "default", NULL))
+                        loader_warning(loader, key + 1,
+                                       g_strdup_printf("%s: this object is the value; to declare a type, use 'inputs'",
+                                                       where));
         }
 }
 
@@ -329,18 +314,6 @@ static int read_what(Loader *loader, const Section *section, const Place *place,
         if (r >= 0)
                 *declaration = *read;
         return r;
-}
-
-/* The default must be null or have the declared type. */
-static void check_default(Loader *loader, const Place *place, uint32_t item, Declaration *declaration) {
-        g_autofree char *where = place_format(place);
-        g_autofree char *problem = NULL;
-
-        declaration->required = false;
-        problem = declaration_problem(declaration, declaration->fallback);
-        if (problem)
-                loader_error(loader, loader_find_member(loader, loader->file, item, "default"),
-                             g_strdup_printf("%s.default: %s", where, problem));
 }
 
 /* The first run has no value. Of the trees in a file, only its root is started, so only that has a next run. */
@@ -399,8 +372,15 @@ static void read_declaration(Loader *loader, const Section *section, uint32_t ke
          * variable is not required. */
         declaration->name = name;
         declaration->required = section->inputs && (r >= 0 || !json_object_is_type(value, json_type_object));
-        if (r >= 0 && json_object_object_get_ex(value, "default", NULL))
-                check_default(loader, &place, key + 1, declaration);
+        if (r >= 0 && json_object_object_get_ex(value, "default", NULL)) {
+                g_autofree char *shown = place_format(&place), *problem = NULL;
+
+                declaration->required = false;
+                problem = declaration_problem(declaration, declaration->fallback);
+                if (problem)
+                        loader_error(loader, loader_find_member(loader, loader->file, key + 1, "default"),
+                                     g_strdup_printf("%s.default: %s", shown, problem));
+        }
         if (r >= 0 && declaration->kept)
                 check_kept(loader, &place, key + 1, declaration);
         if (r >= 0 && declaration->secret)
@@ -432,26 +412,10 @@ static const Declaration *read_section(Loader *loader, const Section *section) {
         return declarations;
 }
 
-static const char *const *names_of_secrets(Loader *loader, const Declaration *inputs) {
-        const char **names;
-        unsigned n = 0;
-
-        for (const Declaration *input = inputs; input->name; input++)
-                n += input->secret;
-        if (n == 0)
-                return NULL;
-
-        names = arena_alloc(loader->arena, (n + 1) * sizeof(char *));
-        for (const Declaration *input = inputs; input->name; input++)
-                if (input->secret)
-                        *names++ = input->name;
-
-        return names - n;
-}
-
 void loader_read_declarations(Loader *loader, Plan *plan, const Heading *heading) {
         Section inputs = { .name = "inputs", .item = heading->inputs, .inputs = true };
         Section outputs = { .name = "outputs", .item = heading->outputs };
+        unsigned n_secrets = 0;
 
         read_blackboard(loader, plan, heading->blackboard);
         inputs.blackboard = plan->blackboard;
@@ -459,8 +423,18 @@ void loader_read_declarations(Loader *loader, Plan *plan, const Heading *heading
         plan->outputs = read_section(loader, &outputs);
         plan->outputs_item = heading->outputs;
 
-        plan->secrets = names_of_secrets(loader, plan->inputs);
         plan->input_names = g_hash_table_new(g_str_hash, g_str_equal);
-        for (const Declaration *input = plan->inputs; input->name; input++)
+        for (const Declaration *input = plan->inputs; input->name; input++) {
                 g_hash_table_insert(plan->input_names, (char *) input->name, (Declaration *) input);
+                n_secrets += input->secret;
+        }
+
+        if (n_secrets > 0) {
+                const char **name = arena_alloc(loader->arena, (n_secrets + 1) * sizeof(char *));
+
+                plan->secrets = name;
+                for (const Declaration *input = plan->inputs; input->name; input++)
+                        if (input->secret)
+                                *name++ = input->name;
+        }
 }

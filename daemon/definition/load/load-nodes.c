@@ -44,14 +44,13 @@ bool loader_takes_word(const NodeType *type, const char *word) {
                (attribute && common_attribute_applies(attribute, type));
 }
 
-/* "; did you mean 'argv'?", or where to look; *ret_meant is the key that was meant, or NULL. *ret_other: that one takes
- * a value of another kind. */
-static char *explain_key(const NodeType *type, const char *word, const char **ret_meant, bool *ret_close,
+char *loader_explain_key(const NodeType *type, const char *word, const char **ret_meant, bool *ret_close,
                          bool *ret_other) {
         const Hint *hint = hint_find(HINT_KEY, type->name, word);
         Nearest nearest = { .word = word };
         g_autofree char *owner = with_article(type->name);
 
+        *ret_other = false;
         if (hint && (!hint->instead || loader_takes_word(type, hint->instead))) {
                 *ret_meant = hint->instead;
                 *ret_close = hint->instead != NULL;
@@ -78,61 +77,39 @@ static char *explain_key(const NodeType *type, const char *word, const char **re
         return g_strdup_printf("; 'btctl types %s' lists what %s takes", type->name, owner);
 }
 
-char *loader_explain_key(const NodeType *type, const char *word, const char **ret_meant) {
-        bool close, other = false;
-
-        return explain_key(type, word, ret_meant, &close, &other);
-}
-
-/* Reports the key. Returns the key that was probably meant if that one is not given, or NULL. Unless *ret_other, its
- * value is then read as that of the returned key, to report the errors inside it. */
-static const char *report_unknown_key(Loader *loader, Reading *reading, uint32_t item, bool *ret_other) {
-        size_t length;
-        const char *word = loader_string(loader, item, &length), *meant = NULL;
-        bool close = false;
-        g_autofree char *shown = excerpt(word, length),
-                        *why = explain_key(reading->type, word, &meant, &close, ret_other);
-
-        reading_error(loader, reading, item, g_strdup_printf("unknown key '%s'%s", shown, why));
-        diagnostics_suggest(loader->diagnostics, meant);
-        return close && loader_mean(loader, reading->item, item, meant) ? meant : NULL;
-}
-
 /* A node with parameters that are given has its own struct of values; other nodes share the defaults. */
-static void own_values(Loader *loader, Target *target) {
-        const void *defaults;
-
-        if (target->values)
-                return;
-
-        defaults = loader_defaults(loader, target->params, target->size);
-        target->values = arena_alloc(loader->arena, target->size);
-        memcpy(target->values, defaults, target->size);
-}
-
 static void set_value(Loader *loader, Target *target, const Param *param, uint32_t item) {
-        own_values(loader, target);
+        if (!target->values) {
+                const void *defaults = loader_defaults(loader, target->params, target->size);
+
+                target->values = arena_alloc(loader->arena, target->size);
+                memcpy(target->values, defaults, target->size);
+        }
+
         loader_set_param(loader, target, loader_choose_param(loader, param, item), item);
 }
 
-/* If a key is given twice, only its first value is used; the second is only checked. */
-static void check_value(Loader *loader, const Target *target, const Param *param, uint32_t item) {
-        unsigned n_templates = loader->plan->templates->len;
-        Target other = *target;
-
-        other.values = arena_alloc(loader->arena, target->size);
-        memcpy(other.values, target->values, target->size);
-        loader_set_param(loader, &other, loader_choose_param(loader, param, item), item);
-        g_array_set_size(loader->plan->templates, n_templates);
-}
-
+/* Reports the key. Its value is read as that of the key that was probably meant, to report the errors inside it, unless
+ * that one is given, too, or takes a value of another kind. */
 static void read_unknown(Loader *loader, Reading *reading, uint32_t key) {
-        bool other = false;
-        const char *meant = report_unknown_key(loader, reading, key, &other);
-        const Param *param = meant ? params_find(reading->type->params, meant, strlen(meant)) : NULL;
-        const Param *attribute = meant ? params_find(common_attribute_params, meant, strlen(meant)) : NULL;
-        Target *target = param ? &reading->target : &reading->attributes;
+        size_t length;
+        const char *word = loader_string(loader, key, &length), *meant;
+        bool close, other;
+        g_autofree char *shown = excerpt(word, length),
+                        *why = loader_explain_key(reading->type, word, &meant, &close, &other);
+        const Param *param, *attribute;
+        Target *target;
 
+        reading_error(loader, reading, key, g_strdup_printf("unknown key '%s'%s", shown, why));
+        diagnostics_suggest(loader->diagnostics, meant);
+        if (!close || !loader_mean(loader, reading->item, key, meant)) {
+                loader_doubt(loader, key + 1);
+                return;
+        }
+
+        param = params_find(reading->type->params, meant, strlen(meant));
+        attribute = params_find(common_attribute_params, meant, strlen(meant));
+        target = param ? &reading->target : &reading->attributes;
         if (param || attribute) {
                 target_was_given(target, param ?: attribute);
                 if (other)
@@ -142,7 +119,7 @@ static void read_unknown(Loader *loader, Reading *reading, uint32_t key) {
                 return;
         }
 
-        for (Key below = KEY_NAME; meant && !other && below < KEY_MAX_; below++)
+        for (Key below = KEY_NAME; !other && below < KEY_MAX_; below++)
                 if (g_str_equal(meant, loader_key_names[below])) {
                         reading->keys[below] = key + 1;
                         reading->n_below += below >= KEY_CHILDREN;
@@ -163,33 +140,32 @@ static void read_value(Loader *loader, Reading *reading, uint32_t key) {
         if (!param && !attribute)
                 read_unknown(loader, reading, key);
         else if (target_was_given(target, param ?: attribute)) {
+                unsigned n_templates = loader->plan->templates->len;
+                Target second = *target;
+
+                /* Only its first value is used; the second is only checked. */
                 reading_error(loader, reading, key, g_strdup_printf("'%s' is given twice", (param ?: attribute)->name));
-                check_value(loader, target, param ?: attribute, key + 1);
+                second.values = arena_alloc(loader->arena, target->size);
+                memcpy(second.values, target->values, target->size);
+                loader_set_param(loader, &second, loader_choose_param(loader, param ?: attribute, key + 1), key + 1);
+                g_array_set_size(loader->plan->templates, n_templates);
         } else
                 set_value(loader, target, param ?: attribute, key + 1);
 }
 
-/* A type may have a parameter with the name "name". */
-static bool name_is_param(const Reading *reading, Key key) {
-        return key == KEY_NAME && params_find(reading->type->params, "name", 4);
-}
-
-/* find_keys() has already found the first of each. */
-static Key key_at(Loader *loader, const Reading *reading, uint32_t item) {
-        for (Key key = 0; key < KEY_MAX_; key++)
-                if (reading->keys[key] == item + 1)
-                        return key;
-
-        return key_of(loader, item);
-}
-
 static void read_keys(Loader *loader, Reading *reading) {
-        uint32_t n = text_item(loader_text(loader), reading->item)->count, item = reading->item + 1;
+        TEXT_KEYS(loader_text(loader), item, reading->item) {
+                Key key = 0;
 
-        for (uint32_t i = 0; i < n; i++, item = text_next(loader_text(loader), item + 1)) {
-                Key key = key_at(loader, reading, item);
+                /* find_keys() has already found the first of each. */
+                while (key < KEY_MAX_ && reading->keys[key] != item + 1)
+                        key++;
+                if (key == KEY_MAX_)
+                        key = key_of(loader, item);
 
-                if (reading->type && (key == KEY_MAX_ || name_is_param(reading, key)))
+                /* A type may have a parameter with the name "name". */
+                if (reading->type &&
+                    (key == KEY_MAX_ || (key == KEY_NAME && params_find(reading->type->params, "name", 4))))
                         read_value(loader, reading, item);
                 else if (key == KEY_MAX_)
                         loader_doubt(loader, item + 1);
@@ -201,7 +177,6 @@ static void read_keys(Loader *loader, Reading *reading) {
         if (reading->type) {
                 loader_check_required(loader, &reading->target, reading->item, reading->type->name);
                 loader_check_rules(loader, reading);
-                loader_check_fits(loader, reading);
         }
 }
 
@@ -220,69 +195,23 @@ static void wrong_shape(Loader *loader, Reading *reading, uint32_t item, const c
         reading_error(loader, reading, item, g_strdup_printf("%s %s", owner, what));
 }
 
-static void check_leaf(Loader *loader, Reading *reading) {
-        Key key = reading->keys[KEY_CHILDREN] ? KEY_CHILDREN : KEY_CHILD;
-
-        if (reading->keys[key] > 0)
-                wrong_shape(loader, reading, reading->keys[key] - 1, "is a leaf, so it takes no '%s'",
-                            loader_key_names[key]);
-}
-
-static void check_decorator(Loader *loader, Reading *reading) {
-        if (reading->keys[KEY_CHILDREN] > 0)
-                wrong_shape(loader, reading, reading->keys[KEY_CHILDREN] - 1,
-                            "has one child: it takes 'child', a node, not 'children'");
-        else if (reading->keys[KEY_CHILD] == 0)
-                wrong_shape(loader, reading, reading->item, "needs a 'child', a node, and none is given");
-}
-
-/* The child of a SubTree is the tree that it names. */
-static void check_subtree(Loader *loader, Reading *reading) {
-        Key key = reading->keys[KEY_CHILDREN] ? KEY_CHILDREN : KEY_CHILD;
-
-        if (reading->keys[key] > 0)
-                wrong_shape(loader, reading, reading->keys[key] - 1,
-                            "takes no '%s', because it runs the tree that 'tree' names", loader_key_names[key]);
-}
-
-static char *describe_arity(const NodeType *type) {
-        uint32_t min = type->min_children, max = type->max_children;
-
-        if (max == UINT32_MAX)
-                return g_strdup_printf("at least %u %s", min, min == 1 ? "child" : "children");
-        if (max == min)
-                return g_strdup_printf("exactly %u %s", min, min == 1 ? "child" : "children");
-
-        return g_strdup_printf("%u to %u children", min, max);
-}
-
 static void check_count(Loader *loader, Reading *reading, uint32_t array) {
-        const NodeType *type = reading->type;
-        uint32_t n = text_item(loader_text(loader), array)->count;
-        g_autofree char *arity = NULL;
+        uint32_t min = reading->type->min_children, max = reading->type->max_children,
+                 n = text_item(loader_text(loader), array)->count;
 
-        if (n >= type->min_children && n <= type->max_children)
+        if (n >= min && n <= max)
                 return;
 
-        arity = describe_arity(type);
-        wrong_shape(loader, reading, array, "takes %s, not %u", arity, n);
-}
-
-static void check_control(Loader *loader, Reading *reading) {
-        uint32_t item = reading->keys[KEY_CHILDREN];
-
-        if (reading->keys[KEY_CHILD] > 0)
-                wrong_shape(loader, reading, reading->keys[KEY_CHILD] - 1,
-                            "takes 'children', an array of nodes, not 'child'");
-        else if (item == 0)
-                wrong_shape(loader, reading, reading->item, "needs 'children', an array of nodes, and none is given");
-
-        if (item > 0 && text_kind(loader_text(loader), item) == TEXT_ARRAY)
-                check_count(loader, reading, item);
+        if (max == min || max == UINT32_MAX)
+                wrong_shape(loader, reading, array, "takes %s %u %s, not %u", max == min ? "exactly" : "at least", min,
+                            min == 1 ? "child" : "children", n);
+        else
+                wrong_shape(loader, reading, array, "takes %u to %u children, not %u", min, max, n);
 }
 
 static void check_children(Loader *loader, Reading *reading) {
         uint32_t item = reading->keys[KEY_CHILDREN], child = reading->keys[KEY_CHILD];
+        Key given = item > 0 ? KEY_CHILDREN : KEY_CHILD;
 
         /* If the type does not take the key at all, only that is reported. */
         if (item > 0 && (!reading->type || reading->type->class == NODE_CONTROL) &&
@@ -299,39 +228,33 @@ static void check_children(Loader *loader, Reading *reading) {
 
         if (!reading->type)
                 return;
-        if (reading->type->class == NODE_CONTROL)
-                check_control(loader, reading);
-        else if (reading->type->flags & TYPE_SUBTREE)
-                check_subtree(loader, reading);
-        else if (reading->type->class == NODE_DECORATOR)
-                check_decorator(loader, reading);
-        else
-                check_leaf(loader, reading);
+        if (reading->type->class == NODE_CONTROL) {
+                if (child > 0)
+                        wrong_shape(loader, reading, child - 1, "takes 'children', an array of nodes, not 'child'");
+                else if (item == 0)
+                        wrong_shape(loader, reading, reading->item,
+                                    "needs 'children', an array of nodes, and none is given");
+                if (item > 0 && text_kind(loader_text(loader), item) == TEXT_ARRAY)
+                        check_count(loader, reading, item);
+        } else if (reading->type->class == NODE_DECORATOR && !(reading->type->flags & TYPE_SUBTREE)) {
+                if (item > 0)
+                        wrong_shape(loader, reading, item - 1,
+                                    "has one child: it takes 'child', a node, not 'children'");
+                else if (child == 0)
+                        wrong_shape(loader, reading, reading->item, "needs a 'child', a node, and none is given");
+        } else if (reading->keys[given] > 0)
+                wrong_shape(loader, reading, reading->keys[given] - 1,
+                            reading->type->flags & TYPE_SUBTREE
+                                    ? "takes no '%s', because it runs the tree that 'tree' names"
+                                    : "is a leaf, so it takes no '%s'",
+                            loader_key_names[given]);
 }
 
 #define NAME_MAX_BYTES 255u
-#define TYPE_DISTANCE_MAX 2u
+#define TYPE_DISTANCE_MAX 2
 
 static bool is_string(const Loader *loader, uint32_t item) {
         return item > 0 && text_kind(loader_text(loader), item) == TEXT_STRING;
-}
-
-static bool has_control(const char *text) {
-        for (; *text; text = g_utf8_next_char(text))
-                if (g_ascii_iscntrl(*text) || (*text & 0x80 && g_unichar_iscntrl(g_utf8_get_char(text))))
-                        return true;
-
-        return false;
-}
-
-/* The reason why the name is invalid, or NULL. */
-static char *name_problem(const char *name, size_t length) {
-        if (length == 0)
-                return g_strdup("it is empty; leave it out, or give one");
-        if (length > NAME_MAX_BYTES)
-                return g_strdup_printf("it is longer than %u bytes; put the rest into 'description'", NAME_MAX_BYTES);
-
-        return has_control(name) ? g_strdup("it contains a control character") : NULL;
 }
 
 /* A string that can be part of a node's path, or NULL. */
@@ -343,15 +266,22 @@ static const char *path_name(Loader *loader, uint32_t item, char **ret_problem) 
                 return NULL;
 
         name = loader_string(loader, item, &length);
-        *ret_problem = name_problem(name, length);
+        if (length == 0)
+                *ret_problem = g_strdup("it is empty; leave it out, or give one");
+        else if (length > NAME_MAX_BYTES)
+                *ret_problem =
+                        g_strdup_printf("it is longer than %u bytes; put the rest into 'description'", NAME_MAX_BYTES);
+        else
+                for (const char *p = name; *p && !*ret_problem; p = g_utf8_next_char(p))
+                        if (g_ascii_iscntrl(*p) || (*p & 0x80 && g_unichar_iscntrl(g_utf8_get_char(p))))
+                                *ret_problem = g_strdup("it contains a control character");
+
         return *ret_problem ? NULL : loader_intern_text(loader, name);
 }
 
 /* A key is considered as a misspelt "type" only if its value is the name of a type. */
 static void find_misspelt_type(Loader *loader, Reading *reading) {
-        uint32_t n = text_item(loader_text(loader), reading->item)->count, item = reading->item + 1;
-
-        for (uint32_t i = 0; i < n; i++, item = text_next(loader_text(loader), item + 1)) {
+        TEXT_KEYS(loader_text(loader), item, reading->item) {
                 size_t length;
                 Nearest nearest = {};
 
@@ -370,9 +300,7 @@ static void find_misspelt_type(Loader *loader, Reading *reading) {
 }
 
 static void find_keys(Loader *loader, Reading *reading) {
-        uint32_t n = text_item(loader_text(loader), reading->item)->count, item = reading->item + 1;
-
-        for (uint32_t i = 0; i < n; i++, item = text_next(loader_text(loader), item + 1)) {
+        TEXT_KEYS(loader_text(loader), item, reading->item) {
                 Key key = key_of(loader, item);
 
                 if (key < KEY_MAX_ && reading->keys[key] == 0)
@@ -388,22 +316,6 @@ static void find_keys(Loader *loader, Reading *reading) {
 
                 reading->type = type_index_find(loader->types, loader_string(loader, reading->keys[KEY_TYPE], &length));
         }
-}
-
-static void expect_string(Loader *loader, Reading *reading, Key key) {
-        uint32_t item = reading->keys[key];
-
-        if (item > 0 && !is_string(loader, item))
-                reading_error(loader, reading, item,
-                              loader_unexpected(loader, item, "%s: expected a string", loader_key_names[key]));
-}
-
-/* True if the type is so similar that all keys of the node can be checked against it. If the word is much shorter, this
- * is not certain: "Wait" may mean Sleep. */
-static bool is_close(const char *word, const char *type) {
-        size_t n_word = strlen(word), n_type = strlen(type);
-
-        return MAX(n_word, n_type) - MIN(n_word, n_type) <= TYPE_DISTANCE_MAX;
 }
 
 static void check_type(Loader *loader, Reading *reading) {
@@ -441,8 +353,9 @@ static void check_type(Loader *loader, Reading *reading) {
         reading_error(loader, reading, item, g_strdup_printf("unknown type '%s'%s", shown, why));
         diagnostics_suggest(loader->diagnostics, nearest);
 
-        /* To report more errors, the node is read as one of the type that was probably meant. */
-        if (nearest && (hint || is_close(word, nearest)))
+        /* To report more errors, the node is read as one of the type that was probably meant. If the word is much
+         * shorter, this is not certain: "Wait" may mean Sleep. */
+        if (nearest && (hint || labs((long) strlen(word) - (long) strlen(nearest)) <= TYPE_DISTANCE_MAX))
                 reading->type = type_index_find(loader->types, nearest);
 }
 
@@ -528,32 +441,20 @@ static void open_node(Loader *loader, Reading *reading) {
                                g_strdup("name: a name has no variables; a ForEach shows its elements by 'label'"));
 }
 
-/* Sets the tables and sizes for the values of the keys, when the type is known or guessed. */
-static void set_targets(Reading *reading) {
-        const NodeType *type = reading->type;
-
-        reading->attributes.params = common_attribute_params;
-        reading->attributes.size = sizeof(CommonAttributes);
-        reading->attributes.literal = true;
-        if (!type)
-                return;
-
-        reading->target.params = type->params;
-        reading->target.size = type->params_size;
-        reading->target.literal = type->class == NODE_CONTROL || type->class == NODE_DECORATOR;
-}
-
 /* Checks what the table of common attributes cannot express. */
 static void check_attributes(Loader *loader, Reading *reading) {
         const CommonAttributes *attributes = reading->attributes.values;
+        const NodeType *type = reading->type;
+        uint32_t clock;
 
-        if (attributes && reading->type && attributes->halt_timeout != SPAN_INFINITY &&
-            reading->type->class != NODE_ACTION)
+        if (!attributes || !type)
+                return;
+
+        if (attributes->halt_timeout != SPAN_INFINITY && type->class != NODE_ACTION)
                 reading_error(
                         loader, reading, loader_find_member(loader, loader->file, reading->item, "halt_timeout") - 1,
                         g_strdup("halt_timeout: only an action takes time to halt; give it to the actions inside"));
-        if (attributes && (attributes->true_for > 0 || attributes->false_for > 0) && reading->type &&
-            reading->type->class != NODE_CONDITION) {
+        if ((attributes->true_for > 0 || attributes->false_for > 0) && type->class != NODE_CONDITION) {
                 const char *key = attributes->true_for > 0 ? "for" : "false_for";
 
                 reading_error(loader, reading, loader_find_member(loader, loader->file, reading->item, key) - 1,
@@ -561,30 +462,23 @@ static void check_attributes(Loader *loader, Reading *reading) {
                                               "the conditions inside",
                                               key));
         }
-        if (attributes && attributes->lock && reading->type && reading->type->flags & TYPE_HAS_LOCK)
+        if (attributes->lock && type->flags & TYPE_HAS_LOCK)
                 reading_error(loader, reading, loader_find_member(loader, loader->file, reading->item, "lock") - 1,
                               g_strdup_printf("lock: the node %s; give '%s' to its child",
-                                              reading->type->flags & TYPE_INHIBITS ? "takes a lock of logind"
-                                                                                   : "waits for its connection",
+                                              type->flags & TYPE_INHIBITS ? "takes a lock of logind"
+                                                                          : "waits for its connection",
                                               attributes->lock));
-}
 
-/* A clock is useful only for a node with a time. */
-static void check_clock(Loader *loader, Reading *reading) {
-        g_autofree char *type = NULL;
-        uint32_t clock;
+        /* A clock is useful only for a node with a time. */
+        clock = type_has_time(type) ? 0 : loader_find_member(loader, loader->file, reading->item, "clock");
+        if (clock > 0) {
+                g_autofree char *owner = with_article(type->name);
 
-        if (!reading->attributes.values || !reading->type || type_has_time(reading->type))
-                return;
-        clock = loader_find_member(loader, loader->file, reading->item, "clock");
-        if (clock == 0)
-                return;
-
-        type = with_article(reading->type->name);
-        reading_error(loader, reading, clock - 1,
-                      g_strdup_printf("clock: %s has no time that a clock could measure; give it to a node that has "
-                                      "one, such as Sleep or Timeout",
-                                      type));
+                reading_error(loader, reading, clock - 1,
+                              g_strdup_printf("clock: %s has no time that a clock could measure; give it to a node "
+                                              "that has one, such as Sleep or Timeout",
+                                              owner));
+        }
 }
 
 static void finish_node(Loader *loader, const Reading *reading) {
@@ -606,23 +500,25 @@ static void finish_node(Loader *loader, const Reading *reading) {
 static bool check_limits(Loader *loader, uint32_t item) {
         unsigned levels = loader->limits->max[LIMIT_DEPTH], nodes = loader->limits->max[LIMIT_NODES];
 
-        if (loader->n_open >= levels) {
-                loader_give_up_tree(loader);
+        if (loader->n_open < levels && loader->plan->nodes->len < nodes)
+                return true;
+
+        /* The tree cannot be made; reading continues to find more errors. */
+        loader->plan->unbuildable = loader->plan->setters_unknown = true;
+        if (loader->n_open >= levels)
                 loader_error(loader, item, g_strdup_printf("nested too deeply: a tree has at most %u levels", levels));
-                return false;
-        }
-        if (loader->plan->nodes->len >= nodes) {
-                loader_give_up_tree(loader);
+        else {
                 loader_error(loader, item, g_strdup_printf("a tree has at most %u nodes", nodes));
                 loader->n_open = 0;
-                return false;
         }
-
-        return true;
+        return false;
 }
 
 static void read_node(Loader *loader, uint32_t item) {
-        Reading reading = { .item = item };
+        Reading reading = {
+                .item = item,
+                .attributes = { .params = common_attribute_params, .size = sizeof(CommonAttributes), .literal = true }
+        };
 
         if (!check_limits(loader, item))
                 return;
@@ -638,22 +534,22 @@ static void read_node(Loader *loader, uint32_t item) {
         find_keys(loader, &reading);
         open_node(loader, &reading);
         check_type(loader, &reading);
-        set_targets(&reading);
+        if (reading.type) {
+                reading.target.params = reading.type->params;
+                reading.target.size = reading.type->params_size;
+                reading.target.literal = reading.type->class == NODE_CONTROL || reading.type->class == NODE_DECORATOR;
+        }
+
         read_keys(loader, &reading);
         for (Key key = KEY_TYPE; key <= KEY_DESCRIPTION; key++)
-                expect_string(loader, &reading, key);
+                if (reading.keys[key] > 0 && !is_string(loader, reading.keys[key]))
+                        reading_error(loader, &reading, reading.keys[key],
+                                      loader_unexpected(loader, reading.keys[key], "%s: expected a string",
+                                                        loader_key_names[key]));
         check_attributes(loader, &reading);
-        check_clock(loader, &reading);
         check_children(loader, &reading);
         set_children(loader, &reading);
         finish_node(loader, &reading);
-}
-
-static void close_node(Loader *loader) {
-        const Frame *frame = &loader->open[loader->n_open - 1];
-
-        plan_node(loader->plan, frame->node)->end = loader->plan->nodes->len;
-        loader->n_open--;
 }
 
 void loader_read_plan(Loader *loader, Plan *plan) {
@@ -673,8 +569,10 @@ void loader_read_plan(Loader *loader, Plan *plan) {
                         frame->n_left--;
                         frame->child = text_next(loader_text(loader), child);
                         read_node(loader, child);
-                } else
-                        close_node(loader);
+                } else {
+                        plan_node(plan, frame->node)->end = plan->nodes->len;
+                        loader->n_open--;
+                }
         }
 
         loader->plan = NULL;

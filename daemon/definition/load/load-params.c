@@ -47,12 +47,6 @@ typedef struct Report {
         uint32_t item; /* of the parameter's value */
 } Report;
 
-static bool is_key(Loader *loader, uint32_t item, const char *key) {
-        size_t length;
-
-        return g_str_equal(loader_string(loader, item, &length), key);
-}
-
 /* The item at a place inside the parameter's value, or its key if at_key. It searches again for each error; their
  * number is limited. */
 static uint32_t find_place(const Report *report, const Place *place, bool at_key) {
@@ -63,16 +57,19 @@ static uint32_t find_place(const Report *report, const Place *place, bool at_key
                 return report->item;
 
         container = find_place(report, place->parent, false);
-        item = container + 1;
         if (!place->key) {
+                item = container + 1;
                 for (size_t i = 0; i < place->index; i++)
                         item = text_next(text, item);
                 return item;
         }
 
-        for (uint32_t i = 0; i < text_item(text, container)->count; i++, item = text_next(text, item + 1))
-                if (is_key(report->loader, item, place->key))
-                        return at_key ? item : item + 1;
+        TEXT_KEYS(text, key, container) {
+                size_t length;
+
+                if (g_str_equal(loader_string(report->loader, key, &length), place->key))
+                        return at_key ? key : key + 1;
+        }
 
         return container;
 }
@@ -97,34 +94,27 @@ static void on_param_report(const ParamFinding *finding, void *userdata) {
         diagnostics_suggest(report->loader->diagnostics, finding->instead);
 }
 
-/* Scripts are read in their order, so the lines are counted from the last one on. */
-static uint32_t line_of(TreeFile *file, size_t offset) {
-        if (offset < file->counted || file->line == 0) {
-                file->counted = 0;
-                file->line = 1;
-        }
-
-        for (const char *end; (end = memchr(file->contents + file->counted, '\n', offset - file->counted));
-             file->line++)
-                file->counted = (size_t) (end + 1 - file->contents);
-
-        return file->line;
-}
-
-/* Code that is an array of lines: the line of the file of each. */
+/* Code that is an array of lines: the line of the file of each. Scripts are read in their order, so the lines of a file
+ * are counted from the last one on. */
 static const uint32_t *lines_of(Loader *loader, uint32_t array) {
         const Text *text = loader_text(loader);
         g_autoptr(GArray) lines = g_array_new(true, true, sizeof(uint32_t));
-        uint32_t item = array + 1;
 
-        for (uint32_t i = 0; i < text_item(text, array)->count; i++, item = text_next(text, item)) {
+        TEXT_ELEMENTS(text, item, array) {
                 size_t offset = text_offset(text, item), length;
                 TreeFile *file = tree_file_at(loader->file, &offset);
-                uint32_t line = line_of(file, offset);
+
+                if (offset < file->counted || file->line == 0) {
+                        file->counted = 0;
+                        file->line = 1;
+                }
+                for (const char *end; (end = memchr(file->contents + file->counted, '\n', offset - file->counted));
+                     file->line++)
+                        file->counted = (size_t) (end + 1 - file->contents);
 
                 for (const char *p = loader_string(loader, item, &length); p;
                      p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
-                        g_array_append_val(lines, line);
+                        g_array_append_val(lines, file->line);
         }
 
         return memcpy(arena_alloc(loader->arena, (lines->len + 1) * sizeof(uint32_t)), lines->data,
@@ -171,47 +161,10 @@ static int on_compile(const Param *param, bool is_code, const char *code, const 
         return 0;
 }
 
-static const char *no_references(const Param *param) {
-        return param_is_name(param)
-                       ? "expected the name of a variable as it is, without braces"
-                       : "a variable cannot be used here, because this must be known before the run; write "
-                         "'{{' for a brace";
-}
-
-/* Secrets are allowed only in parameters with which a leaf starts, and which are not public. A node of an unknown type
- * may be a leaf. */
-static bool may_be_secret(const Loader *loader, const Target *target, const Param *param) {
-        const NodeType *type;
-
-        if (target->node == PLAN_NONE)
-                return false;
-
-        type = plan_node(loader->plan, target->node)->type;
-        return !type || ((type->class == NODE_ACTION || type->class == NODE_CONDITION) && !param->shown);
-}
-
-static const char *no_secrets(const Param *param) {
-        return param->shown ? "a secret cannot be used here, because everybody can read this"
-                            : "a secret can be used only in the parameters of leaves";
-}
-
 char *secret_is_seen(const char *where) {
         return g_strdup_printf("%s: other users of the machine can see this, also the secret in it; give it to the "
                                "process by 'stdin'",
                                where);
-}
-
-/* True if braces have no special meaning in the parameter. */
-static bool is_plain(const Target *target, const Param *param) {
-        return target->plain || param->plain || param_is_script(param);
-}
-
-static void add_template(Loader *loader, const Target *target, const Param *param, uint32_t item, json_object *value) {
-        Template template = { .node = target->node, .param = param };
-
-        template.value = arena_own(loader->arena, json_object_get(value));
-        g_array_append_val(loader->plan->templates, template);
-        loader_add_references(loader, param, target->node, item);
 }
 
 typedef struct StringCheck {
@@ -246,15 +199,6 @@ static void check_doubled(Loader *loader, const Place *place, uint32_t item, con
                                        where, shown, shown + 1, shown));
 }
 
-/* True if the tree declares the variable, so far. */
-static bool is_declared(const Plan *plan, const char *name) {
-        for (const Declaration *input = plan->inputs; input && input->name; input++)
-                if (g_str_equal(input->name, name))
-                        return true;
-
-        return plan->blackboard && json_object_object_get_ex(plan->blackboard, name, NULL);
-}
-
 /* As a shell has it: "${name}", which is a "$" and the value here, and "$name". argv and env have a list of their own.
  */
 static void check_dollar(Loader *loader, const Place *place, uint32_t item, const char *text) {
@@ -268,7 +212,8 @@ static void check_dollar(Loader *loader, const Place *place, uint32_t item, cons
         found = g_match_info_fetch(match, 0);
         brace = g_match_info_fetch(match, 1);
         name = g_match_info_fetch(match, 2);
-        if (!*brace && !is_declared(loader->plan, name))
+        if (!*brace && !declaration_find(loader->plan->inputs, name) &&
+            !json_object_object_get_ex(loader->plan->blackboard, name, NULL))
                 return;
 
         where = place_format(place);
@@ -280,6 +225,8 @@ static void check_dollar(Loader *loader, const Place *place, uint32_t item, cons
 /* The same as check_references(), for one string. */
 static int check_string(Loader *loader, const Target *target, const Param *param, const Place *place, uint32_t item) {
         StringCheck check = { .loader = loader, .place = place, .item = item };
+        const NodeType *type = target->node == PLAN_NONE ? NULL : plan_node(loader->plan, target->node)->type;
+        bool is_leaf = type && (type->class == NODE_ACTION || type->class == NODE_CONDITION), secret;
         const char *problem = NULL;
         size_t length;
         const char *read = loader_string(loader, item, &length);
@@ -293,23 +240,31 @@ static int check_string(Loader *loader, const Target *target, const Param *param
         if (r <= 0)
                 return r;
 
+        /* Secrets are allowed only in parameters with which a leaf starts, and which are not public. A node of an
+         * unknown type may be a leaf. */
+        secret = reference_to_secret(string, length);
         if (!param_takes_references(param, target->literal))
-                problem = no_references(param);
+                problem = param_is_name(param)
+                                  ? "expected the name of a variable as it is, without braces"
+                                  : "a variable cannot be used here, because this must be known before the run; write "
+                                    "'{{' for a brace";
         else if (reference_spreads(string, length) &&
                  (param->kind != PARAM_STRINGS || !place->parent || place->parent->parent))
                 problem = "\"{key...}\" can be used only as an element of a list of strings, such as 'argv'; "
                           "\"{key}\" alone is the list itself";
-        else if (reference_to_secret(string, length) && !may_be_secret(loader, target, param))
-                problem = no_secrets(param);
+        else if (secret && (target->node == PLAN_NONE || (type && (!is_leaf || param->shown))))
+                problem = param->shown ? "a secret cannot be used here, because everybody can read this"
+                                       : "a secret can be used only in the parameters of leaves";
 
         where = place_format(place);
-        if (!problem) {
-                if (param->seen && reference_to_secret(string, length))
-                        loader_warning(loader, item, secret_is_seen(where));
-                return 1;
+        if (problem) {
+                loader_error(loader, item, g_strdup_printf("%s: %s", where, problem));
+                return -EINVAL;
         }
-        loader_error(loader, item, g_strdup_printf("%s: %s", where, problem));
-        return -EINVAL;
+
+        if (param->seen && secret)
+                loader_warning(loader, item, secret_is_seen(where));
+        return 1;
 }
 
 /* Checks all strings inside the value. 1: it has references; 0: it has none; -EINVAL: reported. */
@@ -349,18 +304,22 @@ static int settle_references(Loader *loader, Target *target, const Param *param,
         json_object *unescaped;
         int r;
 
-        if (is_plain(target, param) || !reference_inside(*value))
+        /* Braces may have no special meaning here. */
+        if (target->plain || param->plain || param_is_script(param) || !reference_inside(*value))
                 return 0;
 
         r = check_references(loader, target, param, &place, item);
         if (r < 0)
                 return r;
-        if (param->below) {
+        if (param->below || r > 0)
                 loader_add_references(loader, param, target->node, item);
+        if (param->below)
                 return 0;
-        }
         if (r > 0) {
-                add_template(loader, target, param, item, *value);
+                Template template = { .node = target->node, .param = param };
+
+                template.value = arena_own(loader->arena, json_object_get(*value));
+                g_array_append_val(loader->plan->templates, template);
                 return 1;
         }
 
@@ -369,23 +328,6 @@ static int settle_references(Loader *loader, Target *target, const Param *param,
         json_object_put(*value);
         *value = unescaped;
         return 0;
-}
-
-/* Reads the value. Returns like settle_references(). */
-static int read_value(Loader *loader, Target *target, const Param *param, uint32_t item, json_object **ret_value) {
-        g_autoptr(json_object) value = NULL;
-        int r = loader_read_json(loader, param->name, item, &value);
-
-        if (r == -EINVAL)
-                return r;
-        if (r < 0)
-                target->wrong = true;
-
-        r = settle_references(loader, target, param, item, &value);
-        if (r >= 0)
-                *ret_value = g_steal_pointer(&value);
-
-        return r;
 }
 
 /* The variables that the parameter would set are not known then. */
@@ -410,7 +352,11 @@ void loader_set_param(Loader *loader, Target *target, const Param *param, uint32
         g_autoptr(Arena) draft = NULL;
         int r;
 
-        r = read_value(loader, target, param, item, &value);
+        r = loader_read_json(loader, param->name, item, &value);
+        if (r < 0)
+                target->wrong = true;
+        if (r != -EINVAL)
+                r = settle_references(loader, target, param, item, &value);
         if (r < 0) {
                 loader_param_wrong(loader, target, param, item);
                 return;
@@ -479,34 +425,22 @@ static uint64_t bit_of(const Target *target, const char *name) {
         return target_bit(target, params_find(target->params, name, strlen(name)));
 }
 
-/* "'equals', 'one_of' or 'test'" */
-static char *describe_choices(const ParamRule *rule) {
-        GString *text = g_string_new(NULL);
+/* Reports each further choice that is given after the first. */
+static void check_choices(Loader *loader, Reading *reading, const ParamRule *rule) {
+        g_autoptr(GString) choices = g_string_new(NULL); /* "'equals', 'one_of' or 'test'" */
+        g_autofree char *first = NULL;
+        bool given = false;
 
-        for (size_t i = 0; rule->params[i]; i++)
-                g_string_append_printf(text, "%s'%s'",
+        for (size_t i = 0; rule->params[i]; i++) {
+                g_string_append_printf(choices, "%s'%s'",
                                        i == 0                ? ""
                                        : rule->params[i + 1] ? ", "
                                                              : " or ",
                                        rule->params[i]);
+                given |= (reading->target.given & bit_of(&reading->target, rule->params[i])) != 0;
+        }
 
-        return g_string_free(text, false);
-}
-
-static bool is_any_given(const Target *target, const ParamRule *rule) {
-        for (size_t i = 0; rule->params[i]; i++)
-                if (target->given & bit_of(target, rule->params[i]))
-                        return true;
-
-        return false;
-}
-
-/* Reports each further choice that is given after the first. */
-static void check_choices(Loader *loader, Reading *reading, const ParamRule *rule) {
-        uint32_t n = text_item(loader_text(loader), reading->item)->count, item = reading->item + 1;
-        g_autofree char *choices = describe_choices(rule), *first = NULL;
-
-        for (uint32_t i = 0; i < n; i++, item = text_next(loader_text(loader), item + 1)) {
+        TEXT_KEYS(loader_text(loader), item, reading->item) {
                 size_t length;
                 const char *key = loader_meant(loader->file, item) ?: loader_string(loader, item, &length);
 
@@ -519,16 +453,16 @@ static void check_choices(Loader *loader, Reading *reading, const ParamRule *rul
                 if (g_str_equal(first, key))
                         continue; /* given twice, already reported */
 
-                reading_error(
-                        loader, reading, item,
-                        g_strdup_printf("%s: cannot be given together with '%s'; give one of %s", key, first, choices));
+                reading_error(loader, reading, item,
+                              g_strdup_printf("%s: cannot be given together with '%s'; give one of %s", key, first,
+                                              choices->str));
         }
 
-        if (!first && rule->kind == RULE_EXACTLY_ONE && !is_any_given(&reading->target, rule)) {
+        if (!first && rule->kind == RULE_EXACTLY_ONE && !given) {
                 g_autofree char *owner = with_article(reading->type->name);
 
                 reading_error(loader, reading, reading->item,
-                              g_strdup_printf("%s is missing; %s needs one of them", choices, owner));
+                              g_strdup_printf("%s is missing; %s needs one of them", choices->str, owner));
         }
 }
 
@@ -546,14 +480,6 @@ static void check_not_with(Loader *loader, Reading *reading, const ParamRule *ru
         reading_error(loader, reading, item - 1,
                       g_strdup_printf("%s: cannot be given together with \"%s\": \"%s\"; %s", rule->params[0],
                                       rule->params[1], rule->word, rule->why));
-}
-
-void loader_check_rules(Loader *loader, Reading *reading) {
-        for (const ParamRule *rule = reading->type->rules; rule && rule->kind; rule++)
-                if (rule->kind == RULE_NOT_WITH)
-                        check_not_with(loader, reading, rule);
-                else
-                        check_choices(loader, reading, rule);
 }
 
 /* The values of the node for a check: a text with references is there as it is written, so that it counts as given. */
@@ -598,10 +524,16 @@ static bool is_wrong(const Target *target, const char *name) {
         return target->wrong_params & target_bit(target, param);
 }
 
-/* Wrong values are not compared with others. */
-void loader_check_fits(Loader *loader, Reading *reading) {
+void loader_check_rules(Loader *loader, Reading *reading) {
         const Target *target = &reading->target;
 
+        for (const ParamRule *rule = reading->type->rules; rule && rule->kind; rule++)
+                if (rule->kind == RULE_NOT_WITH)
+                        check_not_with(loader, reading, rule);
+                else
+                        check_choices(loader, reading, rule);
+
+        /* Wrong values are not compared with others. */
         for (const Param *param = target->params; param && param->name; param++)
                 if (param->fits && !is_wrong(target, param->name) && !is_wrong(target, param->fits_with))
                         check_fit(loader, reading, param);

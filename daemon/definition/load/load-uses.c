@@ -9,24 +9,14 @@
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "basic/foreach.h"
 #include "basic/nearest.h"
 #include "definition/load/loader.h"
 #include "script/reference.h"
 
-#define CIRCLE_MAX 30u /* longer circles are cut */
-
-/* The variables that are local to each copy: as, and index if given. */
-static const char *const *local_names(Loader *loader, const ForEachParams *params) {
-        const char **names = arena_alloc(loader->arena, 3 * sizeof(char *));
-        size_t n = 0;
-
-        if (params->as)
-                names[n++] = params->as;
-        if (params->index)
-                names[n++] = params->index;
-
-        return names;
-}
+/* Longer ones are cut. */
+#define CHAIN_MAX 30u
+#define CIRCLE_MAX 30u
 
 void loader_add_use(Loader *loader, uint32_t node) {
         PlanNode *n = plan_node(loader->plan, node);
@@ -34,8 +24,13 @@ void loader_add_use(Loader *loader, uint32_t node) {
 
         if (n->type->flags & TYPE_FOR_EACH) {
                 const ForEachParams *params = n->params;
+                const char **name = arena_alloc(loader->arena, 3 * sizeof(char *));
 
-                use.names = local_names(loader, params);
+                use.names = name;
+                if (params->as)
+                        *name++ = params->as;
+                if (params->index)
+                        *name = params->index;
                 use.copies = plan_template(loader->plan, node, "concurrency") ? FOR_EACH_LATE_COPIES
                                                                               : (uint32_t) MAX(params->concurrency, 1);
         }
@@ -50,12 +45,24 @@ static size_t offset_of(const Loader *loader, const Plan *plan, uint32_t node, c
         return text_offset(&plan->file->text, member > 0 ? member : item);
 }
 
-/* The message names the chain of trees that leads to this one, if it is not the tree at the top. */
+/* The message names the chain of trees that leads to this one, if it is not the tree at the top: "boot uses camera uses
+ * lens". */
 static void report_tree(Loader *loader, Plan *plan, uint32_t node, const char *problem) {
-        g_autofree char *chain = plan->user ? plan_chain(plan) : NULL;
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        GString *text = g_string_new(NULL);
+        const Plan *user = plan;
 
-        loader_error_in(loader, plan, node, offset_of(loader, plan, node, "tree"),
-                        g_strdup_printf("tree: %s%s%s%s", problem, chain ? " (" : "", chain ?: "", chain ? ")" : ""));
+        for (; user && names->len < CHAIN_MAX; user = user->user)
+                g_ptr_array_add(names, (char *) user->name);
+
+        g_string_append_printf(text, "tree: %s", problem);
+        if (plan->user) {
+                g_string_append(text, user ? " (... uses " : " (");
+                for (unsigned i = names->len; i-- > 0;)
+                        g_string_append_printf(text, "%s%s", (const char *) names->pdata[i], i > 0 ? " uses " : ")");
+        }
+
+        loader_error_in(loader, plan, node, offset_of(loader, plan, node, "tree"), g_string_free(text, false));
 }
 
 void loader_find_uses(Loader *loader, Plan *plan) {
@@ -75,38 +82,30 @@ void loader_find_uses(Loader *loader, Plan *plan) {
         }
 }
 
-/* Finds, from the root on, by which tree each other one is used, for messages. */
-static void find_users(Plan *root) {
+void loader_report_uses(Loader *loader, Plan *root) {
         g_autoptr(GPtrArray) found = g_ptr_array_new();
 
-        g_ptr_array_add(found, root);
+        /* By which tree each other one is used, from the root on. */
+        if (root)
+                g_ptr_array_add(found, root);
         for (unsigned i = 0; i < found->len; i++) {
                 Plan *plan = g_ptr_array_index(found, i);
 
-                for (unsigned u = 0; u < plan->uses->len; u++) {
-                        Plan *used = plan_use(plan, u)->tree;
+                ARRAY_FOREACH(const PlanUse, use, plan->uses) {
+                        if (!use->tree || use->tree == root || use->tree->user)
+                                continue;
 
-                        if (used && used != root && !used->user) {
-                                used->user = plan;
-                                g_ptr_array_add(found, used);
-                        }
+                        use->tree->user = plan;
+                        g_ptr_array_add(found, use->tree);
                 }
         }
-}
 
-void loader_report_uses(Loader *loader, Plan *root) {
-        if (root)
-                find_users(root);
-
-        for (unsigned p = 0; p < loader->queue->len; p++) {
-                Plan *plan = g_ptr_array_index(loader->queue, p);
-
-                for (unsigned i = 0; i < plan->uses->len; i++)
-                        if (plan_use(plan, i)->problem) {
-                                report_tree(loader, plan, plan_use(plan, i)->node, plan_use(plan, i)->problem);
-                                diagnostics_suggest(loader->diagnostics, plan_use(plan, i)->instead);
+        PTRS_FOREACH(Plan, plan, loader->queue)
+                ARRAY_FOREACH(const PlanUse, use, plan->uses)
+                        if (use->problem) {
+                                report_tree(loader, plan, use->node, use->problem);
+                                diagnostics_suggest(loader->diagnostics, use->instead);
                         }
-        }
 }
 
 /* A tree that is being measured, and its next use. */
@@ -115,29 +114,23 @@ typedef struct Step {
         unsigned next; /* use */
 } Step;
 
-/* "a uses b uses a": from the step with the plan on. */
-static char *circle_of(const GArray *steps, const Plan *plan) {
+/* "a uses b uses a": from the step with the tree that is used on. */
+static void report_circle(Loader *loader, const GArray *steps, const PlanUse *use) {
+        Plan *plan = g_array_index(steps, Step, steps->len - 1).plan;
+        GString *circle = g_string_new("tree: a tree cannot be part of itself: ");
         unsigned first = steps->len - 1, n;
-        GString *circle = g_string_new(NULL);
 
-        while (g_array_index(steps, Step, first).plan != plan)
+        while (g_array_index(steps, Step, first).plan != use->tree)
                 first--;
 
         n = MIN(steps->len - first, CIRCLE_MAX);
         for (unsigned i = first; i < first + n; i++)
                 g_string_append_printf(circle, "%s uses ", g_array_index(steps, Step, i).plan->name);
-
-        g_string_append_printf(circle, "%s%s", first + n < steps->len ? "... uses " : "", plan->name);
-        return g_string_free(circle, false);
-}
-
-static void report_circle(Loader *loader, const GArray *steps, const PlanUse *use) {
-        Plan *plan = g_array_index(steps, Step, steps->len - 1).plan;
-        g_autofree char *circle = circle_of(steps, use->tree);
+        g_string_append_printf(circle, "%s%s", first + n < steps->len ? "... uses " : "", use->tree->name);
 
         plan->unbuildable = true;
         loader_error_in(loader, plan, use->node, offset_of(loader, plan, use->node, "tree"),
-                        g_strdup_printf("tree: a tree cannot be part of itself: %s", circle));
+                        g_string_free(circle, false));
 }
 
 /* How often each node below a ForEach counts. */
@@ -168,22 +161,6 @@ static void check_size(Loader *loader, Plan *plan, const PlanUse *use) {
                                                 max));
 }
 
-static void check_levels(Loader *loader, Plan *plan, const PlanUse *use) {
-        unsigned max = loader->limits->max[LIMIT_DEPTH];
-        bool was_shallow = use->tree->levels <= max;
-
-        plan->levels = MAX(plan->levels, MIN(use->depth + use->tree->levels, max + 1));
-        if (plan->levels <= max || plan->unbuildable)
-                return;
-
-        plan->unbuildable = true;
-        if (was_shallow)
-                loader_error_in(loader, plan, use->node, offset_of(loader, plan, use->node, "tree"),
-                                g_strdup_printf("nested too deeply: with the tree that is used here, there are more "
-                                                "than %u levels",
-                                                max));
-}
-
 /* Adds the nodes from *at to until, each as often as the ForEach nodes around it require. Afterwards, factors are those
  * of the last node. */
 static uint64_t count_until(const Loader *loader, const Plan *plan, GArray *factors, uint32_t *at, uint32_t until) {
@@ -204,9 +181,9 @@ static uint64_t count_until(const Loader *loader, const Plan *plan, GArray *fact
 }
 
 static void measure_use(Loader *loader, Plan *plan, const PlanUse *use, GArray *factors) {
+        unsigned max_nodes = loader->limits->max[LIMIT_NODES], max_levels = loader->limits->max[LIMIT_DEPTH];
         uint64_t copies = g_array_index(factors, Factor, factors->len - 1).copies;
-        Factor inside = { .end = plan_node(plan, use->node)->end,
-                          .copies = MIN(copies * use->copies, loader->limits->max[LIMIT_NODES] + 1) };
+        Factor inside = { .end = plan_node(plan, use->node)->end, .copies = MIN(copies * use->copies, max_nodes + 1) };
 
         if (use->copies > 0) {
                 g_array_append_val(factors, inside);
@@ -218,7 +195,16 @@ static void measure_use(Loader *loader, Plan *plan, const PlanUse *use, GArray *
 
         plan->n_nodes = add_limited(loader, plan->n_nodes, copies, use->tree->n_nodes);
         plan->unbuildable |= use->tree->unbuildable;
-        check_levels(loader, plan, use);
+        plan->levels = MAX(plan->levels, MIN(use->depth + use->tree->levels, max_levels + 1));
+        if (plan->levels <= max_levels || plan->unbuildable)
+                return;
+
+        plan->unbuildable = true;
+        if (use->tree->levels <= max_levels)
+                loader_error_in(loader, plan, use->node, offset_of(loader, plan, use->node, "tree"),
+                                g_strdup_printf("nested too deeply: with the tree that is used here, there are more "
+                                                "than %u levels",
+                                                max_levels));
 }
 
 static void measure(Loader *loader, Plan *plan) {
@@ -247,8 +233,7 @@ static void measure(Loader *loader, Plan *plan) {
 
 /* Errors in another file are also reported where that file is used. */
 static void check_used(Loader *loader, Plan *plan) {
-        for (unsigned i = 0; i < plan->uses->len; i++) {
-                const PlanUse *use = plan_use(plan, i);
+        ARRAY_FOREACH(const PlanUse, use, plan->uses) {
                 g_autofree char *problem = NULL;
 
                 if (!use->tree || !(use->tree->wrong || use->tree->file->wrong))
@@ -291,12 +276,9 @@ static void visit(Loader *loader, Plan *root) {
 }
 
 void loader_measure_plans(Loader *loader) {
-        for (unsigned i = 0; i < loader->queue->len; i++) {
-                Plan *plan = g_ptr_array_index(loader->queue, i);
-
+        PTRS_FOREACH(Plan, plan, loader->queue)
                 if (plan->state == PLAN_NEW)
                         visit(loader, plan);
-        }
 }
 
 /* With more candidates, no name is suggested. */
@@ -337,41 +319,11 @@ static const char *no_variable(const Call *call, uint32_t key, const char *what,
         return nearest.best;
 }
 
-/* The value as it will be if its references are not evaluated: they are checked when the SubTree starts. NULL: not
- * known. */
-static json_object *settled(const Call *call, json_object *value) {
-        g_autofree char *error = NULL;
-        json_object *settled;
-
-        if (!reference_inside(value))
-                return json_object_get(value);
-        if (reference_expand(call->loader->nothing, value, &settled, &error) < 0)
-                return NULL;
-
-        return settled;
-}
-
-/* Does the tree itself declare it? */
-static bool has_variable(const Plan *plan, const char *name) {
-        return declaration_find(plan->inputs, name) || json_object_object_get_ex(plan->blackboard, name, NULL);
-}
-
-/* An input of the tree becomes one of the other tree. */
-static void check_passed(const Call *call, const Declaration *input, const char *variable, uint32_t key) {
-        const Declaration *from = declaration_find(call->plan->inputs, variable);
-
-        if (from && from->type != VARIABLE_ANY && input->type != VARIABLE_ANY && from->type != input->type &&
-            !(variable_type_is_number(from->type) && variable_type_is_number(input->type)))
-                call_error(call, key + 1,
-                           g_strdup_printf("inputs.%s: expected %s, but '%s' is %s", input->name,
-                                           variable_type_describe(input->type), variable,
-                                           variable_type_describe(from->type)));
-}
-
 static void check_input(const Call *call, const char *name, json_object *value, uint32_t key) {
-        const Declaration *input = g_hash_table_lookup(call->tree->input_names, name);
-        g_autofree char *variable = reference_key(value), *problem = NULL;
+        const Declaration *input = g_hash_table_lookup(call->tree->input_names, name), *from;
+        g_autofree char *variable = reference_key(value), *problem = NULL, *error = NULL;
         g_autoptr(json_object) known = NULL;
+        const char *text = json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
 
         if (!input) {
                 const char *meant = no_variable(call, key, "input", name, call->tree->inputs);
@@ -380,28 +332,38 @@ static void check_input(const Call *call, const char *name, json_object *value, 
                         g_hash_table_add(call->meant, (char *) meant);
                 return;
         }
+
+        /* An input of the tree becomes one of the other tree. */
         if (variable) {
-                check_passed(call, input, variable, key);
+                from = declaration_find(call->plan->inputs, variable);
+                if (from && from->type != VARIABLE_ANY && input->type != VARIABLE_ANY && from->type != input->type &&
+                    !(variable_type_is_number(from->type) && variable_type_is_number(input->type)))
+                        call_error(call, key + 1,
+                                   g_strdup_printf("inputs.%s: expected %s, but '%s' is %s", input->name,
+                                                   variable_type_describe(input->type), variable,
+                                                   variable_type_describe(from->type)));
                 return;
         }
-        /* A string with a reference inside is still a string, and a list with one is still a list. */
-        known = settled(call, value);
+
+        /* A string with a reference inside is still a string, and a list with one is still a list. References are
+         * checked when the SubTree starts. */
+        if (reference_inside(value) && reference_expand(call->loader->nothing, value, &known, &error) < 0)
+                known = NULL;
         problem = declaration_problem(input, known ?: value);
         if (problem)
                 call_error(call, key + 1, g_strdup_printf("inputs.%s: %s", name, problem));
-        else if (json_object_is_type(value, json_type_string) &&
-                 has_variable(call->plan, json_object_get_string(value)))
+        else if (text && (declaration_find(call->plan->inputs, text) ||
+                          json_object_object_get_ex(call->plan->blackboard, text, NULL)))
                 loader_warning_in(call->loader, call->plan, call->node, text_offset(&call->plan->file->text, key + 1),
                                   g_strdup_printf("inputs.%s: \"%s\" is a text here; the value of the variable is "
                                                   "\"{%s}\"",
-                                                  name, json_object_get_string(value), json_object_get_string(value)));
+                                                  name, text, text));
 }
 
 static void check_given(const Call *call, json_object *given, uint32_t item) {
         const Text *text = &call->plan->file->text;
-        uint32_t key = item + 1;
 
-        for (uint32_t i = 0; item > 0 && i < text_item(text, item)->count; i++, key = text_next(text, key + 1)) {
+        TEXT_KEYS(text, key, item) {
                 size_t length;
                 const char *word = text_string(text, key, call->loader->scratch, &length);
                 g_autofree char *name = g_strndup(word, length);
@@ -412,20 +374,9 @@ static void check_given(const Call *call, json_object *given, uint32_t item) {
         }
 }
 
-static void check_missing(const Call *call, json_object *given, uint32_t item) {
-        for (const Declaration *input = call->tree->inputs; input->name; input++)
-                if (input->required && !g_hash_table_contains(call->meant, input->name) &&
-                    !json_object_object_get_ex(given, input->name, NULL))
-                        call_error(call, item,
-                                   g_strdup_printf("inputs: '%s' is missing; the tree '%s' needs it%s%s", input->name,
-                                                   call->tree->name, input->description ? ": " : "",
-                                                   input->description ?: ""));
-}
-
 static void check_outputs(const Call *call, uint32_t item) {
         const Text *text = &call->plan->file->text;
         g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
-        uint32_t key = item + 1;
 
         if (item == 0 || text_kind(text, item) != TEXT_OBJECT)
                 return;
@@ -433,7 +384,7 @@ static void check_outputs(const Call *call, uint32_t item) {
         for (const Declaration *output = call->tree->outputs; output->name; output++)
                 g_hash_table_add(names, (char *) output->name);
 
-        for (uint32_t i = 0; i < text_item(text, item)->count; i++, key = text_next(text, key + 1)) {
+        TEXT_KEYS(text, key, item) {
                 size_t length;
                 const char *word = text_string(text, key, call->loader->scratch, &length);
                 g_autofree char *name = g_strndup(word, length);
@@ -443,33 +394,34 @@ static void check_outputs(const Call *call, uint32_t item) {
         }
 }
 
-/* The inputs as they were read; if they contain references, they are in a template. */
-static json_object *given_inputs(const Plan *plan, uint32_t node) {
-        return plan_template(plan, node, "inputs") ?: ((const SubTreeParams *) plan_node(plan, node)->params)->inputs;
-}
-
 static void check_call(const Call *call) {
         const TreeFile *file = call->plan->file;
-        uint32_t node = plan_node(call->plan, call->node)->item;
-        uint32_t inputs = loader_find_member(call->loader, file, node, "inputs");
-        json_object *given = given_inputs(call->plan, call->node);
+        const PlanNode *node = plan_node(call->plan, call->node);
+        uint32_t inputs = loader_find_member(call->loader, file, node->item, "inputs");
+        /* If they contain references, they are in a template. */
+        json_object *given =
+                plan_template(call->plan, call->node, "inputs") ?: ((const SubTreeParams *) node->params)->inputs;
 
         if (inputs > 0 && text_kind(&file->text, inputs) != TEXT_OBJECT)
                 call_error(call, inputs, g_strdup("inputs: expected an object, such as {\"NAME\": VALUE}"));
         else if (inputs == 0 || given) {
-                check_given(call, given, inputs);
-                check_missing(call, given, inputs > 0 ? inputs : node);
+                if (inputs > 0)
+                        check_given(call, given, inputs);
+                for (const Declaration *input = call->tree->inputs; input->name; input++)
+                        if (input->required && !g_hash_table_contains(call->meant, input->name) &&
+                            !json_object_object_get_ex(given, input->name, NULL))
+                                call_error(call, inputs > 0 ? inputs : node->item,
+                                           g_strdup_printf("inputs: '%s' is missing; the tree '%s' needs it%s%s",
+                                                           input->name, call->tree->name,
+                                                           input->description ? ": " : "", input->description ?: ""));
         }
 
-        check_outputs(call, loader_find_member(call->loader, file, node, "outputs"));
+        check_outputs(call, loader_find_member(call->loader, file, node->item, "outputs"));
 }
 
 void loader_check_inputs(Loader *loader) {
-        for (unsigned p = 0; p < loader->queue->len; p++) {
-                Plan *plan = g_ptr_array_index(loader->queue, p);
-
-                for (unsigned i = 0; i < plan->uses->len; i++) {
-                        const PlanUse *use = plan_use(plan, i);
+        PTRS_FOREACH(Plan, plan, loader->queue)
+                ARRAY_FOREACH(const PlanUse, use, plan->uses) {
                         g_autoptr(GHashTable) meant = g_hash_table_new(g_str_hash, g_str_equal);
                         Call call = {
                                 .loader = loader, .plan = plan, .node = use->node, .tree = use->tree, .meant = meant
@@ -478,5 +430,4 @@ void loader_check_inputs(Loader *loader) {
                         if (use->tree && !use->tree->declarations_unknown)
                                 check_call(&call);
                 }
-        }
 }

@@ -60,18 +60,15 @@ static void add_string(Loader *loader, const Param *param, uint32_t node, uint32
 static void add_references(Loader *loader, const Param *param, uint32_t node, uint32_t item, bool in_list,
                            bool inside) {
         const Text *text = loader_text(loader);
-        bool is_object = text_kind(text, item) == TEXT_OBJECT;
-        uint32_t part = item + 1;
 
         if (text_kind(text, item) == TEXT_STRING)
                 add_string(loader, param, node, item, in_list, inside);
-        if (text_kind(text, item) != TEXT_ARRAY && !is_object)
-                return;
-
-        for (uint32_t i = 0; i < text_item(text, item)->count; i++, part = text_next(text, part)) {
-                part += is_object;
-                add_references(loader, param, node, part, !is_object, true);
-        }
+        else if (text_kind(text, item) == TEXT_ARRAY)
+                TEXT_ELEMENTS(text, element, item)
+                        add_references(loader, param, node, element, true, true);
+        else if (text_kind(text, item) == TEXT_OBJECT)
+                TEXT_KEYS(text, key, item)
+                        add_references(loader, param, node, key + 1, false, true);
 }
 
 void loader_add_references(Loader *loader, const Param *param, uint32_t node, uint32_t item) {
@@ -104,62 +101,48 @@ static void add_variable_name(Loader *loader, const Param *param, uint32_t node,
                 add_variable_use(loader, param, node, item, 0, name, true);
 }
 
-static void add_strings(Loader *loader, const Param *param, uint32_t node, uint32_t item, const char *const *names) {
-        bool is_array = text_kind(loader_text(loader), item) == TEXT_ARRAY;
-        uint32_t element = is_array ? item + 1 : item;
-
-        for (; names && *names; names++, element = text_next(loader_text(loader), element))
-                if (**names)
-                        add_variable_name(loader, param, node, element, *names);
-}
-
-/* Adds the values of an object of strings, or the keys of an object of expressions. */
-static void add_members(Loader *loader, const Param *param, uint32_t node, uint32_t item) {
-        bool keys = param->kind == PARAM_EXPRESSIONS;
-        uint32_t key = item + 1;
-
-        for (uint32_t i = 0; i < text_item(loader_text(loader), item)->count; i++) {
-                size_t length;
-                g_autofree char *name = g_strdup(loader_string(loader, keys ? key : key + 1, &length));
-
-                add_variable_name(loader, param, node, keys ? key : key + 1, name);
-                key = text_next(loader_text(loader), key + 1);
-        }
-}
-
 static int compare_name(const void *name, const void *script) {
         return strcmp(name, ((const NamedScript *) script)->name);
 }
 
-/* Adds the variables of each expression at the place of its code. */
-static void add_expressions(Loader *loader, const Param *param, uint32_t node, uint32_t item,
-                            const NamedScript *scripts) {
-        uint32_t n = text_item(loader_text(loader), item)->count, key = item + 1;
-
-        for (uint32_t i = 0; i < n; i++, key = text_next(loader_text(loader), key + 1)) {
-                size_t length;
-                const char *name = loader_string(loader, key, &length);
-                const NamedScript *found = bsearch(name, scripts, n, sizeof(NamedScript), compare_name);
-
-                add_script(loader, param, node, key + 1, found->script);
-        }
-}
-
 void loader_add_param_variables(Loader *loader, const Param *param, uint32_t node, uint32_t item, const void *values) {
         const void *field = (const char *) values + param->offset;
+        const Text *text = loader_text(loader);
         bool names = param->reads || param->writes;
+        size_t length;
 
         if (param->kind == PARAM_EXPRESSION || param->kind == PARAM_CODE)
                 add_script(loader, param, node, item, *(const Script *const *) field);
-        else if (param->kind == PARAM_EXPRESSIONS)
-                add_expressions(loader, param, node, item, *(const NamedScript *const *) field);
+        else if (param->kind == PARAM_EXPRESSIONS) {
+                const NamedScript *scripts = *(const NamedScript *const *) field;
+
+                /* The variables of each expression, at the place of its code. */
+                TEXT_KEYS(text, key, item) {
+                        const char *name = loader_string(loader, key, &length);
+                        const NamedScript *found =
+                                bsearch(name, scripts, text_item(text, item)->count, sizeof(NamedScript), compare_name);
+
+                        add_script(loader, param, node, key + 1, found->script);
+                }
+        }
 
         if (names && param->kind == PARAM_STRING)
                 add_variable_name(loader, param, node, item, *(const char *const *) field);
-        else if (names && param->kind == PARAM_STRINGS)
-                add_strings(loader, param, node, item, *(const char *const *const *) field);
-        else if (names)
-                add_members(loader, param, node, item);
+        else if (names && param->kind == PARAM_STRINGS) {
+                const char *const *name = *(const char *const *const *) field;
+                uint32_t element = text_kind(text, item) == TEXT_ARRAY ? item + 1 : item;
+
+                for (; name && *name; name++, element = text_next(text, element))
+                        if (**name)
+                                add_variable_name(loader, param, node, element, *name);
+        } else if (names)
+                /* The values of an object of strings, or the keys of an object of expressions. */
+                TEXT_KEYS(text, key, item) {
+                        uint32_t at = param->kind == PARAM_EXPRESSIONS ? key : key + 1;
+                        g_autofree char *name = g_strdup(loader_string(loader, at, &length));
+
+                        add_variable_name(loader, param, node, at, name);
+                }
 }
 
 /* Limits for the search: with more candidates no name is suggested, and in longer code the place of a name is not
@@ -181,11 +164,11 @@ typedef struct VariableCheck {
         GHashTable *outer; /* the same of the tree at the top; NULL: not known */
         GHashTable *types; /* name -> VariableType of all values that it is set to; VARIABLE_ANY: not known */
         GHashTable *outer_types;
-        GHashTable *first;     /* names that something sets without reading them before: "n = 0", not "n = n + 1" */
-        GHashTable *reachable; /* of Plan: the root and all that it uses */
-        GHashTable *local;     /* name -> number of ForEach around with it */
-        GArray *locals;        /* of Local */
-        GHashTable *reported;  /* names; each is reported once */
+        GHashTable *first;    /* names that something sets without reading them before: "n = 0", not "n = n + 1" */
+        GPtrArray *reachable; /* of Plan: the root and all that it uses */
+        GHashTable *local;    /* name -> number of ForEach around with it */
+        GArray *locals;       /* of Local */
+        GHashTable *reported; /* names; each is reported once */
         GHashTable *beside; /* "5 answer": node 5 runs nodes at the same time, and below this child of it, the last one
                              * so far, the variable is set; UINT32_MAX: reported */
         unsigned own;       /* OwnVariable that are read, because no part of the tree at the top sets them */
@@ -208,11 +191,6 @@ static void join_type(GHashTable *types, const char *name, VariableType type) {
         g_hash_table_insert(types, (char *) name, GINT_TO_POINTER(type));
 }
 
-/* A number of each kind is a number. */
-static VariableType plain_type(VariableType type) {
-        return type == VARIABLE_INT ? VARIABLE_NUMBER : type;
-}
-
 static void add_declared(VariableCheck *check) {
         json_object_object_foreach(check->plan->blackboard, name, value) {
                 add_name(check->loader, check->set, name);
@@ -222,7 +200,9 @@ static void add_declared(VariableCheck *check) {
         for (const Declaration *input = check->plan->inputs; input->name; input++) {
                 add_name(check->loader, check->set, input->name);
                 add_name(check->loader, check->first, input->name);
-                join_type(check->types, loader_intern_text(check->loader, input->name), plain_type(input->type));
+                /* A number of each kind is a number. */
+                join_type(check->types, loader_intern_text(check->loader, input->name),
+                          input->type == VARIABLE_INT ? VARIABLE_NUMBER : (VariableType) input->type);
         }
 }
 
@@ -278,15 +258,6 @@ static void each_variable_use(VariableCheck *check, void (*visit)(VariableCheck 
         move_to(check, check->plan->nodes->len, &use);
 }
 
-/* Code such as "n = 0" or "n = n + 1", and nothing else. */
-static bool is_count(const VariableCheck *check, const VariableUse *variable) {
-        const char *name = variable->name;
-        g_autofree char *code = text_lines(&check->plan->file->text, variable->item, check->loader->scratch),
-                        *pattern = g_strdup_printf("^\\s*%s\\s*=\\s*(%s\\s*[-+*/%%]\\s*)?[\\d.]+\\s*$", name, name);
-
-        return g_regex_match_simple(pattern, code, 0, 0);
-}
-
 /* The type of the value that the node sets the variable to: it has a type of its own if another parameter says in which
  * form the variable gets it ("stdout", "stdout_format"), and that one is known. */
 static VariableType type_given(const VariableCheck *check, const VariableUse *variable) {
@@ -296,8 +267,15 @@ static VariableType type_given(const VariableCheck *check, const VariableUse *va
         const Param *format = node->type ? params_find(node->type->params, name, strlen(name)) : NULL;
         const char *form;
 
-        if (variable->param->kind == PARAM_CODE && is_count(check, variable))
-                return VARIABLE_NUMBER;
+        /* Code such as "n = 0" or "n = n + 1", and nothing else, makes a number. */
+        if (variable->param->kind == PARAM_CODE) {
+                g_autofree char *code = text_lines(&check->plan->file->text, variable->item, check->loader->scratch),
+                                *pattern = g_strdup_printf("^\\s*%s\\s*=\\s*(%s\\s*[-+*/%%]\\s*)?[\\d.]+\\s*$",
+                                                           variable->name, variable->name);
+
+                if (g_regex_match_simple(pattern, code, 0, 0))
+                        return VARIABLE_NUMBER;
+        }
         if (!format || node->wrong_params)
                 return VARIABLE_ANY;
 
@@ -386,19 +364,6 @@ static size_t use_place(const VariableCheck *check, const VariableUse *variable)
         return text_offset_inside(text, variable->item, at, scratch);
 }
 
-static const char *nearest_of(GHashTable *names, const char *word) {
-        Nearest nearest = { .word = word };
-        GHashTableIter iter;
-        void *name;
-
-        g_hash_table_iter_init(&iter, names);
-        if (g_hash_table_size(names) <= NEAREST_MAX)
-                while (g_hash_table_iter_next(&iter, &name, NULL))
-                        nearest_offer(&nearest, name);
-
-        return nearest.best;
-}
-
 /* 0: it is none. */
 static unsigned own_variable(const char *name) {
         return g_str_equal(name, VARIABLE_INSTANCE) ? OWN_INSTANCE : g_str_equal(name, VARIABLE_RUN) ? OWN_RUN : 0;
@@ -407,13 +372,19 @@ static unsigned own_variable(const char *name) {
 static void report(VariableCheck *check, const VariableUse *variable) {
         bool outer = is_outer(variable->name);
         size_t place = use_place(check, variable);
-        const char *nearest = NULL, *name = variable->name + outer;
+        GHashTable *set = outer ? check->outer : check->set;
+        const char *name = variable->name + outer;
+        Nearest nearest = { .word = name };
         GString *text = g_string_new(NULL);
         const Hint *hint = param_is_script(variable->param) ? hint_find(HINT_NAME, NULL, name) : NULL;
         g_autofree char *why = hint ? hint_format(hint) : NULL;
 
-        if (!diagnostics_is_full(check->loader->diagnostics))
-                nearest = nearest_of(outer ? check->outer : check->set, name);
+        if (!diagnostics_is_full(check->loader->diagnostics) && g_hash_table_size(set) <= NEAREST_MAX) {
+                void *known;
+
+                TABLE_FOREACH(known, set)
+                        nearest_offer(&nearest, known);
+        }
 
         g_string_append_printf(text, "%s: nothing sets the variable '%s'", variable->param->name, variable->name);
         if (!outer && own_variable(name))
@@ -424,8 +395,8 @@ static void report(VariableCheck *check, const VariableUse *variable) {
                                        param_is_script(variable->param) ? "_G." : "@", name);
         else if (hint)
                 g_string_append(text, why);
-        else if (nearest)
-                g_string_append_printf(text, "; did you mean '%s%s'?", outer ? "@" : "", nearest);
+        else if (nearest.best)
+                g_string_append_printf(text, "; did you mean '%s%s'?", outer ? "@" : "", nearest.best);
         else
                 g_string_append_printf(text, "; if it comes from outside, declare it in 'inputs'%s",
                                        outer ? " of the tree at the top" : "");
@@ -433,7 +404,7 @@ static void report(VariableCheck *check, const VariableUse *variable) {
         loader_error_in(check->loader, check->plan, variable->node, place, g_string_free(text, false));
         if (place != text_offset(&check->plan->file->text, variable->item))
                 diagnostics_set_inside(check->loader->diagnostics);
-        diagnostics_suggest(check->loader->diagnostics, hint ? hint->instead : nearest);
+        diagnostics_suggest(check->loader->diagnostics, hint ? hint->instead : nearest.best);
 }
 
 /* True if a wrong part of the tree contains the word, or a name that is similar to it. */
@@ -448,17 +419,13 @@ static bool is_doubtful(const Doubts *doubts, const char *name) {
 
 /* True if a wrong part may set the variable. Each tree can set variables of the tree at the top. */
 static bool may_be_set(const VariableCheck *check, const char *name, bool outer) {
-        GHashTableIter iter;
-        void *plan;
-
         if (is_doubtful(&check->plan->doubts, name))
                 return true;
         if (!outer && check->set != check->outer)
                 return false;
 
-        g_hash_table_iter_init(&iter, check->reachable);
-        while (g_hash_table_iter_next(&iter, &plan, NULL))
-                if (is_doubtful(&((const Plan *) plan)->doubts, name))
+        PTRS_FOREACH(const Plan, plan, check->reachable)
+                if (is_doubtful(&plan->doubts, name))
                         return true;
 
         return false;
@@ -495,40 +462,32 @@ static void check_demand(const VariableCheck *check, const VariableUse *variable
         diagnostics_set_inside(check->loader->diagnostics);
 }
 
-/* Describes for a message the values that the parameter takes. NULL: it takes values of this type. */
-static const char *expected_in_place(const VariableUse *variable, VariableType type) {
-        const Param *param = variable->param;
-        bool scalar = type == VARIABLE_STRING || type == VARIABLE_BOOL || variable_type_is_number(type);
-
-        if (variable->inside)
-                return param->kind == PARAM_STRING_MAP && !scalar ? "a string" : NULL;
-
-        switch (param->kind) {
-        case PARAM_INT:
-                return variable_type_is_number(type) ? NULL : "a whole number";
-        case PARAM_NUMBER:
-                return variable_type_is_number(type) ? NULL : "a number";
-        case PARAM_SPAN:
-                return type == VARIABLE_STRING ? NULL : "a time span such as \"150ms\"";
-        case PARAM_STRING:
-                return type == VARIABLE_STRING || param->shown || param->below ? NULL : "a string";
-        case PARAM_STRINGS:
-                return type == VARIABLE_LIST || param->single ? NULL : "an array of strings";
-        case PARAM_JSON:
-                return type == VARIABLE_LIST || !param->elements ? NULL : "an array";
-        default:
-                return NULL;
-        }
-}
-
+/* NULL: the parameter takes values of this type. */
 static char *describe_misfit(const VariableUse *variable, VariableType type) {
-        const char *name = variable->name, *expected = expected_in_place(variable, type);
-        bool is_span = variable->param->kind == PARAM_SPAN && variable_type_is_number(type);
+        const Param *param = variable->param;
+        const char *name = variable->name, *expected = NULL;
+        bool is_number = variable_type_is_number(type), is_text = type == VARIABLE_STRING,
+             is_span = param->kind == PARAM_SPAN && is_number;
 
+        if (variable->inside) {
+                if (param->kind == PARAM_STRING_MAP && !is_text && !is_number && type != VARIABLE_BOOL)
+                        expected = "a string";
+        } else if (param->kind == PARAM_INT && !is_number)
+                expected = "a whole number";
+        else if (param->kind == PARAM_NUMBER && !is_number)
+                expected = "a number";
+        else if (param->kind == PARAM_SPAN && !is_text)
+                expected = "a time span such as \"150ms\"";
+        else if (param->kind == PARAM_STRING && !is_text && !param->shown && !param->below)
+                expected = "a string";
+        else if (param->kind == PARAM_STRINGS && type != VARIABLE_LIST && !param->single)
+                expected = "an array of strings";
+        else if (param->kind == PARAM_JSON && type != VARIABLE_LIST && param->elements)
+                expected = "an array";
         if (!expected)
                 return NULL;
 
-        return g_strdup_printf("%s: expected %s, but '%s' is %s%s%s%s", variable->param->name, expected, name,
+        return g_strdup_printf("%s: expected %s, but '%s' is %s%s%s%s", param->name, expected, name,
                                variable_type_describe(type), is_span ? "; write \"{" : "", is_span ? name : "",
                                is_span ? "}s\" for seconds" : "");
 }
@@ -566,7 +525,7 @@ static void check_first(VariableCheck *check, const VariableUse *variable) {
         const char *name = variable->name;
 
         if (g_hash_table_contains(check->first, name) || may_be_set(check, name, false) || !counts(check, variable) ||
-            (check->set == check->outer && g_hash_table_size(check->reachable) > 1) ||
+            (check->set == check->outer && check->reachable->len > 1) ||
             !g_hash_table_add(check->reported, (char *) name))
                 return;
 
@@ -722,58 +681,6 @@ static void check_declared_outputs(VariableCheck *check) {
         }
 }
 
-/* The root and all trees that it uses, directly or not. */
-static GHashTable *find_reachable(Plan *root) {
-        GHashTable *reachable = g_hash_table_new(NULL, NULL);
-        g_autoptr(GPtrArray) found = g_ptr_array_new();
-
-        g_ptr_array_add(found, root);
-        g_hash_table_add(reachable, root);
-        for (unsigned i = 0; i < found->len; i++) {
-                const Plan *plan = g_ptr_array_index(found, i);
-
-                for (unsigned u = 0; u < plan->uses->len; u++) {
-                        Plan *used = plan_use(plan, u)->tree;
-
-                        if (used && g_hash_table_add(reachable, used))
-                                g_ptr_array_add(found, used);
-                }
-        }
-
-        return reachable;
-}
-
-static bool all_setters_known(GHashTable *plans) {
-        GHashTableIter iter;
-        void *plan;
-
-        g_hash_table_iter_init(&iter, plans);
-        while (g_hash_table_iter_next(&iter, &plan, NULL))
-                if (((const Plan *) plan)->setters_unknown || ((const Plan *) plan)->unit->lua_wrong)
-                        return false;
-
-        return true;
-}
-
-static VariableCheck *variable_check_new(Loader *loader, Plan *plan, GHashTable *outer, GHashTable *outer_types,
-                                         GHashTable *reachable) {
-        VariableCheck *check = g_new0(VariableCheck, 1);
-
-        check->loader = loader;
-        check->plan = plan;
-        check->set = g_hash_table_new(NULL, NULL);
-        check->outer = outer;
-        check->types = g_hash_table_new(NULL, NULL);
-        check->outer_types = outer_types;
-        check->reachable = reachable;
-        check->first = g_hash_table_new(NULL, NULL);
-        check->local = g_hash_table_new(NULL, NULL);
-        check->locals = g_array_new(false, false, sizeof(Local));
-        check->reported = g_hash_table_new(NULL, NULL);
-        check->beside = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        return check;
-}
-
 static void variable_check_free(VariableCheck *check) {
         g_hash_table_unref(check->set);
         g_hash_table_unref(check->types);
@@ -785,54 +692,59 @@ static void variable_check_free(VariableCheck *check) {
         g_free(check);
 }
 
-static const char *const *sorted(Loader *loader, GHashTable *names) {
-        unsigned n = g_hash_table_size(names), i = 0;
-        const char **list = arena_alloc(loader->arena, (n + 1) * sizeof(char *));
-        GHashTableIter iter;
+const char *const *loader_check_variables(Loader *loader, Plan *root, unsigned *ret_own) {
+        g_autoptr(GPtrArray) reachable = g_ptr_array_new(),
+                             checks = g_ptr_array_new_with_free_func((GDestroyNotify) variable_check_free);
+        g_autoptr(GHashTable) outer = NULL, outer_types = g_hash_table_new(NULL, NULL);
+        bool known = root != NULL;
+        const char **names;
+        unsigned n = 0;
         void *name;
 
-        g_hash_table_iter_init(&iter, names);
-        while (g_hash_table_iter_next(&iter, &name, NULL))
-                list[i++] = name;
+        PTRS_FOREACH(Plan, plan, loader->queue)
+                if (plan == root || plan->user) {
+                        g_ptr_array_add(reachable, plan);
+                        known = known && !plan->setters_unknown && !plan->unit->lua_wrong;
+                }
+        outer = known ? g_hash_table_new(NULL, NULL) : NULL;
 
-        qsort(list, n, sizeof(char *), compare_texts);
-        return list;
-}
-
-const char *const *loader_check_variables(Loader *loader, Plan *root, unsigned *ret_own) {
-        g_autoptr(GHashTable) reachable = root ? find_reachable(root) : g_hash_table_new(NULL, NULL);
-        g_autoptr(GPtrArray) checks = g_ptr_array_new_with_free_func((GDestroyNotify) variable_check_free);
-        g_autoptr(GHashTable) outer = root && all_setters_known(reachable) ? g_hash_table_new(NULL, NULL) : NULL;
-        g_autoptr(GHashTable) outer_types = g_hash_table_new(NULL, NULL);
-
-        for (unsigned i = 0; i < loader->queue->len; i++) {
-                Plan *plan = g_ptr_array_index(loader->queue, i);
+        PTRS_FOREACH(Plan, plan, loader->queue) {
                 VariableCheck *check;
 
                 if (plan->setters_unknown || plan->unit->lua_wrong || (plan == root && !outer))
                         continue;
 
-                check = variable_check_new(loader, plan, g_hash_table_contains(reachable, plan) ? outer : NULL,
-                                           outer_types, reachable);
+                check = g_new0(VariableCheck, 1);
                 g_ptr_array_add(checks, check);
-                if (plan == root) {
-                        g_hash_table_unref(check->set);
-                        check->set = g_hash_table_ref(outer);
-                        g_hash_table_unref(check->types);
-                        check->types = g_hash_table_ref(outer_types);
-                }
+                check->loader = loader;
+                check->plan = plan;
+                check->set = plan == root ? g_hash_table_ref(outer) : g_hash_table_new(NULL, NULL);
+                check->outer = plan == root || plan->user ? outer : NULL;
+                check->types = plan == root ? g_hash_table_ref(outer_types) : g_hash_table_new(NULL, NULL);
+                check->outer_types = outer_types;
+                check->reachable = reachable;
+                check->first = g_hash_table_new(NULL, NULL);
+                check->local = g_hash_table_new(NULL, NULL);
+                check->locals = g_array_new(false, false, sizeof(Local));
+                check->reported = g_hash_table_new(NULL, NULL);
+                check->beside = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
                 add_declared(check);
                 each_variable_use(check, collect);
         }
 
-        for (unsigned i = 0; i < checks->len; i++) {
-                VariableCheck *check = g_ptr_array_index(checks, i);
-
+        PTRS_FOREACH(VariableCheck, check, checks) {
                 each_variable_use(check, check_variable);
                 each_variable_use(check, check_beside);
                 *ret_own |= check->own;
                 check_declared_outputs(check);
         }
 
-        return outer ? sorted(loader, outer) : NULL;
+        if (!outer)
+                return NULL;
+
+        names = arena_alloc(loader->arena, (g_hash_table_size(outer) + 1) * sizeof(char *));
+        TABLE_FOREACH(name, outer)
+                names[n++] = name;
+        qsort(names, n, sizeof(char *), compare_texts);
+        return names;
 }

@@ -11,21 +11,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "basic/foreach.h"
 #include "definition/load/loader.h"
 
 #define ARENA_SIZE 1024u
-
-static void on_plan_dropped(void *plan) {
-        plan_free(plan);
-}
-
-static void on_file_dropped(void *file) {
-        tree_file_free(file);
-}
-
-static void on_unit_dropped(void *unit) {
-        unit_free(unit);
-}
 
 static void loader_init(Loader *loader, const NodeType *const *const *tables, const DefinitionSources *sources,
                         Diagnostics *diagnostics) {
@@ -39,12 +28,12 @@ static void loader_init(Loader *loader, const NodeType *const *const *tables, co
         loader->names = g_hash_table_new(g_str_hash, g_str_equal);
         loader->defaults = g_hash_table_new(NULL, NULL);
         loader->nothing = blackboard_new(loader->limits);
-        loader->files = g_ptr_array_new_with_free_func(on_file_dropped);
+        loader->files = g_ptr_array_new_with_free_func((GDestroyNotify) tree_file_free);
         loader->file_ids = g_hash_table_new(g_str_hash, g_str_equal);
-        loader->units = g_hash_table_new_full(NULL, NULL, NULL, on_unit_dropped);
+        loader->units = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify) unit_free);
         loader->including = g_ptr_array_new();
         loader->queue = g_ptr_array_new();
-        loader->plans = g_ptr_array_new_with_free_func(on_plan_dropped);
+        loader->plans = g_ptr_array_new_with_free_func((GDestroyNotify) plan_free);
         loader->open = g_new(Frame, TREE_DEPTH_MAX);
 }
 
@@ -66,23 +55,6 @@ static void loader_clear(Loader *loader) {
         g_ptr_array_unref(loader->plans);
         g_free(loader->open);
         doubts_clear(&loader->doubts);
-}
-
-/* Reads all trees of the file's own unit, and other trees if a tree uses them. */
-static void read_plans(Loader *loader, const Unit *unit) {
-        for (unsigned i = 0; i < loader->plans->len; i++) {
-                Plan *plan = g_ptr_array_index(loader->plans, i);
-
-                if (plan->unit == unit)
-                        loader_queue(loader, plan);
-        }
-
-        for (unsigned i = 0; i < loader->queue->len; i++) {
-                Plan *plan = g_ptr_array_index(loader->queue, i);
-
-                loader_read_plan(loader, plan);
-                loader_find_uses(loader, plan);
-        }
 }
 
 /* The source of a node of a tree. */
@@ -169,62 +141,34 @@ static void begin_copy(Expander *expander, Level *level) {
                 level->scope = add_scope(expander, &info);
 }
 
-static void add_templates(Expander *expander, const Plan *plan, uint32_t from, NodeId node) {
-        uint32_t end = from + 1 < plan->nodes->len ? plan_node(plan, from + 1)->templates : plan->templates->len;
-
-        for (uint32_t i = plan_node(plan, from)->templates; i < end; i++) {
-                Template template = g_array_index(plan->templates, Template, i);
-
-                /* The inputs of a SubTree and the list of a ForEach alone are taken by the functions for them. */
-                if (template.param->late && template.param->kind != PARAM_JSON)
-                        tree_builder_set_flags(expander->builder, node, NODE_LATE);
-                template.node = node;
-                g_array_append_val(expander->expansion->templates, template);
-        }
-}
-
-static void add_attributes(Expander *expander, const PlanNode *from, NodeId node) {
-        NodeAttributes attributes = { .node = node, .attributes = from->attributes };
-        unsigned flags = from->type && from->type->flags & TYPE_HAS_LOCK ? NODE_LOCKED : 0;
-
-        if (from->attributes) {
-                g_array_append_val(expander->expansion->attributes, attributes);
-                flags |= common_attributes_flags(from->attributes);
-        }
-        if (flags != 0)
-                tree_builder_set_flags(expander->builder, node, flags);
-}
-
-static void report_lock(Expander *expander, const Plan *plan, uint32_t from, Origin holder) {
-        PlanNode *node = plan_node(plan, from);
-        g_autofree char *path = plan_path(holder.plan, holder.node);
-        uint32_t item = loader_find_member(expander->loader, plan->file, node->item, "lock");
-
-        if (!node->has_errors)
-                loader_error_in(expander->loader, (Plan *) plan, from, text_offset(&plan->file->text, item),
-                                g_strdup_printf("lock: '%s' already holds '%s' while this node runs, so it would "
-                                                "wait for ever",
-                                                path, node->attributes->lock));
-        node->has_errors = true;
-        node->correct = false;
-}
-
 /* Returns the name of the lock to release when the node is closed, or NULL. */
 static const char *take_lock(Expander *expander, const Plan *plan, uint32_t from, NodeId id) {
-        const CommonAttributes *attributes = plan_node(plan, from)->attributes;
-        const char *lock = attributes ? attributes->lock : NULL;
-        void *holder;
+        PlanNode *node = plan_node(plan, from);
+        const char *lock = node->attributes ? node->attributes->lock : NULL;
+        g_autofree char *path = NULL;
+        uint32_t item;
+        Origin holder;
+        void *held_by;
 
         if (!lock)
                 return NULL;
 
-        if (g_hash_table_lookup_extended(expander->held, lock, NULL, &holder)) {
-                report_lock(expander, plan, from, expansion_origin(expander->expansion, GPOINTER_TO_UINT(holder)));
-                return NULL;
+        if (!g_hash_table_lookup_extended(expander->held, lock, NULL, &held_by)) {
+                g_hash_table_insert(expander->held, (char *) lock, GUINT_TO_POINTER(id));
+                return lock;
         }
 
-        g_hash_table_insert(expander->held, (char *) lock, GUINT_TO_POINTER(id));
-        return lock;
+        holder = expansion_origin(expander->expansion, GPOINTER_TO_UINT(held_by));
+        path = plan_path(holder.plan, holder.node);
+        item = loader_find_member(expander->loader, plan->file, node->item, "lock");
+        if (!node->has_errors)
+                loader_error_in(expander->loader, (Plan *) plan, from, text_offset(&plan->file->text, item),
+                                g_strdup_printf("lock: '%s' already holds '%s' while this node runs, so it would "
+                                                "wait for ever",
+                                                path, lock));
+        node->has_errors = true;
+        node->correct = false;
+        return NULL;
 }
 
 /* They replace nodes with errors, so that the rest can be checked: no check rejects them. */
@@ -238,18 +182,15 @@ static bool has_children(const PlanNode *node, uint32_t from) {
         return node->end > from + 1 && !is_leaf;
 }
 
-static const NodeType *type_of(const PlanNode *node, uint32_t from) {
-        if (!node->malformed)
-                return node->type;
-
-        return has_children(node, from) ? &unknown_control : &unknown_leaf;
-}
-
 static NodeId open_node(Expander *expander, const Plan *plan, uint32_t from) {
         const PlanNode *node = plan_node(plan, from);
         const PlanUse *use = node->use != PLAN_NONE && !node->malformed ? plan_use(plan, node->use) : NULL;
+        uint32_t end = from + 1 < plan->nodes->len ? plan_node(plan, from + 1)->templates : plan->templates->len;
         Origin origin = { .plan = plan, .node = from };
+        NodeAttributes attributes = { .attributes = node->attributes };
+        const NodeType *type = node->type;
         const char *name = node->name;
+        unsigned flags = 0;
         NodeId id;
 
         /* A SubTree without a name gets the name of its tree, and a node with errors keeps its own in messages. */
@@ -257,14 +198,34 @@ static NodeId open_node(Expander *expander, const Plan *plan, uint32_t from) {
                 name = use->tree->name;
         else if (!name && node->malformed && node->type)
                 name = node->type->name;
-        id = tree_builder_open(expander->builder, type_of(node, from), name, node->params);
+        if (node->malformed)
+                type = has_children(node, from) ? &unknown_control : &unknown_leaf;
+        id = tree_builder_open(expander->builder, type, name, node->params);
         expander->n_nodes++;
         if (expander->expansion->origins)
                 g_array_append_val(expander->expansion->origins, origin);
-        add_templates(expander, plan, from, id);
-        add_attributes(expander, node, id);
+
+        for (uint32_t i = node->templates; i < end; i++) {
+                Template template = g_array_index(plan->templates, Template, i);
+
+                /* The inputs of a SubTree and the list of a ForEach alone are taken by the functions for them. */
+                if (template.param->late && template.param->kind != PARAM_JSON)
+                        flags |= NODE_LATE;
+                template.node = id;
+                g_array_append_val(expander->expansion->templates, template);
+        }
+
+        if (node->attributes) {
+                attributes.node = id;
+                g_array_append_val(expander->expansion->attributes, attributes);
+                flags |= common_attributes_flags(node->attributes);
+        }
+        if (node->type && node->type->flags & TYPE_HAS_LOCK)
+                flags |= NODE_LOCKED;
         if (expander->expansion->doubtful && !node->correct)
-                tree_builder_set_flags(expander->builder, id, NODE_GUARDED);
+                flags |= NODE_GUARDED;
+        if (flags != 0)
+                tree_builder_set_flags(expander->builder, id, flags);
         return id;
 }
 
@@ -299,14 +260,6 @@ static void close_node(Expander *expander, const char *lock) {
         tree_builder_close(expander->builder);
 }
 
-static void pop_level(Expander *expander, const Level *level) {
-        if (level->scope != level->around)
-                start_scope(expander, level->around);
-
-        close_node(expander, level->lock);
-        expander->n_levels--;
-}
-
 static void copy_node(Expander *expander, const Plan *plan, uint32_t from, unsigned scope) {
         const PlanNode *node = plan_node(plan, from);
         NodeId id = open_node(expander, plan, from);
@@ -330,8 +283,12 @@ static void copy_all(Expander *expander) {
                 } else if (level->copies > 0) {
                         level->copies--;
                         begin_copy(expander, level);
-                } else
-                        pop_level(expander, level);
+                } else {
+                        if (level->scope != level->around)
+                                start_scope(expander, level->around);
+                        close_node(expander, level->lock);
+                        expander->n_levels--;
+                }
         }
 }
 
@@ -385,12 +342,6 @@ typedef struct NodeCheck {
         bool passed_over; /* there are warnings that are not reported yet */
 } NodeCheck;
 
-static bool is_wrong(const PlanNode *node, const char *param) {
-        const Param *found = params_find(node->type->params, param, strlen(param));
-
-        return found && node->wrong_params & UINT64_C(1) << (found - node->type->params);
-}
-
 /* The item of the parameter or of its element; else, of the node. */
 static uint32_t find_item(const NodeCheck *check, Origin origin, const char *param, int element) {
         const PlanNode *node = plan_node(origin.plan, origin.node);
@@ -409,12 +360,6 @@ static uint32_t find_item(const NodeCheck *check, Origin origin, const char *par
         return item;
 }
 
-/* Is it about a value that is known only when the node begins? */
-static bool is_late(const NodeCheck *check, Origin origin, const char *param) {
-        return check->expansion->tree->nodes[check->id].flags & NODE_LATE &&
-               (!param || plan_template(origin.plan, origin.node, param));
-}
-
 /* Warnings about other files are not reported. If the value itself is wrong, findings that follow from it are not
  * reported, and if the node has errors, only findings about its parameters are. */
 static void on_finding(Findings *findings, const char *param, int element, bool is_error, char *text) {
@@ -422,13 +367,17 @@ static void on_finding(Findings *findings, const char *param, int element, bool 
         Origin origin = expansion_origin(check->expansion, check->id),
                place = expansion_origin(check->expansion, findings->node);
         PlanNode *node = plan_node(origin.plan, origin.node);
+        const Param *found = param ? params_find(node->type->params, param, strlen(param)) : NULL;
+        bool wrong_value = found && node->wrong_params & UINT64_C(1) << (found - node->type->params);
+        bool follows = param ? wrong_value && element != FINDING_COUNT : !node->correct;
+        /* It is about a value that is known only when the node begins. */
+        bool late = check->expansion->tree->nodes[check->id].flags & NODE_LATE &&
+                    (!param || plan_template(origin.plan, origin.node, param));
         const TreeFile *file = place.plan->file;
         size_t offset;
 
         check->passed_over |= !is_error;
-        if (is_error == check->warnings ||
-            (param ? element != FINDING_COUNT && is_wrong(node, param) : !node->correct) ||
-            is_late(check, origin, param) || (!is_error && origin.plan->unit->file->number > 0)) {
+        if (is_error == check->warnings || follows || late || (!is_error && origin.plan->unit->file->number > 0)) {
                 g_free(text);
                 return;
         }
@@ -442,43 +391,38 @@ static void on_finding(Findings *findings, const char *param, int element, bool 
                       text);
 }
 
-static void check_ready(const Tree *tree, NodeId id, const CommonAttributes *attributes, Findings *findings) {
-        if (attributes && attributes->ready && tree->nodes[id].flags & NODE_NEVER_SUCCEEDS)
-                findings_trap(findings, "ready",
-                              "ready: '%s' can never succeed, so it never makes the run ready; give it to the node "
-                              "that comes before",
-                              tree_node_name(tree, id));
-}
-
 /* If something is found for a copy of a node, the other copies are not checked. True: there are warnings, which are not
  * reported yet. */
-static bool check_node(Loader *loader, const Expansion *expansion, NodeId id, bool warnings) {
-        NodeCheck check = {
-                .findings = { on_finding, id }, .loader = loader, .expansion = expansion, .id = id, .warnings = warnings
-        };
-        Origin origin = expansion_origin(expansion, id);
-        PlanNode *node = plan_node(origin.plan, origin.node);
-
-        if (node->malformed || (warnings ? node->has_warnings : node->has_errors))
-                return false;
-
-        tree_check_node(expansion->tree, id, &check.findings);
-        check_ready(expansion->tree, id, node->attributes, &check.findings);
-        if (warnings)
-                node->has_warnings = check.found;
-        else if (check.found) {
-                node->has_errors = true;
-                node->correct = false;
-        }
-
-        return check.passed_over;
-}
-
 static bool check_nodes(Loader *loader, const Expansion *expansion, bool warnings) {
+        const Tree *tree = expansion->tree;
         bool passed_over = false;
 
-        for (NodeId node = 0; node < expansion->tree->n_nodes; node++)
-                passed_over |= check_node(loader, expansion, node, warnings);
+        for (NodeId id = 0; id < tree->n_nodes; id++) {
+                NodeCheck check = { .findings = { on_finding, id },
+                                    .loader = loader,
+                                    .expansion = expansion,
+                                    .id = id,
+                                    .warnings = warnings };
+                Origin origin = expansion_origin(expansion, id);
+                PlanNode *node = plan_node(origin.plan, origin.node);
+
+                if (node->malformed || (warnings ? node->has_warnings : node->has_errors))
+                        continue;
+
+                tree_check_node(tree, id, &check.findings);
+                if (node->attributes && node->attributes->ready && tree->nodes[id].flags & NODE_NEVER_SUCCEEDS)
+                        findings_trap(&check.findings, "ready",
+                                      "ready: '%s' can never succeed, so it never makes the run ready; give it to the "
+                                      "node that comes before",
+                                      tree_node_name(tree, id));
+                if (warnings)
+                        node->has_warnings = check.found;
+                else if (check.found) {
+                        node->has_errors = true;
+                        node->correct = false;
+                }
+                passed_over |= check.passed_over;
+        }
 
         return passed_over;
 }
@@ -502,8 +446,7 @@ static void check_tree(Loader *loader, Expansion *expansion) {
 static void check_unused(Loader *loader) {
         uint64_t n_left = loader->limits->max[LIMIT_NODES];
 
-        for (unsigned i = 0; i < loader->queue->len; i++) {
-                Plan *plan = g_ptr_array_index(loader->queue, i);
+        PTRS_FOREACH(Plan, plan, loader->queue) {
                 Expansion expansion;
 
                 if (plan->expanded || plan->unbuildable || plan->n_nodes > n_left)
@@ -516,28 +459,24 @@ static void check_unused(Loader *loader) {
         }
 }
 
-static void keep_expansion(Loaded *loaded, Expansion *expansion, uint64_t interval) {
-        /* The copies get their names only now: error messages use the names of the nodes in the file. */
-        tree_name_copies(expansion->tree);
-        loaded->tree = g_steal_pointer(&expansion->tree);
-        loaded->tree->interval = interval;
-        loaded->templates = g_steal_pointer(&expansion->templates);
-        loaded->attributes = g_steal_pointer(&expansion->attributes);
-        loaded->scopes = g_steal_pointer(&expansion->scopes);
-        loaded->scope_starts = g_steal_pointer(&expansion->scope_starts);
-        expansion_clear(expansion);
-}
-
 static void make_tree(Loader *loader, const Unit *unit, Loaded *loaded) {
         Expansion expansion;
 
-        if (unit->root && !unit->root->unbuildable) {
-                expansion_make(&expansion, loader, unit->root, false);
-                check_tree(loader, &expansion);
-                keep_expansion(loaded, &expansion, unit->header.interval);
-        }
+        if (!unit->root || unit->root->unbuildable)
+                return;
 
-        check_unused(loader);
+        expansion_make(&expansion, loader, unit->root, false);
+        check_tree(loader, &expansion);
+
+        /* The copies get their names only now: error messages use the names of the nodes in the file. */
+        tree_name_copies(expansion.tree);
+        loaded->tree = g_steal_pointer(&expansion.tree);
+        loaded->tree->interval = unit->header.interval;
+        loaded->templates = g_steal_pointer(&expansion.templates);
+        loaded->attributes = g_steal_pointer(&expansion.attributes);
+        loaded->scopes = g_steal_pointer(&expansion.scopes);
+        loaded->scope_starts = g_steal_pointer(&expansion.scope_starts);
+        expansion_clear(&expansion);
 }
 
 /* The daemon cannot give values for inputs; a user who starts the tree can. */
@@ -565,7 +504,15 @@ static void read_all(Loader *loader, TreeFile *file, Loaded *loaded) {
         unit = loader_open_unit(loader, file);
         loaded->header = unit->header;
         loaded->blackboard = unit->root ? json_object_get(unit->root->blackboard) : NULL;
-        read_plans(loader, unit);
+
+        /* All trees of the file's own unit, and other trees if a tree uses them: then the queue grows. */
+        PTRS_FOREACH(Plan, plan, loader->plans)
+                if (plan->unit == unit)
+                        loader_queue(loader, plan);
+        for (unsigned i = 0; i < loader->queue->len; i++) {
+                loader_read_plan(loader, loader->queue->pdata[i]);
+                loader_find_uses(loader, loader->queue->pdata[i]);
+        }
 
         loader_report_uses(loader, unit->root);
         loader_check_inputs(loader);
@@ -573,19 +520,7 @@ static void read_all(Loader *loader, TreeFile *file, Loaded *loaded) {
         loaded->variables = loader_check_variables(loader, unit->root, &loaded->own_variables);
         loader_measure_plans(loader);
         make_tree(loader, unit, loaded);
-}
-
-static void locate_diagnostics(const Loader *loader) {
-        g_autofree DiagnosticsText *texts = g_new0(DiagnosticsText, loader->files->len);
-
-        for (unsigned i = 0; i < loader->files->len; i++) {
-                const TreeFile *file = g_ptr_array_index(loader->files, i);
-
-                if (file->contents)
-                        texts[file->number] = (DiagnosticsText){ .text = file->contents, .length = file->length };
-        }
-
-        diagnostics_locate(loader->diagnostics, texts);
+        check_unused(loader);
 }
 
 static void on_loaded_file_dropped(void *file) {
@@ -596,16 +531,6 @@ static void on_loaded_file_dropped(void *file) {
         g_strfreev(((LoadedFile *) file)->found);
 }
 
-static char **names_of(const GPtrArray *found) {
-        unsigned n = found ? found->len : 0;
-        char **names = g_new0(char *, n + 1);
-
-        for (unsigned i = 0; i < n; i++)
-                names[i] = g_strdup(found->pdata[i]);
-
-        return names;
-}
-
 /* All files but the first, which is the tree's own. It cannot appear again, because no file that it uses can use it. */
 static GArray *list_files(const Loader *loader) {
         GArray *files = g_array_new(false, false, sizeof(LoadedFile));
@@ -613,15 +538,18 @@ static GArray *list_files(const Loader *loader) {
         g_array_set_clear_func(files, on_loaded_file_dropped);
         for (unsigned i = 1; i < loader->files->len; i++) {
                 const TreeFile *file = g_ptr_array_index(loader->files, i);
+                unsigned n_names = file->found ? file->found->len : 0;
                 LoadedFile loaded = {
                         .path = g_strdup(file->path),
                         .text = g_strdup(file->contents),
                         .hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) file->contents,
                                                             file->length),
-                        .found = names_of(file->found),
+                        .found = g_new0(char *, n_names + 1),
                         .extends = file->extends ? g_strdup(file->extends->path) : NULL,
                 };
 
+                for (unsigned name = 0; name < n_names; name++)
+                        loaded.found[name] = g_strdup(file->found->pdata[name]);
                 g_array_append_val(files, loaded);
         }
 
@@ -632,12 +560,19 @@ int load_text(const char *path, char *text, size_t length, const NodeType *const
               const DefinitionSources *sources, Diagnostics *diagnostics, Loaded *ret_loaded) {
         Loader loader = {};
         Loaded loaded = {};
+        g_autofree DiagnosticsText *texts = NULL;
         TreeFile *file;
 
         loader_init(&loader, tables, sources, diagnostics);
         file = loader_add_text(&loader, path, text, length);
         read_all(&loader, file, &loaded);
-        locate_diagnostics(&loader);
+
+        texts = g_new0(DiagnosticsText, loader.files->len);
+        PTRS_FOREACH(const TreeFile, read, loader.files)
+                if (read->contents)
+                        texts[read->number] = (DiagnosticsText){ .text = read->contents, .length = read->length };
+        diagnostics_locate(diagnostics, texts);
+
         if (diagnostics_count_errors(diagnostics) == 0)
                 loaded.files = list_files(&loader);
         loaded.limits = *loader.limits;

@@ -34,7 +34,7 @@ typedef struct ScopeStart {
 
 typedef struct LoadedFile {
         char *path, *hash, *text;
-        char **found;  /* as definition_file_found() */
+        char **found;  /* the names by which it was found on the search path ("cam.json"), NULL-terminated */
         char *extends; /* as definition_file_extends() */
 } LoadedFile;
 

@@ -7,40 +7,19 @@
 
 #include "definition/load/loader.h"
 
-#define CHAIN_MAX 30u
 #define ITEMS_OF_NODE 4u /* itself, its type, its name or action, and the value of that */
-
-static char *name_of(const char *path) {
-        g_autofree char *base = g_path_get_basename(path);
-
-        if (g_str_has_suffix(base, TREE_SUFFIX))
-                base[strlen(base) - strlen(TREE_SUFFIX)] = 0;
-
-        return g_steal_pointer(&base);
-}
 
 TreeFile *tree_file_new(const char *path, char *contents, size_t length) {
         TreeFile *file = g_new0(TreeFile, 1);
 
         file->path = g_strdup(path);
         file->id = path ? source_id(path) : NULL;
-        file->name = path ? name_of(path) : g_strdup("the tree");
+        file->name = path ? g_path_get_basename(path) : g_strdup("the tree");
+        if (path && g_str_has_suffix(file->name, TREE_SUFFIX))
+                file->name[strlen(file->name) - strlen(TREE_SUFFIX)] = 0;
         file->contents = contents;
         file->length = length;
         return file;
-}
-
-TreeFile *tree_file_new_unreadable(const char *path, char *error) {
-        TreeFile *file = tree_file_new(path, NULL, 0);
-
-        file->error = error;
-        return file;
-}
-
-void tree_file_note_name(TreeFile *file, const char *name) {
-        file->found = file->found ?: g_ptr_array_new_with_free_func(g_free);
-        if (!g_ptr_array_find_with_equal_func(file->found, name, g_str_equal, NULL))
-                g_ptr_array_add(file->found, g_strdup(name));
 }
 
 void tree_file_free(TreeFile *file) {
@@ -83,19 +62,16 @@ void doubts_clear(Doubts *doubts) {
         g_clear_pointer(&doubts->names, g_ptr_array_unref);
 }
 
-/* An upper limit for the usual number of nodes; memory that is not needed is never touched. */
-static unsigned nodes_guess(const TreeFile *file, uint32_t root) {
-        return root > 0 ? (text_next(&file->text, root) - root) / ITEMS_OF_NODE + 1 : 0;
-}
-
 Plan *plan_new(Unit *unit, TreeFile *file, const char *name, uint32_t root) {
+        /* An upper limit for the usual number of nodes; memory that is not needed is never touched. */
+        unsigned guess = root > 0 ? (text_next(&file->text, root) - root) / ITEMS_OF_NODE + 1 : 0;
         Plan *plan = g_new0(Plan, 1);
 
         plan->unit = unit;
         plan->file = file;
         plan->name = name;
         plan->root = root;
-        plan->nodes = g_array_sized_new(false, false, sizeof(PlanNode), nodes_guess(file, root));
+        plan->nodes = g_array_sized_new(false, false, sizeof(PlanNode), guess);
         plan->templates = g_array_new(false, false, sizeof(Template));
         plan->uses = g_array_new(false, false, sizeof(PlanUse));
         g_array_set_clear_func(plan->uses, on_use_dropped);
@@ -142,21 +118,6 @@ char *plan_path(const Plan *plan, uint32_t node) {
                 g_string_append_printf(path, "%s%s", (const char *) g_ptr_array_index(names, i), i > 0 ? "/" : "");
 
         return g_string_free(path, false);
-}
-
-char *plan_chain(const Plan *plan) {
-        g_autoptr(GPtrArray) names = g_ptr_array_new();
-        GString *chain = g_string_new(NULL);
-
-        for (; plan && names->len < CHAIN_MAX; plan = plan->user)
-                g_ptr_array_add(names, (char *) plan->name);
-
-        g_string_append(chain, plan ? "... uses " : "");
-        for (unsigned i = names->len; i-- > 0;)
-                g_string_append_printf(chain, "%s%s", (const char *) g_ptr_array_index(names, i),
-                                       i > 0 ? " uses " : "");
-
-        return g_string_free(chain, false);
 }
 
 typedef struct Fault {
@@ -243,10 +204,6 @@ void reading_error(Loader *loader, Reading *reading, uint32_t item, char *text) 
         loader_error(loader, item, text);
 }
 
-void loader_give_up_tree(Loader *loader) {
-        loader->plan->unbuildable = loader->plan->setters_unknown = true;
-}
-
 void loader_give_up_node(Loader *loader) {
         if (loader->n_open > 0)
                 plan_node(loader->plan, loader->open[loader->n_open - 1].node)->malformed = true;
@@ -286,16 +243,6 @@ const char *loader_meant(const TreeFile *file, uint32_t key) {
         return file->meant ? g_hash_table_lookup(file->meant, GUINT_TO_POINTER(key)) : NULL;
 }
 
-static uint32_t find_misspelt(const TreeFile *file, uint32_t object, const char *key) {
-        uint32_t item = object + 1;
-
-        for (uint32_t i = 0; i < text_item(&file->text, object)->count; i++, item = text_next(&file->text, item + 1))
-                if (g_strcmp0(loader_meant(file, item), key) == 0)
-                        return item + 1;
-
-        return 0;
-}
-
 bool loader_mean(Loader *loader, uint32_t object, uint32_t key, const char *meant) {
         TreeFile *file = loader->file;
 
@@ -310,12 +257,11 @@ bool loader_mean(Loader *loader, uint32_t object, uint32_t key, const char *mean
 
 uint32_t loader_find_member(const Loader *loader, const TreeFile *file, uint32_t object, const char *key) {
         const Text *text = &file->text;
-        uint32_t item = object + 1;
 
         if (text_kind(text, object) != TEXT_OBJECT)
                 return 0;
 
-        for (uint32_t i = 0; i < text_item(text, object)->count; i++, item = text_next(text, item + 1)) {
+        TEXT_KEYS(text, item, object) {
                 size_t length;
                 const char *word = text_string(text, item, loader->scratch, &length);
 
@@ -323,7 +269,12 @@ uint32_t loader_find_member(const Loader *loader, const TreeFile *file, uint32_t
                         return item + 1;
         }
 
-        return file->meant ? find_misspelt(file, object, key) : 0;
+        if (file->meant)
+                TEXT_KEYS(text, item, object)
+                        if (g_strcmp0(loader_meant(file, item), key) == 0)
+                                return item + 1;
+
+        return 0;
 }
 
 static void on_fault(uint32_t item, char *text, void *userdata) {
@@ -339,33 +290,28 @@ int loader_read_json(Loader *loader, const char *where, uint32_t item, json_obje
         return text_to_json(loader_text(loader), item, loader->scratch, on_fault, &fault, ret_value);
 }
 
-static bool is_word(char c) {
-        return g_ascii_isalnum(c) || strchr("_-.@", c);
-}
-
-/* Adds the word, and its parts as an expression would read them. */
-static void doubt_word(Loader *loader, GHashTable *words, const char *word) {
-        g_auto(GStrv) parts = g_strsplit_set(word, "-.@", -1);
-
-        g_hash_table_add(words, (char *) loader_intern_text(loader, word));
-        for (char **part = parts; *part; part++)
-                if (**part)
-                        g_hash_table_add(words, (char *) loader_intern_text(loader, *part));
-}
-
+/* Adds each word of the string, and its parts as an expression would read them. */
 static void doubt_string(Loader *loader, GHashTable *words, uint32_t item) {
         size_t length;
         g_autofree char *text = g_strdup(loader_string(loader, item, &length));
 
         for (char *p = text, *end; *p; p = end) {
-                for (end = p; *end && is_word(*end);)
-                        end++;
-                if (end > p) {
-                        g_autofree char *word = g_strndup(p, (size_t) (end - p));
+                g_autofree char *word = NULL;
+                g_auto(GStrv) parts = NULL;
 
-                        doubt_word(loader, words, word);
-                } else
+                for (end = p; *end && (g_ascii_isalnum(*end) || strchr("_-.@", *end));)
                         end++;
+                if (end == p) {
+                        end++;
+                        continue;
+                }
+
+                word = g_strndup(p, (size_t) (end - p));
+                parts = g_strsplit_set(word, "-.@", -1);
+                g_hash_table_add(words, (char *) loader_intern_text(loader, word));
+                for (char **part = parts; *part; part++)
+                        if (**part)
+                                g_hash_table_add(words, (char *) loader_intern_text(loader, *part));
         }
 }
 

@@ -37,15 +37,10 @@ typedef struct TreeFile {
 
 /* Takes the contents, which must have a NUL byte at length; path may be NULL. */
 TreeFile *tree_file_new(const char *path, char *contents, size_t length);
-/* A file that cannot be read; takes the error. */
-TreeFile *tree_file_new_unreadable(const char *path, char *error);
 void tree_file_free(TreeFile *file);
 
 /* The file in which the byte of the merged text was written, and its place there: it, or one of its drop-ins. */
 TreeFile *tree_file_at(const TreeFile *file, size_t *offset);
-
-/* Adds a name by which the file was found on the search path. */
-void tree_file_note_name(TreeFile *file, const char *name);
 
 typedef struct Plan Plan;
 typedef struct Unit Unit;
@@ -161,8 +156,6 @@ static inline PlanUse *plan_use(const Plan *plan, uint32_t use) {
 /* "camera: Boot/Start": the name of the tree, unless it is the root of its file, and the names from its root down. To
  * be freed. */
 char *plan_path(const Plan *plan, uint32_t node);
-/* "boot uses camera uses lens": the trees that lead to this one. To be freed. */
-char *plan_chain(const Plan *plan);
 
 #define LOADER_FILES_MAX 1000u
 #define LOADER_INCLUDES_MAX 50u /* nesting depth */
@@ -273,8 +266,6 @@ void loader_error_in(Loader *loader, Plan *plan, uint32_t node, size_t offset, c
 void loader_warning_in(Loader *loader, const Plan *plan, uint32_t node, size_t offset, char *text);
 /* Reports an error of the node and marks it as wrong. */
 void reading_error(Loader *loader, Reading *reading, uint32_t item, char *text);
-/* The tree cannot be made; reading continues to find more errors. */
-void loader_give_up_tree(Loader *loader);
 /* The node that is being read has no known type, or wrong children. Another type replaces it while the rest of the tree
  * is checked. */
 void loader_give_up_node(Loader *loader);
@@ -304,7 +295,7 @@ const char *loader_intern_text(Loader *loader, const char *text);
 /* The value of a key of the object, which may be misspelt; or 0. */
 uint32_t loader_find_member(const Loader *loader, const TreeFile *file, uint32_t object, const char *key);
 
-/* "EXPECTED, not VALUE", with the value at the item, see text_describe(). To be freed. */
+/* "EXPECTED, not VALUE", with the value at the item, see text_unexpected(). To be freed. */
 char *loader_unexpected(const Loader *loader, uint32_t item, const char *expected, ...) G_GNUC_PRINTF(3, 4);
 /* "a Sequence", "an Inverter". To be freed. */
 char *with_article(const char *name);
@@ -315,16 +306,15 @@ char *with_article(const char *name);
 bool target_was_given(Target *target, const Param *param);
 /* If several parameters have the same name, returns the one that fits the value. */
 const Param *loader_choose_param(const Loader *loader, const Param *param, uint32_t item);
-/* Sets the parameter from the item. */
 /* The value of the parameter is not known, so nothing is compared with it. */
 void loader_param_wrong(Loader *loader, Target *target, const Param *param, uint32_t item);
+/* Sets the parameter from the item. */
 void loader_set_param(Loader *loader, Target *target, const Param *param, uint32_t item);
 /* Sets the parameter at a place inside the value that begins at the item. */
 int loader_set_place(Loader *loader, const Place *place, const Param *param, void *values, json_object *value,
                      uint32_t item);
-/* Check the parameters of the node against the rules of its type, and against each other. */
+/* Checks the parameters of the node against the rules of its type, and against each other. */
 void loader_check_rules(Loader *loader, Reading *reading);
-void loader_check_fits(Loader *loader, Reading *reading);
 /* Reports required parameters that are missing. owner: "StartUnit". */
 void loader_check_required(Loader *loader, Target *target, uint32_t item, const char *owner);
 /* The struct of a table's defaults, which is shared; NULL for a size of 0. */
@@ -369,9 +359,10 @@ void loader_merge_dropins(Loader *loader, TreeFile *file);
 void loader_read_plan(Loader *loader, Plan *plan);
 /* Can a node of the type have this key? */
 bool loader_takes_word(const NodeType *type, const char *word);
-/* The type does not have this key. Returns a hint, such as "; did you mean 'argv'?"; the caller frees it. ret_meant:
- * the suggested key; set only if there is one. */
-char *loader_explain_key(const NodeType *type, const char *word, const char **ret_meant);
+/* The type does not have this key. Returns a hint, such as "; did you mean 'argv'?"; the caller frees it. *ret_meant:
+ * the suggested key, or NULL. *ret_close: it is certain. *ret_other: it takes a value of another kind. */
+char *loader_explain_key(const NodeType *type, const char *word, const char **ret_meant, bool *ret_close,
+                         bool *ret_other);
 
 /* load-uses.c: the trees that trees use. */
 
@@ -388,9 +379,9 @@ void loader_measure_plans(Loader *loader);
 
 /* load-variables.c: the variables that nodes use. */
 
-/* Adds all references inside the value. */
 /* The warning for a secret in such a parameter of a leaf; to be freed. */
 char *secret_is_seen(const char *where);
+/* Adds all references inside the value. */
 void loader_add_references(Loader *loader, const Param *param, uint32_t node, uint32_t item);
 /* Adds the variables that the parameter itself uses; its value must be valid. */
 void loader_add_param_variables(Loader *loader, const Param *param, uint32_t node, uint32_t item, const void *values);
