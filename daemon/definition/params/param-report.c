@@ -91,20 +91,6 @@ static char *value_excerpt(json_object *value) {
         return excerpt(text, strlen(text));
 }
 
-/* "; write [\"ls\", \"-l\"]": the words of a command line as a list. */
-static char *list_hint(const char *text) {
-        g_auto(GStrv) words = g_strsplit_set(text, " ", -1);
-        g_autoptr(json_object) list = json_object_new_array();
-        g_autofree char *shown = NULL;
-
-        for (char **word = words; *word; word++)
-                if (**word)
-                        json_object_array_add(list, json_object_new_string(*word));
-
-        shown = value_excerpt(list);
-        return g_strdup_printf("; write %s", shown);
-}
-
 /* How to write the value, if it is what is expected, but in another form. */
 static char *form_hint(const char *expected, json_object *value) {
         const char *text = json_object_get_string(value);
@@ -117,8 +103,18 @@ static char *form_hint(const char *expected, json_object *value) {
         if (is_string && g_str_has_suffix(expected, "number") &&
             g_regex_match_simple("^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$", text, G_REGEX_DOLLAR_ENDONLY, 0))
                 return g_strdup("; write it without quotes");
-        if (is_string && g_str_has_prefix(expected, "an array of "))
-                return list_hint(text);
+        if (is_string && g_str_has_prefix(expected, "an array of ")) {
+                g_auto(GStrv) words = g_strsplit_set(text, " ", -1);
+                g_autoptr(json_object) list = json_object_new_array();
+                g_autofree char *shown = NULL;
+
+                /* The words of a command line: "; write [\"ls\", \"-l\"]". */
+                for (char **word = words; *word; word++)
+                        if (**word)
+                                json_object_array_add(list, json_object_new_string(*word));
+                shown = value_excerpt(list);
+                return g_strdup_printf("; write %s", shown);
+        }
         if (is_string && g_str_equal(expected, "an array") && g_regex_match_simple("^[A-Za-z_]\\w*$", text, 0, 0))
                 return g_strdup_printf("; write [\"%s\"], or \"{%s}\" for a variable", text, text);
         if (type == json_type_int && g_str_has_prefix(expected, "an array"))
@@ -154,29 +150,6 @@ int param_report_kind(const ParamSetter *setter, const Place *place, const char 
         return param_report(setter, place, "expected %s, not %s%s", expected, shown, hint ?: "");
 }
 
-int param_report_object(const ParamSetter *setter, const Place *place, const Param *param, json_object *value) {
-        g_autoptr(GString) expected = g_string_new("an object with");
-
-        for (const Param *member = param->members; member->name; member++)
-                g_string_append_printf(expected, "%s'%s'",
-                                       member == param->members ? " "
-                                       : member[1].name         ? ", "
-                                                                : " or ",
-                                       member->name);
-
-        return param_report_kind(setter, place, expected->str, value);
-}
-
-/* The limits as text: "between 1 and 5". */
-static char *describe_limits(const char *min, const char *max) {
-        if (min && max)
-                return g_str_equal(min, max) ? g_strdup(min) : g_strdup_printf("between %s and %s", min, max);
-        if (min)
-                return g_strdup_printf("at least %s", min);
-
-        return max ? g_strdup_printf("at most %s", max) : NULL;
-}
-
 bool param_has_min(const Param *param) {
         return param->min != 0 || param->max != 0;
 }
@@ -185,7 +158,8 @@ bool param_has_max(const Param *param) {
         return param->max != 0 || param->min < 0;
 }
 
-/* An upper limit that is only that of the field is told only to a value above it. */
+/* "between 1 and 5"; NULL: there are no limits. An upper limit that is only that of the field is told only to a value
+ * above it. */
 static char *describe_range(const Param *param, json_object *value) {
         g_autofree char *min = NULL, *max = NULL;
 
@@ -211,7 +185,10 @@ static char *describe_range(const Param *param, json_object *value) {
                 return NULL;
         }
 
-        return describe_limits(min, max);
+        if (min && max)
+                return g_str_equal(min, max) ? g_strdup(min) : g_strdup_printf("between %s and %s", min, max);
+
+        return min ? g_strdup_printf("at least %s", min) : max ? g_strdup_printf("at most %s", max) : NULL;
 }
 
 int param_report_range(const ParamSetter *setter, const Place *place, const Param *param, json_object *value) {
@@ -220,17 +197,7 @@ int param_report_range(const ParamSetter *setter, const Place *place, const Para
         return param_report(setter, place, "%s is out of range; it must be %s", shown, range ?: "a 64-bit number");
 }
 
-int param_report_bare_number(const ParamSetter *setter, const Place *place, json_object *value) {
-        g_autofree char *variable = param_variable_at(setter, place), *shown = value_excerpt(value);
-
-        if (variable)
-                return param_report_kind(setter, place, PARAM_SPAN_EXPECTED, value);
-
-        return param_report(setter, place, "expected " PARAM_SPAN_EXPECTED ", not the number %s; a number has no unit",
-                            shown);
-}
-
-static const char *span_hint(const char *text) {
+int param_report_span(const ParamSetter *setter, const Place *place, bool too_long, json_object *value) {
         static const struct {
                 const char *pattern, *hint;
         } known[] = {
@@ -242,25 +209,24 @@ static const char *span_hint(const char *text) {
                 { "^[0-9.]+ ?[A-Za-z]", "; units are us, ms, s, min, h, d, w, M (months) and y" },
                 { "^-[0-9]", "; it cannot be negative" },
         };
+        g_autofree char *variable = param_variable_at(setter, place), *shown = value_excerpt(value);
+        const char *text = json_object_get_string(value), *hint = "";
 
-        for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+        if (!json_object_is_type(value, json_type_string)) {
+                if (variable)
+                        return param_report_kind(setter, place, PARAM_SPAN_EXPECTED, value);
+
+                return param_report(setter, place,
+                                    "expected " PARAM_SPAN_EXPECTED ", not the number %s; a number has no unit", shown);
+        }
+        if (too_long)
+                return param_report(setter, place, "%s is too long a time; \"infinity\" means no limit", shown);
+
+        for (size_t i = 0; i < G_N_ELEMENTS(known) && !*hint; i++)
                 if (g_regex_match_simple(known[i].pattern, text, G_REGEX_DOLLAR_ENDONLY, 0))
-                        return known[i].hint;
+                        hint = known[i].hint;
 
-        return "";
-}
-
-int param_report_bad_span(const ParamSetter *setter, const Place *place, json_object *value) {
-        g_autofree char *shown = value_excerpt(value);
-
-        return param_report(setter, place, "%s is not " PARAM_SPAN_EXPECTED "%s", shown,
-                            span_hint(json_object_get_string(value)));
-}
-
-int param_report_long_span(const ParamSetter *setter, const Place *place, json_object *value) {
-        g_autofree char *shown = value_excerpt(value);
-
-        return param_report(setter, place, "%s is too long a time; \"infinity\" means no limit", shown);
+        return param_report(setter, place, "%s is not " PARAM_SPAN_EXPECTED "%s", shown, hint);
 }
 
 char *param_names_describe(const Param *param) {

@@ -16,17 +16,12 @@ int param_report_key(const ParamSetter *setter, const Place *place, const char *
 int param_report_instead(const ParamSetter *setter, const Place *place, bool at_key, const char *instead, char *text);
 /* Reports a value of the wrong kind. */
 int param_report_kind(const ParamSetter *setter, const Place *place, const char *expected, json_object *value);
-/* The value is not an object with the members of the parameter. */
-int param_report_object(const ParamSetter *setter, const Place *place, const Param *param, json_object *value);
 int param_report_range(const ParamSetter *setter, const Place *place, const Param *param, json_object *value);
-/* For time spans: a number, an invalid text, a span that is too long. */
-int param_report_bare_number(const ParamSetter *setter, const Place *place, json_object *value);
-int param_report_bad_span(const ParamSetter *setter, const Place *place, json_object *value);
-int param_report_long_span(const ParamSetter *setter, const Place *place, json_object *value);
-/* Reports a string that is not one of the names. */
+/* Reports a number or an invalid text in place of a time span, or a span that is too long. */
+int param_report_span(const ParamSetter *setter, const Place *place, bool too_long, json_object *value);
 /* Is the text none of the values, or, if others are accepted, a misspelt one of them? */
 bool param_is_refused(const Param *param, const char *text);
-
+/* Reports a string that is not one of the names. */
 int param_report_enum(const ParamSetter *setter, const Place *place, const Param *param, json_object *value);
 /* Reports an empty list, object or JSON value that needs an element. what: "list", "object". */
 int param_report_empty(const ParamSetter *setter, const Place *place, const char *what);

@@ -31,6 +31,7 @@ bool param_may_be_anything(const ParamSetter *setter, json_object *value) {
         return variable != NULL;
 }
 
+/* Then it is checked after the references are filled in. */
 static bool may_become_text(const ParamSetter *setter, json_object *value) {
         return setter->provisional && is_string(value) && reference_inside(value);
 }
@@ -64,24 +65,18 @@ static bool as_integer(json_object *value, int64_t *ret_number, bool *ret_fits) 
         return !*ret_fits || (double) *ret_number == number;
 }
 
-/* Such as "forever". */
-static bool is_word(json_object *value) {
-        const char *text = json_object_get_string(value);
-
-        return is_string(value) && *text && text[strspn(text, G_CSET_a_2_z)] == 0;
-}
-
 static int set_int(const ParamSetter *setter, const Place *place, const Param *param, int64_t *field,
                    json_object *value) {
+        const char *text = is_string(value) ? json_object_get_string(value) : "";
+        bool is_word = *text && text[strspn(text, G_CSET_a_2_z)] == 0, fits; /* such as "forever" */
         int64_t number;
-        bool fits;
 
         if (param_may_be_anything(setter, value))
                 return 0;
         if (!as_integer(value, &number, &fits))
-                return param->min == -1 && !setter->origin && is_word(value)
+                return param->min == -1 && !setter->origin && is_word
                                ? param_report(setter, place, "expected a whole number, not \"%s\"; -1 means no limit",
-                                              json_object_get_string(value))
+                                              text)
                                : param_report_kind(setter, place, "a whole number", value);
         if (!fits || (param_has_min(param) && number < param->min) || (param_has_max(param) && number > param->max))
                 return param_report_range(setter, place, param, value);
@@ -152,33 +147,28 @@ static int set_string(const ParamSetter *setter, const Place *place, const Param
         return 0;
 }
 
-/* Checks each element; the values that are set are not used. */
-static int check_elements(const ParamSetter *setter, const Place *place, const Param *param, json_object *value) {
-        uint64_t scratch[2];
-        int r = 0;
-
-        if (!json_object_is_type(value, json_type_array))
-                return param_report_kind(setter, place, "an array", value);
-        if (param->not_empty && json_object_array_length(value) == 0)
-                return param_report_empty(setter, place, "list");
-
-        for (size_t i = 0; i < json_object_array_length(value); i++) {
-                Place element = { .parent = place, .index = i };
-
-                if (param_set_at(setter, &element, param->elements, scratch, json_object_array_get_idx(value, i)) < 0)
-                        r = -EINVAL;
-        }
-
-        return r;
-}
-
 static int set_json(const ParamSetter *setter, const Place *place, const Param *param, json_object **field,
                     json_object *value) {
+        bool known = !param_may_be_anything(setter, value);
         int r = 0;
 
-        if ((param->elements || param->value_format) && !param_may_be_anything(setter, value))
-                r = param->elements ? check_elements(setter, place, param, value)
-                                    : param->value_format->check(setter, place, value);
+        if (known && param->elements) {
+                uint64_t scratch[2]; /* the elements are only checked */
+
+                if (!json_object_is_type(value, json_type_array))
+                        return param_report_kind(setter, place, "an array", value);
+                if (param->not_empty && json_object_array_length(value) == 0)
+                        return param_report_empty(setter, place, "list");
+
+                for (size_t i = 0; i < json_object_array_length(value); i++) {
+                        Place element = { .parent = place, .index = i };
+
+                        if (param_set_at(setter, &element, param->elements, scratch,
+                                         json_object_array_get_idx(value, i)) < 0)
+                                r = -EINVAL;
+                }
+        } else if (known && param->value_format)
+                r = param->value_format->check(setter, place, value);
         if (r < 0)
                 return r;
 
@@ -195,17 +185,15 @@ static int set_span(const ParamSetter *setter, const Place *place, const Param *
         if (may_become_text(setter, value))
                 return 0;
         if (json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double))
-                return param_report_bare_number(setter, place, value);
+                return param_report_span(setter, place, false, value);
 
         text = get_text(setter, place, PARAM_SPAN_EXPECTED, value);
         if (!text)
                 return -EINVAL;
 
         r = span_parse(text, &usec);
-        if (r == -ERANGE)
-                return param_report_long_span(setter, place, value);
         if (r < 0)
-                return param_report_bad_span(setter, place, value);
+                return param_report_span(setter, place, r == -ERANGE, value);
         if ((param->positive && usec == 0) || (param->min > 0 && usec < (uint64_t) param->min) ||
             (param->max > 0 && usec > (uint64_t) param->max))
                 return param_report_range(setter, place, param, value);
@@ -266,11 +254,6 @@ static const char *copy_element(const ParamSetter *setter, const Place *place, c
         return arena_string(setter->arena, element, strlen(element));
 }
 
-/* A text with references is checked after they are filled in. */
-static bool is_unknown(const ParamSetter *setter, json_object *value) {
-        return setter->provisional && reference_inside(value);
-}
-
 /* Checks an element of PARAM_STRINGS. */
 static int check_element(const ParamSetter *setter, const Place *place, const Param *param, const TextFormat *format,
                          const char *text, json_object *value) {
@@ -279,7 +262,7 @@ static int check_element(const ParamSetter *setter, const Place *place, const Pa
 
         if (problem)
                 return param_report_instead(setter, place, false, instead, problem);
-        if (is_unknown(setter, value) || (*text == 0 && param_is_name(param)))
+        if (may_become_text(setter, value) || (*text == 0 && param_is_name(param)))
                 return 0;
         if (check_name(setter, place, false, param, text) < 0)
                 return -EINVAL;
@@ -289,31 +272,26 @@ static int check_element(const ParamSetter *setter, const Place *place, const Pa
         return format ? param_check_format(setter, place, false, format, text) : 0;
 }
 
-/* A single string is a list with one element. */
-static int set_single(const ParamSetter *setter, const Place *place, const Param *param, const char *const **field,
-                      json_object *value) {
-        const char *text = get_text(setter, place, "a string or an array of strings", value);
-        const char **strings;
-
-        if (!text || check_element(setter, place, param, param->first_format ?: param->format, text, value) < 0)
-                return -EINVAL;
-
-        strings = arena_alloc(setter->arena, 2 * sizeof(char *));
-        strings[0] = arena_string(setter->arena, text, strlen(text));
-        *field = strings;
-        return 0;
-}
-
 static int set_strings(const ParamSetter *setter, const Place *place, const Param *param, const char *const **field,
                        json_object *value) {
-        const char **strings;
+        const char **strings, *text;
         size_t n;
         int r = 0;
 
         if (param_may_be_anything(setter, value))
                 return 0;
-        if (param->single && !json_object_is_type(value, json_type_array))
-                return set_single(setter, place, param, field, value);
+
+        /* A single string is a list with one element. */
+        if (param->single && !json_object_is_type(value, json_type_array)) {
+                text = get_text(setter, place, "a string or an array of strings", value);
+                if (!text || check_element(setter, place, param, param->first_format ?: param->format, text, value) < 0)
+                        return -EINVAL;
+
+                strings = arena_alloc(setter->arena, 2 * sizeof(char *));
+                strings[0] = arena_string(setter->arena, text, strlen(text));
+                *field = strings;
+                return 0;
+        }
         if (!json_object_is_type(value, json_type_array))
                 return param_report_kind(setter, place, "an array of strings", value);
 
@@ -364,7 +342,7 @@ static int set_string_map(const ParamSetter *setter, const Place *place, const P
                 text = copy_element(setter, &element, prefix, member);
                 if (text && check_name(setter, &element, false, param, text + strlen(prefix)) < 0)
                         r = -EINVAL;
-                if (text && param->format && !is_unknown(setter, member) &&
+                if (text && param->format && !may_become_text(setter, member) &&
                     param_check_format(setter, &element, false, param->format, text + strlen(prefix)) < 0)
                         r = -EINVAL;
                 if (text)
@@ -461,18 +439,6 @@ static int set_expressions(const ParamSetter *setter, const Place *place, const 
         return r;
 }
 
-static int set_field(const ParamSetter *setter, const Place *place, const Param *param, void *values,
-                     json_object *value);
-
-/* The member that a misspelt key probably means, if that member is not given; or NULL. */
-static const Param *find_meant(const Param *param, json_object *value, const char *key) {
-        const char *meant = param_nearest_member(param, key);
-
-        return meant && !json_object_object_get_ex(value, meant, NULL)
-                       ? params_find(param->members, meant, strlen(meant))
-                       : NULL;
-}
-
 static int set_object(const ParamSetter *setter, const Place *place, const Param *param, const void **field,
                       json_object *value) {
         uint64_t misspelt = 0;
@@ -481,8 +447,17 @@ static int set_object(const ParamSetter *setter, const Place *place, const Param
 
         if (param_may_be_anything(setter, value))
                 return 0;
-        if (!json_object_is_type(value, json_type_object))
-                return param_report_object(setter, place, param, value);
+        if (!json_object_is_type(value, json_type_object)) {
+                g_autoptr(GString) expected = g_string_new("an object with");
+
+                for (const Param *member = param->members; member->name; member++)
+                        g_string_append_printf(expected, "%s'%s'",
+                                               member == param->members ? " "
+                                               : member[1].name         ? ", "
+                                                                        : " or ",
+                                               member->name);
+                return param_report_kind(setter, place, expected->str, value);
+        }
 
         values = arena_alloc(setter->arena, param->members_size);
         params_set_defaults(setter->arena, param->members, values);
@@ -492,11 +467,15 @@ static int set_object(const ParamSetter *setter, const Place *place, const Param
                 Place at = { .parent = place, .key = key };
 
                 if (!found) {
+                        const char *meant = param_nearest_member(param, key);
+
                         r = param_report_unknown(setter, place, param, key);
-                        found = find_meant(param, value, key);
-                        misspelt |= found ? UINT64_C(1) << (found - param->members) : 0;
+                        if (meant && !json_object_object_get_ex(value, meant, NULL)) {
+                                found = params_find(param->members, meant, strlen(meant));
+                                misspelt |= UINT64_C(1) << (found - param->members);
+                        }
                 }
-                if (found && set_field(setter, &at, found, values, member) < 0)
+                if (found && param_set_at(setter, &at, found, values, member) < 0)
                         r = -EINVAL;
         }
 
@@ -511,8 +490,7 @@ static int set_object(const ParamSetter *setter, const Place *place, const Param
         return r;
 }
 
-static int set_field(const ParamSetter *setter, const Place *place, const Param *param, void *values,
-                     json_object *value) {
+int param_set_at(const ParamSetter *setter, const Place *place, const Param *param, void *values, json_object *value) {
         void *field = (char *) values + param->offset;
 
         switch (param->kind) {
@@ -551,11 +529,7 @@ static int set_field(const ParamSetter *setter, const Place *place, const Param 
 int param_set(const ParamSetter *setter, const Param *param, void *values, json_object *value) {
         Place place = { .key = param->name };
 
-        return set_field(setter, &place, param, values, value);
-}
-
-int param_set_at(const ParamSetter *setter, const Place *place, const Param *param, void *values, json_object *value) {
-        return set_field(setter, place, param, values, value);
+        return param_set_at(setter, &place, param, values, value);
 }
 
 /* Defaults are part of the program, so a wrong one is a bug in its table. */
@@ -568,29 +542,24 @@ static void on_bad_value(uint32_t item, char *text, void *userdata) {
         g_error("the default of the parameter %s: %s", ((const Param *) userdata)->name, text);
 }
 
-static json_object *parse_default(const Param *param) {
-        g_autoptr(GString) scratch = g_string_new(NULL);
-        g_autofree char *error = NULL;
-        g_auto(Text) text = {};
-        json_object *value = NULL;
-        size_t offset;
-
-        if (text_read(param->fallback, strlen(param->fallback), &text, &offset, &error) < 0)
-                on_bad_value(0, error, (Param *) param);
-
-        text_to_json(&text, 0, scratch, on_bad_value, (Param *) param, &value);
-        return value;
-}
-
 void params_set_defaults(Arena *arena, const Param *params, void *values) {
         ParamSetter setter = { .arena = arena, .report = on_bad_default };
+        g_autoptr(GString) scratch = g_string_new(NULL);
 
-        for (const Param *param = params; param && param->name; param++)
-                if (param->fallback) {
-                        g_autoptr(json_object) value = parse_default(param);
+        for (const Param *param = params; param && param->name; param++) {
+                g_autoptr(json_object) value = NULL;
+                g_autofree char *error = NULL;
+                g_auto(Text) text = {};
+                size_t offset;
 
-                        param_set(&setter, param, values, value);
-                }
+                if (!param->fallback)
+                        continue;
+
+                if (text_read(param->fallback, strlen(param->fallback), &text, &offset, &error) < 0)
+                        on_bad_value(0, error, (Param *) param);
+                text_to_json(&text, 0, scratch, on_bad_value, (Param *) param, &value);
+                param_set(&setter, param, values, value);
+        }
 }
 
 bool param_is_script(const Param *param) {
