@@ -17,84 +17,72 @@
 #include "definition/params/params.h"
 #include "definition/schema.h"
 
+/* An object of pairs of a key and a value (taken); those without a value are left out. */
+#define OBJECT(...) facts_new(__VA_ARGS__, NULL)
+
+static json_object *string_value(const char *text) {
+        return json_object_new_string(text);
+}
+
 /* {"type": KIND} */
 static json_object *schema_of_kind(const char *kind) {
-        json_object *schema = json_object_new_object();
-
-        json_object_object_add(schema, "type", json_object_new_string(kind));
-        return schema;
+        return OBJECT("type", string_value(kind));
 }
 
 /* {"$ref": ...}: the definition with that name. */
 static json_object *schema_ref(const char *name) {
-        json_object *schema = json_object_new_object();
         g_autofree char *pointer = g_strconcat("#/$defs/", name, NULL);
 
-        json_object_object_add(schema, "$ref", json_object_new_string(pointer));
-        return schema;
+        return OBJECT("$ref", string_value(pointer));
+}
+
+/* Takes both; the second may be NULL. */
+static json_object *list_of(json_object *first, json_object *second) {
+        json_object *list = json_object_new_array();
+
+        json_object_array_add(list, first);
+        if (second)
+                json_object_array_add(list, second);
+        return list;
 }
 
 /* Takes both. */
 static json_object *schema_either(json_object *first, json_object *second) {
-        json_object *schema = json_object_new_object(), *choices = json_object_new_array();
-
-        json_object_array_add(choices, first);
-        json_object_array_add(choices, second);
-        json_object_object_add(schema, "anyOf", choices);
-        return schema;
+        return OBJECT("anyOf", list_of(first, second));
 }
 
 /* One of the texts, which are NULL-terminated. */
 static json_object *schema_of_strings(const char *const *names) {
-        json_object *list = json_object_new_array(), *schema = json_object_new_object();
+        json_object *list = json_object_new_array();
 
         for (; *names; names++)
-                json_object_array_add(list, json_object_new_string(*names));
+                json_object_array_add(list, string_value(*names));
 
-        json_object_object_add(schema, "enum", list);
-        return schema;
+        return OBJECT("enum", list);
 }
 
-static json_object *schema_of_number(const Param *param) {
-        json_object *schema = schema_of_kind(param->kind == PARAM_INT ? "integer" : "number");
-
-        if (param->min != 0 || param->max != 0)
-                json_object_object_add(schema, "minimum", json_object_new_int64(param->min));
-        if (param->max != 0)
-                json_object_object_add(schema, "maximum", json_object_new_int64(param->max));
-        if (param->positive)
-                json_object_object_add(schema, "exclusiveMinimum", json_object_new_int64(0));
-
-        return schema;
-}
-
-/* Adds the pattern of a text, and its description for messages ("an object path"), which some editors show. */
-static void schema_add_pattern(json_object *schema, const char *pattern, const char *what) {
+/* A text that matches the pattern, with its description for messages ("an object path"), which some editors show. It
+ * has no description, because editors would show that instead of the parameter's. */
+static json_object *schema_of_pattern(const char *pattern, const char *what) {
         g_autofree char *message = g_strconcat("expected ", what, NULL);
 
-        json_object_object_add(schema, "pattern", json_object_new_string(pattern));
-        json_object_object_add(schema, "patternErrorMessage", json_object_new_string(message));
+        return OBJECT("type", string_value("string"), "pattern", string_value(pattern), "patternErrorMessage",
+                      string_value(message));
 }
 
 static json_object *schema_of_format(const TextFormat *format, bool references) {
-        json_object *schema = schema_of_kind("string");
         g_autofree char *pattern = references ? g_strconcat("\\{|", format->pattern, NULL) : g_strdup(format->pattern);
 
-        schema_add_pattern(schema, pattern, format->name);
-        return schema;
+        return schema_of_pattern(pattern, format->name);
 }
 
 /* A text with a reference is checked after the reference is filled in. */
 static json_object *schema_of_text(const Param *param, const TextFormat *format, bool references) {
-        json_object *schema;
-
         if (param->causes)
                 return schema_ref("cause");
-        if (param->values) {
-                schema = schema_of_strings(param->values);
-                return references ? schema_either(schema, schema_ref("template")) : schema;
-        }
-
+        if (param->values)
+                return references ? schema_either(schema_of_strings(param->values), schema_ref("template"))
+                                  : schema_of_strings(param->values);
         if (format && format->pattern)
                 return schema_of_format(format, references);
         if (references)
@@ -116,18 +104,13 @@ static json_object *schema_of_members(const Param *params, bool literal);
 static json_object *schema_of_value(const Param *param, bool literal);
 
 static json_object *schema_of_list(const Param *param, bool literal) {
-        json_object *schema = schema_of_kind("array");
+        json_object *schema, *first = NULL;
 
-        if (param->first_format) {
-                json_object *first = json_object_new_array();
-
-                json_object_array_add(
-                        first, schema_of_text(param, param->first_format, param_takes_references(param, literal)));
-                json_object_object_add(schema, "prefixItems", first);
-        }
-        json_object_object_add(schema, "items", schema_of_string(param, literal));
-        if (param->not_empty)
-                json_object_object_add(schema, "minItems", json_object_new_int64(1));
+        if (param->first_format)
+                first = list_of(schema_of_text(param, param->first_format, param_takes_references(param, literal)),
+                                NULL);
+        schema = OBJECT("type", string_value("array"), "prefixItems", first, "items", schema_of_string(param, literal),
+                        "minItems", param->not_empty ? json_object_new_int64(1) : NULL);
 
         return param->single ? schema_either(schema_of_string(param, literal), schema) : schema;
 }
@@ -141,27 +124,26 @@ static json_object *schema_of_json(const Param *param, bool literal) {
         else if (!param->elements)
                 return json_object_new_object();
         else {
-                schema = schema_of_kind("array");
                 element = schema_of_value(param->elements, literal);
                 if (references && param->elements->kind != PARAM_JSON)
                         element = schema_either(element, schema_ref("reference"));
-                json_object_object_add(schema, "items", element);
-                if (param->not_empty)
-                        json_object_object_add(schema, "minItems", json_object_new_int64(1));
+                schema = OBJECT("type", string_value("array"), "items", element, "minItems",
+                                param->not_empty ? json_object_new_int64(1) : NULL);
         }
 
         return references ? schema_either(schema, schema_ref("reference")) : schema;
 }
 
 static json_object *schema_of_value(const Param *param, bool literal) {
-        json_object *schema;
-
         switch (param->kind) {
         case PARAM_BOOL:
                 return schema_of_kind("boolean");
         case PARAM_INT:
         case PARAM_NUMBER:
-                return schema_of_number(param);
+                return OBJECT("type", string_value(param->kind == PARAM_INT ? "integer" : "number"), "minimum",
+                              param->min != 0 || param->max != 0 ? json_object_new_int64(param->min) : NULL, "maximum",
+                              param->max != 0 ? json_object_new_int64(param->max) : NULL, "exclusiveMinimum",
+                              param->positive ? json_object_new_int64(0) : NULL);
         case PARAM_STRING:
                 return schema_of_string(param, literal);
         case PARAM_SPAN:
@@ -171,11 +153,8 @@ static json_object *schema_of_value(const Param *param, bool literal) {
         case PARAM_STRINGS:
                 return schema_of_list(param, literal);
         case PARAM_STRING_MAP:
-                schema = schema_of_kind("object");
-                json_object_object_add(schema, "additionalProperties", schema_of_string(param, literal));
-                if (param->key_format)
-                        json_object_object_add(schema, "propertyNames", schema_of_format(param->key_format, false));
-                return schema;
+                return OBJECT("type", string_value("object"), "additionalProperties", schema_of_string(param, literal),
+                              "propertyNames", param->key_format ? schema_of_format(param->key_format, false) : NULL);
         case PARAM_JSON:
                 return schema_of_json(param, literal);
         case PARAM_EXPRESSION:
@@ -183,11 +162,9 @@ static json_object *schema_of_value(const Param *param, bool literal) {
         case PARAM_CODE:
                 return schema_ref("code");
         case PARAM_EXPRESSIONS:
-                schema = schema_of_kind("object");
-                if (param->writes)
-                        json_object_object_add(schema, "propertyNames", schema_ref("variable"));
-                json_object_object_add(schema, "additionalProperties", schema_ref("expression"));
-                return schema;
+                return OBJECT("type", string_value("object"), "propertyNames",
+                              param->writes ? schema_ref("variable") : NULL, "additionalProperties",
+                              schema_ref("expression"));
         case PARAM_OBJECT:
                 return schema_of_members(param->members, literal);
         case PARAM_KIND_MAX_:
@@ -197,51 +174,34 @@ static json_object *schema_of_value(const Param *param, bool literal) {
         g_assert_not_reached();
 }
 
-/* True if a reference may be a part of the text. */
-static bool becomes_text(const Param *param) {
-        return param->kind == PARAM_SPAN || param->kind == PARAM_ENUM;
-}
-
-/* True if a reference is not a value of the kind, and must be allowed in addition. */
-static bool needs_reference(const Param *param, bool literal) {
-        return param->kind != PARAM_STRING && param->kind != PARAM_JSON && param_takes_references(param, literal);
-}
-
-static json_object *schema_of_param(const Param *param, bool literal) {
-        json_object *schema = schema_of_value(param, (literal && !param->late) || param->literal);
-
-        if (needs_reference(param, literal))
-                schema = schema_either(schema, schema_ref(becomes_text(param) ? "template" : "reference"));
-        if (param->doc)
-                json_object_object_add(schema, "description", json_object_new_string(param->doc));
-        if (param->fallback)
-                json_object_object_add(schema, "default", json_tokener_parse(param->fallback));
-
-        return schema;
-}
-
 /* Adds the parameters to the properties, and the required ones to the list. literal: they take no references, unless a
  * parameter allows them. */
 static void schema_add_params(json_object *properties, json_object *required, const Param *params, bool literal) {
         for (const Param *param = params; param && param->name; param++) {
-                json_object *schema = schema_of_param(param, literal), *other;
+                json_object *schema = schema_of_value(param, (literal && !param->late) || param->literal), *other;
+                /* A reference may be a part of the text. */
+                bool becomes_text = param->kind == PARAM_SPAN || param->kind == PARAM_ENUM;
+
+                /* A reference is not a value of the kind, and must be allowed in addition. */
+                if (param->kind != PARAM_STRING && param->kind != PARAM_JSON && param_takes_references(param, literal))
+                        schema = schema_either(schema, schema_ref(becomes_text ? "template" : "reference"));
+                if (param->doc)
+                        json_object_object_add(schema, "description", string_value(param->doc));
+                if (param->fallback)
+                        json_object_object_add(schema, "default", json_tokener_parse(param->fallback));
 
                 if (json_object_object_get_ex(properties, param->name, &other))
                         schema = schema_either(json_object_get(other), schema);
                 json_object_object_add(properties, param->name, schema);
                 if (param->required)
-                        json_object_array_add(required, json_object_new_string(param->name));
+                        json_object_array_add(required, string_value(param->name));
         }
 }
 
-/* An object that has only these keys. Takes both. */
+/* An object that has only these keys. Takes both; required: NULL: none of them. */
 static json_object *schema_of_object(json_object *properties, json_object *required) {
-        json_object *schema = schema_of_kind("object");
-
-        json_object_object_add(schema, "properties", properties);
-        json_object_object_add(schema, "required", required);
-        json_object_object_add(schema, "additionalProperties", json_object_new_boolean(false));
-        return schema;
+        return OBJECT("type", string_value("object"), "properties", properties, "required", required,
+                      "additionalProperties", json_object_new_boolean(false));
 }
 
 static json_object *schema_of_members(const Param *params, bool literal) {
@@ -275,113 +235,69 @@ static json_object *schema_of_members(const Param *params, bool literal) {
 /* With "@", a variable of the outermost scope. */
 #define NAME_PATTERN "^@?" NO_KEYWORD "[A-Za-z_][A-Za-z0-9_-]{0,254}$"
 
-static json_object *string_value(const char *text) {
-        return json_object_new_string(text);
-}
-
-static json_object *schema_of_children(const NodeType *type) {
-        json_object *schema = schema_of_kind("array");
-
-        json_object_object_add(schema, "items", schema_ref("node"));
-        json_object_object_add(schema, "minItems", json_object_new_int64(type->min_children));
-        if (type->max_children < UINT32_MAX)
-                json_object_object_add(schema, "maxItems", json_object_new_int64(type->max_children));
-
-        return schema;
-}
-
 /* Name and aliases. */
 static json_object *names_of(const NodeType *type) {
-        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        json_object *names = list_of(string_value(type->name), NULL);
 
-        g_ptr_array_add(names, (char *) type->name);
         for (const char *const *alias = type->aliases; alias && *alias; alias++)
-                g_ptr_array_add(names, (char *) *alias);
-        g_ptr_array_add(names, NULL);
+                json_object_array_add(names, string_value(*alias));
 
-        return schema_of_strings((const char *const *) names->pdata);
+        return OBJECT("enum", names);
 }
 
-/* The key of the children; NULL: none. */
-static const char *children_key(const NodeType *type) {
-        if (type->class == NODE_CONTROL)
-                return "children";
-
-        return type->class == NODE_DECORATOR && !(type->flags & TYPE_SUBTREE) ? "child" : NULL;
-}
-
+/* second: may be NULL. */
 static json_object *schema_that_requires(const char *first, const char *second) {
-        json_object *schema = json_object_new_object(), *required = json_object_new_array();
-
-        json_object_array_add(required, string_value(first));
-        if (second)
-                json_object_array_add(required, string_value(second));
-        json_object_object_add(schema, "required", required);
-        return schema;
-}
-
-static json_object *schema_not(json_object *other) {
-        json_object *schema = json_object_new_object();
-
-        json_object_object_add(schema, "not", other);
-        return schema;
-}
-
-/* {"required": [PARAM], "properties": {OTHER: {"const": WORD}}} */
-static json_object *schema_with_word(const char *param, const char *other, const char *word) {
-        json_object *schema = schema_that_requires(param, other), *properties = json_object_new_object();
-        json_object *value = json_object_new_object();
-
-        json_object_object_add(value, "const", string_value(word));
-        json_object_object_add(properties, other, value);
-        json_object_object_add(schema, "properties", properties);
-        return schema;
-}
-
-static json_object *schema_of_any(const ParamRule *rule) {
-        json_object *schema = json_object_new_object(), *choices = json_object_new_array();
-
-        for (size_t i = 0; rule->params[i]; i++)
-                json_object_array_add(choices, schema_that_requires(rule->params[i], NULL));
-
-        json_object_object_add(schema, "anyOf", choices);
-        return schema;
+        return OBJECT("required", list_of(string_value(first), second ? string_value(second) : NULL));
 }
 
 static json_object *schema_of_rules(const ParamRule *rules) {
         json_object *all = json_object_new_array();
 
         for (const ParamRule *rule = rules; rule->kind; rule++) {
+                json_object *choices = NULL;
+
+                /* {"required": [PARAM, OTHER], "properties": {OTHER: {"const": WORD}}} */
                 if (rule->kind == RULE_NOT_WITH) {
-                        json_object_array_add(
-                                all, schema_not(schema_with_word(rule->params[0], rule->params[1], rule->word)));
+                        json_object *both = schema_that_requires(rule->params[0], rule->params[1]);
+
+                        json_object_object_add(both, "properties",
+                                               OBJECT(rule->params[1], OBJECT("const", string_value(rule->word))));
+                        json_object_array_add(all, OBJECT("not", both));
                         continue;
                 }
 
-                if (rule->kind == RULE_EXACTLY_ONE)
-                        json_object_array_add(all, schema_of_any(rule));
+                if (rule->kind == RULE_EXACTLY_ONE) {
+                        choices = json_object_new_array();
+                        json_object_array_add(all, OBJECT("anyOf", choices));
+                }
+                for (size_t i = 0; choices && rule->params[i]; i++)
+                        json_object_array_add(choices, schema_that_requires(rule->params[i], NULL));
                 for (size_t i = 0; rule->params[i]; i++)
                         for (size_t j = i + 1; rule->params[j]; j++)
                                 json_object_array_add(
-                                        all, schema_not(schema_that_requires(rule->params[i], rule->params[j])));
+                                        all, OBJECT("not", schema_that_requires(rule->params[i], rule->params[j])));
         }
 
         return all;
 }
 
 static json_object *schema_of_type(const NodeType *type) {
-        json_object *properties = json_object_new_object(), *required = json_object_new_array(), *schema;
-        bool composite = type->class == NODE_CONTROL || type->class == NODE_DECORATOR;
-        const char *key = children_key(type);
+        json_object *properties = OBJECT("type", names_of(type), "description", schema_of_kind("string")),
+                    *required = json_object_new_array(), *schema;
+        bool control = type->class == NODE_CONTROL, decorator = type->class == NODE_DECORATOR;
 
-        json_object_object_add(properties, "type", names_of(type));
-        json_object_object_add(properties, "description", schema_of_kind("string"));
-        if (key) {
-                json_object_object_add(properties, key,
-                                       type->class == NODE_CONTROL ? schema_of_children(type) : schema_ref("node"));
-                json_object_array_add(required, string_value(key));
+        if (control) {
+                json_object *most = type->max_children < UINT32_MAX ? json_object_new_int64(type->max_children) : NULL;
+
+                json_object_object_add(properties, "children",
+                                       OBJECT("type", string_value("array"), "items", schema_ref("node"), "minItems",
+                                              json_object_new_int64(type->min_children), "maxItems", most));
+                json_object_array_add(required, string_value("children"));
+        } else if (decorator && !(type->flags & TYPE_SUBTREE)) {
+                json_object_object_add(properties, "child", schema_ref("node"));
+                json_object_array_add(required, string_value("child"));
         }
-        schema_add_params(properties, required, type->params, composite);
+        schema_add_params(properties, required, type->params, control || decorator);
         if (!json_object_object_get_ex(properties, "name", NULL))
                 json_object_object_add(properties, "name", schema_ref("name"));
         schema_add_params(properties, required, common_attribute_params, true);
@@ -403,191 +319,77 @@ static json_object *schema_of_type(const NodeType *type) {
         return schema;
 }
 
-/* If the node is of the type, its definition applies. */
-static json_object *choice_of_type(const NodeType *type) {
-        json_object *choice = json_object_new_object(), *condition = json_object_new_object();
-        json_object *properties = json_object_new_object();
-
-        json_object_object_add(properties, "type", names_of(type));
-        json_object_object_add(condition, "properties", properties);
-        json_object_object_add(choice, "if", condition);
-        json_object_object_add(choice, "then", schema_ref(type->name));
-        return choice;
-}
-
-/* All names and aliases with their summaries. */
-static json_object *schema_of_type_names(const NodeType *const *const *tables) {
-        json_object *schema = json_object_new_object(), *choices = json_object_new_array();
+static json_object *schema_of_node(const NodeType *const *const *tables) {
+        json_object *types = json_object_new_array(), *choices = json_object_new_array(), *names;
 
         for (; *tables; tables++)
                 for (const NodeType *const *type = *tables; *type; type++) {
-                        json_object *names = names_of(*type);
-
+                        /* Its names and aliases with its summary. */
+                        names = names_of(*type);
                         json_object_object_add(names, "description", string_value((*type)->summary));
-                        json_object_array_add(choices, names);
+                        json_object_array_add(types, names);
+
+                        /* If the node is of the type, its definition applies. */
+                        names = OBJECT("type", names_of(*type));
+                        json_object_array_add(
+                                choices, OBJECT("if", OBJECT("properties", names), "then", schema_ref((*type)->name)));
                 }
 
-        json_object_object_add(schema, "anyOf", choices);
-        return schema;
-}
-
-static json_object *schema_of_node(const NodeType *const *const *tables) {
-        json_object *schema = schema_of_kind("object"), *properties = json_object_new_object();
-        json_object *required = json_object_new_array(), *choices = json_object_new_array();
-
-        json_object_object_add(properties, "type", schema_of_type_names(tables));
-        json_object_array_add(required, string_value("type"));
-        for (; *tables; tables++)
-                for (const NodeType *const *type = *tables; *type; type++)
-                        json_object_array_add(choices, choice_of_type(*type));
-
-        json_object_object_add(schema, "properties", properties);
-        json_object_object_add(schema, "required", required);
-        json_object_object_add(schema, "allOf", choices);
-        return schema;
-}
-
-/* It has no description, because editors would show that instead of the parameter's. */
-static json_object *schema_of_pattern(const char *pattern, const char *what) {
-        json_object *schema = schema_of_kind("string");
-
-        schema_add_pattern(schema, pattern, what);
-        return schema;
-}
-
-static json_object *schema_of_name(void) {
-        json_object *schema = schema_of_pattern("^[^\\u0000-\\u001f\\u007f]+$", "a name without control characters");
-
-        json_object_object_add(schema, "description", string_value("the name of the node"));
-        return schema;
+        return OBJECT("type", string_value("object"), "properties", OBJECT("type", OBJECT("anyOf", types)), "required",
+                      list_of(string_value("type"), NULL), "allOf", choices);
 }
 
 /* An object of variables, each of which matches the schema each (taken; NULL: any value). */
 static json_object *schema_of_variables(json_object *each, const char *description) {
-        json_object *schema = schema_of_kind("object");
-
-        json_object_object_add(schema, "propertyNames", schema_of_pattern(KEY_PATTERN, "the name of a variable"));
-        if (each)
-                json_object_object_add(schema, "additionalProperties", each);
-        json_object_object_add(schema, "description", string_value(description));
-        return schema;
+        return OBJECT("type", string_value("object"), "propertyNames",
+                      schema_of_pattern(KEY_PATTERN, "the name of a variable"), "additionalProperties", each,
+                      "description", string_value(description));
 }
 
-/* A type, or an object with a type and more. */
-static json_object *schema_of_declaration(const Param *params) {
-        json_object *properties = json_object_new_object(), *required = json_object_new_array();
-
-        schema_add_params(properties, required, params, true);
-        return schema_either(schema_of_strings(variable_type_names), schema_of_object(properties, required));
-}
-
-/* Adds the keys at the top of a tree, both for the tree of the file and for those in "trees". */
+/* Adds the keys at the top of a tree, both for the tree of the file and for those in "trees". A declaration is a type,
+ * or an object with a type and more. */
 static void add_tree(json_object *properties) {
-        json_object_object_add(
-                properties, "inputs",
-                schema_of_variables(schema_of_declaration(input_params), "the variables that are given to the tree"));
-        json_object_object_add(
-                properties, "outputs",
-                schema_of_variables(schema_of_declaration(output_params), "the variables that the tree returns"));
+        json_object *input = schema_either(schema_of_strings(variable_type_names),
+                                           schema_of_members(input_params, true)),
+                    *output = schema_either(schema_of_strings(variable_type_names),
+                                            schema_of_members(output_params, true));
+
+        json_object_object_add(properties, "inputs",
+                               schema_of_variables(input, "the variables that are given to the tree"));
+        json_object_object_add(properties, "outputs",
+                               schema_of_variables(output, "the variables that the tree returns"));
         json_object_object_add(properties, "blackboard",
                                schema_of_variables(NULL, "the variables that a run starts with"));
         json_object_object_add(properties, "root", schema_ref("node"));
 }
 
-static json_object *schema_of_tree(void) {
-        json_object *properties = json_object_new_object(), *required = json_object_new_array();
-
-        schema_add_params(properties, required, tree_params, true);
-        add_tree(properties);
-        json_object_array_add(required, string_value("root"));
-        return schema_of_object(properties, required);
-}
-
-static json_object *schema_of_trees(void) {
-        json_object *schema = schema_of_kind("object");
-
-        json_object_object_add(schema, "propertyNames",
-                               schema_of_pattern("^[A-Za-z0-9_-]{1,100}$", "the name of a tree"));
-        json_object_object_add(schema, "additionalProperties", schema_ref("tree"));
-        json_object_object_add(schema, "description", string_value("trees for SubTree nodes, by name"));
-        return schema;
-}
-
 static json_object *schema_of_files(const char *doc) {
-        json_object *schema = schema_of_kind("array");
-
-        json_object_object_add(schema, "items", schema_of_kind("string"));
-        json_object_object_add(schema, "description", string_value(doc));
-        return schema;
-}
-
-static json_object *schema_of_cause(void) {
-        g_autofree char *pattern = cause_pattern_expression();
-
-        return schema_of_pattern(pattern, "the kind of a cause, or the name of a D-Bus error");
+        return OBJECT("type", string_value("array"), "items", schema_of_kind("string"), "description",
+                      string_value(doc));
 }
 
 static json_object *schema_of_script(const char *meant) {
-        json_object *lines = schema_of_kind("array");
-
-        json_object_object_add(lines, "items", schema_of_kind("string"));
-        json_object_object_add(lines, "minItems", json_object_new_int64(1));
-        return schema_either(schema_of_pattern(".", meant), lines);
+        return schema_either(schema_of_pattern(".", meant),
+                             OBJECT("type", string_value("array"), "items", schema_of_kind("string"), "minItems",
+                                    json_object_new_int64(1)));
 }
 
 /* The definitions that the schemas of values refer to. */
 static json_object *definitions_of_values(void) {
-        json_object *defs = json_object_new_object();
+        g_autofree char *cause = cause_pattern_expression();
 
-        json_object_object_add(defs, "span",
-                               schema_of_pattern(SPAN_PATTERN, "a time span, such as \"150ms\" or \"1min 30s\""));
-        json_object_object_add(defs, "positive-span",
-                               schema_of_pattern(POSITIVE_SPAN_PATTERN, "a time span above 0, such as \"150ms\""));
-        json_object_object_add(defs, "reference",
-                               schema_of_pattern(REFERENCE_PATTERN, "a variable, such as \"{key}\""));
-        json_object_object_add(defs, "template",
-                               schema_of_pattern(TEMPLATE_PATTERN, "a text with a variable, such as \"{key}s\""));
-        json_object_object_add(
-                defs, "text",
-                schema_of_pattern("^(" PIECE "|\\{secret:[A-Za-z0-9_-][A-Za-z0-9_.-]*\\})*$", TEXT_MEANT));
-        json_object_object_add(defs, "shown-text", schema_of_pattern("^(" PIECE ")*$", TEXT_MEANT));
-        json_object_object_add(defs, "cause", schema_of_cause());
-        json_object_object_add(defs, "variable", schema_of_pattern(NAME_PATTERN, "the name of a variable"));
-        json_object_object_add(defs, "variable-or-none",
-                               schema_of_pattern("^$|" NAME_PATTERN, "the name of a variable, or \"\" for none"));
-        json_object_object_add(defs, "expression", schema_of_script("an expression, in Lua; a text, or its lines"));
-        json_object_object_add(defs, "code", schema_of_script("statements, in Lua; a text, or its lines"));
-        return defs;
-}
-
-static json_object *definitions(const NodeType *const *const *tables) {
-        json_object *defs = definitions_of_values();
-
-        json_object_object_add(defs, "node", schema_of_node(tables));
-        json_object_object_add(defs, "name", schema_of_name());
-        json_object_object_add(defs, "tree", schema_of_tree());
-
-        for (; *tables; tables++)
-                for (const NodeType *const *type = *tables; *type; type++)
-                        json_object_object_add(defs, (*type)->name, schema_of_type(*type));
-
-        return defs;
-}
-
-/* {"anyOf": [{"required": ["root"]}, {"required": ["trees"]}]}: a file can be run, or included, or both. */
-static json_object *root_or_trees(void) {
-        static const char *const keys[] = { "root", "trees" };
-        json_object *choices = json_object_new_array();
-
-        for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
-                json_object *choice = json_object_new_object(), *required = json_object_new_array();
-
-                json_object_array_add(required, string_value(keys[i]));
-                json_object_object_add(choice, "required", required);
-                json_object_array_add(choices, choice);
-        }
-
-        return choices;
+        return OBJECT("span", schema_of_pattern(SPAN_PATTERN, "a time span, such as \"150ms\" or \"1min 30s\""),
+                      "positive-span",
+                      schema_of_pattern(POSITIVE_SPAN_PATTERN, "a time span above 0, such as \"150ms\""), "reference",
+                      schema_of_pattern(REFERENCE_PATTERN, "a variable, such as \"{key}\""), "template",
+                      schema_of_pattern(TEMPLATE_PATTERN, "a text with a variable, such as \"{key}s\""), "text",
+                      schema_of_pattern("^(" PIECE "|\\{secret:[A-Za-z0-9_-][A-Za-z0-9_.-]*\\})*$", TEXT_MEANT),
+                      "shown-text", schema_of_pattern("^(" PIECE ")*$", TEXT_MEANT), "cause",
+                      schema_of_pattern(cause, "the kind of a cause, or the name of a D-Bus error"), "variable",
+                      schema_of_pattern(NAME_PATTERN, "the name of a variable"), "variable-or-none",
+                      schema_of_pattern("^$|" NAME_PATTERN, "the name of a variable, or \"\" for none"), "expression",
+                      schema_of_script("an expression, in Lua; a text, or its lines"), "code",
+                      schema_of_script("statements, in Lua; a text, or its lines"));
 }
 
 /* Takes both objects. */
@@ -599,20 +401,39 @@ static json_object *schema_of_document(json_object *schema, const char *title, j
 }
 
 json_object *schema_new(const NodeType *const *const *tables) {
-        json_object *properties = json_object_new_object(), *required = json_object_new_array(), *schema;
-        json_object *version = json_object_new_object();
+        json_object *properties = json_object_new_object(), *required = json_object_new_array(),
+                    *tree = json_object_new_object(), *tree_required = json_object_new_array(),
+                    *defs = definitions_of_values(), *name, *schema;
 
         schema_add_params(properties, required, header_params, true);
-        json_object_object_add(version, "const", json_object_new_int64(HEADER_VERSION));
-        json_object_object_add(properties, "btd", version);
+        json_object_object_add(properties, "btd", OBJECT("const", json_object_new_int64(HEADER_VERSION)));
         json_object_object_add(properties, "include", schema_of_files("files whose trees this file can use"));
         json_object_object_add(properties, "lua", schema_of_files("Lua files whose functions its expressions can use"));
-        json_object_object_add(properties, "trees", schema_of_trees());
+        json_object_object_add(properties, "trees",
+                               OBJECT("type", string_value("object"), "propertyNames",
+                                      schema_of_pattern("^[A-Za-z0-9_-]{1,100}$", "the name of a tree"),
+                                      "additionalProperties", schema_ref("tree"), "description",
+                                      string_value("trees for SubTree nodes, by name")));
         add_tree(properties);
 
+        /* A file can be run, or included, or both. */
         schema = schema_of_object(properties, required);
-        json_object_object_add(schema, "anyOf", root_or_trees());
-        return schema_of_document(schema, "A tree file of btd", definitions(tables));
+        json_object_object_add(schema, "anyOf",
+                               list_of(schema_that_requires("root", NULL), schema_that_requires("trees", NULL)));
+
+        json_object_object_add(defs, "node", schema_of_node(tables));
+        name = schema_of_pattern("^[^\\u0000-\\u001f\\u007f]+$", "a name without control characters");
+        json_object_object_add(name, "description", string_value("the name of the node"));
+        json_object_object_add(defs, "name", name);
+        schema_add_params(tree, tree_required, tree_params, true);
+        add_tree(tree);
+        json_object_array_add(tree_required, string_value("root"));
+        json_object_object_add(defs, "tree", schema_of_object(tree, tree_required));
+        for (; *tables; tables++)
+                for (const NodeType *const *type = *tables; *type; type++)
+                        json_object_object_add(defs, (*type)->name, schema_of_type(*type));
+
+        return schema_of_document(schema, "A tree file of btd", defs);
 }
 
 /* Drop-ins. */
@@ -663,10 +484,7 @@ static void add_alternative(json_object *alternatives, const char *name, json_ob
         json_object *entry, *choices, *doc = json_object_object_get(schema, "description");
 
         if (!json_object_object_get_ex(alternatives, name, &entry)) {
-                entry = json_object_new_object();
-                json_object_object_add(entry, "anyOf", json_object_new_array());
-                if (doc)
-                        json_object_object_add(entry, "description", json_object_get(doc));
+                entry = OBJECT("anyOf", json_object_new_array(), "description", json_object_get(doc));
                 json_object_object_add(alternatives, name, entry);
         } else if (!json_object_equal(json_object_object_get(entry, "description"), doc))
                 json_object_object_del(entry, "description");
@@ -682,7 +500,7 @@ static void add_alternative(json_object *alternatives, const char *name, json_ob
 
 /* The type of a node that a drop-in changes is in another file, so its keys are those of all types. */
 static json_object *schema_of_node_change(const NodeType *const *const *tables) {
-        json_object *properties = json_object_new_object(), *schema;
+        json_object *properties = json_object_new_object();
 
         for (; *tables; tables++)
                 for (const NodeType *const *type = *tables; *type; type++) {
@@ -699,42 +517,29 @@ static json_object *schema_of_node_change(const NodeType *const *const *tables) 
                 }
 
         make_members_partial(properties);
-        schema = schema_of_object(properties, json_object_new_array());
-        json_object_object_del(schema, "required");
-        return schema;
-}
-
-/* Each input has some of its members; the type cannot change. */
-static json_object *schema_of_input_change(void) {
-        json_object *schema = schema_of_members(input_params, true);
-
-        json_object_object_del(json_object_object_get(schema, "properties"), "type");
-        make_partial(schema);
-        return schema;
+        return schema_of_object(properties, NULL);
 }
 
 json_object *schema_new_of_dropin(const NodeType *const *const *tables) {
-        json_object *properties = json_object_new_object(), *required = json_object_new_array(), *schema, *nodes,
-                    *version = json_object_new_object();
+        json_object *properties = json_object_new_object(), *required = json_object_new_array(),
+                    *input = schema_of_members(input_params, true), *defs = definitions_of_values();
 
         schema_add_params(properties, required, header_params, true);
         json_object_put(required);
         make_members_partial(properties);
-        json_object_object_add(version, "const", json_object_new_int64(HEADER_VERSION));
-        json_object_object_add(properties, "btd", version);
-        json_object_object_add(properties, "inputs",
-                               schema_of_variables(schema_of_input_change(), "what changes at inputs of the tree"));
+        json_object_object_add(properties, "btd", OBJECT("const", json_object_new_int64(HEADER_VERSION)));
+
+        /* Each input has some of its members; the type cannot change. */
+        json_object_object_del(json_object_object_get(input, "properties"), "type");
+        make_partial(input);
+        json_object_object_add(properties, "inputs", schema_of_variables(input, "what changes at inputs of the tree"));
         json_object_object_add(properties, "blackboard",
                                schema_of_variables(NULL, "other values of variables in 'blackboard' of the tree"));
-        nodes = schema_of_kind("object");
-        json_object_object_add(nodes, "additionalProperties", schema_ref("node"));
-        json_object_object_add(nodes, "description",
-                               string_value("what changes at nodes, by their names or paths, such as Boot/Start"));
-        json_object_object_add(properties, "nodes", nodes);
+        json_object_object_add(
+                properties, "nodes",
+                OBJECT("type", string_value("object"), "additionalProperties", schema_ref("node"), "description",
+                       string_value("what changes at nodes, by their names or paths, such as Boot/Start")));
 
-        schema = schema_of_object(properties, json_object_new_array());
-        json_object_object_del(schema, "required");
-        nodes = definitions_of_values();
-        json_object_object_add(nodes, "node", schema_of_node_change(tables));
-        return schema_of_document(schema, "A drop-in of a tree file of btd", nodes);
+        json_object_object_add(defs, "node", schema_of_node_change(tables));
+        return schema_of_document(schema_of_object(properties, NULL), "A drop-in of a tree file of btd", defs);
 }
