@@ -79,24 +79,21 @@ const Declaration *declaration_find(const Declaration *declarations, const char 
 /* Floating-point numbers from here on have no fractional part. */
 #define WHOLE_FROM 0x1p53
 
-/* 5.0 is a whole number, too, as in parameters. */
-static bool is_whole(json_object *value) {
-        double number = json_object_get_double(value);
-
-        if (!json_object_is_type(value, json_type_double))
-                return json_object_is_type(value, json_type_int);
-
-        return isfinite(number) && (ABS(number) >= WHOLE_FROM || number == (double) (int64_t) number);
-}
-
 static bool accepts(const Declaration *declaration, json_object *value) {
+        double number;
+
         switch (declaration->type) {
         case VARIABLE_ANY:
                 return true;
         case VARIABLE_BOOL:
                 return json_object_is_type(value, json_type_boolean);
         case VARIABLE_INT:
-                return is_whole(value);
+                /* 5.0 is a whole number, too, as in parameters. */
+                if (!json_object_is_type(value, json_type_double))
+                        return json_object_is_type(value, json_type_int);
+
+                number = json_object_get_double(value);
+                return isfinite(number) && (ABS(number) >= WHOLE_FROM || number == (double) (int64_t) number);
         case VARIABLE_NUMBER:
                 return json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double);
         case VARIABLE_STRING:

@@ -9,6 +9,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/excerpt.h"
+#include "basic/foreach.h"
 #include "basic/nearest.h"
 #include "basic/sorted.h"
 #include "basic/span.h"
@@ -41,35 +42,18 @@ static char *checksum(const char *text, size_t length) {
         return g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guint8 *) text, length);
 }
 
-/* If the file uses no other file, this is the hash of its text. */
-static char *hash_files(const Definition *definition) {
-        g_autoptr(GString) hashes = g_string_new(NULL);
-
-        for (size_t i = 0; i < definition_n_files(definition); i++)
-                g_string_append(hashes, definition_file_hash(definition, i));
-
-        return definition_n_files(definition) > 1 ? checksum(hashes->str, hashes->len)
-                                                  : g_strdup(definition_file_hash(definition, 0));
-}
-
-static json_object *found_of(const Definition *definition, size_t i) {
-        json_object *found = json_object_new_array();
-
-        for (const char *const *name = definition_file_found(definition, i); *name; name++)
-                json_object_array_add(found, json_object_new_string(*name));
-
-        return found;
-}
-
 SummedText *definition_write_files(const Definition *definition) {
         g_autoptr(json_object) files = json_object_new_array();
 
         for (size_t i = 0; i < definition_n_files(definition); i++) {
-                json_object *file = json_object_new_object();
+                const LoadedFile *used = i > 0 ? &g_array_index(definition->loaded.files, LoadedFile, i - 1) : NULL;
+                json_object *file = json_object_new_object(), *found = json_object_new_array();
 
+                for (char **name = used ? used->found : NULL; name && *name; name++)
+                        json_object_array_add(found, json_object_new_string(*name));
                 json_object_object_add(file, "path", json_object_new_string(definition_file(definition, i) ?: ""));
                 json_object_object_add(file, "text", json_object_new_string(definition_file_text(definition, i)));
-                json_object_object_add(file, "found", found_of(definition, i));
+                json_object_object_add(file, "found", found);
                 if (definition_file_extends(definition, i))
                         json_object_object_add(file, "extends",
                                                json_object_new_string(definition_file_extends(definition, i)));
@@ -80,17 +64,13 @@ SummedText *definition_write_files(const Definition *definition) {
                 json_object_to_json_string_ext(files, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)));
 }
 
-static bool is_large(const Definition *definition) {
+bool definition_files_are_ready(const Definition *definition) {
         size_t length = definition->length;
 
-        for (unsigned i = 0; i < definition->loaded.files->len; i++)
-                length += strlen(g_array_index(definition->loaded.files, LoadedFile, i).text);
+        ARRAY_FOREACH(const LoadedFile, file, definition->loaded.files)
+                length += strlen(file->text);
 
-        return length > WRITTEN_LENGTH_MAX;
-}
-
-bool definition_files_are_ready(const Definition *definition) {
-        return definition->files_json || !is_large(definition);
+        return definition->files_json || length <= WRITTEN_LENGTH_MAX;
 }
 
 void definition_give_files(Definition *definition, SummedText *json) {
@@ -100,26 +80,6 @@ void definition_give_files(Definition *definition, SummedText *json) {
 
 SummedText *definition_take_files(Definition *definition) {
         return g_steal_pointer(&definition->files_json) ?: definition_write_files(definition);
-}
-
-/* all: NULL if the tree is broken. */
-static bool has_boottime(const GArray *all) {
-        for (unsigned i = 0; all && i < all->len; i++)
-                if (g_array_index(all, NodeAttributes, i).attributes->clock == ATTRIBUTE_CLOCK_BOOTTIME)
-                        return true;
-
-        return false;
-}
-
-static bool has_hold(const GArray *all) {
-        for (unsigned i = 0; all && i < all->len; i++) {
-                const CommonAttributes *attributes = g_array_index(all, NodeAttributes, i).attributes;
-
-                if (attributes->true_for > 0 || attributes->false_for > 0)
-                        return true;
-        }
-
-        return false;
 }
 
 /* Takes the text, which must have a NUL byte at length. */
@@ -141,8 +101,12 @@ static int definition_load_taken(const char *path, char *text, size_t length, co
         definition->length = length;
         definition->loaded = loaded;
         definition->own.path = g_strdup(path);
-        definition->boottime = has_boottime(loaded.attributes);
-        definition->holds = has_hold(loaded.attributes);
+        for (unsigned i = 0; loaded.attributes && i < loaded.attributes->len; i++) {
+                const CommonAttributes *attributes = g_array_index(loaded.attributes, NodeAttributes, i).attributes;
+
+                definition->boottime |= attributes->clock == ATTRIBUTE_CLOCK_BOOTTIME;
+                definition->holds |= attributes->true_for > 0 || attributes->false_for > 0;
+        }
         *ret_definition = definition;
         return 0;
 }
@@ -259,12 +223,6 @@ const char *definition_file(const Definition *definition, size_t i) {
         return i == 0 ? definition->own.path : g_array_index(definition->loaded.files, LoadedFile, i - 1).path;
 }
 
-const char *const *definition_file_found(const Definition *definition, size_t i) {
-        static const char *const none[] = { NULL };
-
-        return i == 0 ? none : (const char *const *) g_array_index(definition->loaded.files, LoadedFile, i - 1).found;
-}
-
 const char *definition_file_extends(const Definition *definition, size_t i) {
         return i == 0 ? NULL : g_array_index(definition->loaded.files, LoadedFile, i - 1).extends;
 }
@@ -284,9 +242,19 @@ const char *definition_file_hash(const Definition *definition, size_t i) {
         return own->hash;
 }
 
+/* If the file uses no other file, this is the hash of its text. */
 const char *definition_hash(const Definition *definition) {
-        if (!definition->hash)
-                ((Definition *) definition)->hash = hash_files(definition);
+        g_autoptr(GString) hashes = NULL;
+
+        if (definition->hash)
+                return definition->hash;
+
+        hashes = g_string_new(NULL);
+        for (size_t i = 0; i < definition_n_files(definition); i++)
+                g_string_append(hashes, definition_file_hash(definition, i));
+
+        ((Definition *) definition)->hash =
+                definition_n_files(definition) > 1 ? checksum(hashes->str, hashes->len) : g_strdup(hashes->str);
         return definition->hash;
 }
 
@@ -327,8 +295,8 @@ const ScopeInfo *definition_scope_info(const Definition *definition, unsigned sc
         return &g_array_index(definition->loaded.scopes, ScopeInfo, scope);
 }
 
-/* NULL: the node has no common attributes. */
 static const CommonAttributes *find_attributes(const Definition *definition, NodeId node) {
+        static const CommonAttributes none = { .halt_timeout = SPAN_INFINITY };
         const GArray *attributes = definition->loaded.attributes;
         unsigned low = 0, high = attributes->len;
 
@@ -344,31 +312,23 @@ static const CommonAttributes *find_attributes(const Definition *definition, Nod
                         high = middle;
         }
 
-        return NULL;
+        return &none;
 }
 
 const Script *definition_guard(const Definition *definition, NodeId node, Guard guard) {
-        const CommonAttributes *attributes = find_attributes(definition, node);
-
-        return attributes ? attributes->guards[guard] : NULL;
+        return find_attributes(definition, node)->guards[guard];
 }
 
 const Script *definition_hook(const Definition *definition, NodeId node, Hook hook) {
-        const CommonAttributes *attributes = find_attributes(definition, node);
-
-        return attributes ? attributes->hooks[hook] : NULL;
+        return find_attributes(definition, node)->hooks[hook];
 }
 
 const char *definition_lock(const Definition *definition, NodeId node) {
-        const CommonAttributes *attributes = find_attributes(definition, node);
-
-        return attributes ? attributes->lock : NULL;
+        return find_attributes(definition, node)->lock;
 }
 
 uint64_t definition_halt_timeout(const Definition *definition, NodeId node) {
-        const CommonAttributes *attributes = find_attributes(definition, node);
-
-        return attributes ? attributes->halt_timeout : SPAN_INFINITY;
+        return find_attributes(definition, node)->halt_timeout;
 }
 
 uint64_t definition_hold(const Definition *definition, NodeId node, bool value) {
@@ -378,46 +338,37 @@ uint64_t definition_hold(const Definition *definition, NodeId node, bool value) 
 }
 
 bool definition_makes_ready(const Definition *definition, NodeId node) {
-        const CommonAttributes *attributes = find_attributes(definition, node);
-
-        return attributes && attributes->ready;
+        return find_attributes(definition, node)->ready;
 }
 
 bool definition_uses_boottime(const Definition *definition, NodeId node) {
-        const CommonAttributes *attributes = node == NODE_NONE ? NULL : find_attributes(definition, node);
-
-        return node == NODE_NONE ? definition->boottime : attributes && attributes->clock == ATTRIBUTE_CLOCK_BOOTTIME;
-}
-
-static char *no_input(const Definition *definition, const char *name) {
-        const ScopeInfo *scope = definition_scope_info(definition, 0);
-        g_autofree char *shown = excerpt(name, strlen(name));
-        Nearest nearest = { .word = name };
-
-        for (const Declaration *input = scope->inputs; input->name; input++)
-                nearest_offer(&nearest, input->name);
-        json_object_object_foreach(scope->blackboard, variable, value) {
-                (void) value;
-                nearest_offer(&nearest, variable);
-        }
-
-        if (nearest.best)
-                return g_strdup_printf("no input '%s'; did you mean '%s'?", shown, nearest.best);
-
-        return g_strdup_printf(
-                "no input '%s'; only variables that the file has in 'inputs' or 'blackboard' can be given", shown);
+        return node == NODE_NONE ? definition->boottime
+                                 : find_attributes(definition, node)->clock == ATTRIBUTE_CLOCK_BOOTTIME;
 }
 
 static int check_given(const Definition *definition, const char *name, json_object *value, char **ret_error) {
         const ScopeInfo *scope = definition_scope_info(definition, 0);
         const Declaration *input = declaration_find(scope->inputs, name);
+        g_autofree char *shown = NULL;
+        Nearest nearest = { .word = name };
 
         if (input)
                 return declaration_check(input, value, ret_error);
         if (json_object_object_get_ex(scope->blackboard, name, NULL))
                 return 0;
 
-        *ret_error = no_input(definition, name);
+        for (input = scope->inputs; input->name; input++)
+                nearest_offer(&nearest, input->name);
+        json_object_object_foreach(scope->blackboard, variable, initial) {
+                (void) initial;
+                nearest_offer(&nearest, variable);
+        }
+
+        shown = excerpt(name, strlen(name));
+        *ret_error = nearest.best ? g_strdup_printf("no input '%s'; did you mean '%s'?", shown, nearest.best)
+                                  : g_strdup_printf("no input '%s'; only variables that the file has in 'inputs' or "
+                                                    "'blackboard' can be given",
+                                                    shown);
         return -EINVAL;
 }
 
@@ -459,14 +410,9 @@ static char *no_variable(const Definition *definition, const char *name) {
                                shown);
 }
 
-static bool has_variable(const Definition *definition, const char *name) {
-        const char *const *variables = definition->loaded.variables;
-
-        return bsearch(&name, variables, g_strv_length((char **) variables), sizeof(char *), compare_texts);
-}
-
 int definition_check_set(const Definition *definition, json_object *variables, char **ret_error) {
         const Declaration *inputs = definition_scope_info(definition, 0)->inputs;
+        const char *const *known = definition->loaded.variables;
 
         json_object_object_foreach(variables, name, value) {
                 const Declaration *input = declaration_find(inputs, name);
@@ -474,7 +420,7 @@ int definition_check_set(const Definition *definition, json_object *variables, c
 
                 if (r < 0)
                         return r;
-                if (input || has_variable(definition, name))
+                if (input || bsearch(&name, known, g_strv_length((char **) known), sizeof(char *), compare_texts))
                         continue;
 
                 *ret_error = no_variable(definition, name);
@@ -490,8 +436,9 @@ unsigned definition_own_variables(const Definition *definition) {
 
 #define PARAMS_ARENA_SIZE 512u
 
-/* The index of the first template whose node is the given one or follows it. */
-static unsigned find_templates(const GArray *templates, NodeId node) {
+/* The first template of the node; NULL: it has none. */
+static const Template *find_template(const Definition *definition, NodeId node) {
+        const GArray *templates = definition->loaded.templates;
         unsigned low = 0, high = templates->len;
 
         while (low < high) {
@@ -503,16 +450,26 @@ static unsigned find_templates(const GArray *templates, NodeId node) {
                         high = middle;
         }
 
-        return low;
+        return low < templates->len && g_array_index(templates, Template, low).node == node
+                       ? &g_array_index(templates, Template, low)
+                       : NULL;
 }
 
-json_object *definition_template(const Definition *definition, NodeId node, const Param *param) {
+static const Template *next_template(const Definition *definition, const Template *template) {
         const GArray *templates = definition->loaded.templates;
+        const Template *last = &g_array_index(templates, Template, templates->len - 1);
 
-        for (unsigned i = find_templates(templates, node);
-             i < templates->len && g_array_index(templates, Template, i).node == node; i++)
-                if (g_array_index(templates, Template, i).param == param)
-                        return g_array_index(templates, Template, i).value;
+        return template <last &&template[1].node == template->node ? template + 1 : NULL;
+}
+
+#define TEMPLATES_FOREACH(template, definition, of_node)                                                               \
+        for (const Template *template = find_template(definition, of_node); template;                                  \
+             template = next_template(definition, template))
+
+json_object *definition_template(const Definition *definition, NodeId node, const Param *param) {
+        TEMPLATES_FOREACH(template, definition, node)
+                if (template->param == param)
+                        return template->value;
 
         return NULL;
 }
@@ -536,20 +493,34 @@ typedef struct Filling {
         void *values;
 } Filling;
 
-static char *text_without_value(const Param *param) {
-        return g_strdup_printf("%s: the secret cannot be used here", param->name);
+/* Checks that the value of the parameter is consistent with the others, now that all are known. origin: the value as it
+ * was written, or NULL. */
+static int check_fit(const Filling *filling, const Param *param, json_object *origin, char **ret_error) {
+        ParamSetter setter = {
+                .arena = filling->arena, .report = on_param_report, .userdata = ret_error, .origin = origin
+        };
+        Place place = { .key = param->name };
+        json_object *value = *(json_object **) ((char *) filling->values + param->offset);
+
+        *ret_error = NULL;
+        return param->fits(&setter, &place, value, filling->values);
 }
 
 static int fill_in(const Filling *filling, const Template *template, char **ret_error);
 
 /* An error message may quote the value or a part of it. If the value contains a secret, the message is made from the
- * value as it was written in the file instead. */
-static char *describe_without_secret(const Filling *filling, const Template *template) {
+ * value as it was written in the file instead. Then the field is filled in anew; it is not used any more. check_fits:
+ * the error is that the value is not consistent with others. */
+static char *describe_without_secret(const Filling *filling, const Template *template, bool check_fits) {
         Filling without_secrets = *filling;
         char *error;
 
         without_secrets.secrets = NULL;
-        return fill_in(&without_secrets, template, &error) < 0 ? error : text_without_value(template->param);
+        if (fill_in(&without_secrets, template, &error) < 0 ||
+            (check_fits && check_fit(&without_secrets, template->param, template->value, &error) < 0))
+                return error;
+
+        return g_strdup_printf("%s: the secret cannot be used here", template->param->name);
 }
 
 static int fill_in(const Filling *filling, const Template *template, char **ret_error) {
@@ -577,37 +548,11 @@ static int fill_in(const Filling *filling, const Template *template, char **ret_
         arena_own(filling->arena, value);
         r = param_set(&setter, template->param, filling->values, value);
         if (r < 0)
-                *ret_error = filling->secrets && filling->secrets->set ? describe_without_secret(filling, template)
-                                                                       : g_steal_pointer(&problem);
+                *ret_error = filling->secrets && filling->secrets->set
+                                     ? describe_without_secret(filling, template, false)
+                                     : g_steal_pointer(&problem);
 
         return r;
-}
-
-/* Checks that the value of the parameter is consistent with the others, now that all are known. origin: the value as it
- * was written, or NULL. */
-static int check_fit(const Filling *filling, const Param *param, json_object *origin, char **ret_error) {
-        ParamSetter setter = {
-                .arena = filling->arena, .report = on_param_report, .userdata = ret_error, .origin = origin
-        };
-        Place place = { .key = param->name };
-        json_object *value = *(json_object **) ((char *) filling->values + param->offset);
-
-        *ret_error = NULL;
-        return param->fits(&setter, &place, value, filling->values);
-}
-
-/* The same for a value with a secret, as in describe_without_secret(). The field is filled in anew; it is not used any
- * more. */
-static char *describe_mismatch_without_secret(const Filling *filling, const Template *template) {
-        Filling without_secrets = *filling;
-        char *error = NULL;
-
-        without_secrets.secrets = NULL;
-        if (fill_in(&without_secrets, template, &error) < 0 ||
-            check_fit(&without_secrets, template->param, template->value, &error) < 0)
-                return error;
-
-        return text_without_value(template->param);
 }
 
 static int check_fits(const Definition *definition, NodeId node, const Filling *filling, char **ret_error) {
@@ -622,7 +567,7 @@ static int check_fits(const Definition *definition, NodeId node, const Filling *
                         continue;
 
                 *ret_error = filling->secrets && filling->secrets->set && origin
-                                     ? describe_mismatch_without_secret(filling, &template)
+                                     ? describe_without_secret(filling, &template, true)
                                      : g_steal_pointer(&error);
                 return -EINVAL;
         }
@@ -633,12 +578,10 @@ static int check_fits(const Definition *definition, NodeId node, const Filling *
 int definition_params_revealed(const Definition *definition, NodeId node, const Blackboard *blackboard,
                                json_object *noted, Secrets *secrets, Params *ret_params, char **ret_error) {
         const Node *n = &definition->loaded.tree->nodes[node];
-        const GArray *templates = definition->loaded.templates;
-        unsigned i = find_templates(templates, node);
         Filling filling = { .blackboard = blackboard, .noted = noted, .secrets = secrets };
         g_autoptr(Arena) arena = NULL;
 
-        if (i == templates->len || g_array_index(templates, Template, i).node != node) {
+        if (!find_template(definition, node)) {
                 *ret_params = (Params){ .values = n->params };
                 return 0;
         }
@@ -647,8 +590,8 @@ int definition_params_revealed(const Definition *definition, NodeId node, const 
         filling.values = arena_alloc(arena, n->type->params_size);
         memcpy(filling.values, n->params, n->type->params_size);
 
-        for (; i < templates->len && g_array_index(templates, Template, i).node == node; i++) {
-                int r = fill_in(&filling, &g_array_index(templates, Template, i), ret_error);
+        TEMPLATES_FOREACH(template, definition, node) {
+                int r = fill_in(&filling, template, ret_error);
 
                 if (r < 0)
                         return r;
@@ -667,13 +610,11 @@ int definition_params(const Definition *definition, NodeId node, const Blackboar
 }
 
 json_object *definition_note_variables(const Definition *definition, NodeId node, const Blackboard *blackboard) {
-        const GArray *templates = definition->loaded.templates;
         json_object *noted = NULL;
 
-        for (unsigned i = find_templates(templates, node);
-             i < templates->len && g_array_index(templates, Template, i).node == node; i++) {
+        TEMPLATES_FOREACH(template, definition, node) {
                 noted = noted ?: json_object_new_object();
-                reference_note(blackboard, g_array_index(templates, Template, i).value, noted);
+                reference_note(blackboard, template->value, noted);
         }
 
         return noted;
@@ -681,24 +622,19 @@ json_object *definition_note_variables(const Definition *definition, NodeId node
 
 bool definition_is_as_noted(const Definition *definition, NodeId node, const Blackboard *blackboard,
                             json_object *noted) {
-        const GArray *templates = definition->loaded.templates;
-
-        for (unsigned i = find_templates(templates, node);
-             i < templates->len && g_array_index(templates, Template, i).node == node; i++)
-                if (!reference_is_as_noted(blackboard, g_array_index(templates, Template, i).value, noted))
+        TEMPLATES_FOREACH(template, definition, node)
+                if (!reference_is_as_noted(blackboard, template->value, noted))
                         return false;
 
         return true;
 }
 
 char **definition_references(const Definition *definition, NodeId node) {
-        const GArray *templates = definition->loaded.templates;
         GPtrArray *names = NULL;
 
-        for (unsigned i = find_templates(templates, node);
-             i < templates->len && g_array_index(templates, Template, i).node == node; i++) {
+        TEMPLATES_FOREACH(template, definition, node) {
                 names = names ?: g_ptr_array_new();
-                reference_add_names(g_array_index(templates, Template, i).value, names);
+                reference_add_names(template->value, names);
         }
         if (!names)
                 return NULL;
@@ -710,14 +646,6 @@ char **definition_references(const Definition *definition, NodeId node) {
 void params_clear(Params *params) {
         arena_free(params->owned);
         *params = (Params){};
-}
-
-static const Param *title_param(const NodeType *type) {
-        for (const Param *param = type->params; param && param->name; param++)
-                if (param->title)
-                        return param;
-
-        return NULL;
 }
 
 /* ["/bin/echo", "{whom}"] as "/bin/echo {whom}". */
@@ -759,11 +687,13 @@ static char *text_of_field(const Param *param, const void *field) {
 
 char *definition_title(const Definition *definition, NodeId node) {
         const Node *n = &definition_tree(definition)->nodes[node];
-        const Param *param = title_param(n->type);
+        const Param *param = n->type->params;
         g_autofree char *text = NULL;
         json_object *template;
 
-        if (!param)
+        while (param && param->name && !param->title)
+                param++;
+        if (!param || !param->name)
                 return NULL;
 
         template = definition_template(definition, node, param);

@@ -53,9 +53,6 @@ json_object *definition_blackboard(const Definition *definition);
 /* The number of its files: its own and those that it uses. */
 size_t definition_n_files(const Definition *definition);
 const char *definition_file(const Definition *definition, size_t i); /* path; 0 is its own */
-/* The names by which the file was found on the search path ("cam.json"), NULL-terminated. Empty if other files refer to
- * it by its path alone. */
-const char *const *definition_file_found(const Definition *definition, size_t i);
 /* A drop-in: the path of the file that it changes; NULL: it is none. */
 const char *definition_file_extends(const Definition *definition, size_t i);
 const char *definition_file_text(const Definition *definition, size_t i);

@@ -98,28 +98,22 @@ bool diagnostics_is_full(const Diagnostics *diagnostics) {
         return diagnostics->entries->len >= DIAGNOSTICS_MAX;
 }
 
-static char *shorten_path(char *path) {
-        g_autofree char *full = path;
-        size_t length = path ? strlen(path) : 0;
-        const char *tail;
-
-        if (length <= WHERE_MAX)
-                return g_steal_pointer(&full);
-
-        tail = full + length - WHERE_MAX;
-        while ((*tail & 0xc0) == 0x80)
-                tail++;
-
-        return g_strconcat("...", tail, NULL);
-}
-
 void diagnostics_add(Diagnostics *diagnostics, unsigned file, size_t offset, bool warning, char *where, char *text) {
         Entry *entry = g_new0(Entry, 1);
+        size_t length = where ? strlen(where) : 0;
 
-        entry->diagnostic = (Diagnostic){ .file = g_ptr_array_index(diagnostics->files, file),
-                                          .warning = warning,
-                                          .where = shorten_path(where),
-                                          .text = text };
+        if (length > WHERE_MAX) {
+                g_autofree char *full = where;
+                const char *tail = full + length - WHERE_MAX;
+
+                while ((*tail & 0xc0) == 0x80)
+                        tail++;
+                where = g_strconcat("...", tail, NULL);
+        }
+
+        entry->diagnostic = (Diagnostic){
+                .file = g_ptr_array_index(diagnostics->files, file), .warning = warning, .where = where, .text = text
+        };
         entry->file = file;
         entry->offset = offset;
         entry->order = diagnostics->entries->len;
@@ -159,22 +153,21 @@ static int compare_entries(const void *a, const void *b) {
         return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static bool is_same(const Entry *x, const Entry *y) {
-        return x->file == y->file && x->offset == y->offset && g_str_equal(x->diagnostic.text, y->diagnostic.text);
-}
-
 /* A file that is included twice reports its errors twice. */
 static void drop_repeated(Diagnostics *diagnostics) {
         unsigned kept = 0;
 
         for (unsigned i = 0; i < diagnostics->entries->len; i++) {
-                Entry *entry = g_ptr_array_index(diagnostics->entries, i);
+                Entry *entry = g_ptr_array_index(diagnostics->entries, i),
+                      *last = kept > 0 ? g_ptr_array_index(diagnostics->entries, kept - 1) : NULL;
 
-                if (kept == 0 || !is_same(g_ptr_array_index(diagnostics->entries, kept - 1), entry)) {
+                if (last && last->file == entry->file && last->offset == entry->offset &&
+                    g_str_equal(last->diagnostic.text, entry->diagnostic.text))
+                        diagnostics->n_errors -= !entry->diagnostic.warning;
+                else {
                         g_ptr_array_index(diagnostics->entries, i) = g_ptr_array_index(diagnostics->entries, kept);
                         g_ptr_array_index(diagnostics->entries, kept++) = entry;
-                } else
-                        diagnostics->n_errors -= !entry->diagnostic.warning;
+                }
         }
 
         g_ptr_array_set_size(diagnostics->entries, (int) kept);
@@ -203,15 +196,6 @@ static size_t token_length(const char *p, size_t n_left, bool inside) {
         return length;
 }
 
-static unsigned count_columns(const char *p, size_t length) {
-        unsigned n = 0;
-
-        for (size_t i = 0; i < length; i++)
-                n += (p[i] & 0xc0) != 0x80;
-
-        return n;
-}
-
 /* Sets the places of the entries of one file, of which first is the first one. Returns the index after the last one. */
 static unsigned locate_in_file(Diagnostics *diagnostics, unsigned first, const DiagnosticsText *text) {
         unsigned line = 1, column = 1, file = ((Entry *) g_ptr_array_index(diagnostics->entries, first))->file, i;
@@ -219,6 +203,7 @@ static unsigned locate_in_file(Diagnostics *diagnostics, unsigned first, const D
 
         for (i = first; i < diagnostics->entries->len; i++) {
                 Entry *entry = g_ptr_array_index(diagnostics->entries, i);
+                size_t end;
 
                 if (entry->file != file)
                         break;
@@ -235,9 +220,10 @@ static unsigned locate_in_file(Diagnostics *diagnostics, unsigned first, const D
                 entry->diagnostic.line = line;
                 entry->diagnostic.column = column;
                 entry->diagnostic.end_line = line;
-                entry->diagnostic.end_column =
-                        column +
-                        count_columns(text->text + at, token_length(text->text + at, text->length - at, entry->inside));
+                entry->diagnostic.end_column = column;
+                end = at + token_length(text->text + at, text->length - at, entry->inside);
+                for (size_t byte = at; byte < end; byte++)
+                        entry->diagnostic.end_column += (text->text[byte] & 0xc0) != 0x80;
         }
 
         return i;

@@ -74,18 +74,6 @@ static int expand(const Blackboard *facts, json_object *rule, const char *member
         return -EINVAL;
 }
 
-static int split(const char *operand, Follower *follower, char **ret_error) {
-        const char *at = strchrnul(operand, '@');
-
-        follower->tree = g_strndup(operand, (size_t) (at - operand));
-        follower->instance = g_strdup(*at ? at + 1 : "");
-        if (tree_name_valid(follower->tree))
-                return 0;
-
-        *ret_error = g_strdup_printf("tree: '%s' is not the name of a tree", follower->tree);
-        return -EINVAL;
-}
-
 int on_finished_expand(json_object *rule, const FinishedRun *run, Follower *ret_follower, char **ret_error) {
         g_autoptr(Blackboard) facts = blackboard_new(&limits_default);
         g_autoptr(json_object) unit = NULL, tree = NULL;
@@ -119,8 +107,16 @@ int on_finished_expand(json_object *rule, const FinishedRun *run, Follower *ret_
                                                      follower.unit);
                 else if (r < 0)
                         *ret_error = g_strdup_printf("unit: '%s' has no suffix, such as .service", follower.unit);
-        } else if (r >= 0)
-                r = split(json_object_get_string(tree), &follower, ret_error);
+        } else if (r >= 0) {
+                const char *operand = json_object_get_string(tree), *at = strchrnul(operand, '@');
+
+                follower.tree = g_strndup(operand, (size_t) (at - operand));
+                follower.instance = g_strdup(*at ? at + 1 : "");
+                if (!tree_name_valid(follower.tree)) {
+                        *ret_error = g_strdup_printf("tree: '%s' is not the name of a tree", follower.tree);
+                        r = -EINVAL;
+                }
+        }
 
         if (r < 0)
                 follower_clear(&follower);

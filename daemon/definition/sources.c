@@ -27,16 +27,21 @@ static int refuse(int error, char *text, char **ret_error) {
         return error;
 }
 
-/* Opens a regular file. Pipes and devices are refused, since reading them could block. */
-static int open_file(const char *path, SourceRefusal refusal, int *ret_fd, char **ret_error) {
+int source_read_checked(const char *path, SourceRefusal refusal, char **ret_text, size_t *ret_length,
+                        char **ret_error) {
         g_auto(AutoFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        guint8 block[64 * 1024];
         struct stat st;
+        ssize_t n;
         int r;
 
         if (fd < 0 || fstat(fd, &st) < 0) {
                 r = -errno;
                 return refuse(r, g_strdup_printf("cannot be opened: %s", g_strerror(-r)), ret_error);
         }
+
+        /* Reading pipes and devices could block. */
         if (S_ISDIR(st.st_mode))
                 return refuse(-EISDIR, g_strdup("is a directory, not a regular file"), ret_error);
         if (!S_ISREG(st.st_mode))
@@ -44,17 +49,7 @@ static int open_file(const char *path, SourceRefusal refusal, int *ret_fd, char 
         if (refusal && (*ret_error = refusal(path, &st)))
                 return -EPERM;
 
-        *ret_fd = fd;
-        fd = -1;
-        return 0;
-}
-
-/* Reads the whole file, and adds a NUL byte. It stops soon after the limit, because then the file is too large. */
-static int read_all(int fd, char **ret_text, size_t *ret_length, char **ret_error) {
-        g_autoptr(GByteArray) bytes = g_byte_array_new();
-        guint8 block[64 * 1024];
-        ssize_t n;
-
+        /* It stops soon after the limit, because then the file is too large. */
         while (bytes->len <= TEXT_LENGTH_MAX && (n = read(fd, block, sizeof(block))) != 0) {
                 if (n < 0 && errno == EINTR)
                         continue;
@@ -63,7 +58,6 @@ static int read_all(int fd, char **ret_text, size_t *ret_length, char **ret_erro
 
                 g_byte_array_append(bytes, block, (unsigned) n);
         }
-
         if (bytes->len > TEXT_LENGTH_MAX)
                 return refuse(-EFBIG, g_strdup_printf("is too large: more than %u MiB", TEXT_LENGTH_MAX >> 20),
                               ret_error);
@@ -72,18 +66,6 @@ static int read_all(int fd, char **ret_text, size_t *ret_length, char **ret_erro
         g_byte_array_append(bytes, (const guint8 *) "", 1);
         *ret_text = (char *) g_byte_array_free(g_steal_pointer(&bytes), false);
         return 0;
-}
-
-int source_read_checked(const char *path, SourceRefusal refusal, char **ret_text, size_t *ret_length,
-                        char **ret_error) {
-        g_auto(AutoFd) fd = -1;
-        int r;
-
-        r = open_file(path, refusal, &fd, ret_error);
-        if (r < 0)
-                return r;
-
-        return read_all(fd, ret_text, ret_length, ret_error);
 }
 
 int source_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error) {
@@ -173,19 +155,6 @@ static int list_directory(const char *directory, const char *suffix, SourceRefus
         return refused ? refuse(-EPERM, g_strdup_printf("'%s' %s", directory, refused), ret_error) : 0;
 }
 
-static bool is_listed(const char *const *directories, const char *path) {
-        g_autofree char *id = source_id(path), *own = g_path_get_dirname(id);
-
-        for (; *directories; directories++) {
-                g_autofree char *directory = source_id(*directories);
-
-                if (g_str_equal(directory, own))
-                        return true;
-        }
-
-        return false;
-}
-
 static int compare_names(const void *a, const void *b, void *userdata) {
         return strcmp(a, b);
 }
@@ -218,39 +187,42 @@ int search_path_list(const char *const *directories, const char *suffix, SourceR
 int search_path_dropins(const char *const *directories, const char *path, SourceRefusal refusal, GPtrArray *paths,
                         char **ret_error) {
         g_autoptr(GPtrArray) inside = g_ptr_array_new_with_free_func(g_free);
+        g_autofree char *id = source_id(path), *own = g_path_get_dirname(id);
+        bool listed = false;
 
-        if (!g_str_has_suffix(path, TREE_SUFFIX) || !is_listed(directories, path))
-                return 0;
+        for (const char *const *directory = directories; *directory; directory++) {
+                g_autofree char *canonical = source_id(*directory);
 
-        for (const char *const *directory = directories; *directory; directory++)
+                listed |= g_str_equal(canonical, own);
                 g_ptr_array_add(inside, search_path_dropin_directory(*directory, path));
+        }
         g_ptr_array_add(inside, NULL);
 
+        if (!listed || !g_str_has_suffix(path, TREE_SUFFIX))
+                return 0;
+
         return search_path_list((const char *const *) inside->pdata, TREE_SUFFIX, refusal, paths, ret_error);
-}
-
-static void offer_directory(const char *directory, Nearest *nearest, GPtrArray *names) {
-        g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
-        const char *file;
-
-        while (dir && (file = g_dir_read_name(dir))) {
-                char *name;
-
-                if (!g_str_has_suffix(file, TREE_SUFFIX))
-                        continue;
-
-                name = g_strndup(file, strlen(file) - strlen(TREE_SUFFIX));
-                g_ptr_array_add(names, name);
-                nearest_offer(nearest, name);
-        }
 }
 
 char *search_path_nearest(const char *const *directories, const char *tree) {
         g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
         Nearest nearest = { .word = tree };
 
-        for (; *directories; directories++)
-                offer_directory(*directories, &nearest, names);
+        for (; *directories; directories++) {
+                g_autoptr(GDir) dir = g_dir_open(*directories, 0, NULL);
+                const char *file;
+
+                while (dir && (file = g_dir_read_name(dir))) {
+                        char *name;
+
+                        if (!g_str_has_suffix(file, TREE_SUFFIX))
+                                continue;
+
+                        name = g_strndup(file, strlen(file) - strlen(TREE_SUFFIX));
+                        g_ptr_array_add(names, name);
+                        nearest_offer(&nearest, name);
+                }
+        }
 
         return g_strdup(nearest.best);
 }
