@@ -453,11 +453,14 @@ Verdict variables_test(Variables *variables, NodeId node, const Script *conditio
 uint32_t variables_match(Variables *variables, NodeId node, const char *variable, const Script *of,
                          const char *const *cases) {
         const Blackboard *scope = variables_scope(variables, node);
+        json_object *value = NULL;
         uint32_t index;
         char *error;
 
-        if (!of)
-                return blackboard_match(scope, variable, cases);
+        if (!of) {
+                (void) blackboard_get(scope, variable, &value);
+                return blackboard_match_value(value, cases);
+        }
 
         if (results_match(variables_results(variables), of, scope, cases, &index, &error) < 0) {
                 script_failed(variables, of, error);

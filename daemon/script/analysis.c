@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "basic/excerpt.h"
+#include "basic/foreach.h"
 #include "basic/nearest.h"
 #include "basic/sorted.h"
 #include "script/analysis.h"
@@ -22,12 +23,13 @@ static bool token_is(const Token *token, const char *text) {
                memcmp(token->start, text, token->length) == 0;
 }
 
-static bool is_name_start(char c) {
-        return g_ascii_isalpha(c) || c == '_';
-}
+/* texts: NULL-terminated, or NULL. */
+static bool token_is_one_of(const Token *token, const char *const *texts) {
+        for (; texts && *texts; texts++)
+                if (token_is(token, *texts))
+                        return true;
 
-static bool is_name_part(char c) {
-        return g_ascii_isalnum(c) || c == '_';
+        return false;
 }
 
 /* The end of the long bracket that begins at p ("[[" or "[==["); p itself if there is none. */
@@ -51,37 +53,22 @@ static const char *skip_long_bracket(const char *p, const char *end) {
         return end;
 }
 
-static const char *skip_comment(const char *p, const char *end) {
-        const char *body = p + 2, *behind = body < end ? skip_long_bracket(body, end) : body;
-
-        if (behind > body)
-                return behind;
-
-        while (body < end && *body != '\n' && *body != '\r')
-                body++;
-
-        return body;
-}
-
+/* And comments. */
 static const char *skip_space(const char *p, const char *end) {
         while (p < end)
                 if (g_ascii_isspace(*p) || *p == '\v')
                         p++;
-                else if (end - p >= 2 && p[0] == '-' && p[1] == '-')
-                        p = skip_comment(p, end);
-                else
+                else if (end - p >= 2 && p[0] == '-' && p[1] == '-') {
+                        const char *body = p + 2;
+
+                        p = body < end ? skip_long_bracket(body, end) : body;
+                        if (p == body)
+                                while (p < end && *p != '\n' && *p != '\r')
+                                        p++;
+                } else
                         break;
 
         return p;
-}
-
-static const char *skip_string(const char *p, const char *end) {
-        char quote = *p++;
-
-        while (p < end && *p != quote)
-                p += *p == '\\' && end - p >= 2 ? 2 : 1;
-
-        return p < end ? p + 1 : end;
 }
 
 static const char *skip_number(const char *p, const char *end) {
@@ -100,49 +87,24 @@ static const char *skip_number(const char *p, const char *end) {
         return p;
 }
 
-static const char *skip_symbol(const char *p, const char *end) {
-        static const char *const symbols[] = { "...", "..", "==", "~=", "<=", ">=", "//", "::", "<<", ">>" };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(symbols); i++) {
-                size_t length = strlen(symbols[i]);
-
-                if ((size_t) (end - p) >= length && memcmp(p, symbols[i], length) == 0)
-                        return p + length;
-        }
-
-        return p + 1;
-}
-
-static bool is_keyword(const Token *token) {
-        return token->kind != TOKEN_STRING && keyword_is(token->start, token->length);
-}
-
-static Token name(const char *p, const char *end) {
-        Token token = { .kind = TOKEN_NAME, .start = p };
-
-        while (p < end && is_name_part(*p))
-                p++;
-
-        token.length = (size_t) (p - token.start);
-        if (is_keyword(&token))
-                token.kind = TOKEN_KEYWORD;
-
-        return token;
-}
-
 Token token_next(const char *p, const char *end) {
+        static const char *const symbols[] = { "...", "..", "==", "~=", "<=", ">=", "//", "::", "<<", ">>" };
         const char *behind;
         TokenKind kind;
 
         p = skip_space(p, end);
         if (p == end)
                 return (Token){ .kind = TOKEN_END, .start = end };
-        if (is_name_start(*p))
-                return name(p, end);
 
-        if (*p == '"' || *p == '\'') {
+        if (g_ascii_isalpha(*p) || *p == '_') {
+                for (behind = p; behind < end && (g_ascii_isalnum(*behind) || *behind == '_');)
+                        behind++;
+                kind = keyword_is(p, (size_t) (behind - p)) ? TOKEN_KEYWORD : TOKEN_NAME;
+        } else if (*p == '"' || *p == '\'') {
                 kind = TOKEN_STRING;
-                behind = skip_string(p, end);
+                for (behind = p + 1; behind < end && *behind != *p;)
+                        behind += *behind == '\\' && end - behind >= 2 ? 2 : 1;
+                behind += behind < end;
         } else if ((behind = skip_long_bracket(p, end)) > p) {
                 kind = TOKEN_STRING;
         } else if (g_ascii_isdigit(*p) || (*p == '.' && end - p >= 2 && g_ascii_isdigit(p[1]))) {
@@ -150,7 +112,10 @@ Token token_next(const char *p, const char *end) {
                 behind = skip_number(p, end);
         } else {
                 kind = TOKEN_SYMBOL;
-                behind = skip_symbol(p, end);
+                behind = p + 1;
+                for (size_t i = 0; i < G_N_ELEMENTS(symbols) && behind == p + 1; i++)
+                        if ((size_t) (end - p) >= strlen(symbols[i]) && memcmp(p, symbols[i], strlen(symbols[i])) == 0)
+                                behind = p + strlen(symbols[i]);
         }
 
         return (Token){ .kind = kind, .start = p, .length = (size_t) (behind - p) };
@@ -181,10 +146,6 @@ static Token parser_peek(const Parser *parser) {
 
 static bool parser_at(const Parser *parser, const char *text) {
         return token_is(&parser->token, text);
-}
-
-static bool parser_at_end(const Parser *parser) {
-        return parser->token.kind == TOKEN_END;
 }
 
 static bool parser_accept(Parser *parser, const char *text) {
@@ -220,10 +181,6 @@ static void G_GNUC_PRINTF(3, 4) parser_warn(Parser *parser, const Token *token, 
         g_array_append_val(parser->demands, demand);
 }
 
-static bool tokens_equal(const Token *a, const Token *b) {
-        return a->length == b->length && memcmp(a->start, b->start, a->length) == 0;
-}
-
 static void parser_declare(Parser *parser, const Token *name) {
         if (token_is(name, "_G") || token_is(name, "_ENV"))
                 parser_fail(parser, name, "'%.*s' cannot be a local name", (int) name->length, name->start);
@@ -231,22 +188,9 @@ static void parser_declare(Parser *parser, const Token *name) {
         g_array_append_val(parser->locals, *name);
 }
 
-/* Forgets the local names beyond the first n_locals. */
-static void parser_leave_scope(Parser *parser, unsigned n_locals) {
-        g_array_set_size(parser->locals, n_locals);
-}
-
 static bool is_local(const Parser *parser, const Token *name) {
-        for (unsigned i = parser->locals->len; i > 0; i--)
-                if (tokens_equal(name, &g_array_index(parser->locals, Token, i - 1)))
-                        return true;
-
-        return false;
-}
-
-static bool is_extra(const Parser *parser, const Token *name) {
-        for (const char *const *extra = parser->extra; extra && *extra; extra++)
-                if (token_is(name, *extra))
+        ARRAY_FOREACH(const Token, local, parser->locals)
+                if (local->length == name->length && memcmp(local->start, name->start, name->length) == 0)
                         return true;
 
         return false;
@@ -374,19 +318,6 @@ static void note_member(Parser *parser, const Token *name) {
         g_array_append_val(parser->demands, demand);
 }
 
-/* The elements of a variable are counted from 1. */
-static void check_index(Parser *parser, const Token *name) {
-        Token index = parser_peek(parser), behind = token_next(index.start + index.length, parser->end);
-
-        if (parser_at(parser, "[") && token_is(&index, "-") && behind.kind == TOKEN_NUMBER)
-                parser_fail(parser, name, "'%.*s[-%.*s]' is never set; the last element is '%.*s[#%.*s]'",
-                            (int) name->length, name->start, (int) behind.length, behind.start, (int) name->length,
-                            name->start, (int) name->length, name->start);
-        if (parser_at(parser, "[") && index.kind == TOKEN_NUMBER && token_is(&index, "0") && token_is(&behind, "]"))
-                parser_fail(parser, name, "'%.*s[0]' is never set; the first element is '%.*s[1]'", (int) name->length,
-                            name->start, (int) name->length, name->start);
-}
-
 /* After "_G": the name of a variable of the outermost scope, as a field. NULL: it is not a name, which was reported. */
 static char *parser_outermost(Parser *parser, const Token *outermost) {
         g_autofree char *key = NULL;
@@ -460,7 +391,7 @@ static char *parser_name(Parser *parser) {
         parser_advance(parser);
         if (is_local(parser, &name))
                 return NULL;
-        if (is_extra(parser, &name)) {
+        if (token_is_one_of(&name, parser->extra)) {
                 check_member(parser, &name);
                 return NULL;
         }
@@ -478,25 +409,22 @@ static char *parser_name(Parser *parser) {
         return NULL;
 }
 
-/* Functions and libraries are the same for all chunks. place: the whole place that is assigned, or its beginning. */
-static void check_not_of_library(Parser *parser, const Token *place) {
+/* place: the whole place that is assigned, or its beginning. variable: NULL: it is none. */
+static void parser_assign(Parser *parser, const Token *place, char *variable) {
         Token behind = token_next(place->start + place->length, parser->end);
         g_autofree char *name = g_strndup(place->start, place->length);
 
-        if (behind.start == parser->token.start && sandbox_is_name(name) && !is_local(parser, place) &&
-            !is_extra(parser, place))
-                parser_fail(parser, place, "'%s' belongs to the language here, so it cannot be set", name);
-}
-
-static void parser_assign(Parser *parser, const Token *place, char *variable) {
-        if (!variable) {
-                check_not_of_library(parser, place);
+        if (variable) {
+                if (parser->kind == SCRIPT_EXPRESSION)
+                        parser_fail(parser, place, "an expression cannot set a variable, but this sets '%s'", variable);
+                g_hash_table_add(parser->writes, variable);
                 return;
         }
 
-        if (parser->kind == SCRIPT_EXPRESSION)
-                parser_fail(parser, place, "an expression cannot set a variable, but this sets '%s'", variable);
-        g_hash_table_add(parser->writes, variable);
+        /* Functions and libraries are the same for all chunks. */
+        if (behind.start == parser->token.start && sandbox_is_name(name) && !is_local(parser, place) &&
+            !token_is_one_of(place, parser->extra))
+                parser_fail(parser, place, "'%s' belongs to the language here, so it cannot be set", name);
 }
 
 static void parser_read(Parser *parser, char *variable) {
@@ -515,7 +443,7 @@ static void parse_expressions(Parser *parser) {
 
 static void parse_table(Parser *parser) {
         parser_advance(parser);
-        while (!parser_at(parser, "}") && !parser_at_end(parser)) {
+        while (!parser_at(parser, "}") && parser->token.kind != TOKEN_END) {
                 Token next = parser_peek(parser);
 
                 if (parser_accept(parser, "[")) {
@@ -569,15 +497,26 @@ static char *parse_suffixed(Parser *parser) {
         bool is_variable = parser->token.kind == TOKEN_NAME, has_suffix = false;
 
         if (is_variable) {
-                Token name = parser->token;
+                Token name = parser->token, index, behind;
+                bool is_indexed;
 
                 variable = parser_name(parser);
                 if (variable && *variable != '@') {
                         check_method(parser, &name);
                         note_member(parser, &name);
                 }
-                if (variable || is_extra(parser, &name))
-                        check_index(parser, &name);
+
+                /* The elements of a variable are counted from 1. */
+                index = parser_peek(parser);
+                behind = token_next(index.start + index.length, parser->end);
+                is_indexed = parser_at(parser, "[") && (variable || token_is_one_of(&name, parser->extra));
+                if (is_indexed && token_is(&index, "-") && behind.kind == TOKEN_NUMBER)
+                        parser_fail(parser, &name, "'%.*s[-%.*s]' is never set; the last element is '%.*s[#%.*s]'",
+                                    (int) name.length, name.start, (int) behind.length, behind.start, (int) name.length,
+                                    name.start, (int) name.length, name.start);
+                if (is_indexed && index.kind == TOKEN_NUMBER && token_is(&index, "0") && token_is(&behind, "]"))
+                        parser_fail(parser, &name, "'%.*s[0]' is never set; the first element is '%.*s[1]'",
+                                    (int) name.length, name.start, (int) name.length, name.start);
         } else if (parser_accept(parser, "(")) {
                 parse_expression(parser);
                 parser_accept(parser, ")");
@@ -602,7 +541,7 @@ static void parse_function(Parser *parser, bool has_self) {
                 parser_declare(parser, &self);
 
         parser_accept(parser, "(");
-        for (; !parser_at(parser, ")") && !parser_at_end(parser); parser_advance(parser))
+        for (; !parser_at(parser, ")") && parser->token.kind != TOKEN_END; parser_advance(parser))
                 if (parser->token.kind == TOKEN_NAME)
                         parser_declare(parser, &parser->token);
         parser_accept(parser, ")");
@@ -610,31 +549,21 @@ static void parse_function(Parser *parser, bool has_self) {
         parse_block(parser);
         parser->n_functions--;
         parser_accept(parser, "end");
-        parser_leave_scope(parser, n_locals);
+        g_array_set_size(parser->locals, n_locals);
 }
 
-static bool at_unary(const Parser *parser) {
-        return parser_at(parser, "not") || parser_at(parser, "-") || parser_at(parser, "#") || parser_at(parser, "~");
-}
-
-static bool at_binary(const Parser *parser) {
-        static const char *const operators[] = { "+",  "-",  "*", "/",  "//", "^",  "%",  "&",  "~",   "|", "<<",
-                                                 ">>", "..", "<", "<=", ">",  ">=", "==", "~=", "and", "or" };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(operators); i++)
-                if (parser_at(parser, operators[i]))
-                        return true;
-
-        return false;
-}
+static const char *const unary[] = { "not", "-", "#", "~", NULL };
+static const char *const binary[] = { "+",  "-",  "*", "/",  "//", "^",  "%",  "&",  "~",   "|",  "<<",
+                                      ">>", "..", "<", "<=", ">",  ">=", "==", "~=", "and", "or", NULL };
+static const char *const comparisons[] = { "==", "~=", "<", ">", "<=", ">=", NULL };
 
 static void parse_operand(Parser *parser) {
-        while (at_unary(parser))
+        while (token_is_one_of(&parser->token, unary))
                 parser_advance(parser);
 
-        if (parser->token.kind == TOKEN_NAME || parser_at(parser, "(")) {
+        if (parser->token.kind == TOKEN_NAME || parser_at(parser, "("))
                 parser_read(parser, parse_suffixed(parser));
-        } else if (parser_at(parser, "{"))
+        else if (parser_at(parser, "{"))
                 parse_table(parser);
         else if (parser_accept(parser, "function"))
                 parse_function(parser, false);
@@ -677,7 +606,7 @@ static void note_comparison(Parser *parser, const Token *variable, const Token *
         };
 
         if (variable->kind != TOKEN_NAME || !is_literal(literal) || is_local(parser, variable) ||
-            is_extra(parser, variable))
+            token_is_one_of(variable, parser->extra))
                 return;
 
         demand.name = g_strndup(variable->start, variable->length);
@@ -690,16 +619,6 @@ static bool is_alone(const Parser *parser, const Token *operand) {
         return token_next(operand->start + operand->length, parser->end).start == parser->token.start;
 }
 
-static bool is_comparison(const Token *sign) {
-        static const char *const comparisons[] = { "==", "~=", "<", ">", "<=", ">=" };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(comparisons); i++)
-                if (token_is(sign, comparisons[i]))
-                        return true;
-
-        return false;
-}
-
 static bool is_junction(const Token *sign) {
         return token_is(sign, "and") || token_is(sign, "or");
 }
@@ -709,9 +628,10 @@ static void parse_expression(Parser *parser) {
         bool joins = true; /* the operator before: "and" and the like, or none */
 
         parse_operand(parser);
-        while (at_binary(parser)) {
+        while (token_is_one_of(&parser->token, binary)) {
                 Token right = parser_peek(parser), sign = parser->token;
-                bool compares = is_comparison(&sign), is_left_alone = joins && is_alone(parser, &left), is_right_alone;
+                bool compares = token_is_one_of(&sign, comparisons), is_left_alone = joins && is_alone(parser, &left),
+                     is_right_alone;
 
                 check_operands(parser, &left, &right);
                 if (compares && compared.start)
@@ -721,7 +641,8 @@ static void parse_expression(Parser *parser) {
                                     (int) sign.length, sign.start);
                 parser_advance(parser);
                 parse_operand(parser);
-                is_right_alone = is_alone(parser, &right) && (!at_binary(parser) || is_junction(&parser->token));
+                is_right_alone = is_alone(parser, &right) &&
+                                 (!token_is_one_of(&parser->token, binary) || is_junction(&parser->token));
                 if (compares && is_left_alone && is_right_alone) {
                         note_comparison(parser, &left, &right, strchr("<>", *sign.start));
                         note_comparison(parser, &right, &left, strchr("<>", *sign.start));
@@ -742,19 +663,7 @@ static void parse_scoped_block(Parser *parser) {
         unsigned n_locals = parser->locals->len;
 
         parse_block(parser);
-        parser_leave_scope(parser, n_locals);
-}
-
-static void parse_if(Parser *parser) {
-        do {
-                parse_expression(parser);
-                parser_accept(parser, "then");
-                parse_scoped_block(parser);
-        } while (parser_accept(parser, "elseif"));
-
-        if (parser_accept(parser, "else"))
-                parse_scoped_block(parser);
-        parser_accept(parser, "end");
+        g_array_set_size(parser->locals, n_locals);
 }
 
 static void parse_body(Parser *parser) {
@@ -812,7 +721,7 @@ static void parse_for(Parser *parser) {
         parse_expressions(parser);
         declare_all(parser, names);
         parse_body(parser);
-        parser_leave_scope(parser, n_locals);
+        g_array_set_size(parser->locals, n_locals);
 }
 
 static void parse_local(Parser *parser) {
@@ -829,16 +738,6 @@ static void parse_local(Parser *parser) {
         if (parser_accept(parser, "="))
                 parse_expressions(parser);
         declare_all(parser, names);
-}
-
-/* The local names of the loop are valid in its condition, too. */
-static void parse_repeat(Parser *parser) {
-        unsigned n_locals = parser->locals->len;
-
-        parse_block(parser);
-        parser_accept(parser, "until");
-        parse_expression(parser);
-        parser_leave_scope(parser, n_locals);
 }
 
 static void parse_function_statement(Parser *parser) {
@@ -868,35 +767,38 @@ static void parse_function_statement(Parser *parser) {
         parse_function(parser, has_self);
 }
 
-static void parse_assignment_or_call(Parser *parser) {
-        do {
-                Token place = parser->token;
-
-                parser_assign(parser, &place, parse_suffixed(parser));
-        } while (parser_accept(parser, ","));
-
-        if (parser_accept(parser, "="))
-                parse_expressions(parser);
-}
-
 static bool at_block_end(const Parser *parser) {
-        return parser_at_end(parser) || parser_at(parser, "end") || parser_at(parser, "else") ||
+        return parser->token.kind == TOKEN_END || parser_at(parser, "end") || parser_at(parser, "else") ||
                parser_at(parser, "elseif") || parser_at(parser, "until");
 }
 
 static void parse_statement(Parser *parser) {
-        if (parser_accept(parser, "if"))
-                parse_if(parser);
-        else if (parser_accept(parser, "while")) {
+        unsigned n_locals = parser->locals->len;
+
+        if (parser_accept(parser, "if")) {
+                do {
+                        parse_expression(parser);
+                        parser_accept(parser, "then");
+                        parse_scoped_block(parser);
+                } while (parser_accept(parser, "elseif"));
+
+                if (parser_accept(parser, "else"))
+                        parse_scoped_block(parser);
+                parser_accept(parser, "end");
+        } else if (parser_accept(parser, "while")) {
                 parse_expression(parser);
                 parse_body(parser);
         } else if (parser_at(parser, "do"))
                 parse_body(parser);
         else if (parser_accept(parser, "for"))
                 parse_for(parser);
-        else if (parser_accept(parser, "repeat"))
-                parse_repeat(parser);
-        else if (parser_accept(parser, "function"))
+        else if (parser_accept(parser, "repeat")) {
+                /* The local names of the loop are valid in its condition, too. */
+                parse_block(parser);
+                parser_accept(parser, "until");
+                parse_expression(parser);
+                g_array_set_size(parser->locals, n_locals);
+        } else if (parser_accept(parser, "function"))
                 parse_function_statement(parser);
         else if (parser_accept(parser, "local"))
                 parse_local(parser);
@@ -912,9 +814,17 @@ static void parse_statement(Parser *parser) {
         else if (parser_accept(parser, "::")) {
                 parser_advance(parser);
                 parser_accept(parser, "::");
-        } else if (parser->token.kind == TOKEN_NAME || parser_at(parser, "("))
-                parse_assignment_or_call(parser);
-        else
+        } else if (parser->token.kind == TOKEN_NAME || parser_at(parser, "(")) {
+                /* An assignment, or a call. */
+                do {
+                        Token place = parser->token;
+
+                        parser_assign(parser, &place, parse_suffixed(parser));
+                } while (parser_accept(parser, ","));
+
+                if (parser_accept(parser, "="))
+                        parse_expressions(parser);
+        } else
                 parser_advance(parser); /* ";", "break" */
 }
 
@@ -923,44 +833,34 @@ static void parse_block(Parser *parser) {
                 parse_statement(parser);
 }
 
-/* Every number and text is true, so an expression that is one tests nothing. */
-static void note_test(Parser *parser) {
+static void parse_whole_expression(Parser *parser) {
         Token name = parser->token, behind = parser_peek(parser);
         ScriptDemand demand = { .offset = (size_t) (name.start - parser->code), .is_test = true };
 
-        if (name.kind != TOKEN_NAME || behind.kind != TOKEN_END || is_extra(parser, &name))
-                return;
-
-        demand.name = g_strndup(name.start, name.length);
-        g_array_append_val(parser->demands, demand);
-}
-
-static void parse_whole_expression(Parser *parser) {
-        if (parser_at_end(parser) || parser_at(parser, ";"))
+        if (parser->token.kind == TOKEN_END || parser_at(parser, ";"))
                 parser_fail(parser, &parser->token, "the expression is empty");
 
-        note_test(parser);
+        /* Every number and text is true, so an expression that is one tests nothing. */
+        if (name.kind == TOKEN_NAME && behind.kind == TOKEN_END && !token_is_one_of(&name, parser->extra)) {
+                demand.name = g_strndup(name.start, name.length);
+                g_array_append_val(parser->demands, demand);
+        }
+
         parse_expression(parser);
-        if (!parser_at_end(parser))
+        if (parser->token.kind != TOKEN_END)
                 parser_fail(parser, &parser->token, "an expression has one value; unexpected text after it");
 }
 
 static char **sorted(GHashTable *names) {
-        GHashTableIter iter;
         GPtrArray *array = g_ptr_array_new();
         void *name;
 
-        g_hash_table_iter_init(&iter, names);
-        while (g_hash_table_iter_next(&iter, &name, NULL))
+        TABLE_FOREACH(name, names)
                 g_ptr_array_add(array, g_strdup(name));
 
         g_ptr_array_sort(array, compare_texts);
         g_ptr_array_add(array, NULL);
         return (char **) g_ptr_array_free(array, false);
-}
-
-static GHashTable *set_new(void) {
-        return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }
 
 static void demand_clear(void *data) {
@@ -975,7 +875,8 @@ static void demand_clear(void *data) {
 int analysis_make(ScriptKind kind, const char *code, const char *const *extra, const char *const *members,
                   Analysis *ret_analysis, char **ret_error, size_t *ret_offset) {
         g_autoptr(GArray) locals = g_array_new(false, false, sizeof(Token));
-        g_autoptr(GHashTable) reads = set_new(), writes = set_new();
+        g_autoptr(GHashTable) reads = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                              writes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         g_autoptr(GArray) demands = g_array_new(false, false, sizeof(ScriptDemand));
         Parser parser = {
                 .kind = kind,

@@ -53,39 +53,33 @@ struct BlackboardWatch {
 static void variable_free(void *data) {
         Variable *variable = data;
 
-        for (unsigned i = 0; variable->watches && i < variable->watches->len; i++) {
-                BlackboardWatch *watch = variable->watches->pdata[i];
-
-                g_ptr_array_remove_fast(watch->watched, variable);
-        }
+        if (variable->watches)
+                PTRS_FOREACH(BlackboardWatch, watch, variable->watches)
+                        g_ptr_array_remove_fast(watch->watched, variable);
 
         g_clear_pointer(&variable->watches, g_ptr_array_unref);
         json_object_put(variable->value);
         g_free(variable);
 }
 
-static Blackboard *scope_new(Blackboard *outermost) {
+Blackboard *blackboard_new_scope(Blackboard *outermost) {
         static _Atomic uint64_t n_scopes; /* trees are loaded in threads */
         Blackboard *blackboard = g_new0(Blackboard, 1);
 
         blackboard->id = ++n_scopes;
-        blackboard->outermost = outermost ?: blackboard;
+        blackboard->outermost = outermost ? outermost->outermost : blackboard;
         return blackboard;
 }
 
 Blackboard *blackboard_new(const Limits *limits) {
-        Blackboard *blackboard = scope_new(NULL);
+        Blackboard *blackboard = blackboard_new_scope(NULL);
 
         blackboard->limits = limits;
         return blackboard;
 }
 
-Blackboard *blackboard_new_scope(Blackboard *outermost) {
-        return scope_new(outermost->outermost);
-}
-
 Blackboard *blackboard_new_local(Blackboard *parent, const char *const *names) {
-        Blackboard *blackboard = scope_new(parent->outermost);
+        Blackboard *blackboard = blackboard_new_scope(parent);
 
         blackboard->parent = parent;
         blackboard->names = g_strdupv((char **) names);
@@ -106,21 +100,15 @@ void blackboard_set_user(Blackboard *blackboard, User *user) {
         user_add(user, USE_VARIABLES, outermost->total);
 }
 
-static void forget_bytes(Blackboard *blackboard) {
+void blackboard_free(Blackboard *blackboard) {
         const Variable *variable;
 
-        if (!blackboard->variables)
-                return;
-
-        TABLE_FOREACH(variable, blackboard->variables)
-                count(blackboard->outermost, 0, variable->bytes);
-}
-
-void blackboard_free(Blackboard *blackboard) {
         if (!blackboard)
                 return;
 
-        forget_bytes(blackboard);
+        if (blackboard->variables)
+                TABLE_FOREACH(variable, blackboard->variables)
+                        count(blackboard->outermost, 0, variable->bytes);
         g_clear_pointer(&blackboard->variables, g_hash_table_unref);
         if (blackboard->parent)
                 g_strfreev(blackboard->names);
@@ -174,11 +162,6 @@ static Variable *look_up_or_add(Blackboard *holder, const char *key) {
         return variable;
 }
 
-static BlackboardWatch *watch_ref(BlackboardWatch *watch) {
-        watch->n_refs++;
-        return watch;
-}
-
 static void watch_unref(BlackboardWatch *watch) {
         if (--watch->n_refs > 0)
                 return;
@@ -191,8 +174,10 @@ static void watch_unref(BlackboardWatch *watch) {
 static void call_back(const GPtrArray *watches) {
         g_autoptr(GPtrArray) called = g_ptr_array_new_with_free_func((GDestroyNotify) watch_unref);
 
-        for (unsigned i = 0; i < watches->len; i++)
-                g_ptr_array_add(called, watch_ref(watches->pdata[i]));
+        PTRS_FOREACH(BlackboardWatch, watch, watches) {
+                watch->n_refs++;
+                g_ptr_array_add(called, watch);
+        }
 
         PTRS_FOREACH(BlackboardWatch, watch, called)
                 if (watch->callback)
@@ -277,25 +262,23 @@ void blackboard_set(Blackboard *blackboard, const char *key, json_object *value)
                 call_back(variable->watches);
 }
 
-static void unset(Blackboard *holder, Variable *variable) {
-        if (!variable->is_set)
-                return;
-
-        account(holder, variable, 0);
-        holder->outermost->secrets_changed |= secret_is_sealed(variable->value);
-        g_clear_pointer(&variable->value, json_object_put);
-        variable->is_set = false;
-        holder->n_changes++;
-        if (variable->watches)
-                call_back(variable->watches);
-}
-
 void blackboard_reset(Blackboard *blackboard, json_object *variables) {
         g_autoptr(GList) keys = blackboard->variables ? g_hash_table_get_keys(blackboard->variables) : NULL;
 
-        for (GList *key = keys; key; key = key->next)
-                if (!json_object_object_get_ex(variables, key->data, NULL))
-                        unset(blackboard, g_hash_table_lookup(blackboard->variables, key->data));
+        for (GList *key = keys; key; key = key->next) {
+                Variable *variable = g_hash_table_lookup(blackboard->variables, key->data);
+
+                if (!variable->is_set || json_object_object_get_ex(variables, key->data, NULL))
+                        continue;
+
+                account(blackboard, variable, 0);
+                blackboard->outermost->secrets_changed |= secret_is_sealed(variable->value);
+                g_clear_pointer(&variable->value, json_object_put);
+                variable->is_set = false;
+                blackboard->n_changes++;
+                if (variable->watches)
+                        call_back(variable->watches);
+        }
 
         json_object_object_foreach(variables, name, value) blackboard_set(blackboard, name, json_object_get(value));
 }
@@ -332,10 +315,6 @@ bool blackboard_is_outermost(const Blackboard *blackboard, const char *key) {
         return holder_of(blackboard, key) == blackboard->outermost;
 }
 
-static int compare_keys(const void *a, const void *b) {
-        return g_strcmp0(a, b);
-}
-
 static void collect_own(const Blackboard *blackboard, GHashTable *visible) {
         GHashTableIter iter;
         void *key, *variable;
@@ -362,7 +341,7 @@ static void collect(const Blackboard *blackboard, GHashTable *visible) {
 
 /* Sorted by key. */
 static json_object *to_json(GHashTable *visible) {
-        g_autoptr(GList) keys = g_list_sort(g_hash_table_get_keys(visible), compare_keys);
+        g_autoptr(GList) keys = g_list_sort(g_hash_table_get_keys(visible), (GCompareFunc) g_strcmp0);
         json_object *object = json_object_new_object();
 
         for (GList *key = keys; key; key = key->next) {
@@ -500,31 +479,20 @@ bool blackboard_name_valid(const char *name) {
         return blackboard_key_valid(plain_key(name));
 }
 
-static uint64_t bytes_of_array(json_object *array) {
-        uint64_t bytes = 2;
-
-        for (size_t i = 0; i < json_object_array_length(array); i++)
-                bytes += blackboard_bytes_of(json_object_array_get_idx(array, i)) + 1;
-
-        return bytes;
-}
-
-static uint64_t bytes_of_object(json_object *object) {
-        uint64_t bytes = 2;
-
-        json_object_object_foreach(object, key, member) bytes += strlen(key) + blackboard_bytes_of(member) + 4;
-
-        return bytes;
-}
-
 uint64_t blackboard_bytes_of(json_object *value) {
+        uint64_t bytes = 2;
+
         switch (json_object_get_type(value)) {
         case json_type_string:
-                return (uint64_t) json_object_get_string_len(value) + 2;
+                return bytes + (uint64_t) json_object_get_string_len(value);
         case json_type_array:
-                return bytes_of_array(value);
-        case json_type_object:
-                return bytes_of_object(value);
+                for (size_t i = 0; i < json_object_array_length(value); i++)
+                        bytes += blackboard_bytes_of(json_object_array_get_idx(value, i)) + 1;
+                return bytes;
+        case json_type_object: {
+                json_object_object_foreach(value, key, member) bytes += strlen(key) + blackboard_bytes_of(member) + 4;
+                return bytes;
+        }
         default:
                 return sizeof(uint64_t); /* about the size of a number */
         }
@@ -592,11 +560,4 @@ uint32_t blackboard_match_value(json_object *value, const char *const *cases) {
                 n++;
 
         return n;
-}
-
-uint32_t blackboard_match(const Blackboard *blackboard, const char *key, const char *const *cases) {
-        json_object *value = NULL;
-
-        blackboard_get(blackboard, key, &value);
-        return blackboard_match_value(value, cases);
 }

@@ -127,8 +127,6 @@ void blackboard_set_user(Blackboard *blackboard, User *user);
 /* The index of the first case (NULL-terminated) that the value equals: as text, as integers ("01" and 1), or as numbers
  * that differ by no more than a single-precision rounding ("2.50" and 2.5). The number of cases if none does. */
 uint32_t blackboard_match_value(json_object *value, const char *const *cases);
-/* The same for the value of a variable. */
-uint32_t blackboard_match(const Blackboard *blackboard, const char *key, const char *const *cases);
 
 #define BLACKBOARD_KEY_MAX 255u
 /* A letter or underscore, then letters, digits, '_' and '-', BLACKBOARD_KEY_MAX characters at most. */

@@ -204,15 +204,6 @@ static const char *match_longest(PatternMatch *match, const char *s, const Item 
         }
 }
 
-static const char *match_shortest(PatternMatch *match, const char *s, const Item *item) {
-        for (;; s++) {
-                const char *end = match_rest(match, s, item->end + 1);
-
-                if (end || match->error || !item_matches(match, s, item))
-                        return end;
-        }
-}
-
 static const char *open_capture(PatternMatch *match, const char *s, const char *p) {
         bool is_position = p + 1 < match->pattern_end && p[1] == ')';
         const char *end;
@@ -317,7 +308,11 @@ static Step match_item(PatternMatch *match, const char **s, const char **p) {
         if (repetition == '*')
                 return finish(s, match_longest(match, *s, &item));
         if (repetition == '-')
-                return finish(s, match_shortest(match, *s, &item));
+                for (;; (*s)++) {
+                        end = match_rest(match, *s, item.end + 1);
+                        if (end || match->error || !item_matches(match, *s, &item))
+                                return finish(s, end);
+                }
 
         if (item_matches(match, *s, &item)) {
                 if (repetition == '+')
@@ -333,27 +328,10 @@ static Step match_item(PatternMatch *match, const char **s, const char **p) {
         return match->error ? finish(s, NULL) : STEP_ON;
 }
 
-/* An escape that is not the class of a single character. */
-static bool is_special_escape(const PatternMatch *match, const char *p) {
-        return *p == ESCAPE && p + 1 < match->pattern_end && (p[1] == 'b' || p[1] == 'f' || g_ascii_isdigit(p[1]));
-}
-
-static Step match_escape(PatternMatch *match, const char **s, const char **p) {
+static Step match_step(PatternMatch *match, const char **s, const char **p) {
+        char escaped = **p == ESCAPE && *p + 1 < match->pattern_end ? (*p)[1] : 0;
         Item set;
 
-        if ((*p)[1] == 'f') {
-                if (!match_frontier(match, *s, *p, &set))
-                        return finish(s, NULL);
-                *p = set.end;
-                return STEP_ON;
-        }
-
-        *s = (*p)[1] == 'b' ? match_balance(match, *s, *p) : match_again(match, *s, *p);
-        *p += (*p)[1] == 'b' ? 4 : 2;
-        return *s ? STEP_ON : STEP_DONE;
-}
-
-static Step match_step(PatternMatch *match, const char **s, const char **p) {
         if (!take_steps(match, 1))
                 return finish(s, NULL);
         if (**p == '(')
@@ -362,8 +340,17 @@ static Step match_step(PatternMatch *match, const char **s, const char **p) {
                 return finish(s, close_capture(match, *s, *p));
         if (**p == '$' && *p + 1 == match->pattern_end)
                 return finish(s, *s == match->text_end ? *s : NULL);
-        if (is_special_escape(match, *p))
-                return match_escape(match, s, p);
+        if (escaped == 'f') {
+                if (!match_frontier(match, *s, *p, &set))
+                        return finish(s, NULL);
+                *p = set.end;
+                return STEP_ON;
+        }
+        if (escaped == 'b' || g_ascii_isdigit(escaped)) {
+                *s = escaped == 'b' ? match_balance(match, *s, *p) : match_again(match, *s, *p);
+                *p += escaped == 'b' ? 4 : 2;
+                return *s ? STEP_ON : STEP_DONE;
+        }
 
         return match_item(match, s, p);
 }
@@ -374,30 +361,6 @@ static const char *match_here(PatternMatch *match, const char *s, const char *p)
                         break;
 
         return s;
-}
-
-/* The end of the match at start, which is inside of the text; NULL: no match, or an error. The caller handles an anchor
- * ('^'). */
-static const char *pattern_match(PatternMatch *match, const char *start, const char *pattern) {
-        const char *end;
-
-        match->depth = 0;
-        match->n_captures = 0;
-        end = match_here(match, start, pattern);
-        for (unsigned i = 0; end && i < match->n_captures; i++)
-                if (match->captures[i].kind == CAPTURE_OPEN)
-                        return fail(match, "a '(' of the pattern has no ')'");
-
-        return match->error ? NULL : end;
-}
-
-/* Is it plain text? */
-static bool pattern_is_plain(const char *pattern, size_t length) {
-        for (size_t i = 0; i < length; i++)
-                if (pattern[i] && strchr("^$*+?.([%-", pattern[i]))
-                        return false;
-
-        return true;
 }
 
 #define BYTES_PER_STEP 16
@@ -426,34 +389,36 @@ static void search_init(lua_State *lua, int text_index, int pattern_index, bool 
         };
 }
 
-/* Tries one position. Charges the steps, and raises an error of the pattern. */
+/* The end of the match at start, which is inside of the text; NULL: no match. The caller handles an anchor ('^').
+ * Charges the steps, and raises an error of the pattern. */
 static const char *search_at(lua_State *lua, Search *search, const char *start) {
+        PatternMatch *match = &search->match;
         const char *end;
 
-        search->match.steps = 0;
-        search->match.steps_max = budget_steps_left(lua) * PATTERN_STEPS_PER_STEP;
-        end = pattern_match(&search->match, start, search->pattern);
-        budget_charge(lua, search->match.steps / PATTERN_STEPS_PER_STEP + 1);
-        if (search->match.error)
-                luaL_error(lua, "%s", search->match.error);
+        match->depth = 0;
+        match->n_captures = 0;
+        match->steps = 0;
+        match->steps_max = budget_steps_left(lua) * PATTERN_STEPS_PER_STEP;
+        end = match_here(match, start, search->pattern);
+        for (unsigned i = 0; end && i < match->n_captures; i++)
+                if (match->captures[i].kind == CAPTURE_OPEN)
+                        fail(match, "a '(' of the pattern has no ')'");
+
+        budget_charge(lua, match->steps / PATTERN_STEPS_PER_STEP + 1);
+        if (match->error)
+                luaL_error(lua, "%s", match->error);
 
         return end;
 }
 
-/* Can the pattern match only at this character? */
-static bool begins_with(const Search *search, char *ret_character) {
-        size_t length = (size_t) (search->match.pattern_end - search->pattern);
-        char c = length > 0 ? *search->pattern : 0;
-
-        *ret_character = c;
-        return c && !strchr("^$*+?.()[%-", c) &&
-               !(length > 1 && search->pattern[1] && strchr("*?-", search->pattern[1]));
-}
-
 /* The first position from start on at which the pattern matches. In a long text, most are skipped. */
 static const char *search_from(lua_State *lua, Search *search, const char *start, const char **ret_end) {
-        char first = 0;
-        bool skips = !search->is_anchored && begins_with(search, &first);
+        const char *pattern = search->pattern;
+        size_t length = (size_t) (search->match.pattern_end - pattern);
+        char first = length > 0 ? *pattern : 0;
+        /* The pattern can match only at this character. */
+        bool skips = !search->is_anchored && first && !strchr("^$*+?.()[%-", first) &&
+                     !(length > 1 && pattern[1] && strchr("*?-", pattern[1]));
 
         for (; start <= search->match.text_end; start++) {
                 const char *end;
@@ -530,35 +495,25 @@ static int find_plain(lua_State *lua, const Search *search, const char *start) {
         return 2;
 }
 
-static int find(lua_State *lua, Search *search) {
-        const char *start = start_argument(lua, 3, &search->match), *end;
-
-        if (!start)
-                return 0;
-        if (!search->is_anchored &&
-            pattern_is_plain(search->pattern, (size_t) (search->match.pattern_end - search->pattern)))
-                return find_plain(lua, search, start);
-
-        start = search_from(lua, search, start, &end);
-        if (!start)
-                return 0;
-
-        lua_pushinteger(lua, start - search->match.text + 1);
-        lua_pushinteger(lua, end - search->match.text);
-        return 2 + push_captures(lua, &search->match, start, end, false);
-}
-
 static int string_find(lua_State *lua) {
         bool is_plain = lua_toboolean(lua, 4);
-        const char *start;
+        const char *start, *end, *p;
         Search search;
-        int n;
+        int n = 0;
 
         search_init(lua, 1, 2, !is_plain, &search);
-        if (!is_plain)
-                n = find(lua, &search);
-        else
-                n = (start = start_argument(lua, 3, &search.match)) ? find_plain(lua, &search, start) : 0;
+        start = start_argument(lua, 3, &search.match);
+        for (p = search.pattern; p < search.match.pattern_end && !(*p && strchr("^$*+?.([%-", *p));)
+                p++;
+        is_plain |= !search.is_anchored && p == search.match.pattern_end;
+
+        if (start && is_plain)
+                n = find_plain(lua, &search, start);
+        else if (start && (start = search_from(lua, &search, start, &end))) {
+                lua_pushinteger(lua, start - search.match.text + 1);
+                lua_pushinteger(lua, end - search.match.text);
+                n = 2 + push_captures(lua, &search.match, start, end, false);
+        }
         if (n > 0)
                 return n;
 
@@ -673,34 +628,11 @@ static void add_replacement(lua_State *lua, luaL_Buffer *buffer, const PatternMa
                 luaL_addvalue(buffer);
 }
 
-static lua_Integer replace(lua_State *lua, luaL_Buffer *buffer, Search *search, lua_Integer n_max) {
-        const char *start = search->match.text, *last = NULL;
-        lua_Integer n = 0;
-
-        while (n < n_max) {
-                const char *end = search_at(lua, search, start);
-
-                if (end && end != last) {
-                        add_replacement(lua, buffer, &search->match, start, end);
-                        start = last = end;
-                        n++;
-                } else if (start < search->match.text_end)
-                        luaL_addchar(buffer, *start++);
-                else
-                        break;
-
-                if (search->is_anchored)
-                        break;
-        }
-
-        luaL_addlstring(buffer, start, (size_t) (search->match.text_end - start));
-        return n;
-}
-
 static int string_gsub(lua_State *lua) {
         int type = lua_type(lua, 3);
+        const char *start, *last = NULL;
         luaL_Buffer buffer;
-        lua_Integer n_max, n;
+        lua_Integer n_max, n = 0;
         Search search;
 
         search_init(lua, 1, 2, true, &search);
@@ -709,7 +641,24 @@ static int string_gsub(lua_State *lua) {
         n_max = luaL_optinteger(lua, 4, search.match.text_end - search.match.text + 1);
 
         luaL_buffinit(lua, &buffer);
-        n = replace(lua, &buffer, &search, n_max);
+        start = search.match.text;
+        while (n < n_max) {
+                const char *end = search_at(lua, &search, start);
+
+                if (end && end != last) {
+                        add_replacement(lua, &buffer, &search.match, start, end);
+                        start = last = end;
+                        n++;
+                } else if (start < search.match.text_end)
+                        luaL_addchar(&buffer, *start++);
+                else
+                        break;
+
+                if (search.is_anchored)
+                        break;
+        }
+
+        luaL_addlstring(&buffer, start, (size_t) (search.match.text_end - start));
         luaL_pushresult(&buffer);
         lua_pushinteger(lua, n);
         return 2;
@@ -719,7 +668,7 @@ static lua_Integer from_end(lua_Integer place, size_t length) {
         return place < 0 ? MAX(place + (lua_Integer) length + 1, 0) : place;
 }
 
-void library_charge_text_results(lua_State *lua) {
+int library_call_over_part(lua_State *lua) {
         size_t length;
         lua_Integer first, last;
 
@@ -727,10 +676,6 @@ void library_charge_text_results(lua_State *lua) {
         first = from_end(luaL_optinteger(lua, 2, 1), length);
         last = from_end(luaL_optinteger(lua, 3, first), length);
         library_charge_results(lua, first, MIN(last, (lua_Integer) length));
-}
-
-static int string_byte(lua_State *lua) {
-        library_charge_text_results(lua);
         return library_call_original(lua, 0);
 }
 
@@ -749,14 +694,6 @@ static int string_rep(lua_State *lua) {
         return library_call_original(lua, n > 0 ? (lua_Unsigned) MIN(n, BUDGET_MEMORY) / BYTES_PER_STEP : 0);
 }
 
-/* Skips the flags, width and precision of a conversion. */
-static const char *skip_modifiers(const char *p, const char *end) {
-        while (p < end && *p && strchr("-+ #0123456789.", *p))
-                p++;
-
-        return p;
-}
-
 /* Tables and functions have no address here. */
 static int string_format(lua_State *lua) {
         size_t length;
@@ -764,7 +701,9 @@ static int string_format(lua_State *lua) {
         int argument = 1;
 
         while ((p = memchr(p, '%', (size_t) (end - p)))) {
-                p = skip_modifiers(p + 1, end);
+                /* The flags, width and precision of a conversion. */
+                for (p++; p < end && *p && strchr("-+ #0123456789.", *p);)
+                        p++;
                 if (p == end)
                         break;
                 if (*p == 'p')
@@ -782,6 +721,12 @@ static int string_format(lua_State *lua) {
 }
 
 const luaL_Reg library_string[] = {
-        { "byte", string_byte }, { "find", string_find },   { "format", string_format }, { "gmatch", string_gmatch },
-        { "gsub", string_gsub }, { "match", string_match }, { "rep", string_rep },       {},
+        { "byte", library_call_over_part },
+        { "find", string_find },
+        { "format", string_format },
+        { "gmatch", string_gmatch },
+        { "gsub", string_gsub },
+        { "match", string_match },
+        { "rep", string_rep },
+        {},
 };

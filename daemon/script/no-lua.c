@@ -40,10 +40,6 @@ const char *const *library_defines(const Library *library) {
         g_assert_not_reached();
 }
 
-const char *library_name(const Library *library) {
-        g_assert_not_reached();
-}
-
 size_t library_find(const Library *library, const char *name) {
         g_assert_not_reached();
 }

@@ -44,10 +44,6 @@ typedef struct Piece {
         bool spread;
 } Piece;
 
-static bool piece_is_key(const Piece *piece) {
-        return piece->kind != PIECE_TEXT && piece->kind != PIECE_SECRET;
-}
-
 /* Finds out of which kind the reference is, and where the name of its variable ends. */
 static void settle_kind(Piece *piece) {
         size_t length;
@@ -146,18 +142,6 @@ static int step_next(const char **p, const char *end, Step *ret_step) {
         return 1;
 }
 
-static int check_steps(const Piece *piece) {
-        const char *p = piece->start + piece->length;
-        Step step;
-        int r;
-
-        while ((r = step_next(&p, piece->end, &step)) > 0)
-                if (!step.name && step.number == 0)
-                        return -ERANGE;
-
-        return r;
-}
-
 /* Tells how to write here what this is in a shell or another language; empty: it is unknown. */
 static const char *reference_advice(const char *inside) {
         static const struct {
@@ -182,8 +166,15 @@ static const char *reference_advice(const char *inside) {
 static int piece_key(const Piece *piece, char **ret_key, char **ret_error) {
         g_autofree char *key = g_strndup(piece->start, piece->length), *shown = NULL;
         bool valid = strlen(key) == piece->length && blackboard_name_valid(key);
-        int r = valid ? check_steps(piece) : -EINVAL;
+        const char *p = piece->start + piece->length;
+        int r = -EINVAL;
+        Step step;
 
+        while (valid && (r = step_next(&p, piece->end, &step)) > 0)
+                if (!step.name && step.number == 0) {
+                        r = -ERANGE;
+                        break;
+                }
         if (r >= 0) {
                 *ret_key = g_steal_pointer(&key);
                 return 0;
@@ -235,7 +226,7 @@ bool reference_next(const char *text, size_t length, size_t *at, Reference *ret_
         Piece piece;
 
         while (piece_next(&p, text + length, &piece) > 0)
-                if (piece_is_key(&piece)) {
+                if (piece.kind != PIECE_TEXT && piece.kind != PIECE_SECRET) {
                         const char *steps = piece.start + piece.length;
 
                         *ret_reference = (Reference){
@@ -264,45 +255,30 @@ bool reference_spreads(const char *text, size_t length) {
  */
 typedef int (*StringVisit)(const char *text, size_t length, void *userdata);
 
-static int each_string(json_object *value, StringVisit visit, void *userdata);
-
-static int each_member_string(json_object *object, StringVisit visit, void *userdata) {
-        int found = 0;
-
-        json_object_object_foreach(object, key, member) {
-                int r = each_string(member, visit, userdata);
-
-                (void) key;
-                if (r < 0)
-                        return r;
-                found = MAX(found, r);
-        }
-
-        return found;
-}
-
-static int each_element_string(json_object *array, StringVisit visit, void *userdata) {
-        int found = 0;
-
-        for (size_t i = 0; i < json_object_array_length(array); i++) {
-                int r = each_string(json_object_array_get_idx(array, i), visit, userdata);
-
-                if (r < 0)
-                        return r;
-                found = MAX(found, r);
-        }
-
-        return found;
-}
-
 static int each_string(json_object *value, StringVisit visit, void *userdata) {
+        int found = 0, r;
+
         switch (json_object_get_type(value)) {
         case json_type_string:
                 return visit(json_object_get_string(value), (size_t) json_object_get_string_len(value), userdata);
         case json_type_array:
-                return each_element_string(value, visit, userdata);
-        case json_type_object:
-                return each_member_string(value, visit, userdata);
+                for (size_t i = 0; i < json_object_array_length(value); i++) {
+                        r = each_string(json_object_array_get_idx(value, i), visit, userdata);
+                        if (r < 0)
+                                return r;
+                        found = MAX(found, r);
+                }
+                return found;
+        case json_type_object: {
+                json_object_object_foreach(value, key, member) {
+                        (void) key;
+                        r = each_string(member, visit, userdata);
+                        if (r < 0)
+                                return r;
+                        found = MAX(found, r);
+                }
+                return found;
+        }
         default:
                 return 0;
         }
@@ -349,17 +325,6 @@ int reference_check(const char *text, size_t length, ReferenceFault on_fault, vo
         }
 
         return found;
-}
-
-static int visit_has_secret(const char *text, size_t length, void *userdata) {
-        const char *p = text;
-        Piece piece;
-
-        while (piece_next(&p, text + length, &piece) > 0)
-                if (piece.kind == PIECE_SECRET)
-                        return 1;
-
-        return 0;
 }
 
 static const char *describe_type(json_object *value) {
@@ -471,11 +436,14 @@ void reference_add_names(json_object *value, GPtrArray *names) {
 }
 
 bool reference_to_secret(const char *text, size_t length) {
-        return visit_has_secret(text, length, NULL) > 0;
-}
+        const char *p = text;
+        Piece piece;
 
-bool reference_to_secret_inside(json_object *value) {
-        return each_string(value, visit_has_secret, NULL) > 0;
+        while (piece_next(&p, text + length, &piece) > 0)
+                if (piece.kind == PIECE_SECRET)
+                        return true;
+
+        return false;
 }
 
 char *reference_key(json_object *value) {
@@ -573,20 +541,6 @@ static int look_up(const ReferenceValues *values, const Piece *piece, json_objec
         return r < 0 ? no_member(piece, *ret_value, &failed, ret_error) : 0;
 }
 
-static void append_value(GString *text, json_object *value) {
-        const char *written;
-        size_t length;
-
-        if (json_object_is_type(value, json_type_string)) {
-                g_string_append_len(text, json_object_get_string(value), json_object_get_string_len(value));
-                return;
-        }
-
-        written = json_object_to_json_string_length(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE,
-                                                    &length);
-        g_string_append_len(text, written, (gssize) length);
-}
-
 /* A secret is always a text. */
 static int append_secret(const ReferenceValues *values, GString *text, const Piece *piece, char **ret_error) {
         g_autofree char *name = NULL;
@@ -634,6 +588,8 @@ static int append_escaped(const ReferenceValues *values, GString *text, const Pi
 }
 
 static int append_variable(const ReferenceValues *values, GString *text, const Piece *piece, char **ret_error) {
+        const char *written;
+        size_t length;
         json_object *value;
         int r = look_up(values, piece, &value, ret_error);
 
@@ -655,38 +611,15 @@ static int append_variable(const ReferenceValues *values, GString *text, const P
         if (piece->kind != PIECE_VARIABLE)
                 return append_escaped(values, text, piece, value, ret_error);
 
-        append_value(text, value);
-        return 0;
-}
-
-static int append_piece(const ReferenceValues *values, GString *text, const Piece *piece, char **ret_error) {
-        if (piece->kind == PIECE_SECRET)
-                return append_secret(values, text, piece, ret_error);
-        if (piece_is_key(piece))
-                return append_variable(values, text, piece, ret_error);
-
-        g_string_append_len(text, piece->start, (gssize) piece->length);
-        return 0;
-}
-
-static int expand_text(const ReferenceValues *values, const char *text, size_t length, GString *expanded,
-                       char **ret_error) {
-        const char *p = text;
-        Piece piece;
-        int r;
-
-        while ((r = piece_next(&p, text + length, &piece)) > 0) {
-                r = append_piece(values, expanded, &piece, ret_error);
-                if (r < 0)
-                        return r;
-        }
-        if (r < 0)
-                return piece_bad_brace(p, text + length, ret_error);
-        if (expanded->len <= INT_MAX)
+        if (json_object_is_type(value, json_type_string)) {
+                g_string_append_len(text, json_object_get_string(value), json_object_get_string_len(value));
                 return 0;
+        }
 
-        *ret_error = g_strdup("the text becomes too long");
-        return -EINVAL;
+        written = json_object_to_json_string_length(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE,
+                                                    &length);
+        g_string_append_len(text, written, (gssize) length);
+        return 0;
 }
 
 static int expand_string(const ReferenceValues *values, json_object *string, json_object **ret_value,
@@ -705,60 +638,63 @@ static int expand_string(const ReferenceValues *values, json_object *string, jso
                 return r;
         }
 
+        p = text;
         expanded = g_string_sized_new(length);
-        r = expand_text(values, text, length, expanded, ret_error);
-        if (r >= 0)
-                *ret_value = json_object_new_string_len(expanded->str, (int) expanded->len);
-        return r;
-}
-
-static int expand_array(const ReferenceValues *values, json_object *array, json_object **ret_value, char **ret_error) {
-        g_autoptr(json_object) copy = json_object_new_array();
-
-        for (size_t i = 0; i < json_object_array_length(array); i++) {
-                json_object *element;
-                int r = reference_reveal(values, json_object_array_get_idx(array, i), &element, ret_error);
-
+        while ((r = piece_next(&p, text + length, &piece)) > 0) {
+                if (piece.kind == PIECE_TEXT)
+                        g_string_append_len(expanded, piece.start, (gssize) piece.length);
+                else
+                        r = piece.kind == PIECE_SECRET ? append_secret(values, expanded, &piece, ret_error)
+                                                       : append_variable(values, expanded, &piece, ret_error);
                 if (r < 0)
                         return r;
-
-                json_object_array_add(copy, element);
+        }
+        if (r < 0)
+                return piece_bad_brace(p, text + length, ret_error);
+        if (expanded->len > INT_MAX) {
+                *ret_error = g_strdup("the text becomes too long");
+                return -EINVAL;
         }
 
-        *ret_value = g_steal_pointer(&copy);
-        return 0;
-}
-
-static int expand_object(const ReferenceValues *values, json_object *object, json_object **ret_value,
-                         char **ret_error) {
-        g_autoptr(json_object) copy = json_object_new_object();
-
-        json_object_object_foreach(object, key, member) {
-                json_object *expanded;
-                int r = reference_reveal(values, member, &expanded, ret_error);
-
-                if (r < 0)
-                        return r;
-
-                json_object_object_add(copy, key, expanded);
-        }
-
-        *ret_value = g_steal_pointer(&copy);
+        *ret_value = json_object_new_string_len(expanded->str, (int) expanded->len);
         return 0;
 }
 
 int reference_reveal(const ReferenceValues *values, json_object *value, json_object **ret_value, char **ret_error) {
+        g_autoptr(json_object) copy = NULL;
+        json_object *expanded;
+        int r;
+
         switch (json_object_get_type(value)) {
         case json_type_string:
                 return expand_string(values, value, ret_value, ret_error);
         case json_type_array:
-                return expand_array(values, value, ret_value, ret_error);
-        case json_type_object:
-                return expand_object(values, value, ret_value, ret_error);
-        default:
-                *ret_value = json_object_get(value);
-                return 0;
+                copy = json_object_new_array();
+                for (size_t i = 0; i < json_object_array_length(value); i++) {
+                        r = reference_reveal(values, json_object_array_get_idx(value, i), &expanded, ret_error);
+                        if (r < 0)
+                                return r;
+
+                        json_object_array_add(copy, expanded);
+                }
+                break;
+        case json_type_object: {
+                copy = json_object_new_object();
+                json_object_object_foreach(value, key, member) {
+                        r = reference_reveal(values, member, &expanded, ret_error);
+                        if (r < 0)
+                                return r;
+
+                        json_object_object_add(copy, key, expanded);
+                }
+                break;
         }
+        default:
+                copy = json_object_get(value);
+        }
+
+        *ret_value = g_steal_pointer(&copy);
+        return 0;
 }
 
 int reference_spread(const ReferenceValues *values, json_object *array, json_object **ret_array, char **ret_error) {

@@ -63,5 +63,3 @@ bool reference_is_as_noted(const Blackboard *blackboard, json_object *value, jso
 void reference_add_names(json_object *value, GPtrArray *names);
 /* Is there a reference to a secret in the string? */
 bool reference_to_secret(const char *text, size_t length);
-/* Is there one in any string of the value? */
-bool reference_to_secret_inside(json_object *value);

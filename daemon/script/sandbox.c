@@ -202,13 +202,6 @@ static void merge(Sort *sort, lua_Integer begin, lua_Integer middle, lua_Integer
         }
 }
 
-static void swap_tables(Sort *sort) {
-        int from = sort->from;
-
-        sort->from = sort->to;
-        sort->to = from;
-}
-
 /* Stable, so that the result does not depend on chance. A comparison that contradicts itself only gives a strange
  * order. */
 static void sort_list(lua_State *lua, int list, lua_Integer length, Less less) {
@@ -219,10 +212,13 @@ static void sort_list(lua_State *lua, int list, lua_Integer length, Less less) {
         sort.to = lua_gettop(lua);
 
         for (lua_Integer width = 1; width < length; width *= 2) {
+                int from = sort.from;
+
                 budget_charge(lua, (lua_Unsigned) length);
                 for (lua_Integer begin = 1; begin <= length; begin += 2 * width)
                         merge(&sort, begin, MIN(begin + width, length + 1), MIN(begin + 2 * width, length + 1));
-                swap_tables(&sort);
+                sort.from = sort.to;
+                sort.to = from;
         }
 
         for (lua_Integer i = 1; sort.from != list && i <= length; i++) {
@@ -366,12 +362,6 @@ static int call_over_text(lua_State *lua) {
         return library_call_original(lua, length / BYTES_PER_STEP);
 }
 
-/* utf8.codepoint returns at most as many values as it reads bytes. */
-static int utf8_codepoint(lua_State *lua) {
-        library_charge_text_results(lua);
-        return library_call_original(lua, 0);
-}
-
 /* Shows no addresses of tables and functions. */
 static int basic_tostring(lua_State *lua) {
         luaL_checkany(lua, 1);
@@ -492,7 +482,8 @@ static const luaL_Reg library_basic[] = {
 };
 
 static const luaL_Reg library_utf8[] = {
-        { "codepoint", utf8_codepoint },
+        /* It returns at most as many values as it reads bytes. */
+        { "codepoint", library_call_over_part },
         { "len", call_over_text },
         { "offset", call_over_text },
         {},
@@ -529,70 +520,55 @@ static const Library libraries[] = {
         { "utf8", luaopen_utf8, library_utf8, NULL, utf8_members },
 };
 
-/* Replaces the table on top by one with only the listed members. */
-static void keep_members(lua_State *lua, const Library *library) {
+static void open_library(lua_State *lua, const Library *library) {
+        lua_pushcfunction(lua, library->open);
+        lua_call(lua, 0, 1);
+
+        /* A table with only the listed members replaces it. */
         lua_newtable(lua);
         for (const char *const *member = library->members; *member; member++) {
                 lua_getfield(lua, -2, *member);
                 lua_setfield(lua, -2, *member);
         }
         lua_remove(lua, -2);
-}
 
-static void replace_members(lua_State *lua, const Library *library) {
         for (const luaL_Reg *replacement = library->replacements; replacement->name; replacement++) {
                 lua_getfield(lua, -1, replacement->name);
                 lua_pushcclosure(lua, replacement->func, 1);
                 lua_setfield(lua, -2, replacement->name);
         }
-}
-
-static void add_members(lua_State *lua, const Library *library) {
         for (const luaL_Reg *addition = library->additions; addition && addition->name; addition++) {
                 lua_pushcfunction(lua, addition->func);
                 lua_setfield(lua, -2, addition->name);
         }
 }
 
-static void open_library(lua_State *lua, const Library *library) {
-        lua_pushcfunction(lua, library->open);
-        lua_call(lua, 0, 1);
-        keep_members(lua, library);
-        replace_members(lua, library);
-        add_members(lua, library);
-}
-
 static int on_written(lua_State *lua) {
         return luaL_error(lua, "library functions cannot be changed");
-}
-
-/* Replaces the table on top by a read-only view of it. */
-static void protect(lua_State *lua) {
-        lua_newtable(lua);
-        lua_newtable(lua);
-        lua_rotate(lua, -3, -1);
-        lua_setfield(lua, -2, "__index");
-        lua_pushcfunction(lua, on_written);
-        lua_setfield(lua, -2, "__newindex");
-        lua_setmetatable(lua, -2);
-}
-
-/* For ("text"):upper(). The rest of the metatable converts texts to numbers in arithmetic. */
-static void share_with_texts(lua_State *lua) {
-        lua_pushliteral(lua, "");
-        lua_getmetatable(lua, -1);
-        lua_pushvalue(lua, -3);
-        lua_setfield(lua, -2, "__index");
-        lua_pop(lua, 2);
 }
 
 void sandbox_open(lua_State *lua) {
         open_library(lua, &basic);
         for (size_t i = 0; i < G_N_ELEMENTS(libraries); i++) {
                 open_library(lua, &libraries[i]);
-                if (g_str_equal(libraries[i].name, "string"))
-                        share_with_texts(lua);
-                protect(lua);
+
+                /* For ("text"):upper(). The rest of the metatable converts texts to numbers in arithmetic. */
+                if (g_str_equal(libraries[i].name, "string")) {
+                        lua_pushliteral(lua, "");
+                        lua_getmetatable(lua, -1);
+                        lua_pushvalue(lua, -3);
+                        lua_setfield(lua, -2, "__index");
+                        lua_pop(lua, 2);
+                }
+
+                /* A read-only view replaces the table. */
+                lua_newtable(lua);
+                lua_newtable(lua);
+                lua_rotate(lua, -3, -1);
+                lua_setfield(lua, -2, "__index");
+                lua_pushcfunction(lua, on_written);
+                lua_setfield(lua, -2, "__newindex");
+                lua_setmetatable(lua, -2);
                 lua_setfield(lua, -2, libraries[i].name);
         }
 

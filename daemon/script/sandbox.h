@@ -79,6 +79,6 @@ extern const luaL_Reg library_string[];
 /* btd's own, in library-values.c; these replace nothing. */
 extern const luaL_Reg library_string_values[];
 extern const luaL_Reg library_table_values[];
-/* For a function that returns the elements of a text from one position to another, like string.byte: charges their
+/* Calls a function that returns the elements of a text from one position to another, like string.byte; charges their
  * number. */
-void library_charge_text_results(lua_State *lua);
+int library_call_over_part(lua_State *lua);

@@ -135,15 +135,20 @@ static const char *hint(ScriptKind kind, const char *code, size_t offset) {
         return !code[offset] && strstr(code, "//") ? "a comment begins with '--', and '//' divides" : NULL;
 }
 
-/* Lua's message without the line number, since the place is reported otherwise. */
-static const char *skip_line(const char *chunk, const char *message) {
-        const char *p = message + strlen(chunk) + 1;
+/* "code:3: message": removes the line number from the message and returns it. 0: there is none. */
+static unsigned take_line(const char *chunk, const char **message) {
+        unsigned long line;
+        char *end;
 
-        if (!g_str_has_prefix(message, chunk) || message[strlen(chunk)] != ':')
-                return message;
+        if (!g_str_has_prefix(*message, chunk) || (*message)[strlen(chunk)] != ':')
+                return 0;
 
-        p += strspn(p, "0123456789");
-        return g_str_has_prefix(p, ": ") ? p + strlen(": ") : message;
+        line = strtoul(*message + strlen(chunk) + 1, &end, 10);
+        if (!g_str_has_prefix(end, ": "))
+                return 0;
+
+        *message = end + strlen(": ");
+        return (unsigned) line;
 }
 
 /* Replaces Lua's internal words in the message, and quotes the token. */
@@ -173,11 +178,15 @@ static char *describe(const char *message) {
 
 static void syntax_error(ScriptKind kind, const char *chunk, const Source *source, const char *message,
                          char **ret_error, size_t *ret_offset) {
-        /* Lua quotes bytes, and cuts a character of several. */
-        g_autofree char *valid = g_utf8_make_valid(skip_line(chunk, message), -1), *what = describe(valid);
-        size_t offset = error_offset(source, valid);
+        g_autofree char *valid = NULL, *what = NULL;
         const char *help = NULL;
+        size_t offset;
 
+        /* The place is reported otherwise. Lua quotes bytes, and cuts a character of several. */
+        (void) take_line(chunk, &message);
+        valid = g_utf8_make_valid(message, -1);
+        what = describe(valid);
+        offset = error_offset(source, valid);
         if (strstr(what, " near ") || g_str_has_suffix(what, " at the end"))
                 help = hint(kind, source->code, offset);
         if (!help && kind == SCRIPT_EXPRESSION && g_str_has_prefix(what, "the end expected") &&
@@ -306,19 +315,6 @@ static void bindings_clear(lua_State *lua) {
         lua_setfield(lua, BINDINGS_GLOBALS, "_G");
 }
 
-static void bindings_prepare(lua_State *lua) {
-        lua_pushglobaltable(lua);
-        lua_newtable(lua);
-        lua_newtable(lua);
-
-        lua_newtable(lua);
-        lua_newtable(lua);
-        set_method(lua, "__index", outermost_get);
-        set_method(lua, "__newindex", outermost_set);
-        lua_setmetatable(lua, -2);
-        bindings_clear(lua);
-}
-
 /* The table that has a variable. */
 static int place_of(const Blackboard *blackboard, const Use *use) {
         if (!use->is_outermost || (use->has_twin && blackboard_is_outermost(blackboard, use->key)))
@@ -355,27 +351,25 @@ static json_object *value_of(const Blackboard *blackboard, Use *use) {
         return use->variable ? blackboard_variable_value(use->variable) : NULL;
 }
 
-static int load_variable(lua_State *lua, const Blackboard *blackboard, Use *use, char **ret_error) {
-        int place = place_of(blackboard, use);
-
-        if (use->is_outermost) {
-                push_key(lua, use);
-                lua_pushvalue(lua, place);
-                lua_rawset(lua, BINDINGS_PLACES);
-        }
-
-        push_key(lua, use);
-        return load(lua, place, use->key, value_of(blackboard, use), ret_error);
-}
-
 static int bindings_load(const Script *script, const Blackboard *blackboard, json_object *const *extra,
                          char **ret_error) {
         const char *const *names = script->extra;
         lua_State *lua = script->lua;
         int r = 0;
 
-        for (unsigned i = 0; r == 0 && i < script->uses->len; i++)
-                r = load_variable(lua, blackboard, &g_array_index(script->uses, Use, i), ret_error);
+        for (unsigned i = 0; r == 0 && i < script->uses->len; i++) {
+                Use *use = &g_array_index(script->uses, Use, i);
+                int place = place_of(blackboard, use);
+
+                if (use->is_outermost) {
+                        push_key(lua, use);
+                        lua_pushvalue(lua, place);
+                        lua_rawset(lua, BINDINGS_PLACES);
+                }
+
+                push_key(lua, use);
+                r = load(lua, place, use->key, value_of(blackboard, use), ret_error);
+        }
 
         for (unsigned i = 0; r == 0 && names && names[i]; i++) {
                 lua_pushstring(lua, names[i]);
@@ -383,11 +377,6 @@ static int bindings_load(const Script *script, const Blackboard *blackboard, jso
         }
 
         return r;
-}
-
-static void bindings_push(const Script *script, const Blackboard *blackboard, const Use *use) {
-        push_key(script->lua, use);
-        lua_rawget(script->lua, place_of(blackboard, use));
 }
 
 static void script_free(void *data) {
@@ -411,13 +400,23 @@ static void library_free(void *data) {
 
 Scripts *scripts_new(void) {
         Scripts *scripts = g_new0(Scripts, 1);
+        lua_State *lua = scripts->lua = budget_new_state(&scripts->budget);
 
-        scripts->lua = budget_new_state(&scripts->budget);
         scripts->compiled = g_ptr_array_new_with_free_func(script_free);
         scripts->libraries = g_ptr_array_new_with_free_func(library_free);
-        sandbox_open(scripts->lua);
-        values_prepare(scripts->lua);
-        bindings_prepare(scripts->lua);
+        sandbox_open(lua);
+        values_prepare(lua);
+
+        /* The tables that are always on the stack. */
+        lua_pushglobaltable(lua);
+        lua_newtable(lua);
+        lua_newtable(lua);
+        lua_newtable(lua);
+        lua_newtable(lua);
+        set_method(lua, "__index", outermost_get);
+        set_method(lua, "__newindex", outermost_set);
+        lua_setmetatable(lua, -2);
+        bindings_clear(lua);
         return scripts;
 }
 
@@ -448,17 +447,6 @@ static void add_use(lua_State *lua, GArray *uses, const char *name) {
         lua_pushstring(lua, use.key);
         use.key_in_registry = luaL_ref(lua, LUA_REGISTRYINDEX);
         g_array_append_val(uses, use);
-}
-
-static GArray *uses_of(lua_State *lua, const Analysis *analysis) {
-        GArray *uses = g_array_new(false, false, sizeof(Use));
-
-        for (char **name = analysis->reads; *name; name++)
-                add_use(lua, uses, *name);
-        for (char **name = analysis->writes; *name; name++)
-                add_use(lua, uses, *name);
-
-        return uses;
 }
 
 int scripts_add_library(Scripts *scripts, const char *name, const char *code, const Library **ret, char **ret_error,
@@ -493,10 +481,6 @@ int scripts_add_library(Scripts *scripts, const char *name, const char *code, co
 
 const char *const *library_defines(const Library *library) {
         return (const char *const *) library->analysis.writes;
-}
-
-const char *library_name(const Library *library) {
-        return library->name;
 }
 
 /* The first place in the code with the name. */
@@ -535,26 +519,11 @@ const char *library_lacks(const Library *library, const GPtrArray *libraries) {
         return NULL;
 }
 
-/* Removes the names that libraries define; true: there are any. */
-static bool remove_defined(char **names, const GPtrArray *libraries) {
-        char **kept = names;
-
-        for (char **name = names; *name; name++)
-                if (find_definer(libraries, *name))
-                        g_free(*name);
-                else
-                        *kept++ = *name;
-
-        if (!*kept)
-                return false;
-        while (*kept)
-                *kept++ = NULL;
-        return true;
-}
-
 /* A name that a library defines is not the name of a variable. */
 static int use_libraries(Analysis *analysis, const char *code, const GPtrArray *libraries, bool *ret_used,
                          char **ret_error, size_t *ret_offset) {
+        char **kept = analysis->reads;
+
         for (char **name = analysis->writes; *name; name++) {
                 const Library *definer = find_definer(libraries, *name);
 
@@ -565,7 +534,15 @@ static int use_libraries(Analysis *analysis, const char *code, const GPtrArray *
                 return -EINVAL;
         }
 
-        *ret_used = remove_defined(analysis->reads, libraries);
+        for (char **name = analysis->reads; *name; name++)
+                if (find_definer(libraries, *name))
+                        g_free(*name);
+                else
+                        *kept++ = *name;
+
+        *ret_used = *kept != NULL;
+        while (*kept)
+                *kept++ = NULL;
         return 0;
 }
 
@@ -602,9 +579,13 @@ int scripts_compile(Scripts *scripts, ScriptKind kind, const char *code, const c
                 .code = g_strdup(code),
                 .extra = extra,
                 .analysis = analysis,
-                .uses = uses_of(scripts->lua, &analysis),
+                .uses = g_array_new(false, false, sizeof(Use)),
                 .libraries = uses_libraries ? g_ptr_array_ref(libraries) : NULL,
         };
+        for (char **name = analysis.reads; *name; name++)
+                add_use(scripts->lua, script->uses, *name);
+        for (char **name = analysis.writes; *name; name++)
+                add_use(scripts->lua, script->uses, *name);
         analysis = (Analysis){};
         g_ptr_array_add(scripts->compiled, script);
         if (budget_has_garbage(scripts->lua))
@@ -632,22 +613,6 @@ const char *const *script_writes(const Script *script) {
 
 const GArray *script_demands(const Script *script) {
         return script->analysis.demands;
-}
-
-/* "code:3: message": removes the line number from the message and returns it. 0: there is none. */
-static unsigned take_line(const char *chunk, const char **message) {
-        unsigned long line;
-        char *end;
-
-        if (!g_str_has_prefix(*message, chunk) || (*message)[strlen(chunk)] != ':')
-                return 0;
-
-        line = strtoul(*message + strlen(chunk) + 1, &end, 10);
-        if (!g_str_has_prefix(end, ": "))
-                return 0;
-
-        *message = end + strlen(": ");
-        return (unsigned) line;
 }
 
 /* The text of a line, stripped of space. */
@@ -702,19 +667,6 @@ static char *quote_place(const Script *script, const char **message) {
         return quote(script, line);
 }
 
-/* "battery is not set" */
-static bool describe_missing(const Script *script, const Blackboard *blackboard, const Use *use, GString *text) {
-        json_object *value = NULL;
-        bool is_set = blackboard_get(blackboard, use->name, &value);
-
-        if (value || !g_strv_contains((const char *const *) script->analysis.reads, use->name))
-                return false;
-
-        g_string_append_printf(text, "%s%s%s %s", text->len > 0 ? ", " : "", use->is_outermost ? "_G." : "", use->key,
-                               is_set ? "is null" : "is not set");
-        return true;
-}
-
 /* Finds the name in messages such as "attempt to call a nil value (global 'battery')". */
 static const char *find_name(const char *message, char **ret_name) {
         const char *place = g_strrstr(message, " ("), *name, *end;
@@ -738,9 +690,17 @@ static char *explain_nil(const Script *script, const Blackboard *blackboard, con
                 return NULL;
 
         place = find_name(message, &name);
-        ARRAY_FOREACH(const Use, use, script->uses)
-                if (!name || g_str_equal(name, use->key))
-                        describe_missing(script, blackboard, use, missing);
+        ARRAY_FOREACH(const Use, use, script->uses) {
+                json_object *value = NULL;
+                bool is_set = blackboard_get(blackboard, use->name, &value);
+
+                /* "battery is not set" */
+                if (!value && (!name || g_str_equal(name, use->key)) &&
+                    g_strv_contains(script_reads(script), use->name))
+                        g_string_append_printf(missing, "%s%s%s %s", missing->len > 0 ? ", " : "",
+                                               use->is_outermost ? "_G." : "", use->key,
+                                               is_set ? "is null" : "is not set");
+        }
 
         if (missing->len == 0)
                 return NULL;
@@ -749,24 +709,19 @@ static char *explain_nil(const Script *script, const Blackboard *blackboard, con
                                missing->str);
 }
 
-/* Lua's "global" is a variable of the blackboard. */
-static char *rename_global(const char *message) {
-        const char *global = strstr(message, " (global '");
-
-        if (!global)
-                return g_strdup(message);
-
-        return g_strdup_printf("%.*s (variable '%s", (int) (global - message), message, global + strlen(" (global '"));
-}
-
 /* "attempt to compare nil with number (charge is "n/a", low is 30)": with the values that Lua got, instead of its note
  * about one of them. */
 static char *explain_values(const Script *script, const Blackboard *blackboard, const char *message) {
         g_autoptr(GString) values = g_string_new(NULL);
-        g_autofree char *name = NULL, *renamed = rename_global(message);
+        const char *global = strstr(message, " (global '");
+        g_autofree char *name = NULL, *renamed = NULL;
         const char *note = find_name(message, &name);
         bool told = name && g_str_has_prefix(name, "integer "); /* "integer index", which says nothing */
 
+        /* Lua's "global" is a variable of the blackboard. */
+        renamed = global ? g_strdup_printf("%.*s (variable '%s", (int) (global - message), message,
+                                           global + strlen(" (global '"))
+                         : g_strdup(message);
         if (!g_str_has_prefix(message, "attempt to "))
                 return g_steal_pointer(&renamed);
 
@@ -776,7 +731,7 @@ static char *explain_values(const Script *script, const Blackboard *blackboard, 
                         json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
                 g_autofree char *shown = NULL;
 
-                if (!value || !g_strv_contains((const char *const *) script->analysis.reads, use->name))
+                if (!value || !g_strv_contains(script_reads(script), use->name))
                         continue;
                 shown = excerpt(text, strlen(text));
                 g_string_append_printf(values, "%s%s%s is %s", values->len > 0 ? ", " : "",
@@ -939,26 +894,24 @@ int script_evaluate(const Script *script, const Blackboard *blackboard, json_obj
         return r;
 }
 
-/* Code that does not assign a variable can only change it if it is a table. Other values are not read back, as Lua
- * cannot tell some numbers apart. */
-static bool can_have_changed(const Script *script, const Use *use) {
-        return lua_istable(script->lua, -1) || use->has_twin ||
-               g_strv_contains((const char *const *) script->analysis.writes, use->name);
-}
-
 /* The values of the variables after the code has run, in the order of the uses. */
 static int read_variables(const Script *script, const Blackboard *blackboard, json_object **values, char **ret_error) {
+        lua_State *lua = script->lua;
+
         for (unsigned i = 0; i < script->uses->len; i++) {
                 Use *use = &g_array_index(script->uses, Use, i);
                 g_autofree char *reason = NULL;
                 int r = 0;
 
-                bindings_push(script, blackboard, use);
-                if (can_have_changed(script, use))
-                        r = value_read(script->lua, -1, use->key, &values[i], &reason);
+                /* Code that does not assign a variable can only change it if it is a table. Other values are not read
+                 * back, as Lua cannot tell some numbers apart. */
+                push_key(lua, use);
+                lua_rawget(lua, place_of(blackboard, use));
+                if (lua_istable(lua, -1) || use->has_twin || g_strv_contains(script_writes(script), use->name))
+                        r = value_read(lua, -1, use->key, &values[i], &reason);
                 else
                         values[i] = json_object_get(value_of(blackboard, use));
-                lua_pop(script->lua, 1);
+                lua_pop(lua, 1);
                 if (r < 0) {
                         *ret_error = script_error_value(script, reason);
                         return r;
@@ -995,23 +948,6 @@ static int check_room(const Script *script, const Blackboard *blackboard, json_o
 }
 
 /* Lua must not be in use here, because a watch of a variable can start another evaluation. */
-/* set: gets the changed variables; or NULL. */
-static void set_variables(const Script *script, Blackboard *blackboard, json_object *const *values, json_object *set) {
-        for (unsigned i = 0; i < script->uses->len; i++) {
-                const char *name = g_array_index(script->uses, Use, i).name;
-
-                json_object *value;
-
-                if (!has_changed(blackboard, name, values[i]))
-                        continue;
-                value = blackboard_sealed(blackboard, name, json_object_get(values[i]));
-                blackboard_set(blackboard, name, json_object_get(value));
-                if (set)
-                        json_object_object_add(set, name, json_object_get(value));
-                json_object_put(value);
-        }
-}
-
 int script_run(const Script *script, Blackboard *blackboard, json_object **ret_set, char **ret_error) {
         g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(on_value_dropped);
         int r = call(script, blackboard, NULL, ret_error);
@@ -1027,6 +963,21 @@ int script_run(const Script *script, Blackboard *blackboard, json_object **ret_s
 
         if (ret_set)
                 *ret_set = json_object_new_object();
-        set_variables(script, blackboard, (json_object *const *) values->pdata, ret_set ? *ret_set : NULL);
+
+        /* Lua must not be in use here, because a watch of a variable can start another evaluation. */
+        for (unsigned i = 0; i < script->uses->len; i++) {
+                const char *name = g_array_index(script->uses, Use, i).name;
+                json_object *value;
+
+                if (!has_changed(blackboard, name, values->pdata[i]))
+                        continue;
+
+                value = blackboard_sealed(blackboard, name, json_object_get(values->pdata[i]));
+                blackboard_set(blackboard, name, json_object_get(value));
+                if (ret_set)
+                        json_object_object_add(*ret_set, name, json_object_get(value));
+                json_object_put(value);
+        }
+
         return 0;
 }

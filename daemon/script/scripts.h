@@ -38,7 +38,6 @@ int scripts_add_library(Scripts *scripts, const char *name, const char *code, co
                         size_t *ret_offset);
 /* The names of its functions and other values, sorted. */
 const char *const *library_defines(const Library *library);
-const char *library_name(const Library *library);
 /* The first place in its text with the name. */
 size_t library_find(const Library *library, const char *name);
 /* The first name that neither it nor another one of the libraries (of Library) defines; NULL: there is none. */

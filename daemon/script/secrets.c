@@ -51,10 +51,6 @@ static void wipe(char *text) {
         g_free(text);
 }
 
-static void on_text_dropped(void *dropped) {
-        wipe(dropped);
-}
-
 static void *start_of(const char *text) {
         uint32_t start;
 
@@ -138,7 +134,7 @@ static SecretSet *set_new(void) {
         SecretSet *set = g_new0(SecretSet, 1);
 
         set->known = g_ptr_array_new_with_free_func(on_secret_dropped);
-        set->given = g_ptr_array_new_with_free_func(on_text_dropped);
+        set->given = g_ptr_array_new_with_free_func((GDestroyNotify) wipe);
         set->texts = g_hash_table_new(g_str_hash, g_str_equal);
         set->starts = g_hash_table_new(NULL, NULL);
         return set;
@@ -412,12 +408,6 @@ char *secrets_hide_message(const Secrets *secrets, const char *text) {
         return g_strconcat(hidden ?: start, "...", NULL);
 }
 
-static json_object *hide_string(const Secrets *secrets, json_object *string) {
-        g_autofree char *hidden = secrets_hide(secrets, json_object_get_string(string));
-
-        return hidden ? json_object_new_string(hidden) : json_object_get(string);
-}
-
 /* A secret of digits can come back as a number, perhaps without its leading zeros or its last digits. */
 static json_object *hide_number(const Secrets *secrets, json_object *number) {
         PTRS_FOREACH(const Secret, secret, secrets->set->known) {
@@ -431,8 +421,6 @@ static json_object *hide_number(const Secrets *secrets, json_object *number) {
         }
         return json_object_get(number);
 }
-
-static json_object *hide_value(const Secrets *secrets, json_object *value);
 
 /* Bytes are an array of numbers. NULL: there is no secret in them. */
 static json_object *hide_bytes(const Secrets *secrets, json_object *array) {
@@ -457,43 +445,36 @@ static json_object *hide_bytes(const Secrets *secrets, json_object *array) {
         return json_object_new_string(bytes);
 }
 
-static json_object *hide_array(const Secrets *secrets, json_object *array) {
-        json_object *copy = hide_bytes(secrets, array);
-
-        if (copy)
-                return copy;
-
-        copy = json_object_new_array();
-        for (size_t i = 0; i < json_object_array_length(array); i++)
-                json_object_array_add(copy, hide_value(secrets, json_object_array_get_idx(array, i)));
-
-        return copy;
-}
-
-static json_object *hide_object(const Secrets *secrets, json_object *object) {
-        json_object *copy = json_object_new_object();
-
-        json_object_object_foreach(object, key, member) {
-                g_autofree char *hidden = secrets_hide(secrets, key);
-
-                json_object_object_add(copy, hidden ?: key, hide_value(secrets, member));
-        }
-
-        return copy;
-}
-
 /* A new reference. */
 static json_object *hide_value(const Secrets *secrets, json_object *value) {
+        g_autofree char *text = NULL;
+        json_object *copy;
+
         switch (json_object_get_type(value)) {
         case json_type_string:
-                return hide_string(secrets, value);
+                text = secrets_hide(secrets, json_object_get_string(value));
+                return text ? json_object_new_string(text) : json_object_get(value);
         case json_type_int:
         case json_type_double:
                 return hide_number(secrets, value);
         case json_type_array:
-                return hide_array(secrets, value);
-        case json_type_object:
-                return hide_object(secrets, value);
+                copy = hide_bytes(secrets, value);
+                if (copy)
+                        return copy;
+
+                copy = json_object_new_array();
+                for (size_t i = 0; i < json_object_array_length(value); i++)
+                        json_object_array_add(copy, hide_value(secrets, json_object_array_get_idx(value, i)));
+                return copy;
+        case json_type_object: {
+                copy = json_object_new_object();
+                json_object_object_foreach(value, key, member) {
+                        g_autofree char *hidden = secrets_hide(secrets, key);
+
+                        json_object_object_add(copy, hidden ?: key, hide_value(secrets, member));
+                }
+                return copy;
+        }
         default:
                 return json_object_get(value);
         }

@@ -24,12 +24,6 @@ static const char list_key, object_key;
  * numbers have the same float. */
 static const char large_key;
 
-static bool same_tables(lua_State *lua, int a, int b, unsigned depth);
-
-static bool same_in_lua(lua_State *lua, int a, int b, unsigned depth) {
-        return lua_rawequal(lua, a, b) || (lua_istable(lua, a) && lua_istable(lua, b) && same_tables(lua, a, b, depth));
-}
-
 /* Have they the same keys, with the same values? */
 static bool same_tables(lua_State *lua, int a, int b, unsigned depth) {
         lua_Integer n = 0;
@@ -40,11 +34,14 @@ static bool same_tables(lua_State *lua, int a, int b, unsigned depth) {
 
         for (lua_pushnil(lua); lua_next(lua, a); lua_pop(lua, 2), n++) {
                 int top = lua_gettop(lua) + 1;
+                bool same;
 
                 budget_charge(lua, 1);
                 lua_pushvalue(lua, top - 2);
                 lua_rawget(lua, b);
-                if (!same_in_lua(lua, top - 1, top, depth + 1)) {
+                same = lua_rawequal(lua, top - 1, top) || (lua_istable(lua, top - 1) && lua_istable(lua, top) &&
+                                                           same_tables(lua, top - 1, top, depth + 1));
+                if (!same) {
                         lua_settop(lua, top - 3);
                         return false;
                 }
@@ -133,17 +130,6 @@ static bool push_object(lua_State *lua, json_object *object, unsigned depth) {
         return true;
 }
 
-static void push_integer(lua_State *lua, json_object *value) {
-        int64_t integer = json_object_get_int64(value);
-
-        if (integer == INT64_MAX && json_object_get_uint64(value) > INT64_MAX) {
-                note_large(lua, json_object_get_uint64(value));
-                lua_pushnumber(lua, (lua_Number) json_object_get_uint64(value));
-        } else {
-                lua_pushinteger(lua, integer);
-        }
-}
-
 static bool push_at_depth(lua_State *lua, json_object *value, unsigned depth) {
         json_type type = json_object_get_type(value);
 
@@ -155,7 +141,11 @@ static bool push_at_depth(lua_State *lua, json_object *value, unsigned depth) {
                 lua_pushboolean(lua, json_object_get_boolean(value));
                 return true;
         case json_type_int:
-                push_integer(lua, value);
+                if (json_object_get_int64(value) == INT64_MAX && json_object_get_uint64(value) > INT64_MAX) {
+                        note_large(lua, json_object_get_uint64(value));
+                        lua_pushnumber(lua, (lua_Number) json_object_get_uint64(value));
+                } else
+                        lua_pushinteger(lua, json_object_get_int64(value));
                 return true;
         case json_type_double:
                 lua_pushnumber(lua, json_object_get_double(value));
@@ -178,35 +168,29 @@ int value_push(lua_State *lua, json_object *value, char **ret_error) {
         return -EINVAL;
 }
 
-static bool same_elements(json_object *a, json_object *b) {
-        size_t n = MAX(json_object_array_length(a), json_object_array_length(b));
-
-        for (size_t i = 0; i < n; i++)
-                if (!value_same(json_object_array_get_idx(a, i), json_object_array_get_idx(b, i)))
-                        return false;
-
-        return true;
-}
-
-static bool same_members(json_object *a, json_object *b) {
-        json_object_object_foreach(a, key, member) {
-                if (!value_same(member, json_object_object_get(b, key)))
-                        return false;
-        }
-
-        json_object_object_foreach(b, other_key, other_member) {
-                if (other_member && !json_object_object_get_ex(a, other_key, NULL))
-                        return false;
-        }
-
-        return true;
-}
-
 bool value_same(json_object *a, json_object *b) {
-        if (json_object_is_type(a, json_type_array) && json_object_is_type(b, json_type_array))
-                return same_elements(a, b);
-        if (json_object_is_type(a, json_type_object) && json_object_is_type(b, json_type_object))
-                return same_members(a, b);
+        if (json_object_is_type(a, json_type_array) && json_object_is_type(b, json_type_array)) {
+                size_t n = MAX(json_object_array_length(a), json_object_array_length(b));
+
+                for (size_t i = 0; i < n; i++)
+                        if (!value_same(json_object_array_get_idx(a, i), json_object_array_get_idx(b, i)))
+                                return false;
+
+                return true;
+        }
+
+        if (json_object_is_type(a, json_type_object) && json_object_is_type(b, json_type_object)) {
+                json_object_object_foreach(a, key, member) {
+                        if (!value_same(member, json_object_object_get(b, key)))
+                                return false;
+                }
+                json_object_object_foreach(b, other_key, other_member) {
+                        if (other_member && !json_object_object_get_ex(a, other_key, NULL))
+                                return false;
+                }
+
+                return true;
+        }
 
         return blackboard_same_value(a, b);
 }
@@ -234,28 +218,24 @@ typedef struct Reader {
 
 static json_object *read_at(Reader *reader, int index);
 
-/* "NAME.list[2]" */
-static GString *describe_place(const Reader *reader) {
-        GString *place = g_string_new(reader->name);
+/* The message begins with the place: "NAME.list[2]". */
+static json_object *fail(Reader *reader, const char *reason) {
+        g_autoptr(GString) text = g_string_new(reader->name);
+
+        if (reader->error)
+                return NULL;
 
         for (unsigned i = 0; i < reader->depth; i++) {
                 const Level *level = &reader->levels[i];
 
                 if (level->name)
-                        g_string_append_printf(place, "%s%s", place->len > 0 ? "." : "", level->name);
+                        g_string_append_printf(text, "%s%s", text->len > 0 ? "." : "", level->name);
                 else if (level->index > 0)
-                        g_string_append_printf(place, "[%lld]", (long long) level->index);
+                        g_string_append_printf(text, "[%lld]", (long long) level->index);
         }
 
-        return place;
-}
-
-static json_object *fail(Reader *reader, const char *reason) {
-        g_autoptr(GString) place = describe_place(reader);
-
-        if (!reader->error)
-                reader->error = place->len > 0 ? g_strdup_printf("%s: %s", place->str, reason) : g_strdup(reason);
-
+        g_string_append_printf(text, "%s%s", text->len > 0 ? ": " : "", reason);
+        reader->error = g_string_free(g_steal_pointer(&text), false);
         return NULL;
 }
 
@@ -307,27 +287,18 @@ static json_object *read_number(Reader *reader, int index) {
         return json_double(number);
 }
 
-/* JSON texts can contain NUL. */
-static bool is_utf8(const char *text, size_t length) {
-        const char *end;
-
-        while (!g_utf8_validate(text, (gssize) length, &end)) {
-                if (end == text + length || *end)
-                        return false;
-                length -= (size_t) (end - text) + 1;
-                text = end + 1;
-        }
-
-        return true;
-}
-
 static json_object *read_string(Reader *reader, int index) {
-        size_t length;
-        const char *text = lua_tolstring(reader->lua, index, &length);
+        size_t length, left;
+        const char *text = lua_tolstring(reader->lua, index, &length), *p = text, *end;
 
         reader->cost += length;
-        if (!is_utf8(text, length))
-                return fail(reader, "the text is not valid UTF-8");
+
+        /* JSON texts can contain NUL. */
+        for (left = length; !g_utf8_validate(p, (gssize) left, &end); p = end + 1) {
+                if (end == p + left || *end)
+                        return fail(reader, "the text is not valid UTF-8");
+                left -= (size_t) (end - p) + 1;
+        }
 
         return json_object_new_string_len(text, (int) length);
 }
@@ -339,37 +310,30 @@ typedef struct Keys {
         GPtrArray *names; /* borrowed from Lua */
 } Keys;
 
-static bool note_key(Reader *reader, Keys *keys) {
-        lua_State *lua = reader->lua;
-
-        if (lua_type(lua, -2) == LUA_TSTRING) {
-                size_t length;
-                const char *name = lua_tolstring(lua, -2, &length);
-
-                if (!g_utf8_validate(name, (gssize) length, NULL))
-                        return fail(reader, "a key is not valid UTF-8") != NULL;
-                g_ptr_array_add(keys->names, (void *) name);
-                return true;
-        }
-
-        if (!lua_isinteger(lua, -2) || lua_tointeger(lua, -2) < 1)
-                return fail(reader, "the keys of a table must be names, or numbers from 1 on") != NULL;
-
-        keys->n_numbers++;
-        keys->last = MAX(keys->last, lua_tointeger(lua, -2));
-        return true;
-}
-
 static bool note_keys(Reader *reader, int index, Keys *keys) {
         lua_State *lua = reader->lua;
 
-        lua_pushnil(lua);
-        while (lua_next(lua, index)) {
-                if (!note_key(reader, keys)) {
+        for (lua_pushnil(lua); lua_next(lua, index); lua_pop(lua, 1)) {
+                const char *problem = NULL;
+
+                if (lua_type(lua, -2) == LUA_TSTRING) {
+                        size_t length;
+                        const char *name = lua_tolstring(lua, -2, &length);
+
+                        if (!g_utf8_validate(name, (gssize) length, NULL))
+                                problem = "a key is not valid UTF-8";
+                        g_ptr_array_add(keys->names, (void *) name);
+                } else if (lua_isinteger(lua, -2) && lua_tointeger(lua, -2) >= 1) {
+                        keys->n_numbers++;
+                        keys->last = MAX(keys->last, lua_tointeger(lua, -2));
+                } else
+                        problem = "the keys of a table must be names, or numbers from 1 on";
+
+                if (problem) {
+                        fail(reader, problem);
                         lua_pop(lua, 2);
                         return false;
                 }
-                lua_pop(lua, 1);
         }
 
         if (keys->n_numbers > 0 && keys->names->len > 0)
@@ -421,34 +385,12 @@ static json_object *read_object(Reader *reader, int index, GPtrArray *names) {
         return g_steal_pointer(&object);
 }
 
-/* Was the empty table made from an object? */
-static bool was_object(lua_State *lua, int index) {
-        bool is_object;
-
-        if (!lua_getmetatable(lua, index))
-                return false;
-
-        lua_rawgetp(lua, LUA_REGISTRYINDEX, &object_key);
-        is_object = lua_rawequal(lua, -1, -2);
-        lua_pop(lua, 2);
-        return is_object;
-}
-
-static json_object *read_keys(Reader *reader, int index) {
-        g_autoptr(GPtrArray) names = g_ptr_array_new();
-        Keys keys = { .names = names };
-
-        if (!note_keys(reader, index, &keys))
-                return NULL;
-        if (names->len > 0 || (keys.last == 0 && was_object(reader->lua, index)))
-                return read_object(reader, index, names);
-
-        return read_array(reader, index, keys.last);
-}
-
 static json_object *read_table(Reader *reader, int index) {
         const void *table = lua_topointer(reader->lua, index);
-        json_object *value;
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        Keys keys = { .names = names };
+        bool was_object = false;
+        json_object *value = NULL;
 
         for (unsigned i = 0; i < reader->depth; i++)
                 if (reader->levels[i].table == table)
@@ -457,7 +399,17 @@ static json_object *read_table(Reader *reader, int index) {
                 return fail_at_all(reader, JSON_TOO_DEEP);
 
         reader->levels[reader->depth++] = (Level){ .table = table };
-        value = read_keys(reader, lua_absindex(reader->lua, index));
+        index = lua_absindex(reader->lua, index);
+        if (note_keys(reader, index, &keys)) {
+                /* An empty table may have been made from an object. */
+                if (lua_getmetatable(reader->lua, index)) {
+                        lua_rawgetp(reader->lua, LUA_REGISTRYINDEX, &object_key);
+                        was_object = lua_rawequal(reader->lua, -1, -2);
+                        lua_pop(reader->lua, 2);
+                }
+                value = names->len > 0 || (keys.last == 0 && was_object) ? read_object(reader, index, names)
+                                                                         : read_array(reader, index, keys.last);
+        }
         if (!reader->error)
                 reader->depth--;
 
