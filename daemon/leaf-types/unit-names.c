@@ -67,7 +67,6 @@ static const Words unit_result_words[] = {
 
 static const Words job_result_words[] = {
         { "canceled", "the job was cancelled" },
-        { "timeout", "the job took longer than its JobTimeoutSec= allows" },
         { "dependency", "a unit that it requires failed" },
         { "skipped", "the job does not apply to the state that it is in" },
         { "invalid", "the job does not apply to the state that it is in" },

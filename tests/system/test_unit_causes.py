@@ -24,6 +24,7 @@ OTHERS = {
     "killed.service": service("Type=oneshot", "ExecStart=" + sh("kill -KILL $$$$")),
     "between.service": service("Type=oneshot", "ExecStart=/bin/true", unit=REQUIRES.format("bad.service")),
     "asserts.service": service("Type=oneshot", "ExecStart=/bin/true", unit="AssertPathExists=/absent\n"),
+    "late-needed.service": service("Type=notify", HANGS, "TimeoutStartSec=infinity", unit="JobRunningTimeoutSec=300ms\n"),
     "idle.service": service("Type=oneshot", "ExecStart=/bin/true"),
     "nowhere-else.mount": "[Mount]\nWhat=/nowhere\nWhere=/nowhere/else\nType=ext4\n",
 }
@@ -108,6 +109,12 @@ START = {
     "late.service": (
         service("Type=notify", HANGS, "TimeoutStartSec=infinity", unit="JobTimeoutSec=300ms\n"),
         "was not started: the job took longer than its JobTimeoutSec= allows (result 'timeout')"),
+    "late-running.service": (
+        service("Type=notify", HANGS, "TimeoutStartSec=infinity", unit="JobRunningTimeoutSec=300ms\n"),
+        "was not started: the job took longer than its JobRunningTimeoutSec= allows (result 'timeout')"),
+    "late-in-time.service": (
+        service("Type=notify", HANGS, "TimeoutStartSec=infinity", unit="JobTimeoutSec=1h\nJobRunningTimeoutSec=300ms\n"),
+        "was not started: the job took longer than its JobRunningTimeoutSec= allows (result 'timeout')"),
     "asserted.service": (
         service("Type=exec", HANGS, unit="AssertPathExists=/absent\n"),
         "was not started: its AssertPathExists=/absent was not met (result 'assert')"),
@@ -133,6 +140,10 @@ START = {
         service("Type=exec", HANGS, unit=REQUIRES.format("asserts.service")),
         "was not started: asserts.service, which it requires, was not started: its AssertPathExists=/absent was not "
         "met (result 'dependency')"),
+    "requires-late.service": (
+        service("Type=exec", HANGS, unit=REQUIRES.format("late-needed.service")),
+        "was not started: late-needed.service, which it requires, is activating (start), but its job was cancelled or "
+        "took too long (result 'dependency')"),
     "requisite.service": (
         service("Type=exec", HANGS, unit="Requisite=idle.service\nAfter=idle.service\n"),
         "was not started: idle.service, which it requires, is inactive (dead) (result 'dependency')"),

@@ -346,6 +346,22 @@ def test_a_reload_that_ends_the_service_has_failed(machine, settings, told):
     assert cause.endswith(told), cause
 
 
+def test_a_service_in_a_frozen_slice(machine):
+    """systemd says that the service is "running", and not "frozen", if it was started later than its slice was frozen."""
+    for name, kind in {"cold-forked": "simple", "cold-executed": "exec"}.items():
+        machine.unit(f"{name}.service", service(SLEEP, f"Slice=cold.slice\nType={kind}\n"))
+        machine.load(name, {"type": "StartUnit", "unit": f"{name}.service"})
+    machine.check("systemctl", "start", "cold.slice")
+    machine.check("systemctl", "freeze", "cold.slice")
+    status, cause, _ = finish(machine, "cold-forked")
+    assert (status, cause) == ("failure", "StartUnit: cold-forked.service is up, but cold.slice is frozen; thaw that "
+                                          "first, see 'systemctl thaw'")
+    run, path = machine.client.start("cold-executed")
+    wait(lambda: "waits for cold.slice to be thawed" in machine.check("btctl", "status", run), "the slice to be named")
+    machine.check("systemctl", "thaw", "cold.slice")
+    assert machine.client.finish(path) == ("success", "")
+
+
 def test_a_unit_that_starts_is_reloaded_when_it_is_up(machine):
     """systemd makes such a reload a part of the start."""
     machine.check("mkfifo", "/run/early")

@@ -25,6 +25,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "basic/unit-escape.h"
 #include "leaf-types/spawn.h"
 #include "leaf-types/unit.h"
 #include "leaves/spawn/spawn-unit.h"
@@ -32,6 +33,7 @@
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-cause.h"
 #include "leaves/unit/unit-facts.h"
+#include "leaves/unit/unit-search.h"
 
 /* Opens the containers of a property whose value has this type. */
 static int open_property(sd_bus_message *message, const char *name, const char *type) {
@@ -269,9 +271,11 @@ struct SpawnUnit {
         UnitWatch *watch;
         Phase phase;
         Job *job;
-        char *result; /* of the job that started it */
-        bool asked;   /* and the answer was lost */
-        bool there;   /* systemd has confirmed it to the previous daemon */
+        char *result;       /* of the job that started it */
+        UnitSearch *search; /* of another unit that is the reason */
+        bool searched;
+        bool asked; /* and the answer was lost */
+        bool there; /* systemd has confirmed it to the previous daemon */
         bool recovering;
         bool cleared;
         SpawnConfirmed confirmed;
@@ -323,6 +327,73 @@ static bool unit_failed_to_start(const SpawnUnit *unit, const UnitFacts *facts) 
         return unit_fact_is(unit->result, "failed");
 }
 
+/* Adds the names in a property: a string, a list of strings, or either as the value of an explicit type. */
+static void add_names(GPtrArray *names, const SpawnParams *params, const char *property) {
+        json_object *value = NULL;
+
+        (void) json_object_object_get_ex(params->properties, property, &value);
+        if (json_object_is_type(value, json_type_object))
+                value = json_object_object_get(value, "value");
+        if (json_object_is_type(value, json_type_string))
+                g_ptr_array_add(names, g_strdup(json_object_get_string(value)));
+        for (size_t i = 0; json_object_is_type(value, json_type_array) && i < json_object_array_length(value); i++)
+                g_ptr_array_add(names, g_strdup(json_object_get_string(json_object_array_get_idx(value, i))));
+}
+
+/* Adds the mount units that may have to be up for a path. */
+static void add_mounts(GPtrArray *names, const char *path) {
+        g_autofree char *rest = g_strdup(path);
+
+        for (char *end; (end = strrchr(rest, '/')) && end[1]; *end = 0) {
+                g_autofree char *name = unit_escape_path(rest);
+
+                if (name)
+                        g_ptr_array_add(names, g_strconcat(name, ".mount", NULL));
+        }
+}
+
+static void unit_check_end(SpawnUnit *unit);
+
+static void on_found(const char *name, const UnitFacts *facts, void *userdata) {
+        SpawnUnit *unit = userdata;
+
+        if (name)
+                unit_facts_blame(unit_watch_facts(unit->watch), unit->result, name, facts);
+        unit->searched = true;
+        g_clear_pointer(&unit->search, unit_search_free);
+        unit_check_end(unit);
+}
+
+/* Is another unit the reason that it was not started, and is that one searched? systemd has forgotten the unit with its
+ * properties, but not what the properties named. */
+static bool unit_searches(SpawnUnit *unit) {
+        bool dependent = unit_fact_is(unit->result, "dependency");
+        g_autoptr(GPtrArray) names = NULL;
+
+        if (unit->search || unit->searched || (!dependent && !unit_fact_is(unit->result, "canceled")))
+                return unit->search;
+
+        names = g_ptr_array_new_with_free_func(g_free);
+        if (dependent) {
+                g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+
+                add_names(names, unit->params, "Requires");
+                add_names(names, unit->params, "Requisite");
+                add_names(names, unit->params, "BindsTo");
+                add_names(paths, unit->params, "RequiresMountsFor");
+                for (unsigned i = 0; i < paths->len; i++)
+                        add_mounts(names, g_ptr_array_index(paths, i));
+                if (unit->params->cwd)
+                        add_mounts(names, unit->params->cwd);
+        } else {
+                add_names(names, unit->params, "Conflicts");
+        }
+        if (names->len > 0)
+                unit->search = unit_search_new_among(unit->connection, g_steal_pointer(&names),
+                                                     dependent ? UNIT_REQUIRED : UNIT_CONFLICTING, on_found, unit);
+        return unit->search;
+}
+
 static void unit_check_end(SpawnUnit *unit) {
         /* These results explain no more than the exit status. */
         static const char *const plain[] = { "success", "exit-code", "signal", "core-dump", NULL };
@@ -352,7 +423,7 @@ static void unit_check_end(SpawnUnit *unit) {
                 unit->ended(&(SpawnEnd){ .gone = true, .unit = unit->name }, unit->userdata);
         } else if (end.code == 0 && unit_fact_is(unit->result, "done")) {
                 unit_end_with(unit, "its unit was removed, so its exit status is not known");
-        } else {
+        } else if (!unit_searches(unit)) {
                 g_autofree char *error = describe_failed_start(unit, facts);
 
                 end.error = error;
@@ -555,6 +626,7 @@ void spawn_unit_abandon(SpawnUnit *unit) {
 
         g_hash_table_remove(connection_table(unit->connection, KEPT), unit->name);
         job_free(unit->job);
+        unit_search_free(unit->search);
         unit_watch_free(unit->watch);
         sd_bus_message_unref(unit->start);
         g_free(unit->result);

@@ -222,11 +222,15 @@ static char *unit_result_describe(const UnitFacts *facts, bool stopped) {
                     : g_strdup_printf("result '%s'", facts->result);
 }
 
-char *unit_cause_of_required(const UnitFacts *facts) {
+/* Why a required unit kept another one from being started, as a clause about it: "failed: its main process exited with
+ * status 3". To be freed. */
+static char *required_describe(const UnitFacts *facts) {
         g_autofree char *result = result_describe(facts, false), *state = unit_facts_describe(facts);
 
         if (facts->id && g_str_has_suffix(facts->id, ".device"))
                 return g_strdup("is not there");
+        if (g_strcmp0(facts->active_state, "activating") == 0 && !result)
+                return g_strdup_printf("is %s, but its job was cancelled or took too long", state);
         if (g_strcmp0(facts->active_state, "inactive") != 0)
                 return result ? g_strdup_printf("failed: %s", result) : g_strdup("failed");
         if (facts->tested_asserts > 0 && !facts->assert_result)
@@ -235,6 +239,17 @@ char *unit_cause_of_required(const UnitFacts *facts) {
                                        facts->unmet_assert ?: "");
 
         return g_strdup_printf("is %s", state);
+}
+
+void unit_facts_blame(UnitFacts *facts, const char *result, const char *unit, const UnitFacts *found) {
+        if (strcmp(result, "dependency") != 0) {
+                unit_facts_set(&facts->conflicting, unit);
+                return;
+        }
+
+        unit_facts_set(&facts->failed_required, unit);
+        g_free(facts->required_reason);
+        facts->required_reason = required_describe(found);
 }
 
 /* "; b.service, which conflicts with it, was started", if there is one. */
@@ -324,8 +339,11 @@ static char *cause_behind_done(const char *unit, UnitVerb verb, const UnitFacts 
                 return g_strdup_printf("%s was not %s: %s", unit, unit_verbs[verb].past, result);
         if (starts && !facts->condition_result)
                 return g_strdup_printf("%s was not %s: one of its conditions was not met", unit, unit_verbs[verb].past);
-        if (unit_facts_are_up(facts) && unit_fact_is(facts->freezer_state, "frozen"))
-                return g_strdup_printf("%s is up, but frozen; thaw it first, see 'systemctl thaw'", unit);
+        if (unit_facts_are_up(facts) && facts->frozen)
+                return unit_fact_is(facts->frozen, unit)
+                               ? g_strdup_printf("%s is up, but frozen; thaw it first, see 'systemctl thaw'", unit)
+                               : g_strdup_printf("%s is up, but %s is frozen; thaw that first, see 'systemctl thaw'",
+                                                 unit, facts->frozen);
         if (facts->ended_since)
                 return g_strdup_printf("%s was %s, but it has ended since%s", unit, unit_verbs[verb].past, restarts);
         if (result)
@@ -367,6 +385,18 @@ static char *cause_of_failed(const char *unit, UnitVerb verb, const UnitFacts *f
                                restarts);
 }
 
+/* systemd does not report which of the two limits has ended a job. JobRunningTimeoutSec= begins later, so it counts
+ * only if it is the shorter one; then the time that the job has lasted decides. To be freed. */
+static char *job_limit_describe(const UnitFacts *facts) {
+        uint64_t whole = facts->job_timeout ?: UINT64_MAX, running = facts->job_running_timeout ?: UINT64_MAX;
+        bool known = running >= whole || whole == UINT64_MAX || facts->job_lasted > 0;
+        const char *limit = !known                                         ? "JobTimeoutSec= or JobRunningTimeoutSec="
+                            : running < whole && facts->job_lasted < whole ? "JobRunningTimeoutSec="
+                                                                           : "JobTimeoutSec=";
+
+        return g_strdup_printf("the job took longer than its %s allows", limit);
+}
+
 /* Why a job that has neither failed nor been done has ended, as a clause. To be freed. */
 static char *job_result_describe(const char *unit, UnitVerb verb, const char *result, const UnitFacts *facts) {
         bool does_not_apply = strcmp(result, "invalid") == 0 || strcmp(result, "skipped") == 0;
@@ -382,6 +412,8 @@ static char *job_result_describe(const char *unit, UnitVerb verb, const char *re
                 return g_strdup_printf("it is %s, and only a unit that is up can be reloaded", facts->active_state);
         if (strcmp(result, "timeout") == 0 && g_str_has_suffix(unit, ".device"))
                 return g_strdup("the device did not appear in time");
+        if (strcmp(result, "timeout") == 0)
+                return job_limit_describe(facts);
 
         return g_strdup(job_result_text(result) ?: "its job ended");
 }
@@ -398,6 +430,12 @@ char *unit_cause(const char *unit, UnitVerb verb, const char *result, const Unit
         } else {
                 known = job_result_describe(unit, verb, result, facts);
                 text = g_strdup_printf("%s was not %s: %s (result '%s')", unit, unit_verbs[verb].past, known, result);
+        }
+
+        if (facts->frozen && !(strcmp(result, "done") == 0 && unit_facts_are_up(facts))) {
+                g_autofree char *before = g_steal_pointer(&text);
+
+                text = g_strdup_printf("%s; %s is frozen, see 'systemctl %sthaw'", before, facts->frozen, option);
         }
 
         /* The text ends with a command that helps: the start limit refuses the unit, or its files have changed. */
@@ -420,6 +458,8 @@ char *unit_note_of_stop(const char *unit, const UnitFacts *facts, uint64_t since
 
         if (failure)
                 g_ptr_array_add(notes, g_strconcat("it has failed: ", failure, NULL));
+        if (failure && facts->frozen)
+                g_ptr_array_add(notes, g_strconcat(facts->frozen, " is frozen, see 'systemctl thaw'", NULL));
         if (facts->control_group && *facts->control_group)
                 g_ptr_array_add(notes, g_strdup("processes of it still run, see KillMode= in systemd.kill(5)"));
         if (starters)

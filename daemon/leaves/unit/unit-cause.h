@@ -41,9 +41,9 @@ char *unit_note_of_restarts(const char *unit, const UnitFacts *facts);
 json_object *unit_cause_facts(const char *unit, UnitVerb verb, const char *bus, const char *result,
                               const UnitFacts *facts);
 
-/* Why a required unit kept another one from being started, as a clause about it: "failed: its main process exited with
- * status 3". To be freed. */
-char *unit_cause_of_required(const UnitFacts *facts);
+/* Notes which other unit has kept the unit from being started, see unit-search.h. result: of the job. found: what is
+ * known of the other one. */
+void unit_facts_blame(UnitFacts *facts, const char *result, const char *unit, const UnitFacts *found);
 
 /* Describes why systemd refused the job; goes_down: btd stops because the machine does. To be freed. */
 char *unit_cause_of_error(const char *unit, UnitVerb verb, const sd_bus_error *error, bool goes_down);

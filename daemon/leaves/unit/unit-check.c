@@ -8,7 +8,7 @@
  * Type=simple service was forked. A service can end right after it has reported that it is up, or was reloaded; systemd
  * can stop a unit that no other unit needs, or that is bound to one that is down. So such a unit must stay up for a
  * moment. Only a oneshot service may be inactive after its start: it has done its work. A unit that was up before the
- * request, or was reloaded, can be frozen.
+ * request, was reloaded, or is up as soon as its process was forked, can be frozen.
  *
  * A job that stops a unit is "done" also when a socket, path or timer, a unit with Upholds=, a unit that systemd starts
  * because of OnSuccess= or OnFailure=, or a call to its bus name starts it again at once. So if there is any of these,
@@ -22,6 +22,7 @@
 #include "basic/cleanup.h"
 #include "leaf-types/unit-names.h"
 #include "leaves/unit/systemd.h"
+#include "leaves/unit/unit-frozen.h"
 
 /* How long a service must stay up to count as started, or down to count as stopped. */
 #define SETTLE_USEC (UINT64_C(100) * 1000)
@@ -54,7 +55,9 @@ struct UnitCheck {
         Timer *settling;
         unsigned n_settled; /* how often it has */
         uint64_t up_since;  /* when it was up first, as far as is known */
-        bool complete;      /* all facts were read */
+        bool was_up;        /* before the request */
+        FrozenSearch *frozen;
+        bool complete; /* all facts were read */
         const UnitCheckCallbacks *callbacks;
         void *userdata;
 };
@@ -275,23 +278,36 @@ static bool oneshot_worked(const UnitCheck *check) {
                !facts->remain_after_exit && unit_fact_is(facts->result, "success") && met;
 }
 
-static void unit_is_read(UnitCheck *check) {
-        if (unit_fact_is(check->facts->freezer_state, "frozen"))
+static void on_frozen(const char *frozen, void *userdata) {
+        UnitCheck *check = userdata;
+
+        unit_facts_set(&check->facts->frozen, frozen);
+        if (frozen)
                 check_read_details(check);
+        else
+                check_tell(check, true);
+}
+
+/* The processes of a unit that was up before, or is said to be up as soon as it has one, may be frozen. */
+static void unit_is_read(UnitCheck *check) {
+        const char *type = check->facts->type;
+
+        if (check->was_up || check->order.verb == UNIT_RELOAD || unit_fact_is(type, "simple") ||
+            unit_fact_is(type, "idle"))
+                check->frozen = frozen_search_new(check->order.connection, check->order.unit, on_frozen, check);
         else
                 check_tell(check, true);
 }
 
 /* The unit is up. before: it was up before the request. */
 static void up_is_known(UnitCheck *check, bool before) {
-        static const Property of_restarted[] = { { "NeedDaemonReload" }, {} }, of_others[] = { { "FreezerState" }, {} };
+        static const Property of_restarted[] = { { "NeedDaemonReload" }, {} };
 
+        check->was_up = before;
         if (check->order.verb == UNIT_RESTART)
                 check_read(check, of_restarted, unit_is_read);
-        else if (before || check->order.verb == UNIT_RELOAD)
-                check_read(check, of_others, unit_is_read);
         else
-                check_tell(check, true);
+                unit_is_read(check);
 }
 
 static void oneshot_ended(UnitCheck *check) {
@@ -434,5 +450,6 @@ void unit_check_free(UnitCheck *check) {
                 call_free(check->readings[i].call);
         call_free(check->details);
         timer_free(check->settling);
+        frozen_search_free(check->frozen);
         g_free(check);
 }

@@ -136,7 +136,6 @@ static const struct {
         { "RemainAfterExit", offsetof(UnitFacts, remain_after_exit), "b" },
         { "StopWhenUnneeded", offsetof(UnitFacts, stop_when_unneeded), "b" },
         { "ReloadResult", offsetof(UnitFacts, reload_result), .read = read_string },
-        { "FreezerState", offsetof(UnitFacts, freezer_state), .read = read_string },
         { "Restart", offsetof(UnitFacts, restart), .read = read_string },
         { "NRestarts", offsetof(UnitFacts, n_restarts), "u" },
         { "TriggeredBy", offsetof(UnitFacts, triggered_by), .read = read_strings },
@@ -147,6 +146,8 @@ static const struct {
         { "BusName", offsetof(UnitFacts, bus_name), .read = read_string },
         { "ControlGroup", offsetof(UnitFacts, control_group), .read = read_string },
         { "NeedDaemonReload", offsetof(UnitFacts, needs_daemon_reload), "b" },
+        { "JobTimeoutUSec", offsetof(UnitFacts, job_timeout), "t" },
+        { "JobRunningTimeoutUSec", offsetof(UnitFacts, job_running_timeout), "t" },
         { "SuccessExitStatus", offsetof(UnitFacts, success_statuses), .read = read_success_statuses },
         { "Refs", offsetof(UnitFacts, referrers), .read = read_strings },
         { "InvocationID", offsetof(UnitFacts, invocation_id), .read = read_id },
@@ -336,6 +337,7 @@ void unit_facts_clear(UnitFacts *facts) {
         g_free(facts->failed_required);
         g_free(facts->required_reason);
         g_free(facts->conflicting);
+        g_free(facts->frozen);
         g_free(facts->words);
         g_strfreev(facts->starters);
         g_clear_pointer(&facts->commands.ended, g_array_unref);

@@ -36,9 +36,10 @@ typedef struct UnitFacts {
         char *type;            /* of a service: "simple", "oneshot", ... */
         char *unmet_condition; /* "ConditionPathExists=/x": what kept it from being started the last time */
         char *unmet_assert;
-        /* These four are no properties: a unit that it requires, which kept it from being started, with the reason,
-         * one that conflicts with it and was started, and what its processes have written last. */
-        char *failed_required, *required_reason, *conflicting, *words;
+        /* These five are no properties: a unit that it requires, which kept it from being started, with the reason, one
+         * that conflicts with it and was started, one that must be thawed before its processes can run, see
+         * unit-frozen.h, and what its processes have written last. */
+        char *failed_required, *required_reason, *conflicting, *frozen, *words;
         char **starters;         /* the active units that start it when it is stopped; not a property */
         bool activatable;        /* a call to its bus_name starts it; not a property */
         bool ended_since;        /* it was up after the job, has ended, and was started again; not a property */
@@ -50,7 +51,6 @@ typedef struct UnitFacts {
         int remain_after_exit;   /* a bool, of a service: it is active until it is stopped or fails */
         int stop_when_unneeded;  /* a bool: systemd stops it when no other unit needs it */
         char *reload_result;     /* of a service: "success", ... */
-        char *freezer_state;     /* "running", "frozen", ... */
         char *restart;           /* of a service: "no", "always", ...: when systemd starts it again */
         uint32_t n_restarts;     /* how often systemd has done that */
         char **triggered_by;     /* units that can start it: sockets, paths, timers, automounts */
@@ -61,9 +61,12 @@ typedef struct UnitFacts {
         char *bus_name;          /* of a service: the name that it owns on the bus; "": none */
         char *control_group;     /* of its processes; "": it has none any more */
         int needs_daemon_reload; /* a bool: its files have changed since systemd has read them */
-        char **referrers;        /* unique names of the clients with a reference to it */
-        uint32_t job;            /* in the queue, 0: none */
-        char *job_path;          /* of that */
+        /* JobTimeoutSec= and JobRunningTimeoutSec=, in µs; UINT64_MAX: none. The time since its job was requested is no
+         * property; 0: not known. */
+        uint64_t job_timeout, job_running_timeout, job_lasted;
+        char **referrers; /* unique names of the clients with a reference to it */
+        uint32_t job;     /* in the queue, 0: none */
+        char *job_path;   /* of that */
         /* CLOCK_MONOTONIC µs; 0: never, as far as systemd remembers. */
         uint64_t changed;           /* when its state was last another */
         uint64_t left_inactive;     /* when it last began to start */

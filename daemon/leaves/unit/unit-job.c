@@ -25,9 +25,14 @@
 #include "leaves/unit/unit-cause.h"
 #include "leaves/unit/unit-check.h"
 #include "leaves/unit/unit-facts.h"
+#include "leaves/unit/unit-frozen.h"
 #include "leaves/unit/unit-recovery.h"
 #include "leaves/unit/unit-search.h"
 #include "run/leaf.h"
+
+/* After how long a job may wait for what is frozen, and how often this is read at least. */
+#define FROZEN_USEC (UINT64_C(1000) * 1000)
+#define FROZEN_USEC_MAX (32 * FROZEN_USEC)
 
 typedef struct UnitJob {
         Connection *connection; /* for requests and signals */
@@ -47,17 +52,21 @@ typedef struct UnitJob {
         bool undone;              /* ... and the unit has left the inactive state since, but is inactive again */
         bool halted;              /* the job is not wanted any more */
         Job *job;
-        JobOrder *order;     /* which jobs the job waits for, if a unit waits for the run */
-        Timer *order_timer;  /* searches the order again; NULL: not due */
-        unsigned n_searches; /* so far; the time between them grows */
-        Cause *deadlock;     /* it waits for the run itself, so it is being cancelled */
-        char *result;        /* of the job, once it has ended */
-        uint64_t up_since;   /* it came up then, and a reload was requested after that; 0: no matter when */
-        UnitCheck *check;    /* of the state of the unit after that */
-        Call *details;       /* why the job failed */
-        UnitWatch *restarts; /* systemd starts it again, and the leaf waits for that */
-        UnitSearch *search;  /* of another unit that is the reason */
-        LogTail *tail;       /* the last lines of the unit, which has failed */
+        JobOrder *order;      /* which jobs the job waits for, if a unit waits for the run */
+        Timer *order_timer;   /* searches the order again; NULL: not due */
+        unsigned n_searches;  /* so far; the time between them grows */
+        uint64_t requested;   /* when the job was, CLOCK_MONOTONIC µs */
+        FrozenSearch *frozen; /* what the job waits for may be frozen, see facts.frozen */
+        Timer *frozen_timer;  /* searches that again; NULL: not due */
+        uint64_t frozen_usec; /* the time between these */
+        Cause *deadlock;      /* it waits for the run itself, so it is being cancelled */
+        char *result;         /* of the job, once it has ended */
+        uint64_t up_since;    /* it came up then, and a reload was requested after that; 0: no matter when */
+        UnitCheck *check;     /* of the state of the unit after that */
+        Call *details;        /* why the job failed */
+        UnitWatch *restarts;  /* systemd starts it again, and the leaf waits for that */
+        UnitSearch *search;   /* of another unit that is the reason */
+        LogTail *tail;        /* the last lines of the unit, which has failed */
         UnitFacts facts;
 } UnitJob;
 
@@ -114,9 +123,15 @@ static bool reply_is_lost(const Leaf *leaf, const sd_bus_error *error) {
         return systemd_answer_was_lost(error) || (systemd_is_away(error) && systemd_is_expected(op->connection));
 }
 
-static void unit_job_stop_search(UnitJob *op) {
+static void unit_job_stop_order(UnitJob *op) {
         g_clear_pointer(&op->order, job_order_free);
         g_clear_pointer(&op->order_timer, timer_free);
+}
+
+static void unit_job_stop_search(UnitJob *op) {
+        unit_job_stop_order(op);
+        g_clear_pointer(&op->frozen, frozen_search_free);
+        g_clear_pointer(&op->frozen_timer, timer_free);
 }
 
 static void unit_job_stop_reading(UnitJob *op) {
@@ -234,12 +249,8 @@ static void unit_job_fail_by_facts(Leaf *leaf) {
 static void on_found(const char *unit, const UnitFacts *facts, void *userdata) {
         UnitJob *op = ((Leaf *) userdata)->op;
 
-        if (unit && unit_fact_is(op->result, "dependency")) {
-                unit_facts_set(&op->facts.failed_required, unit);
-                op->facts.required_reason = unit_cause_of_required(facts);
-        } else if (unit) {
-                unit_facts_set(&op->facts.conflicting, unit);
-        }
+        if (unit)
+                unit_facts_blame(&op->facts, op->result, unit, facts);
         unit_job_fail_by_facts(userdata);
 }
 
@@ -267,13 +278,16 @@ static void on_check_known(bool good, void *userdata) {
         const LogSubject subject = leaf_log_subject(leaf);
         uint64_t since = MAX(leaf->started, op->up_since);
         bool restarted = op->restarts && facts->n_restarts > 0;
+        /* Was the unit starting, or about to, when its reload was requested, and has not ended since? Then systemd has
+         * merged the reload into the job of the start, and nothing was reloaded: the reload is requested again. The
+         * times of another machine tell nothing; there, a job that the unit had before may have been the start, and a
+         * second reload does no harm. */
+        bool early = params->bus ? op->job && job_was_joined(op->job) && op->up_since == 0
+                                 : !good && facts->became_active > since && facts->became_inactive <= since;
         g_autofree char *note = NULL;
 
-        /* Was the unit starting, or about to, when its reload was requested, and has not ended since? Then systemd has
-         * merged the reload into the job of the start, and nothing was reloaded: the reload is requested again. */
-        if (!good && op->verb == UNIT_RELOAD && !params->bus && unit_facts_are_up(facts) &&
-            facts->became_active > since && facts->became_inactive <= since) {
-                op->up_since = facts->became_active;
+        if (early && op->verb == UNIT_RELOAD && unit_facts_are_up(facts)) {
+                op->up_since = MAX(facts->became_active, 1);
                 g_clear_pointer(&op->memo, json_object_put);
                 g_clear_pointer(&op->job, job_free);
                 unit_job_stop_reading(op);
@@ -389,7 +403,7 @@ static void unit_job_search_order(void *userdata) {
         if (!leaf_is_awaited_by(leaf, NULL, true) && (op->verb == UNIT_STOP || !leaf_is_awaited_by(leaf, NULL, false)))
                 return;
 
-        unit_job_stop_search(op);
+        unit_job_stop_order(op);
         op->order = job_order_new(leaf, op->connection, job, op->unit, unit_verbs[op->verb].type, on_deadlock);
 
         /* A job that is queued later can complete a deadlock. To notice this by signals, btd would have to receive one
@@ -397,6 +411,37 @@ static void unit_job_search_order(void *userdata) {
         op->order_timer = timer_new(leaf->services->timers, usecs[op->n_searches], unit_job_search_order, leaf);
         if (op->n_searches + 1 < G_N_ELEMENTS(usecs))
                 op->n_searches++;
+}
+
+static void unit_job_search_frozen(void *userdata);
+
+static void on_frozen(const char *frozen, void *userdata) {
+        Leaf *leaf = userdata;
+        UnitJob *op = leaf->op;
+
+        unit_facts_set(&op->facts.frozen, frozen);
+        g_clear_pointer(&op->frozen, frozen_search_free);
+        op->frozen_timer = timer_new(leaf->services->timers, op->frozen_usec, unit_job_search_frozen, leaf);
+        op->frozen_usec = MIN(op->frozen_usec * 2, FROZEN_USEC_MAX);
+}
+
+static void unit_job_search_frozen(void *userdata) {
+        Leaf *leaf = userdata;
+        UnitJob *op = leaf->op;
+
+        g_clear_pointer(&op->frozen_timer, timer_free);
+        op->frozen = frozen_search_new(op->connection, op->unit, on_frozen, leaf);
+}
+
+/* A job that lasts may wait for processes that are frozen, and systemd does not say so. */
+static void unit_job_suspect_frozen(Leaf *leaf) {
+        UnitJob *op = leaf->op;
+
+        if (op->frozen || op->frozen_timer)
+                return;
+
+        op->frozen_usec = FROZEN_USEC;
+        op->frozen_timer = timer_new(leaf->services->timers, op->frozen_usec, unit_job_search_frozen, leaf);
 }
 
 static void unit_job_awaited(Leaf *leaf) {
@@ -431,6 +476,10 @@ static void on_job_done(const char *result, const sd_bus_error *error, void *use
         if (op->memo)
                 json_object_object_add(op->memo, "heard", json_object_new_boolean(true));
         op->result = g_strdup(result);
+        if (unit_fact_is(result, "done") && op->verb != UNIT_STOP)
+                unit_facts_set(&op->facts.frozen, NULL);
+        if (!job_was_joined(op->job))
+                op->facts.job_lasted = timers_now(leaf->services->timers, TIMER_MONOTONIC) - op->requested;
         if (unit_fact_is(result, "done"))
                 unit_job_check(leaf, false);
         else
@@ -451,6 +500,8 @@ static void on_stepped(JobStep step, void *userdata) {
         bool heard = step == JOB_CONFIRMED;
         const char *asker = "";
 
+        if (!heard)
+                op->requested = timers_now(leaf->services->timers, TIMER_MONOTONIC);
         (void) sd_bus_get_unique_name(connection_bus(op->connection), &asker);
         json_object_put(op->memo);
         op->memo = unit_recovery_memo(&(UnitRequest){
@@ -463,8 +514,10 @@ static void on_stepped(JobStep step, void *userdata) {
         });
         leaf_set_memo(leaf, json_object_get(op->memo));
         unit_job_leave_inheritance(op);
-        if (heard)
+        if (heard) {
                 unit_job_search_order(leaf);
+                unit_job_suspect_frozen(leaf);
+        }
 }
 
 static bool is_held(const UnitJob *op) {
@@ -476,10 +529,12 @@ static bool is_held(const UnitJob *op) {
 
 static void unit_job_take_facts(Leaf *leaf, const char *result, UnitFacts *facts) {
         UnitJob *op = leaf->op;
+        char *frozen = unit_fact_is(result, "done") ? NULL : g_steal_pointer(&op->facts.frozen);
 
         op->result = g_strdup(result);
         unit_facts_clear(&op->facts);
         op->facts = *facts;
+        op->facts.frozen = frozen;
         *facts = (UnitFacts){};
 }
 
@@ -521,6 +576,7 @@ static void on_recovery_kept(void *userdata) {
 static void on_recovery_queued(void *userdata) {
         leaf_read(userdata, 0);
         unit_job_search_order(userdata);
+        unit_job_suspect_frozen(userdata);
 }
 
 /* When what was requested was done, or failed. A unit that systemd has forgotten may have been down before any limit.
@@ -805,6 +861,17 @@ static void unit_job_release(Leaf *leaf) {
         g_free(op->path);
 }
 
+static char *unit_job_obstacle(const Leaf *leaf) {
+        const UnitJob *op = leaf->op;
+        char *obstacle = dbus_leaf_obstacle(leaf);
+
+        if (obstacle || op->result || !op->facts.frozen)
+                return obstacle;
+
+        return g_strdup_printf("%s to be thawed, see 'systemctl %sthaw'", op->facts.frozen,
+                               unit_job_is_of_user(leaf) ? "--user " : "");
+}
+
 static void unit_job_describe(Leaf *leaf, GString *text) {
         UnitJob *op = leaf->op;
 
@@ -825,7 +892,7 @@ const LeafKind unit_job_kind = {
         .halts_at_once = unit_job_halts_at_once,
         .release = unit_job_release,
         .awaited = unit_job_awaited,
-        .obstacle = dbus_leaf_obstacle,
+        .obstacle = unit_job_obstacle,
         .describe = unit_job_describe,
         .recover = unit_job_recover,
         .reads = true,

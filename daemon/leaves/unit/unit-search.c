@@ -68,7 +68,8 @@ static void on_units(sd_bus_message *reply, const sd_bus_error *error, void *use
 
         while (sd_bus_message_read(reply, "(ssssssouso)", &unit, NULL, NULL, &active_state, &sub_state, NULL, NULL,
                                    NULL, &job, NULL) > 0) {
-                if (required ? strcmp(active_state, "failed") == 0 || unit_sub_state_restarts(sub_state)
+                if (required ? strcmp(active_state, "failed") == 0 || unit_sub_state_restarts(sub_state) ||
+                                       (strcmp(active_state, "activating") == 0 && !*job)
                              : unit_state_is_up(active_state) || strcmp(active_state, "activating") == 0 ||
                                        strcmp(job, "start") == 0) {
                         search_end(search, unit);
@@ -154,8 +155,7 @@ static void read_next(UnitSearch *search) {
         search->call = systemd_get_all(search->connection, path, SYSTEMD_UNIT, on_properties, search);
 }
 
-UnitSearch *unit_search_new(Connection *connection, const char *path, UnitSearchFor what, UnitSearchKnown known,
-                            void *userdata) {
+static UnitSearch *search_new(Connection *connection, UnitSearchFor what, UnitSearchKnown known, void *userdata) {
         UnitSearch *search = g_new(UnitSearch, 1);
 
         *search = (UnitSearch){
@@ -167,8 +167,28 @@ UnitSearch *unit_search_new(Connection *connection, const char *path, UnitSearch
                 .known = known,
                 .userdata = userdata,
         };
+        return search;
+}
+
+UnitSearch *unit_search_new(Connection *connection, const char *path, UnitSearchFor what, UnitSearchKnown known,
+                            void *userdata) {
+        UnitSearch *search = search_new(connection, what, known, userdata);
+
         g_ptr_array_add(search->paths, g_strdup(path));
         read_next(search);
+        return search;
+}
+
+/* If none of them has failed, the first one that is down is the reason, as with Requisite=. */
+UnitSearch *unit_search_new_among(Connection *connection, GPtrArray *names, UnitSearchFor what, UnitSearchKnown known,
+                                  void *userdata) {
+        UnitSearch *search = search_new(connection, what, known, userdata);
+
+        g_ptr_array_add(search->paths, NULL); /* of the unit itself, which counts as read */
+        search->n_read = 1;
+        g_ptr_array_unref(search->needed);
+        search->needed = names;
+        search->call = systemd_list_units(connection, names, on_units, search);
         return search;
 }
 

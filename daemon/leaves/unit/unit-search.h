@@ -21,6 +21,9 @@ typedef void (*UnitSearchKnown)(const char *unit, const UnitFacts *facts, void *
 /* path: of the unit that is not up. */
 UnitSearch *unit_search_new(Connection *connection, const char *path, UnitSearchFor what, UnitSearchKnown known,
                             void *userdata);
+/* The same for a unit that systemd has forgotten. names: of the units that it required, or conflicted with; taken. */
+UnitSearch *unit_search_new_among(Connection *connection, GPtrArray *names, UnitSearchFor what, UnitSearchKnown known,
+                                  void *userdata);
 void unit_search_free(UnitSearch *search);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(UnitSearch, unit_search_free)

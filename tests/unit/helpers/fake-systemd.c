@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "leaf-types/leaf-types.h"
+#include "leaf-types/unit.h"
 
 void fake_remove_job(Fake *fake, const char *path, const char *result) {
         g_assert_cmpint(sd_bus_emit_signal(bus_peer_bus(fake->peer), MANAGER_PATH, MANAGER, "JobRemoved", "uoss", 7,
@@ -53,8 +54,15 @@ static int reply_property(Fake *fake, sd_bus_message *message, const char *name)
                 return sd_bus_reply_method_return(message, "v", "as", 0);
         if (strcmp(name, "BindsTo") == 0)
                 return sd_bus_reply_method_return(message, "v", "as", fake->requires ? 1 : 0, fake->requires);
-        if (strcmp(name, "FreezerState") == 0)
-                return sd_bus_reply_method_return(message, "v", "s", fake->frozen ? "frozen" : "running");
+        if (strcmp(name, "Slice") == 0)
+                return sd_bus_reply_method_return(message, "v", "s", "a-b.slice");
+        if (strcmp(name, "FreezerState") == 0) {
+                g_autofree char *path = fake->frozen ? unit_name_path(fake->frozen) : NULL;
+
+                return sd_bus_reply_method_return(message, "v", "s",
+                                                  g_strcmp0(path, sd_bus_message_get_path(message)) == 0 ? "frozen"
+                                                                                                         : "running");
+        }
         if (strcmp(name, "NeedDaemonReload") == 0)
                 return sd_bus_reply_method_return(message, "v", "b", fake->outdated);
         if (strcmp(name, "ControlGroup") == 0)
@@ -183,7 +191,7 @@ static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret
                 return 0;
 
         if (strcmp(member, "StartUnit") == 0 || strcmp(member, "StopUnit") == 0 || strcmp(member, "ReloadUnit") == 0 ||
-            strcmp(member, "RestartUnit") == 0)
+            strcmp(member, "RestartUnit") == 0 || (fake->transient && strcmp(member, "StartTransientUnit") == 0))
                 return reply_start(fake, message);
         if (strcmp(member, "Get") == 0) {
                 g_assert_cmpint(sd_bus_message_read(message, "ss", NULL, &name), >, 0);

@@ -35,23 +35,24 @@ typedef struct Fake {
         const FakeUnit *others; /* other units, up to one without a name */
         bool conditional;       /* while it is fresh */
         bool unmet;
-        bool grudging;     /* it refuses Ref */
-        bool signal_first; /* JobRemoved before the reply to StartUnit */
-        const char *error; /* to StartUnit */
-        bool mute;         /* it does not reply to StartUnit */
-        bool fresh;        /* the unit has never been started */
-        bool forgetful;    /* it has forgotten the job */
-        bool joined;       /* the unit has its job before it is asked for */
-        bool replaced;     /* the unit has another job before, which conflicts with it */
-        bool merged;       /* somebody has requested a restart meanwhile */
-        bool followed;     /* another job is ordered after it */
-        bool running;      /* the job runs already */
-        bool stopping;     /* the machine goes down */
-        bool limited;      /* the unit was down before, and its job has not begun to start it */
-        bool frozen;
-        bool left;     /* processes of the stopped unit */
-        bool outdated; /* the files of the unit have changed */
-        bool early;    /* the unit has come up since a reload was requested while it was starting */
+        bool grudging;      /* it refuses Ref */
+        bool signal_first;  /* JobRemoved before the reply to StartUnit */
+        const char *error;  /* to StartUnit */
+        bool mute;          /* it does not reply to StartUnit */
+        bool fresh;         /* the unit has never been started */
+        bool transient;     /* it has units for processes */
+        bool forgetful;     /* it has forgotten the job */
+        bool joined;        /* the unit has its job before it is asked for */
+        bool replaced;      /* the unit has another job before, which conflicts with it */
+        bool merged;        /* somebody has requested a restart meanwhile */
+        bool followed;      /* another job is ordered after it */
+        bool running;       /* the job runs already */
+        bool stopping;      /* the machine goes down */
+        bool limited;       /* the unit was down before, and its job has not begun to start it */
+        const char *frozen; /* the name of a unit, or NULL; the slice of cam.service is "a-b.slice" */
+        bool left;          /* processes of the stopped unit */
+        bool outdated;      /* the files of the unit have changed */
+        bool early;         /* the unit has come up since a reload was requested while it was starting */
         unsigned n_started, n_cancelled, n_referenced, n_unreferenced, n_subscribed, n_loaded, n_read, n_listed;
 } Fake;
 

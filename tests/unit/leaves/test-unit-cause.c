@@ -146,6 +146,27 @@ static const Case cases[] = {
           "timeout",
           {},
           "cam.service was not stopped: the job took longer than its JobTimeoutSec= allows (result 'timeout')" },
+        { UNIT_STOP,
+          "timeout",
+          { .job_timeout = 20, .job_running_timeout = 20, .job_lasted = 20 },
+          "cam.service was not stopped: the job took longer than its JobTimeoutSec= allows (result 'timeout')" },
+        { UNIT_START,
+          "timeout",
+          { .job_timeout = UINT64_MAX, .job_running_timeout = 10 },
+          "cam.service was not started: the job took longer than its JobRunningTimeoutSec= allows (result 'timeout')" },
+        { UNIT_START,
+          "timeout",
+          { .job_timeout = 20, .job_running_timeout = 10, .job_lasted = 19 },
+          "cam.service was not started: the job took longer than its JobRunningTimeoutSec= allows (result 'timeout')" },
+        { UNIT_START,
+          "timeout",
+          { .job_timeout = 20, .job_running_timeout = 10, .job_lasted = 20 },
+          "cam.service was not started: the job took longer than its JobTimeoutSec= allows (result 'timeout')" },
+        { UNIT_START,
+          "timeout",
+          { .job_timeout = 20, .job_running_timeout = 10 },
+          "cam.service was not started: the job took longer than its JobTimeoutSec= or JobRunningTimeoutSec= allows "
+          "(result 'timeout')" },
         { UNIT_RELOAD,
           "skipped",
           {},
@@ -545,6 +566,8 @@ static void test_required(void) {
                 { FAILED("success"), "failed" },
                 { ENDED("signal", CLD_KILLED, SIGKILL), "failed: its main process was killed by SIGKILL" },
                 { { .id = WORD("dev-a.device"), .active_state = WORD("inactive") }, "is not there" },
+                { { .active_state = WORD("activating"), .sub_state = WORD("start") },
+                  "is activating (start), but its job was cancelled or took too long" },
                 { { .active_state = WORD("inactive"),
                     .tested_asserts = 1,
                     .unmet_assert = WORD("AssertPathExists=/x") },
@@ -555,7 +578,11 @@ static void test_required(void) {
         };
 
         for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-                g_autofree char *clause = unit_cause_of_required(&rows[i].facts);
+                g_auto(UnitFacts) blamed = {};
+                const char *clause;
+
+                unit_facts_blame(&blamed, "dependency", "net.service", &rows[i].facts);
+                clause = blamed.required_reason;
 
                 g_assert_cmpstr(clause, ==, rows[i].clause);
         }

@@ -180,6 +180,44 @@ static void test_dependency(Scene *scene, const void *data) {
                           "cam.service was not started: a unit that it requires failed (result 'dependency')", NULL);
 }
 
+/* systemd forgets a unit of a process that it has not started, with its properties; those of the node are known. */
+static void test_dependency_of_a_process(Scene *scene, const void *data) {
+        static const struct {
+                const char *properties, *unit, *state, *result, *cause;
+        } rows[] = {
+                { "{ \"Requires\": [\"dbus.socket\", \"net.service\"] }", "net.service", "failed", "dependency",
+                  "net.service, which it requires, failed (result 'dependency')" },
+                { "{ \"BindsTo\": { \"signature\": \"as\", \"value\": [\"net.service\"] } }", "net.service", "failed",
+                  "dependency", "net.service, which it requires, failed (result 'dependency')" },
+                { "{ \"Requisite\": \"net.service\" }", "net.service", "inactive", "dependency",
+                  "net.service, which it requires, failed (result 'dependency')" },
+                { "{ \"RequiresMountsFor\": \"/srv/a/b\" }", "srv-a.mount", "failed", "dependency",
+                  "srv-a.mount, which it requires, failed (result 'dependency')" },
+                { "{ \"Conflicts\": \"net.service\" }", "net.service", "active", "canceled",
+                  "net.service, which conflicts with it, was started (result 'canceled')" },
+                { "{ \"After\": \"net.service\" }", "net.service", "failed", "dependency",
+                  "a unit that it requires failed (result 'dependency')" },
+        };
+
+        fake_come(scene);
+        scene->fake.signal_first = scene->fake.transient = true;
+        scene->fake.active_state = "failed";
+        for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+                const FakeUnit others[] = { { rows[i].unit, rows[i].state, "failed", NULL }, {} };
+                g_autofree char *text =
+                        g_strdup_printf("{ \"type\": \"Spawn\", \"as\": \"unit\", \"argv\": [\"true\"], "
+                                        "\"properties\": %s }",
+                                        rows[i].properties);
+                g_autoptr(TestLeaf) leaf = NULL;
+
+                scene->fake.others = others;
+                scene->fake.result = rows[i].result;
+                leaf = scene_start(scene, text);
+                g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+                g_assert_true(g_str_has_suffix(leaf->cause, rows[i].cause));
+        }
+}
+
 /* As long as it says that it is active, a oneshot is believed at once, anything simple after a while. */
 static void test_simple_settles(Scene *scene, const void *data) {
         g_autoptr(TestLeaf) leaf = NULL;
@@ -209,27 +247,82 @@ static void test_bound_to_a_unit_that_ends(Scene *scene, const void *data) {
         g_assert_cmpstr(leaf->cause, ==, "cam.service was started, but now it is deactivating (exited)");
 }
 
-/* A unit that was up long ago does nothing while it is frozen; nor does one that was reloaded. */
+#define STOP_CAM "{ \"type\": \"StopUnit\", \"unit\": \"cam.service\" }"
+
+/* A unit that was up long ago does nothing while it is frozen; nor does one that was reloaded, or is up as soon as it
+ * has a process. */
 static void test_frozen(Scene *scene, const void *data) {
-        static const char *const nodes[] = { START_CAM, "{ \"type\": \"ReloadUnit\", \"unit\": \"cam.service\" }" };
+        static const struct {
+                const char *node, *type;
+                bool new;
+        } rows[] = {
+                { START_CAM, "notify", false },
+                { START_CAM, "simple", true },
+                { "{ \"type\": \"RestartUnit\", \"unit\": \"cam.service\" }", "idle", true },
+                { "{ \"type\": \"ReloadUnit\", \"unit\": \"cam.service\" }", "simple", false },
+        };
+        static const struct {
+                const char *frozen, *cause;
+        } ways[] = {
+                { "cam.service", "cam.service is up, but frozen; thaw it first, see 'systemctl thaw'" },
+                { "a-b.slice", "cam.service is up, but a-b.slice is frozen; thaw that first, see 'systemctl thaw'" },
+                { "a.slice", "cam.service is up, but a.slice is frozen; thaw that first, see 'systemctl thaw'" },
+                { "b.slice", NULL },
+                { NULL, NULL },
+        };
 
         fake_come(scene);
-        scene->fake.type = "simple";
         scene->fake.signal_first = true;
-        scene->fake.became_active = 1;
-        for (size_t i = 0; i < G_N_ELEMENTS(nodes); i++) {
+        for (size_t i = 0; i < G_N_ELEMENTS(rows) * G_N_ELEMENTS(ways); i++) {
+                size_t row = i / G_N_ELEMENTS(ways), way = i % G_N_ELEMENTS(ways);
                 g_autoptr(TestLeaf) leaf = NULL;
 
-                scene->fake.frozen = false;
-                leaf = scene_start(scene, nodes[i]);
-                g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
-                test_leaf_free(leaf);
-
-                scene->fake.frozen = true;
-                leaf = scene_start(scene, nodes[i]);
-                g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
-                g_assert_cmpstr(leaf->cause, ==, "cam.service is up, but frozen; thaw it first, see 'systemctl thaw'");
+                scene->fake.type = rows[row].type;
+                scene->fake.became_active = rows[row].new ? (uint64_t) g_get_monotonic_time() : 1;
+                scene->fake.frozen = ways[way].frozen;
+                leaf = scene_start(scene, rows[row].node);
+                g_assert_cmpint(test_leaf_wait(leaf), ==, ways[way].cause ? STATUS_FAILURE : STATUS_SUCCESS);
+                g_assert_cmpstr(leaf->cause, ==, ways[way].cause);
         }
+}
+
+static bool waits_for(TestLeaf *leaf, const char *what) {
+        g_autofree char *text = test_leaf_describe(leaf);
+
+        return g_strcmp0(text, what) == 0;
+}
+
+/* A job that lasts says what it waits for, and so does its failure; not once it is thawed. */
+static void test_frozen_while_it_starts(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        fake_come(scene);
+        scene->fake.frozen = "a.slice";
+        leaf = scene_start(scene, START_CAM);
+        wait_until(waits_for(leaf, "a.slice to be thawed, see 'systemctl thaw'"));
+        scene->fake.active_state = "failed";
+        scene->fake.unit_result = "timeout";
+        fake_remove_job(&scene->fake, JOB_PATH, "failed");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "cam.service failed: it took longer than its time limits allow (result 'timeout'); a.slice is "
+                        "frozen, see 'systemctl thaw'");
+}
+
+static void test_frozen_while_it_stops(Scene *scene, const void *data) {
+        g_autoptr(TestLeaf) leaf = NULL;
+
+        fake_come(scene);
+        scene->fake.frozen = "cam.service";
+        leaf = scene_start(scene, STOP_CAM);
+        wait_until(waits_for(leaf, "cam.service to be thawed, see 'systemctl thaw'"));
+        scene->fake.active_state = "failed";
+        scene->fake.unit_result = "timeout";
+        fake_remove_job(&scene->fake, JOB_PATH, "done");
+        g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+        g_assert_cmpstr(leaf->cause, ==,
+                        "cam.service is stopped, but it has failed: it took longer than its time limits allow (result "
+                        "'timeout'); cam.service is frozen, see 'systemctl thaw'");
 }
 
 /* As systemctl says, too. */
@@ -243,14 +336,6 @@ static void test_restarted_with_old_files(Scene *scene, const void *data) {
         g_assert_cmpstr(leaf->cause, ==,
                         "cam.service was restarted, but its files have changed since systemd has read them, see "
                         "'systemctl daemon-reload'");
-}
-
-#define STOP_CAM "{ \"type\": \"StopUnit\", \"unit\": \"cam.service\" }"
-
-static bool waits_for(TestLeaf *leaf, const char *what) {
-        g_autofree char *text = test_leaf_describe(leaf);
-
-        return g_strcmp0(text, what) == 0;
 }
 
 /* What can start it again is named, whether it has done so or not. */
@@ -365,6 +450,35 @@ static void test_reload_of_a_unit_that_starts(Scene *scene, const void *data) {
         g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
         fake_remove_job(&scene->fake, JOB_PATH, "done");
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+}
+
+/* The same node for the bus by its address, which may be that of another machine. To be freed. */
+static char *at_address(const Scene *scene, const char *type) {
+        return g_strdup_printf("{ \"type\": \"%s\", \"unit\": \"cam.service\", \"bus\": \"%s\" }", type,
+                               bus_fixture_address(scene->bus));
+}
+
+/* The times of another machine tell nothing; but the unit had a job before. */
+static void test_reload_of_a_unit_that_starts_elsewhere(Scene *scene, const void *data) {
+        g_autofree char *text = at_address(scene, "ReloadUnit");
+
+        fake_come(scene);
+        scene->fake.type = "simple";
+        for (unsigned before = 0; before < 2; before++) {
+                g_autoptr(TestLeaf) leaf = NULL;
+
+                scene->fake.joined = before;
+                scene->fake.n_started = 0;
+                leaf = scene_start(scene, text);
+                for (unsigned i = 0; i <= before; i++) {
+                        wait_until(scene->fake.n_started == i + 1);
+                        wait_round_trip(scene->fake.peer);
+                        g_assert_cmpint(leaf->status, ==, STATUS_RUNNING);
+                        fake_remove_job(&scene->fake, JOB_PATH, "done");
+                }
+                g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_SUCCESS);
+                g_assert_cmpuint(scene->fake.n_started, ==, before + 1);
+        }
 }
 
 /* Halts a leaf whose job is in the queue. */
@@ -543,9 +657,7 @@ static void test_job_outlasts_systemd(Scene *scene, const void *data) {
 
 /* Of another bus nobody knows whether it comes again. */
 static void test_job_ends_unheard(Scene *scene, const void *data) {
-        g_autofree char *text =
-                g_strdup_printf("{ \"type\": \"StartUnit\", \"unit\": \"cam.service\", \"bus\": \"%s\" }",
-                                bus_fixture_address(scene->bus));
+        g_autofree char *text = at_address(scene, "StartUnit");
         g_autoptr(TestLeaf) leaf = start_text_and_come_again(scene, text, true);
 
         g_assert_cmpint(test_leaf_wait(leaf), ==, STATUS_FAILURE);
@@ -610,14 +722,16 @@ static void test_systemd_is_away(Scene *scene, const void *data) {
         g_assert_cmpint(test_leaf_wait(process), ==, STATUS_FAILURE); /* the fake one knows nothing of such units */
 }
 
-/* What it answers while it reloads is not heard. */
+/* What it answers while it reloads is not heard, on each bus. */
 static void test_job_while_reloading(Scene *scene, const void *data) {
+        g_autofree char *state = data ? at_address(scene, "UnitState") : NULL,
+                        *start = data ? at_address(scene, "StartUnit") : NULL;
         g_autoptr(TestLeaf) watch = NULL, leaf = NULL;
 
         fake_come(scene);
-        watch = scene_start(scene, CAM_IS_ACTIVE);
+        watch = scene_start(scene, state ?: CAM_IS_ACTIVE);
         g_assert_cmpint(test_leaf_wait(watch), ==, STATUS_SUCCESS);
-        leaf = scene_start(scene, START_CAM);
+        leaf = scene_start(scene, start ?: START_CAM);
         wait_until(scene->fake.n_started == 1);
         wait_round_trip(scene->fake.peer);
 
@@ -698,15 +812,19 @@ int main(int argc, char **argv) {
         add("unmet-condition", test_unmet_condition);
         add("start-limit", test_start_limit);
         add("dependency", test_dependency);
+        add("dependency-of-a-process", test_dependency_of_a_process);
         add("simple-settles", test_simple_settles);
         add("stopped-with-a-trigger", test_stopped_with_a_trigger);
         add("bound-to-a-unit-that-ends", test_bound_to_a_unit_that_ends);
         add("frozen", test_frozen);
+        add("frozen-while-it-starts", test_frozen_while_it_starts);
+        add("frozen-while-it-stops", test_frozen_while_it_stops);
         add("restarted-with-old-files", test_restarted_with_old_files);
         add("stopped-with-a-successor", test_stopped_with_a_successor);
         add("stopped-with-a-name", test_stopped_with_a_name);
         add("stopped-and-failed", test_stopped_and_failed);
         add("reload-of-a-unit-that-starts", test_reload_of_a_unit_that_starts);
+        add("reload-of-a-unit-that-starts-elsewhere", test_reload_of_a_unit_that_starts_elsewhere);
         add("not-held", test_not_held);
         add("halt", test_halt);
         add("halt-of-a-job-of-others", test_halt_of_a_job_of_others);
@@ -732,6 +850,8 @@ int main(int argc, char **argv) {
         add("unit-is-forgotten", test_unit_is_forgotten);
         add("systemd-is-away", test_systemd_is_away);
         add("job-while-reloading", test_job_while_reloading);
+        g_test_add("/units/job-while-reloading-elsewhere", Scene, "elsewhere", scene_open, test_job_while_reloading,
+                   scene_close);
         add("no-systemd", test_no_systemd);
 
         return g_test_run();
