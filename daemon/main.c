@@ -17,7 +17,7 @@
 #include "leaves/kinds.h"
 #include "leaves/path/path-watch.h"
 #include "leaves/spawn/fd-watch.h"
-#include "leaves/spawn/spawn-unit.h"
+#include "leaves/spawn/spawn-process.h"
 #include "leaves/unit/systemd.h"
 #include "notifier.h"
 #include "options.h"

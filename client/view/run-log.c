@@ -31,7 +31,7 @@
 /* On a busy machine, a line can reach the journal so much later than it was written. */
 #define RECEIVED_LATE_USEC UINT64_C(60000000)
 
-/* See leaves/spawn/spawn-unit.h. */
+/* See leaves/spawn/spawn-process.h. */
 #define SPAWN_PREFIX "btd-"
 #define SPAWN_SUFFIX ".service"
 

@@ -24,8 +24,7 @@
 #include "basic/workers.h"
 #include "leaves/spawn/fd-watch.h"
 #include "leaves/spawn/process.h"
-#include "leaves/spawn/spawn-child.h"
-#include "leaves/spawn/spawn-unit.h"
+#include "leaves/spawn/spawn-process.h"
 
 typedef struct Start {
         GStrv argv, env;

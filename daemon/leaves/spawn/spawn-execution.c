@@ -33,9 +33,8 @@
 #include "leaves/log-tail.h"
 #include "leaves/path/path-watch.h"
 #include "leaves/spawn/fd-watch.h"
-#include "leaves/spawn/spawn-child.h"
 #include "leaves/spawn/spawn-execution.h"
-#include "leaves/spawn/spawn-unit.h"
+#include "leaves/spawn/spawn-process.h"
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-cause.h"
 #include "script/secrets.h"
@@ -322,12 +321,6 @@ static bool output_was_used(const Output *output) {
         return output && output->path && fstat(output->fd, &st) >= 0 && st.st_size > 0;
 }
 
-static size_t length_without_newline(const Output *output) {
-        const GString *text = output->text;
-
-        return text->len > 0 && text->str[text->len - 1] == '\n' ? text->len - 1 : text->len;
-}
-
 static json_object *list_of(const char *text, const char *separators, bool with_empty) {
         json_object *list = json_object_new_array();
 
@@ -338,31 +331,6 @@ static json_object *list_of(const char *text, const char *separators, bool with_
         }
 
         return list;
-}
-
-static int parse(const Output *output, const Limits *limits, bool secret, json_object **ret_value, char **ret_problem) {
-        g_autofree char *number = NULL, *shown = NULL;
-        int r;
-
-        if (json_text_weight(output->text->str, output->text->len) > blackboard_bytes_max(limits)) {
-                shown = blackboard_full_text(limits);
-                *ret_problem = g_strdup_printf("its %s has too many values: %s", output->what, shown);
-                return -EFBIG;
-        }
-        r = json_parse(output->text->str, output->text->len, JSON_NESTING_MAX, ret_value, &number);
-        if (r >= 0)
-                return 0;
-
-        shown = secret ? g_strdup(SECRET_SHOWN) : excerpt(output->text->str, length_without_newline(output));
-        if (number)
-                *ret_problem = g_strdup_printf("its %s has the number %s, which does not fit into 64 bits",
-                                               output->what, secret ? SECRET_SHOWN : number);
-        else if (r == -E2BIG)
-                *ret_problem = g_strdup_printf("its %s is " JSON_TOO_DEEP, output->what);
-        else
-                *ret_problem =
-                        g_strdup_printf("its %s is not JSON: %s", output->what, *shown ? shown : "there is none");
-        return r;
 }
 
 struct Execution {
@@ -388,7 +356,8 @@ static int output_to_json(const Execution *execution, const Output *output, Outp
                           json_object **ret_value, char **ret_problem) {
         const LogSubject subject = leaf_log_subject(execution->leaf);
         const GString *text = output->text;
-        size_t length = length_without_newline(output);
+        bool ends = text->len > 0 && text->str[text->len - 1] == '\n';
+        size_t length = ends ? text->len - 1 : text->len;
         g_autofree char *valid = NULL;
 
         if (format != OUTPUT_TEXT && text->len > FORMATTED_OUTPUT_MAX) {
@@ -396,8 +365,31 @@ static int output_to_json(const Execution *execution, const Output *output, Outp
                                                output->what, FORMATTED_OUTPUT_MAX);
                 return -E2BIG;
         }
-        if (format == OUTPUT_JSON)
-                return parse(output, blackboard_limits(execution->leaf->blackboard), secret, ret_value, ret_problem);
+        if (format == OUTPUT_JSON) {
+                const Limits *limits = blackboard_limits(execution->leaf->blackboard);
+                g_autofree char *number = NULL, *shown = NULL;
+                int r;
+
+                if (json_text_weight(text->str, text->len) > blackboard_bytes_max(limits)) {
+                        shown = blackboard_full_text(limits);
+                        *ret_problem = g_strdup_printf("its %s has too many values: %s", output->what, shown);
+                        return -EFBIG;
+                }
+                r = json_parse(text->str, text->len, JSON_NESTING_MAX, ret_value, &number);
+                if (r >= 0)
+                        return 0;
+
+                shown = secret ? g_strdup(SECRET_SHOWN) : excerpt(text->str, length);
+                if (number)
+                        *ret_problem = g_strdup_printf("its %s has the number %s, which does not fit into 64 bits",
+                                                       output->what, secret ? SECRET_SHOWN : number);
+                else if (r == -E2BIG)
+                        *ret_problem = g_strdup_printf("its %s is " JSON_TOO_DEEP, output->what);
+                else
+                        *ret_problem = g_strdup_printf("its %s is not JSON: %s", output->what,
+                                                       *shown ? shown : "there is none");
+                return r;
+        }
         if (format == OUTPUT_BYTES) {
                 *ret_value = json_object_new_array_ext((int) text->len);
                 for (size_t i = 0; i < text->len; i++)

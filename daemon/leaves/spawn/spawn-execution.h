@@ -6,7 +6,7 @@
  * with its outputs and its result.
  */
 
-#include "leaves/spawn/spawn-request.h"
+#include "leaves/spawn/spawn-process.h"
 
 typedef struct Execution Execution;
 

@@ -28,7 +28,7 @@
 #include "basic/unit-escape.h"
 #include "leaf-types/spawn.h"
 #include "leaf-types/unit.h"
-#include "leaves/spawn/spawn-unit.h"
+#include "leaves/spawn/spawn-process.h"
 #include "leaves/unit/systemd-job.h"
 #include "leaves/unit/systemd.h"
 #include "leaves/unit/unit-cause.h"

@@ -14,7 +14,7 @@
 #include "basic/cleanup.h"
 #include "leaf-stage.h"
 #include "leaf-types/leaf-types.h"
-#include "leaves/spawn/spawn-unit.h"
+#include "leaves/spawn/spawn-process.h"
 #include "leaves/unit/unit-cause.h"
 
 static const NodeType *const types[] = { &spawn_type, NULL };
