@@ -231,13 +231,6 @@ static void rule_free(void *p) {
         g_free(rule);
 }
 
-static void rules_foreach(Rules *rules, void (*function)(Text *text)) {
-        void *p;
-
-        TABLE_FOREACH(p, rules->rules)
-                function(rule_text(p));
-}
-
 Rules *rules_new(const char *bus_name) {
         Rules *rules = g_new0(Rules, 1);
 
@@ -263,10 +256,13 @@ void rules_free(Rules *rules) {
 }
 
 void rules_attach(Rules *rules, sd_bus *bus, GSource *source) {
+        Rule *rule;
+
         rules->bus = bus;
         rules->source = source;
         rules->retry_at = 0;
-        rules_foreach(rules, text_add);
+        TABLE_FOREACH(rule, rules->rules)
+                text_add(rule_text(rule));
 }
 
 void rules_detach(Rules *rules) {
@@ -283,6 +279,8 @@ void rules_detach(Rules *rules) {
 }
 
 void rules_settle(Rules *rules) {
+        Rule *rule;
+
         if (rules->retry_at == 0)
                 return;
         if (rules->retry_at > (uint64_t) g_get_monotonic_time()) {
@@ -291,7 +289,8 @@ void rules_settle(Rules *rules) {
         }
 
         rules->retry_at = 0;
-        rules_foreach(rules, text_add);
+        TABLE_FOREACH(rule, rules->rules)
+                text_add(rule_text(rule));
 }
 
 void rule_use(Rules *rules, RuleUse *use, const SignalPattern *pattern) {
@@ -447,39 +446,30 @@ static void shape_free(void *p) {
         g_free(shape);
 }
 
-static Shape *shape_get(Matches *matches, const Key *key, const SignalPattern *pattern) {
-        unsigned number = pattern->arg ? pattern->arg_number : 0;
-        bool is_path = pattern->arg && pattern->arg_is_path, in_variant = pattern->arg && pattern->arg_in_variant;
-        unsigned given = 0;
-        Shape *shape;
-
-        for (unsigned i = 0; i < FIELD_MAX_; i++)
-                given |= key->fields[i] ? 1u << i : 0;
-
-        for (guint i = 0; i < matches->shapes->len; i++) {
-                shape = matches->shapes->pdata[i];
-                if (shape->given == given && shape->arg_number == number && shape->arg_is_path == is_path &&
-                    shape->arg_in_variant == in_variant)
-                        return shape;
-        }
-
-        shape = g_new0(Shape, 1);
-        *shape = (Shape){
-                .given = given,
-                .arg_number = number,
-                .arg_is_path = is_path,
-                .arg_in_variant = in_variant,
-        };
-        shape->topics = g_hash_table_new_full(key_hash, key_equal, NULL, topic_free);
-        g_ptr_array_add(matches->shapes, shape);
-        return shape;
-}
-
 static Topic *topic_get(Matches *matches, const SignalPattern *pattern) {
         Key key = { { pattern->sender, pattern->path, pattern->interface, pattern->member, pattern->arg } };
-        Shape *shape = shape_get(matches, &key, pattern);
-        Topic *topic = g_hash_table_lookup(shape->topics, &key);
+        Shape wanted = {
+                .arg_number = pattern->arg ? pattern->arg_number : 0,
+                .arg_is_path = pattern->arg && pattern->arg_is_path,
+                .arg_in_variant = pattern->arg && pattern->arg_in_variant,
+        };
+        Shape *shape = NULL;
+        Topic *topic;
 
+        for (unsigned i = 0; i < FIELD_MAX_; i++)
+                wanted.given |= key.fields[i] ? 1u << i : 0;
+        PTRS_FOREACH(Shape, each, matches->shapes)
+                if (each->given == wanted.given && each->arg_number == wanted.arg_number &&
+                    each->arg_is_path == wanted.arg_is_path && each->arg_in_variant == wanted.arg_in_variant)
+                        shape = each;
+        if (!shape) {
+                shape = g_new(Shape, 1);
+                *shape = wanted;
+                shape->topics = g_hash_table_new_full(key_hash, key_equal, NULL, topic_free);
+                g_ptr_array_add(matches->shapes, shape);
+        }
+
+        topic = g_hash_table_lookup(shape->topics, &key);
         if (topic)
                 return topic;
 
@@ -527,41 +517,35 @@ static void find_topic(Matches *matches, const Shape *shape, Key *key, const cha
         g_ptr_array_add(matches->found, topic);
 }
 
-static void find_topics(Matches *matches, const Shape *shape, sd_bus_message *signal, const GPtrArray *names) {
-        const char *sender = sd_bus_message_get_sender(signal);
-        Key key = { {
-                [FIELD_PATH] = sd_bus_message_get_path(signal),
-                [FIELD_INTERFACE] = sd_bus_message_get_interface(signal),
-                [FIELD_MEMBER] = sd_bus_message_get_member(signal),
-        } };
-
-        for (unsigned i = 0; i < FIELD_MAX_; i++)
-                if (!(shape->given & 1u << i))
-                        key.fields[i] = NULL;
-        if (shape->given & 1u << FIELD_ARG) {
-                key.fields[FIELD_ARG] = read_arg(signal, shape);
-                if (!key.fields[FIELD_ARG])
-                        return;
-        }
-
-        if (!(shape->given & 1u << FIELD_SENDER)) {
-                find_topic(matches, shape, &key, NULL);
-                return;
-        }
-
-        /* Its own name can be watched, too. */
-        find_topic(matches, shape, &key, sender);
-        for (guint i = 0; names && i < names->len; i++)
-                if (!g_str_equal(names->pdata[i], sender))
-                        find_topic(matches, shape, &key, names->pdata[i]);
-}
-
 void matches_dispatch(Matches *matches, sd_bus_message *signal) {
-        const GPtrArray *names = names_of_owner(matches->names, sd_bus_message_get_sender(signal));
+        const char *sender = sd_bus_message_get_sender(signal);
+        const GPtrArray *names = names_of_owner(matches->names, sender);
 
-        PTRS_FOREACH(const Shape, shape, matches->shapes)
-                if (g_hash_table_size(shape->topics) > 0)
-                        find_topics(matches, shape, signal, names);
+        PTRS_FOREACH(const Shape, shape, matches->shapes) {
+                Key key = { {
+                        [FIELD_PATH] = sd_bus_message_get_path(signal),
+                        [FIELD_INTERFACE] = sd_bus_message_get_interface(signal),
+                        [FIELD_MEMBER] = sd_bus_message_get_member(signal),
+                } };
+
+                if (g_hash_table_size(shape->topics) == 0)
+                        continue;
+                for (unsigned i = 0; i < FIELD_MAX_; i++)
+                        if (!(shape->given & 1u << i))
+                                key.fields[i] = NULL;
+                if (shape->given & 1u << FIELD_ARG && !(key.fields[FIELD_ARG] = read_arg(signal, shape)))
+                        continue;
+                if (!(shape->given & 1u << FIELD_SENDER)) {
+                        find_topic(matches, shape, &key, NULL);
+                        continue;
+                }
+
+                /* Its own name can be watched, too. */
+                find_topic(matches, shape, &key, sender);
+                for (guint i = 0; names && i < names->len; i++)
+                        if (!g_str_equal(names->pdata[i], sender))
+                                find_topic(matches, shape, &key, names->pdata[i]);
+        }
 
         PTRS_FOREACH(Topic, topic, matches->found) {
                 topic->signal = signal;
