@@ -426,35 +426,31 @@ static size_t count_args(const DBusSignalParams *params) {
         return params->args ? json_object_array_length(params->args) : 0;
 }
 
-/* A text is only compared with a string or an object path; or with a variant, which is read as far as it could match.
- */
-static bool may_be(sd_bus_message *message, json_object *wanted) {
-        const char *contents;
-        char type;
-
-        if (sd_bus_message_peek_type(message, &type, &contents) <= 0)
-                return false;
-        if (!json_object_is_type(wanted, json_type_string))
-                return true;
-        if (type == SD_BUS_TYPE_VARIANT)
-                type = *contents;
-        return type == SD_BUS_TYPE_STRING || type == SD_BUS_TYPE_OBJECT_PATH || type == SD_BUS_TYPE_VARIANT;
-}
-
 /* Reads the arguments only as far as they could match. */
 static bool args_fit(const DBusSignalParams *params, sd_bus_message *message) {
         for (size_t i = 0; i < count_args(params); i++) {
                 json_object *wanted = json_object_array_get_idx(params->args, i);
                 g_autoptr(json_object) value = NULL;
                 g_autofree char *error = NULL;
+                const char *contents;
+                char type;
 
-                if (sd_bus_message_at_end(message, true) != 0)
+                if (sd_bus_message_peek_type(message, &type, &contents) <= 0)
                         return false;
                 if (!wanted) {
                         if (i + 1 < count_args(params) && value_skip(message) < 0)
                                 return false;
-                } else if (!may_be(message, wanted) ||
-                           value_read_one(message, value_room(wanted), &value, &error) < 0 || !value_is(value, wanted))
+                        continue;
+                }
+
+                /* A text is only compared with a string or an object path; or with a variant, which is read as far as
+                 * it could match. */
+                if (type == SD_BUS_TYPE_VARIANT)
+                        type = *contents;
+                if (json_object_is_type(wanted, json_type_string) && type != SD_BUS_TYPE_STRING &&
+                    type != SD_BUS_TYPE_OBJECT_PATH && type != SD_BUS_TYPE_VARIANT)
+                        return false;
+                if (value_read_one(message, value_room(wanted), &value, &error) < 0 || !value_is(value, wanted))
                         return false;
         }
         return true;

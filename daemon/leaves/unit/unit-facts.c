@@ -171,60 +171,54 @@ static void command_clear(void *data) {
         g_free(((UnitCommand *) data)->program);
 }
 
-/* Path, arguments, whether its failure is ignored, start and end by two clocks, PID, how it has ended. */
-static int read_command(UnitCommands *commands, const char *setting, sd_bus_message *message) {
-        UnitCommand command = { .setting = setting };
+/* Each has its path, arguments, whether its failure is ignored, start and end by two clocks, PID, how it has ended.
+ * Returns how many commands the setting has. */
+static int read_commands(UnitCommands *commands, const char *setting, sd_bus_message *message) {
+        bool starts = strcmp(setting, "ExecStart") == 0;
+        int r = sd_bus_message_enter_container(message, 'v', "a" COMMAND_TYPE), ignored, n = 0;
         const char *program;
-        int ignored, r;
-
-        r = sd_bus_message_read(message, "s", &program);
-        if (r >= 0)
-                r = sd_bus_message_skip(message, "as");
-        if (r >= 0)
-                r = sd_bus_message_read(message, "bttttuii", &ignored, NULL, &command.started, NULL, &command.ended,
-                                        NULL, &command.code, &command.status);
-        if (r < 0)
-                return r;
-
-        if (strcmp(setting, "ExecStart") == 0 && command.started >= commands->last_start) {
-                commands->last_start = command.started;
-                commands->last_may_fail = ignored;
-        }
-        if (ignored || command.code == 0)
-                return 0;
 
         if (!commands->ended) {
                 commands->ended = g_array_new(FALSE, FALSE, sizeof(UnitCommand));
                 g_array_set_clear_func(commands->ended, command_clear);
         }
-        command.program = g_strdup(program);
-        g_array_append_val(commands->ended, command);
-        return 0;
-}
-
-/* Returns how many commands the setting has. */
-static int read_commands(UnitCommands *commands, const char *setting, sd_bus_message *message) {
-        int r = sd_bus_message_enter_container(message, 'v', "a" COMMAND_TYPE), n = 0;
-
-        for (unsigned i = commands->ended ? commands->ended->len : 0; i-- > 0;)
+        for (unsigned i = commands->ended->len; i-- > 0;)
                 if (g_array_index(commands->ended, UnitCommand, i).setting == setting)
                         g_array_remove_index(commands->ended, i);
-        if (strcmp(setting, "ExecStart") == 0)
+        if (starts)
                 commands->last_start = 0;
+
         if (r >= 0)
                 r = sd_bus_message_enter_container(message, 'a', COMMAND_TYPE);
-        while (r >= 0 && (r = sd_bus_message_enter_container(message, 'r', "sasbttttuii")) > 0) {
-                r = read_command(commands, setting, message);
+        for (; r >= 0 && (r = sd_bus_message_enter_container(message, 'r', "sasbttttuii")) > 0; n++) {
+                UnitCommand command = { .setting = setting };
+
+                r = sd_bus_message_read(message, "s", &program);
+                if (r >= 0)
+                        r = sd_bus_message_skip(message, "as");
+                if (r >= 0)
+                        r = sd_bus_message_read(message, "bttttuii", &ignored, NULL, &command.started, NULL,
+                                                &command.ended, NULL, &command.code, &command.status);
                 if (r >= 0)
                         r = sd_bus_message_exit_container(message);
-                n++;
+                if (r < 0)
+                        return r;
+
+                if (starts && command.started >= commands->last_start) {
+                        commands->last_start = command.started;
+                        commands->last_may_fail = ignored;
+                }
+                if (!ignored && command.code != 0) {
+                        command.program = g_strdup(program);
+                        g_array_append_val(commands->ended, command);
+                }
         }
         if (r >= 0)
                 r = sd_bus_message_exit_container(message);
         if (r >= 0)
                 r = sd_bus_message_exit_container(message);
 
-        if (strcmp(setting, "ExecStart") == 0)
+        if (starts)
                 commands->n_start = (unsigned) n;
         return r < 0 ? r : n;
 }

@@ -561,12 +561,13 @@ static void unit_job_take_result(Leaf *leaf, const char *result, UnitFacts *fact
 static void on_recovery_kept(void *userdata) {
         Leaf *leaf = userdata;
         UnitJob *op = leaf->op;
-        json_object *memo;
+        json_object *memo = NULL;
 
         if (!is_held(op))
                 return;
 
-        memo = unit_recovery_hand_over(op->memo, op->holder);
+        (void) json_object_deep_copy(op->memo, &memo, NULL);
+        json_object_object_add(memo, "holder", json_object_new_string(op->holder));
         json_object_put(op->memo);
         op->memo = memo;
         leaf_set_memo(leaf, json_object_get(memo));

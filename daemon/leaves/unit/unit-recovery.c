@@ -59,19 +59,6 @@ json_object *unit_recovery_memo(const UnitRequest *request) {
         return memo;
 }
 
-json_object *unit_recovery_hand_over(json_object *memo, const char *holder) {
-        UnitRequest request = {
-                .bus = json_object_get_string(json_object_object_get(memo, "bus")),
-                .asker = json_object_get_string(json_object_object_get(memo, "asker")),
-                .holder = holder,
-                .heard = json_object_get_boolean(json_object_object_get(memo, "heard")),
-                .job = (uint32_t) json_object_get_int64(json_object_object_get(memo, "job")),
-                .own = json_object_get_boolean(json_object_object_get(memo, "own")),
-        };
-
-        return unit_recovery_memo(&request);
-}
-
 /* Anything that the leaf requested happened after its start. A time that is equal to the start belongs to an earlier
  * request. */
 static bool is_since(const UnitRecovery *recovery, uint64_t time) {

@@ -24,9 +24,6 @@ typedef struct UnitRequest {
 
 /* The request as a memo for the run record. */
 json_object *unit_recovery_memo(const UnitRequest *request);
-/* The memo with another holder of the unit, which got its reference before the previous one released it. */
-json_object *unit_recovery_hand_over(json_object *memo, const char *holder);
-
 typedef enum UnitRecoveryVerdict {
         UNIT_RECOVERY_TO_DO,     /* systemd was not asked, or did not process the request */
         UNIT_RECOVERY_SUCCEEDED, /* the job has done its work */
