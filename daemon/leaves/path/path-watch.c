@@ -418,10 +418,6 @@ static int watch_entry(Lookup *lookup, const char *name) {
         return lookup_watch(lookup, lookup->at->len > 0 ? lookup->at->str : "/", ENTRY_MASK, name);
 }
 
-static int watch_file(Lookup *lookup, const char *here) {
-        return lookup_watch(lookup, here, FILE_MASK, NULL);
-}
-
 /* 1: there are entries besides "." and ".."; 0: there are none. */
 static int directory_has_entries(const char *path) {
         DIR *directory = opendir(path);
@@ -444,7 +440,7 @@ static bool lookup_end_at_file(Lookup *lookup, const char *here) {
         if (!lookup->contents)
                 return lookup_end(lookup, PATH_FILE);
 
-        r = watch_file(lookup, here);
+        r = lookup_watch(lookup, here, FILE_MASK, NULL);
         if (r < 0 && !is_gone(-r))
                 return lookup_end_unknown(lookup, here, "watched", -r);
 
@@ -462,7 +458,7 @@ static bool lookup_enter(Lookup *lookup, const char *name) {
                 return lookup_end_at_automount(lookup);
 
         r = watch_entry(lookup, name);
-        if (r < 0 && !is_gone(-r) && (r != -EACCES || watch_file(lookup, here) < 0))
+        if (r < 0 && !is_gone(-r) && (r != -EACCES || lookup_watch(lookup, here, FILE_MASK, NULL) < 0))
                 return lookup_end_unknown(lookup, lookup->at->str, "watched", -r);
 
         if (lstat(here, &status) < 0)

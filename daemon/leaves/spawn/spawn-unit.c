@@ -51,11 +51,6 @@ static int close_containers(sd_bus_message *message, int n, int r) {
         return r;
 }
 
-/* Appends each variable as a property of its own: a line with all of them could be too long for systemd's unit file. */
-static int append_variable(sd_bus_message *message, const char *variable) {
-        return sd_bus_message_append(message, "(sv)", "Environment", "as", 1, variable);
-}
-
 static int append_string(sd_bus_message *message, const char *name, const char *value) {
         return value ? sd_bus_message_append(message, "(sv)", name, "s", value) : 0;
 }
@@ -203,11 +198,12 @@ static int append_execution(sd_bus_message *message, const SpawnParams *params) 
                 r = append_string(message, "NotifyAccess", "main");
         if (r >= 0)
                 r = append_string(message, "SyslogIdentifier", identifier);
+        /* Each variable is a property of its own: a line with all of them could be too long for systemd's unit file. */
         for (size_t i = 0; variables && variables[i] && r >= 0; i++)
-                r = append_variable(message, variables[i]);
+                r = sd_bus_message_append(message, "(sv)", "Environment", "as", 1, variables[i]);
         for (size_t i = 0; params->env && params->env[i] && r >= 0; i++)
                 if (!handed || !spawn_handover_has_variable(params->env[i]))
-                        r = append_variable(message, params->env[i]);
+                        r = sd_bus_message_append(message, "(sv)", "Environment", "as", 1, params->env[i]);
         if (r >= 0 && !(handed && spawn_handover_has_directory(params)))
                 r = append_string(message, "WorkingDirectory", params->cwd);
 

@@ -19,71 +19,6 @@ typedef struct Spawn {
         Execution *execution;
 } Spawn;
 
-static Status start(Leaf *leaf, const SpawnParams *params) {
-        Spawn *op = leaf->op;
-
-        return execution_new(leaf, params, 0, leaf_end, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
-}
-
-static Status spawn_start(Leaf *leaf) {
-        return start(leaf, leaf->params);
-}
-
-static void on_left_ended(Leaf *leaf, Status status) {
-        leaf_lost(leaf);
-}
-
-/* A unit outlives the daemon. A child ends with it; if it was left alone, only its parent could have learned its exit
- * status. */
-static Status recover(Leaf *leaf, const SpawnParams *params) {
-        Spawn *op = leaf->op;
-
-        if (!json_object_object_get(leaf->memo, "unit"))
-                return execution_end_left(leaf, params, on_left_ended, &op->execution) < 0 ? STATUS_IDLE
-                                                                                           : STATUS_RUNNING;
-
-        return execution_recover(leaf, params, leaf_end, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
-}
-
-static Status spawn_recover(Leaf *leaf) {
-        return recover(leaf, leaf->params);
-}
-
-static bool spawn_halt(Leaf *leaf) {
-        Spawn *op = leaf->op;
-
-        return execution_stop(op->execution);
-}
-
-static bool spawn_halts_at_once(const Leaf *leaf) {
-        const Spawn *op = leaf->op;
-
-        return execution_stops_at_once(op->execution);
-}
-
-static void spawn_release(Leaf *leaf) {
-        Spawn *op = leaf->op;
-
-        execution_free(op->execution);
-}
-
-static void spawn_describe(Leaf *leaf, GString *text) {
-        const Spawn *op = leaf->op;
-
-        execution_describe(op->execution, text);
-}
-
-const LeafKind spawn_kind = {
-        .op_size = sizeof(Spawn),
-        .start = spawn_start,
-        .halt = spawn_halt,
-        .halts_at_once = spawn_halts_at_once,
-        .release = spawn_release,
-        .describe = spawn_describe,
-        .recover = spawn_recover,
-        .reads = true,
-};
-
 #define WRITE_ARGUMENTS_MAX 5u
 #define WRITE_KILL_TIMEOUT_USEC (10 * UINT64_C(1000000))
 
@@ -125,13 +60,64 @@ static const SpawnParams *write_file_params(Leaf *leaf) {
         return &op->params;
 }
 
-static Status write_file_start(Leaf *leaf) {
-        return start(leaf, write_file_params(leaf));
+static Status spawn_start(Leaf *leaf) {
+        const SpawnParams *params = leaf->type == &write_file_type ? write_file_params(leaf) : leaf->params;
+        Spawn *op = leaf->op;
+
+        return execution_new(leaf, params, 0, leaf_end, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
 }
 
-static Status write_file_recover(Leaf *leaf) {
-        return recover(leaf, write_file_params(leaf));
+static void on_left_ended(Leaf *leaf, Status status) {
+        leaf_lost(leaf);
 }
+
+/* A unit outlives the daemon. A child ends with it; if it was left alone, only its parent could have learned its exit
+ * status. */
+static Status spawn_recover(Leaf *leaf) {
+        const SpawnParams *params = leaf->type == &write_file_type ? write_file_params(leaf) : leaf->params;
+        Spawn *op = leaf->op;
+
+        if (!json_object_object_get(leaf->memo, "unit"))
+                return execution_end_left(leaf, params, on_left_ended, &op->execution) < 0 ? STATUS_IDLE
+                                                                                           : STATUS_RUNNING;
+
+        return execution_recover(leaf, params, leaf_end, &op->execution) < 0 ? STATUS_FAILURE : STATUS_RUNNING;
+}
+
+static bool spawn_halt(Leaf *leaf) {
+        Spawn *op = leaf->op;
+
+        return execution_stop(op->execution);
+}
+
+static bool spawn_halts_at_once(const Leaf *leaf) {
+        const Spawn *op = leaf->op;
+
+        return execution_stops_at_once(op->execution);
+}
+
+static void spawn_release(Leaf *leaf) {
+        Spawn *op = leaf->op;
+
+        execution_free(op->execution);
+}
+
+static void spawn_describe(Leaf *leaf, GString *text) {
+        const Spawn *op = leaf->op;
+
+        execution_describe(op->execution, text);
+}
+
+const LeafKind spawn_kind = {
+        .op_size = sizeof(Spawn),
+        .start = spawn_start,
+        .halt = spawn_halt,
+        .halts_at_once = spawn_halts_at_once,
+        .release = spawn_release,
+        .describe = spawn_describe,
+        .recover = spawn_recover,
+        .reads = true,
+};
 
 static void write_file_release(Leaf *leaf) {
         WriteFile *op = leaf->op;
@@ -143,12 +129,12 @@ static void write_file_release(Leaf *leaf) {
 
 const LeafKind write_file_kind = {
         .op_size = sizeof(WriteFile),
-        .start = write_file_start,
+        .start = spawn_start,
         .halt = spawn_halt,
         .halts_at_once = spawn_halts_at_once,
         .release = write_file_release,
         .describe = spawn_describe,
-        .recover = write_file_recover,
+        .recover = spawn_recover,
         .reads = true,
 };
 
