@@ -17,8 +17,23 @@
 #include "definition/params/params.h"
 #include "definition/schema.h"
 
-/* An object of pairs of a key and a value (taken); those without a value are left out. */
-#define OBJECT(...) facts_new(__VA_ARGS__, NULL)
+typedef struct Pair {
+        const char *key; /* NULL: end of the array */
+        json_object *value;
+} Pair;
+
+/* Takes the values; pairs without one are left out. */
+static json_object *object_of(const Pair *pairs) {
+        json_object *object = json_object_new_object();
+
+        for (; pairs->key; pairs++)
+                if (pairs->value)
+                        json_object_object_add(object, pairs->key, pairs->value);
+
+        return object;
+}
+
+#define OBJECT(...) object_of((const Pair[]){ __VA_ARGS__, {} })
 
 static json_object *string_value(const char *text) {
         return json_object_new_string(text);
@@ -26,14 +41,14 @@ static json_object *string_value(const char *text) {
 
 /* {"type": KIND} */
 static json_object *schema_of_kind(const char *kind) {
-        return OBJECT("type", string_value(kind));
+        return OBJECT({ "type", string_value(kind) });
 }
 
 /* {"$ref": ...}: the definition with that name. */
 static json_object *schema_ref(const char *name) {
         g_autofree char *pointer = g_strconcat("#/$defs/", name, NULL);
 
-        return OBJECT("$ref", string_value(pointer));
+        return OBJECT({ "$ref", string_value(pointer) });
 }
 
 /* Takes both; the second may be NULL. */
@@ -48,7 +63,7 @@ static json_object *list_of(json_object *first, json_object *second) {
 
 /* Takes both. */
 static json_object *schema_either(json_object *first, json_object *second) {
-        return OBJECT("anyOf", list_of(first, second));
+        return OBJECT({ "anyOf", list_of(first, second) });
 }
 
 /* One of the texts, which are NULL-terminated. */
@@ -58,7 +73,7 @@ static json_object *schema_of_strings(const char *const *names) {
         for (; *names; names++)
                 json_object_array_add(list, string_value(*names));
 
-        return OBJECT("enum", list);
+        return OBJECT({ "enum", list });
 }
 
 /* A text that matches the pattern, with its description for messages ("an object path"), which some editors show. It
@@ -66,8 +81,8 @@ static json_object *schema_of_strings(const char *const *names) {
 static json_object *schema_of_pattern(const char *pattern, const char *what) {
         g_autofree char *message = g_strconcat("expected ", what, NULL);
 
-        return OBJECT("type", string_value("string"), "pattern", string_value(pattern), "patternErrorMessage",
-                      string_value(message));
+        return OBJECT({ "type", string_value("string") }, { "pattern", string_value(pattern) },
+                      { "patternErrorMessage", string_value(message) });
 }
 
 static json_object *schema_of_format(const TextFormat *format, bool references) {
@@ -109,8 +124,9 @@ static json_object *schema_of_list(const Param *param, bool literal) {
         if (param->first_format)
                 first = list_of(schema_of_text(param, param->first_format, param_takes_references(param, literal)),
                                 NULL);
-        schema = OBJECT("type", string_value("array"), "prefixItems", first, "items", schema_of_string(param, literal),
-                        "minItems", param->not_empty ? json_object_new_int64(1) : NULL);
+        schema = OBJECT({ "type", string_value("array") }, { "prefixItems", first },
+                        { "items", schema_of_string(param, literal) },
+                        { "minItems", param->not_empty ? json_object_new_int64(1) : NULL });
 
         return param->single ? schema_either(schema_of_string(param, literal), schema) : schema;
 }
@@ -127,8 +143,8 @@ static json_object *schema_of_json(const Param *param, bool literal) {
                 element = schema_of_value(param->elements, literal);
                 if (references && param->elements->kind != PARAM_JSON)
                         element = schema_either(element, schema_ref("reference"));
-                schema = OBJECT("type", string_value("array"), "items", element, "minItems",
-                                param->not_empty ? json_object_new_int64(1) : NULL);
+                schema = OBJECT({ "type", string_value("array") }, { "items", element },
+                                { "minItems", param->not_empty ? json_object_new_int64(1) : NULL });
         }
 
         return references ? schema_either(schema, schema_ref("reference")) : schema;
@@ -140,10 +156,11 @@ static json_object *schema_of_value(const Param *param, bool literal) {
                 return schema_of_kind("boolean");
         case PARAM_INT:
         case PARAM_NUMBER:
-                return OBJECT("type", string_value(param->kind == PARAM_INT ? "integer" : "number"), "minimum",
-                              param->min != 0 || param->max != 0 ? json_object_new_int64(param->min) : NULL, "maximum",
-                              param->max != 0 ? json_object_new_int64(param->max) : NULL, "exclusiveMinimum",
-                              param->positive ? json_object_new_int64(0) : NULL);
+                return OBJECT(
+                        { "type", string_value(param->kind == PARAM_INT ? "integer" : "number") },
+                        { "minimum", param->min != 0 || param->max != 0 ? json_object_new_int64(param->min) : NULL },
+                        { "maximum", param->max != 0 ? json_object_new_int64(param->max) : NULL },
+                        { "exclusiveMinimum", param->positive ? json_object_new_int64(0) : NULL });
         case PARAM_STRING:
                 return schema_of_string(param, literal);
         case PARAM_SPAN:
@@ -153,8 +170,10 @@ static json_object *schema_of_value(const Param *param, bool literal) {
         case PARAM_STRINGS:
                 return schema_of_list(param, literal);
         case PARAM_STRING_MAP:
-                return OBJECT("type", string_value("object"), "additionalProperties", schema_of_string(param, literal),
-                              "propertyNames", param->key_format ? schema_of_format(param->key_format, false) : NULL);
+                return OBJECT(
+                        { "type", string_value("object") },
+                        { "additionalProperties", schema_of_string(param, literal) },
+                        { "propertyNames", param->key_format ? schema_of_format(param->key_format, false) : NULL });
         case PARAM_JSON:
                 return schema_of_json(param, literal);
         case PARAM_EXPRESSION:
@@ -162,9 +181,9 @@ static json_object *schema_of_value(const Param *param, bool literal) {
         case PARAM_CODE:
                 return schema_ref("code");
         case PARAM_EXPRESSIONS:
-                return OBJECT("type", string_value("object"), "propertyNames",
-                              param->writes ? schema_ref("variable") : NULL, "additionalProperties",
-                              schema_ref("expression"));
+                return OBJECT({ "type", string_value("object") },
+                              { "propertyNames", param->writes ? schema_ref("variable") : NULL },
+                              { "additionalProperties", schema_ref("expression") });
         case PARAM_OBJECT:
                 return schema_of_members(param->members, literal);
         case PARAM_KIND_MAX_:
@@ -200,8 +219,8 @@ static void schema_add_params(json_object *properties, json_object *required, co
 
 /* An object that has only these keys. Takes both; required: NULL: none of them. */
 static json_object *schema_of_object(json_object *properties, json_object *required) {
-        return OBJECT("type", string_value("object"), "properties", properties, "required", required,
-                      "additionalProperties", json_object_new_boolean(false));
+        return OBJECT({ "type", string_value("object") }, { "properties", properties }, { "required", required },
+                      { "additionalProperties", json_object_new_boolean(false) });
 }
 
 static json_object *schema_of_members(const Param *params, bool literal) {
@@ -227,7 +246,7 @@ static json_object *schema_of_members(const Param *params, bool literal) {
         "[^{]|\\{\\{|\\{(unit_escape:|unit_escape_path:)?@?[A-Za-z_][A-Za-z0-9_-]*"                                    \
         "(\\.[A-Za-z0-9_-]+|\\[[0-9]+\\])*(\\.\\.\\.)?\\}"
 #define TEXT_MEANT "a text, in which \"{key}\" is a variable and \"{{\" a brace"
-/* Keywords of Lua, see script/analysis.c. */
+/* Keywords of Lua, see keyword_is(). */
 #define NO_KEYWORD                                                                                                     \
         "(?!(and|break|do|else|elseif|end|false|for|function|goto|if|in|local|nil|not|or|repeat|return|then|true|"     \
         "until|while)$)"
@@ -242,12 +261,12 @@ static json_object *names_of(const NodeType *type) {
         for (const char *const *alias = type->aliases; alias && *alias; alias++)
                 json_object_array_add(names, string_value(*alias));
 
-        return OBJECT("enum", names);
+        return OBJECT({ "enum", names });
 }
 
 /* second: may be NULL. */
 static json_object *schema_that_requires(const char *first, const char *second) {
-        return OBJECT("required", list_of(string_value(first), second ? string_value(second) : NULL));
+        return OBJECT({ "required", list_of(string_value(first), second ? string_value(second) : NULL) });
 }
 
 static json_object *schema_of_rules(const ParamRule *rules) {
@@ -260,29 +279,30 @@ static json_object *schema_of_rules(const ParamRule *rules) {
                 if (rule->kind == RULE_NOT_WITH) {
                         json_object *both = schema_that_requires(rule->params[0], rule->params[1]);
 
-                        json_object_object_add(both, "properties",
-                                               OBJECT(rule->params[1], OBJECT("const", string_value(rule->word))));
-                        json_object_array_add(all, OBJECT("not", both));
+                        json_object_object_add(
+                                both, "properties",
+                                OBJECT({ rule->params[1], OBJECT({ "const", string_value(rule->word) }) }));
+                        json_object_array_add(all, OBJECT({ "not", both }));
                         continue;
                 }
 
                 if (rule->kind == RULE_EXACTLY_ONE) {
                         choices = json_object_new_array();
-                        json_object_array_add(all, OBJECT("anyOf", choices));
+                        json_object_array_add(all, OBJECT({ "anyOf", choices }));
                 }
                 for (size_t i = 0; choices && rule->params[i]; i++)
                         json_object_array_add(choices, schema_that_requires(rule->params[i], NULL));
                 for (size_t i = 0; rule->params[i]; i++)
                         for (size_t j = i + 1; rule->params[j]; j++)
                                 json_object_array_add(
-                                        all, OBJECT("not", schema_that_requires(rule->params[i], rule->params[j])));
+                                        all, OBJECT({ "not", schema_that_requires(rule->params[i], rule->params[j]) }));
         }
 
         return all;
 }
 
 static json_object *schema_of_type(const NodeType *type) {
-        json_object *properties = OBJECT("type", names_of(type), "description", schema_of_kind("string")),
+        json_object *properties = OBJECT({ "type", names_of(type) }, { "description", schema_of_kind("string") }),
                     *required = json_object_new_array(), *schema;
         bool control = type->class == NODE_CONTROL, decorator = type->class == NODE_DECORATOR;
 
@@ -290,8 +310,9 @@ static json_object *schema_of_type(const NodeType *type) {
                 json_object *most = type->max_children < UINT32_MAX ? json_object_new_int64(type->max_children) : NULL;
 
                 json_object_object_add(properties, "children",
-                                       OBJECT("type", string_value("array"), "items", schema_ref("node"), "minItems",
-                                              json_object_new_int64(type->min_children), "maxItems", most));
+                                       OBJECT({ "type", string_value("array") }, { "items", schema_ref("node") },
+                                              { "minItems", json_object_new_int64(type->min_children) },
+                                              { "maxItems", most }));
                 json_object_array_add(required, string_value("children"));
         } else if (decorator && !(type->flags & TYPE_SUBTREE)) {
                 json_object_object_add(properties, "child", schema_ref("node"));
@@ -330,20 +351,21 @@ static json_object *schema_of_node(const NodeType *const *const *tables) {
                         json_object_array_add(types, names);
 
                         /* If the node is of the type, its definition applies. */
-                        names = OBJECT("type", names_of(*type));
-                        json_object_array_add(
-                                choices, OBJECT("if", OBJECT("properties", names), "then", schema_ref((*type)->name)));
+                        names = OBJECT({ "type", names_of(*type) });
+                        json_object_array_add(choices, OBJECT({ "if", OBJECT({ "properties", names }) },
+                                                              { "then", schema_ref((*type)->name) }));
                 }
 
-        return OBJECT("type", string_value("object"), "properties", OBJECT("type", OBJECT("anyOf", types)), "required",
-                      list_of(string_value("type"), NULL), "allOf", choices);
+        return OBJECT({ "type", string_value("object") },
+                      { "properties", OBJECT({ "type", OBJECT({ "anyOf", types }) }) },
+                      { "required", list_of(string_value("type"), NULL) }, { "allOf", choices });
 }
 
 /* An object of variables, each of which matches the schema each (taken; NULL: any value). */
 static json_object *schema_of_variables(json_object *each, const char *description) {
-        return OBJECT("type", string_value("object"), "propertyNames",
-                      schema_of_pattern(KEY_PATTERN, "the name of a variable"), "additionalProperties", each,
-                      "description", string_value(description));
+        return OBJECT({ "type", string_value("object") },
+                      { "propertyNames", schema_of_pattern(KEY_PATTERN, "the name of a variable") },
+                      { "additionalProperties", each }, { "description", string_value(description) });
 }
 
 /* Adds the keys at the top of a tree, both for the tree of the file and for those in "trees". A declaration is a type,
@@ -364,32 +386,33 @@ static void add_tree(json_object *properties) {
 }
 
 static json_object *schema_of_files(const char *doc) {
-        return OBJECT("type", string_value("array"), "items", schema_of_kind("string"), "description",
-                      string_value(doc));
+        return OBJECT({ "type", string_value("array") }, { "items", schema_of_kind("string") },
+                      { "description", string_value(doc) });
 }
 
 static json_object *schema_of_script(const char *meant) {
         return schema_either(schema_of_pattern(".", meant),
-                             OBJECT("type", string_value("array"), "items", schema_of_kind("string"), "minItems",
-                                    json_object_new_int64(1)));
+                             OBJECT({ "type", string_value("array") }, { "items", schema_of_kind("string") },
+                                    { "minItems", json_object_new_int64(1) }));
 }
 
 /* The definitions that the schemas of values refer to. */
 static json_object *definitions_of_values(void) {
         g_autofree char *cause = cause_pattern_expression();
 
-        return OBJECT("span", schema_of_pattern(SPAN_PATTERN, "a time span, such as \"150ms\" or \"1min 30s\""),
-                      "positive-span",
-                      schema_of_pattern(POSITIVE_SPAN_PATTERN, "a time span above 0, such as \"150ms\""), "reference",
-                      schema_of_pattern(REFERENCE_PATTERN, "a variable, such as \"{key}\""), "template",
-                      schema_of_pattern(TEMPLATE_PATTERN, "a text with a variable, such as \"{key}s\""), "text",
-                      schema_of_pattern("^(" PIECE "|\\{secret:[A-Za-z0-9_-][A-Za-z0-9_.-]*\\})*$", TEXT_MEANT),
-                      "shown-text", schema_of_pattern("^(" PIECE ")*$", TEXT_MEANT), "cause",
-                      schema_of_pattern(cause, "the kind of a cause, or the name of a D-Bus error"), "variable",
-                      schema_of_pattern(NAME_PATTERN, "the name of a variable"), "variable-or-none",
-                      schema_of_pattern("^$|" NAME_PATTERN, "the name of a variable, or \"\" for none"), "expression",
-                      schema_of_script("an expression, in Lua; a text, or its lines"), "code",
-                      schema_of_script("statements, in Lua; a text, or its lines"));
+        return OBJECT(
+                { "span", schema_of_pattern(SPAN_PATTERN, "a time span, such as \"150ms\" or \"1min 30s\"") },
+                { "positive-span", schema_of_pattern(POSITIVE_SPAN_PATTERN, "a time span above 0, such as \"150ms\"") },
+                { "reference", schema_of_pattern(REFERENCE_PATTERN, "a variable, such as \"{key}\"") },
+                { "template", schema_of_pattern(TEMPLATE_PATTERN, "a text with a variable, such as \"{key}s\"") },
+                { "text", schema_of_pattern("^(" PIECE "|\\{secret:[A-Za-z0-9_-][A-Za-z0-9_.-]*\\})*$", TEXT_MEANT) },
+                { "shown-text", schema_of_pattern("^(" PIECE ")*$", TEXT_MEANT) },
+                { "cause", schema_of_pattern(cause, "the kind of a cause, or the name of a D-Bus error") },
+                { "variable", schema_of_pattern(NAME_PATTERN, "the name of a variable") },
+                { "variable-or-none",
+                  schema_of_pattern("^$|" NAME_PATTERN, "the name of a variable, or \"\" for none") },
+                { "expression", schema_of_script("an expression, in Lua; a text, or its lines") },
+                { "code", schema_of_script("statements, in Lua; a text, or its lines") });
 }
 
 /* Takes both objects. */
@@ -406,14 +429,15 @@ json_object *schema_new(const NodeType *const *const *tables) {
                     *defs = definitions_of_values(), *name, *schema;
 
         schema_add_params(properties, required, header_params, true);
-        json_object_object_add(properties, "btd", OBJECT("const", json_object_new_int64(HEADER_VERSION)));
+        json_object_object_add(properties, "btd", OBJECT({ "const", json_object_new_int64(HEADER_VERSION) }));
         json_object_object_add(properties, "include", schema_of_files("files whose trees this file can use"));
         json_object_object_add(properties, "lua", schema_of_files("Lua files whose functions its expressions can use"));
-        json_object_object_add(properties, "trees",
-                               OBJECT("type", string_value("object"), "propertyNames",
-                                      schema_of_pattern("^[A-Za-z0-9_-]{1,100}$", "the name of a tree"),
-                                      "additionalProperties", schema_ref("tree"), "description",
-                                      string_value("trees for SubTree nodes, by name")));
+        json_object_object_add(
+                properties, "trees",
+                OBJECT({ "type", string_value("object") },
+                       { "propertyNames", schema_of_pattern("^[A-Za-z0-9_-]{1,100}$", "the name of a tree") },
+                       { "additionalProperties", schema_ref("tree") },
+                       { "description", string_value("trees for SubTree nodes, by name") }));
         add_tree(properties);
 
         /* A file can be run, or included, or both. */
@@ -484,7 +508,7 @@ static void add_alternative(json_object *alternatives, const char *name, json_ob
         json_object *entry, *choices, *doc = json_object_object_get(schema, "description");
 
         if (!json_object_object_get_ex(alternatives, name, &entry)) {
-                entry = OBJECT("anyOf", json_object_new_array(), "description", json_object_get(doc));
+                entry = OBJECT({ "anyOf", json_object_new_array() }, { "description", json_object_get(doc) });
                 json_object_object_add(alternatives, name, entry);
         } else if (!json_object_equal(json_object_object_get(entry, "description"), doc))
                 json_object_object_del(entry, "description");
@@ -527,7 +551,7 @@ json_object *schema_new_of_dropin(const NodeType *const *const *tables) {
         schema_add_params(properties, required, header_params, true);
         json_object_put(required);
         make_members_partial(properties);
-        json_object_object_add(properties, "btd", OBJECT("const", json_object_new_int64(HEADER_VERSION)));
+        json_object_object_add(properties, "btd", OBJECT({ "const", json_object_new_int64(HEADER_VERSION) }));
 
         /* Each input has some of its members; the type cannot change. */
         json_object_object_del(json_object_object_get(input, "properties"), "type");
@@ -537,8 +561,9 @@ json_object *schema_new_of_dropin(const NodeType *const *const *tables) {
                                schema_of_variables(NULL, "other values of variables in 'blackboard' of the tree"));
         json_object_object_add(
                 properties, "nodes",
-                OBJECT("type", string_value("object"), "additionalProperties", schema_ref("node"), "description",
-                       string_value("what changes at nodes, by their names or paths, such as Boot/Start")));
+                OBJECT({ "type", string_value("object") }, { "additionalProperties", schema_ref("node") },
+                       { "description",
+                         string_value("what changes at nodes, by their names or paths, such as Boot/Start") }));
 
         json_object_object_add(defs, "node", schema_of_node_change(tables));
         return schema_of_document(schema_of_object(properties, NULL), "A drop-in of a tree file of btd", defs);
