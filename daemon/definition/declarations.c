@@ -10,7 +10,6 @@
 #include "basic/excerpt.h"
 #include "definition/declarations.h"
 #include "script/blackboard.h"
-#include "script/keyword.h"
 #include "script/secrets.h"
 
 const char *const variable_type_names[] = {

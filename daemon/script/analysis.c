@@ -15,7 +15,6 @@
 #include "basic/nearest.h"
 #include "basic/sorted.h"
 #include "script/analysis.h"
-#include "script/keyword.h"
 #include "script/sandbox.h"
 
 static bool token_is(const Token *token, const char *text) {
@@ -555,6 +554,7 @@ static void parse_function(Parser *parser, bool has_self) {
 static const char *const unary[] = { "not", "-", "#", "~", NULL };
 static const char *const binary[] = { "+",  "-",  "*", "/",  "//", "^",  "%",  "&",  "~",   "|",  "<<",
                                       ">>", "..", "<", "<=", ">",  ">=", "==", "~=", "and", "or", NULL };
+static const char *const junctions[] = { "and", "or", NULL };
 static const char *const comparisons[] = { "==", "~=", "<", ">", "<=", ">=", NULL };
 
 static void parse_operand(Parser *parser) {
@@ -619,10 +619,6 @@ static bool is_alone(const Parser *parser, const Token *operand) {
         return token_next(operand->start + operand->length, parser->end).start == parser->token.start;
 }
 
-static bool is_junction(const Token *sign) {
-        return token_is(sign, "and") || token_is(sign, "or");
-}
-
 static void parse_expression(Parser *parser) {
         Token left = parser->token, compared = {};
         bool joins = true; /* the operator before: "and" and the like, or none */
@@ -641,8 +637,8 @@ static void parse_expression(Parser *parser) {
                                     (int) sign.length, sign.start);
                 parser_advance(parser);
                 parse_operand(parser);
-                is_right_alone = is_alone(parser, &right) &&
-                                 (!token_is_one_of(&parser->token, binary) || is_junction(&parser->token));
+                is_right_alone = is_alone(parser, &right) && (!token_is_one_of(&parser->token, binary) ||
+                                                              token_is_one_of(&parser->token, junctions));
                 if (compares && is_left_alone && is_right_alone) {
                         note_comparison(parser, &left, &right, strchr("<>", *sign.start));
                         note_comparison(parser, &right, &left, strchr("<>", *sign.start));
@@ -653,7 +649,7 @@ static void parse_expression(Parser *parser) {
 
                         parser_warn(parser, &right, "%s alone is true; compare it, too: 'x == a or x == b'", shown);
                 }
-                joins = is_junction(&sign);
+                joins = token_is_one_of(&sign, junctions);
                 compared = compares ? sign : (Token){};
                 left = right;
         }
@@ -688,11 +684,6 @@ static GArray *parse_declared(Parser *parser) {
         return names;
 }
 
-static void declare_all(Parser *parser, const GArray *names) {
-        for (unsigned i = 0; i < names->len; i++)
-                parser_declare(parser, &g_array_index(names, Token, i));
-}
-
 /* At the "in" or "=" of a loop with these names. */
 static void check_iterator(Parser *parser, const GArray *names) {
         static const char *const numbers[] = { "i", "j", "k", "n", "_", "index", "idx", "pos", "number", NULL };
@@ -719,7 +710,8 @@ static void parse_for(Parser *parser) {
         check_iterator(parser, names);
         parser_advance(parser); /* "=" or "in" */
         parse_expressions(parser);
-        declare_all(parser, names);
+        ARRAY_FOREACH(const Token, name, names)
+                parser_declare(parser, name);
         parse_body(parser);
         g_array_set_size(parser->locals, n_locals);
 }
@@ -737,7 +729,8 @@ static void parse_local(Parser *parser) {
         names = parse_declared(parser);
         if (parser_accept(parser, "="))
                 parse_expressions(parser);
-        declare_all(parser, names);
+        ARRAY_FOREACH(const Token, name, names)
+                parser_declare(parser, name);
 }
 
 static void parse_function_statement(Parser *parser) {

@@ -475,6 +475,19 @@ bool blackboard_key_valid(const char *key) {
         return true;
 }
 
+bool keyword_is(const char *word, size_t length) {
+        static const char *const keywords[] = {
+                "and", "break", "do",  "else", "elseif", "end",    "false",  "for",  "function", "goto",  "if",
+                "in",  "local", "nil", "not",  "or",     "repeat", "return", "then", "true",     "until", "while",
+        };
+
+        for (size_t i = 0; i < G_N_ELEMENTS(keywords); i++)
+                if (strlen(keywords[i]) == length && memcmp(word, keywords[i], length) == 0)
+                        return true;
+
+        return false;
+}
+
 bool blackboard_name_valid(const char *name) {
         return blackboard_key_valid(plain_key(name));
 }

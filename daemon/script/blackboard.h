@@ -133,6 +133,9 @@ uint32_t blackboard_match_value(json_object *value, const char *const *cases);
 bool blackboard_key_valid(const char *key);
 /* A key, or '@' and a key. */
 bool blackboard_name_valid(const char *name);
+/* Is it a keyword of Lua? It cannot be the name of a variable in an expression. A btd without Lua refuses it, too: a
+ * tree file is correct for both or for none. */
+bool keyword_is(const char *word, size_t length);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Blackboard, blackboard_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(BlackboardWatch, blackboard_watch_free)

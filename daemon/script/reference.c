@@ -211,14 +211,8 @@ static int piece_secret(const Piece *piece, char **ret_name, char **ret_error) {
 
 /* Does the text consist of this reference to a variable? */
 static bool piece_is_whole(const Piece *piece, const char *text, size_t length) {
-        return piece->kind == PIECE_VARIABLE && !piece->spread && piece->start == text + 1 &&
-               piece->end + 1 == text + length;
-}
-
-/* The same for a reference that is spread. */
-static bool piece_is_spread(const Piece *piece, const char *text, size_t length) {
-        return piece->kind == PIECE_VARIABLE && piece->spread && piece->start == text + 1 &&
-               piece->end + strlen(SPREAD) + 1 == text + length;
+        return piece->kind == PIECE_VARIABLE && piece->start == text + 1 &&
+               piece->end + (piece->spread ? strlen(SPREAD) : 0) + 1 == text + length;
 }
 
 bool reference_next(const char *text, size_t length, size_t *at, Reference *ret_reference) {
@@ -235,7 +229,7 @@ bool reference_next(const char *text, size_t length, size_t *at, Reference *ret_
                                 .n_steps = (size_t) (piece.end - steps),
                                 .start = (size_t) (piece.start - text),
                                 .spread = piece.spread,
-                                .whole = piece_is_whole(&piece, text, length),
+                                .whole = !piece.spread && piece_is_whole(&piece, text, length),
                         };
                         *at = (size_t) (p - text);
                         return true;
@@ -248,7 +242,7 @@ bool reference_spreads(const char *text, size_t length) {
         const char *p = text;
         Piece piece;
 
-        return piece_next(&p, text + length, &piece) > 0 && piece_is_spread(&piece, text, length);
+        return piece_next(&p, text + length, &piece) > 0 && piece.spread && piece_is_whole(&piece, text, length);
 }
 
 /* Called for each string in a value. The first negative answer ends it and is the result; else the greatest answer is.
@@ -305,7 +299,7 @@ int reference_check(const char *text, size_t length, ReferenceFault on_fault, vo
                         continue;
 
                 r = piece.kind == PIECE_SECRET ? piece_secret(&piece, &key, &error) : piece_key(&piece, &key, &error);
-                if (r >= 0 && piece.spread && !piece_is_spread(&piece, text, length)) {
+                if (r >= 0 && piece.spread && !piece_is_whole(&piece, text, length)) {
                         error = g_strdup_printf("'{%s" SPREAD "}' must be an element of its own, because it becomes "
                                                 "several",
                                                 key);
@@ -457,7 +451,7 @@ char *reference_key(json_object *value) {
 
         p = text = json_object_get_string(value);
         length = (size_t) json_object_get_string_len(value);
-        if (piece_next(&p, text + length, &piece) <= 0 || !piece_is_whole(&piece, text, length))
+        if (piece_next(&p, text + length, &piece) <= 0 || piece.spread || !piece_is_whole(&piece, text, length))
                 return NULL;
 
         return piece_key(&piece, &key, &error) < 0 ? NULL : g_strndup(piece.start, length - 2);
@@ -631,7 +625,7 @@ static int expand_string(const ReferenceValues *values, json_object *string, jso
         Piece piece;
         int r;
 
-        if (piece_next(&p, text + length, &piece) > 0 && piece_is_whole(&piece, text, length)) {
+        if (piece_next(&p, text + length, &piece) > 0 && !piece.spread && piece_is_whole(&piece, text, length)) {
                 r = look_up(values, &piece, &value, ret_error);
                 if (r >= 0)
                         *ret_value = json_object_get(value);

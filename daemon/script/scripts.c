@@ -298,19 +298,17 @@ static void set_method(lua_State *lua, const char *name, lua_CFunction function)
         lua_setfield(lua, -2, name);
 }
 
-static void clear(lua_State *lua, int table) {
-        lua_pushnil(lua);
-        while (lua_next(lua, table)) {
-                lua_pop(lua, 1);
-                lua_pushvalue(lua, -1);
-                lua_pushnil(lua);
-                lua_rawset(lua, table);
-        }
-}
-
 static void bindings_clear(lua_State *lua) {
-        clear(lua, BINDINGS_GLOBALS);
-        clear(lua, BINDINGS_VALUES);
+        for (int table = BINDINGS_GLOBALS; table <= BINDINGS_VALUES; table++) {
+                lua_pushnil(lua);
+                while (lua_next(lua, table)) {
+                        lua_pop(lua, 1);
+                        lua_pushvalue(lua, -1);
+                        lua_pushnil(lua);
+                        lua_rawset(lua, table);
+                }
+        }
+
         lua_pushvalue(lua, BINDINGS_OUTERMOST);
         lua_setfield(lua, BINDINGS_GLOBALS, "_G");
 }
@@ -430,12 +428,9 @@ void scripts_free(Scripts *scripts) {
         g_free(scripts);
 }
 
-static const char *plain_key(const char *name) {
-        return *name == '@' ? name + 1 : name;
-}
-
 static void add_use(lua_State *lua, GArray *uses, const char *name) {
-        Use use = { .name = name, .key = plain_key(name), .is_outermost = *name == '@' };
+        bool is_outermost = *name == '@';
+        Use use = { .name = name, .key = name + is_outermost, .is_outermost = is_outermost };
 
         ARRAY_FOREACH(Use, other, uses) {
                 if (g_str_equal(other->name, name))
@@ -496,7 +491,7 @@ static size_t find_token(const char *code, const char *name) {
 }
 
 size_t library_find(const Library *library, const char *name) {
-        return find_token(library->code, plain_key(name));
+        return find_token(library->code, name + (*name == '@'));
 }
 
 /* NULL: none of them defines the name. */

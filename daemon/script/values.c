@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <json-c/linkhash.h>
 #include <math.h>
-#include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/json-parse.h"
