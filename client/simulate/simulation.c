@@ -334,7 +334,7 @@ static const LeafKind *kind_of(const NodeType *type) {
 /* The run and its events. */
 
 static bool warn_of_restart(Simulation *simulation, Status result) {
-        const RestartPolicy *policy = definition_restart(run_definition(simulation->run));
+        const RestartPolicy *policy = &definition_header(run_definition(simulation->run))->restart;
         g_autofree char *text = NULL;
 
         if (!restart_is_wanted(policy, result))
@@ -348,7 +348,7 @@ static bool warn_of_restart(Simulation *simulation, Status result) {
 
 static void warn_of_followers(Simulation *simulation, Status result) {
         const Run *run = simulation->run;
-        json_object *rules = definition_on_finished(run_definition(run));
+        json_object *rules = definition_header(run_definition(run))->on_finished;
         const FinishedRun finished = { run_id(run), run_tree(run), run_instance(run), status_to_string(result),
                                        run_cause(run) };
 

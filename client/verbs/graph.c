@@ -142,7 +142,7 @@ static int draw_file(const Client *client, const char *file, GraphFormat draw) {
 
         if (g_str_equal(file, "-"))
                 graph.title = tree_node_name(definition_tree(definition), 0);
-        graph.subtitle = definition_description(definition) ?: "";
+        graph.subtitle = definition_header(definition)->description ?: "";
         nodes = nodes_of_definition(definition);
         print_graph(draw, &graph, definition, nodes);
         return EXIT_SUCCESS;

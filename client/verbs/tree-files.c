@@ -339,7 +339,7 @@ static int set_autostart(Client *client, Target *target, bool autostart) {
                 return report_error("tree '%s' has errors; nothing was changed", target->name);
         if (!definition_tree(definition))
                 return report_error("'%s' has no root, only trees to be included", target->path);
-        if (definition_autostart(definition) != autostart)
+        if (definition_header(definition)->autostart != autostart)
                 return report_error("a drop-in of '%s' that comes after '%s' decides; nothing was changed",
                                     target->path, path);
         if (autostart && definition_check_start(definition, NULL, &problem) < 0)

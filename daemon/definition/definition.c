@@ -176,16 +176,8 @@ const Tree *definition_tree(const Definition *definition) {
         return definition->loaded.tree;
 }
 
-const char *definition_description(const Definition *definition) {
-        return definition->loaded.header.description;
-}
-
-bool definition_autostart(const Definition *definition) {
-        return definition->loaded.header.autostart;
-}
-
-const RestartPolicy *definition_restart(const Definition *definition) {
-        return &definition->loaded.header.restart;
+const Header *definition_header(const Definition *definition) {
+        return &definition->loaded.header;
 }
 
 const Access *definition_access(const Definition *definition) {
@@ -201,18 +193,10 @@ const char *definition_file_state(const Definition *definition) {
                 return "bad";
         if (!definition_tree(definition))
                 return "static";
-        if (definition_autostart(definition))
+        if (definition->loaded.header.autostart)
                 return "enabled";
 
         return definition_check_start(definition, NULL, &problem) < 0 ? "static" : "disabled";
-}
-
-json_object *definition_on_finished(const Definition *definition) {
-        return definition->loaded.header.on_finished;
-}
-
-OnStop definition_on_stop(const Definition *definition) {
-        return definition->loaded.header.on_stop;
 }
 
 size_t definition_n_files(const Definition *definition) {

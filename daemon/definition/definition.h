@@ -31,16 +31,13 @@ void definition_unref(Definition *definition);
 
 /* NULL: the file has no root, only trees for other files. The functions below need a root, except those for files. */
 const Tree *definition_tree(const Definition *definition);
-const char *definition_description(const Definition *definition); /* NULL: none */
-bool definition_autostart(const Definition *definition);
+/* The keys at the top of its file. */
+const Header *definition_header(const Definition *definition);
 /* As systemctl(1) says it of unit files: "enabled", "disabled", "static" (btd cannot start it without inputs), or "bad"
  * if the definition is NULL. It may have no root. */
 const char *definition_file_state(const Definition *definition);
-const RestartPolicy *definition_restart(const Definition *definition);
-OnStop definition_on_stop(const Definition *definition);
+/* Empty if the file has none. */
 const Access *definition_access(const Definition *definition);
-/* Its rules, see on-finished.h; borrowed. NULL: there are none. */
-json_object *definition_on_finished(const Definition *definition);
 /* SHA-256, in hex, of the text and of all files that it uses. The first call computes it, which takes milliseconds for
  * large files: a thread that loads a definition for the main loop calls this before it hands the definition over. */
 const char *definition_hash(const Definition *definition);

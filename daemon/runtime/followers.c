@@ -257,7 +257,7 @@ static void order_rule(Followers *followers, const Cue *cue, size_t rule, bool g
 }
 
 static void order_rules(Followers *followers, const Cue *cue, const Definition *definition) {
-        json_object *rules = definition_on_finished(definition);
+        json_object *rules = definition_header(definition)->on_finished;
         size_t n_own = rules ? json_object_array_length(rules) : 0,
                n_all = n_own + (followers->rules && !cue->before ? json_object_array_length(followers->rules) : 0);
 

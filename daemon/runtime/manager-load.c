@@ -270,7 +270,7 @@ static int check_text(const TextStart *start, char **ret_error) {
                                         start->name, n, error);
         else if (!definition_tree(definition))
                 *ret_error = g_strdup_printf("tree '%s' has no 'root'", start->name);
-        else if (definition_restart(definition)->when != RESTART_NO)
+        else if (definition_header(definition)->restart.when != RESTART_NO)
                 *ret_error = g_strdup_printf("tree '%s' cannot be started again, because it is in no file; leave out "
                                              "'restart'",
                                              start->name);

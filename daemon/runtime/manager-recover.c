@@ -148,7 +148,7 @@ static void make_run(Manager *manager, Left *left) {
         /* btd may have been killed before it noted that the run replaces a pending restart, or an earlier run. */
         if (*header->instance == '\0')
                 (void) autostarts_begun(manager->autostarts, header->tree, header->run,
-                                        definition_autostart(left->definition));
+                                        definition_header(left->definition)->autostart);
         manager_recover_token(manager, left->run, restart);
         if (run_status(left->run) == STATUS_RUNNING && restart)
                 restarts_begun(manager->restarts, header->tree, header->instance);

@@ -194,7 +194,8 @@ static void on_run_finished(Run *run, void *userdata) {
         TELL(manager, run_finished, run);
         manager_check_idle(manager);
 
-        if (again && !manager->stopping && definition_autostart(run_definition(run)) && *run_instance(run) == '\0')
+        if (again && !manager->stopping && definition_header(run_definition(run))->autostart &&
+            *run_instance(run) == '\0')
                 autostarts_want(manager->autostarts, run_tree(run));
         manager_retry_soon(manager);
 }
@@ -440,7 +441,8 @@ int manager_carry_out(Manager *manager, Definition *definition, const Order *giv
                 followers_prune(manager->followers);
         }
         if (*order->instance == '\0')
-                (void) autostarts_begun(manager->autostarts, tree, run_id(run), definition_autostart(definition));
+                (void) autostarts_begun(manager->autostarts, tree, run_id(run),
+                                        definition_header(definition)->autostart);
         if (tells_all(run))
                 log_message(LOG_INFO, &(LogSubject){ .tree = tree, .run = run_id(run) }, "%s%s%s",
                             order->starter ? "started" : "restarted", *order->instance ? " as instance " : "",

@@ -182,7 +182,7 @@ Manager *manager_new(GMainContext *context, const LeafServices *services, const 
 /* Does the run continue with the next btd? */
 static bool is_left(const Manager *manager, const Run *run) {
         return manager->leaving && run_status(run) == STATUS_RUNNING && run_is_durable(run) &&
-               definition_on_stop(run_definition(run)) == ON_STOP_KEEP;
+               definition_header(run_definition(run))->on_stop == ON_STOP_KEEP;
 }
 
 /* Close all run records first: freeing a run can grant its lock to another one, which must not be recorded. The
@@ -306,7 +306,7 @@ void manager_autostart(Manager *manager) {
         g_autoptr(GPtrArray) entries = library_list(manager->library);
 
         PTRS_FOREACH(const LibraryEntry, entry, entries) {
-                if (entry->definition && definition_autostart(entry->definition))
+                if (entry->definition && definition_header(entry->definition)->autostart)
                         autostarts_want(manager->autostarts, entry->name);
                 else if (entry->definition)
                         autostarts_unwant(manager->autostarts, entry->name);
@@ -332,7 +332,7 @@ void manager_reread_autostarts(Manager *manager) {
                 if (entry && !entry->definition && !entry->masked)
                         continue;
 
-                if (entry && entry->definition && definition_autostart(entry->definition))
+                if (entry && entry->definition && definition_header(entry->definition)->autostart)
                         autostarts_want(manager->autostarts, entry->name);
                 g_hash_table_iter_steal(&iter);
                 TELL(manager, waiting_changed, name);

@@ -342,7 +342,7 @@ void restarts_leave(Restarts *restarts) {
 }
 
 void restarts_consider(Restarts *restarts, const Run *run) {
-        const RestartPolicy *policy = definition_restart(run_definition(run));
+        const RestartPolicy *policy = &definition_header(run_definition(run))->restart;
         int64_t now = g_get_monotonic_time();
         Restart *restart;
         unsigned old = 0;

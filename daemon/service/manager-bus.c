@@ -292,12 +292,12 @@ static int append_tree(Answer *answer, sd_bus_error *ret_error) {
         definition = entry->definition;
         path = object_path_of_tree(entry->name);
         waiting = manager_describe_waiting(manager, entry->name);
-        description = text_cut(definition ? definition_description(definition) ?: "" : "", DESCRIPTION_MAX);
+        description = text_cut(definition ? definition_header(definition)->description ?: "" : "", DESCRIPTION_MAX);
         answer->size += RECORD_SIZE + 2 * strlen(path) + strlen(description) + answer_text_size(waiting);
-        r = sd_bus_message_append(answer->reply, "a{sv}", 7, "name", "s", entry->name, "path", "o", path, "description",
-                                  "s", description, "autostart", "b", definition && definition_autostart(definition),
-                                  "file_state", "s", definition_file_state(definition), "state", "s",
-                                  tree_bus_state(entry), "waiting", "s", waiting);
+        r = sd_bus_message_append(
+                answer->reply, "a{sv}", 7, "name", "s", entry->name, "path", "o", path, "description", "s", description,
+                "autostart", "b", definition && definition_header(definition)->autostart, "file_state", "s",
+                definition_file_state(definition), "state", "s", tree_bus_state(entry), "waiting", "s", waiting);
         return r < 0 ? r : 1;
 }
 

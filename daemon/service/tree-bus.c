@@ -422,7 +422,7 @@ TREE_PROPERTY(source_path, "s", entry->path)
 TREE_PROPERTY(state, "s", tree_bus_state(entry))
 TREE_PROPERTY(need_reload, "b", (int) library_needs_reload(published_manager(userdata)->library, entry))
 DEFINITION_PROPERTY(hash, "s", definition_hash(definition), NULL)
-DEFINITION_PROPERTY(autostart, "b", (int) definition_autostart(definition), 0)
+DEFINITION_PROPERTY(autostart, "b", (int) definition_header(definition)->autostart, 0)
 DEFINITION_PROPERTY(node_count, "u", definition_tree(definition)->n_nodes, 0)
 
 static int append_paths(sd_bus_message *reply, const Definition *definition,
@@ -446,7 +446,8 @@ PROPERTY_GETTER(lua_paths) {
 
 PROPERTY_GETTER(description) {
         const Definition *definition = tree_at(userdata, path)->definition;
-        g_autofree char *text = text_cut(definition ? definition_description(definition) ?: "" : "", DESCRIPTION_MAX);
+        g_autofree char *text =
+                text_cut(definition ? definition_header(definition)->description ?: "" : "", DESCRIPTION_MAX);
 
         return sd_bus_message_append(reply, "s", text);
 }

@@ -60,9 +60,9 @@ static void test_changes(void) {
                 NULL });
         const ScopeInfo *scope = definition_scope_info(definition, 0);
 
-        g_assert_true(definition_autostart(definition));
-        g_assert_cmpstr(definition_description(definition), ==, "new");
-        g_assert_cmpint(definition_restart(definition)->when, ==, RESTART_NO);
+        g_assert_true(definition_header(definition)->autostart);
+        g_assert_cmpstr(definition_header(definition)->description, ==, "new");
+        g_assert_cmpint(definition_header(definition)->restart.when, ==, RESTART_NO);
         g_assert_null(definition_access(definition)->who[ACCESS_START]);
         g_assert_cmpstr(definition_access(definition)->who[ACCESS_HALT][0], ==, "@ops");
         assert_json(definition_blackboard(definition), "{\"mode\":{\"c\":3}}");
@@ -184,7 +184,7 @@ static void test_not_there(void) {
                         "117: warning: ignored: nodes: 2 nodes have the name 'Start'; give the path of one, such as "
                         "'Top/Start' or 'cam: Boot/Start'\n" AT
                         "136: warning: ignored: unknown key 'txt'; did you mean 'text'? (in Top/Load)");
-        g_assert_true(definition_on_stop(definition) == ON_STOP_HALT);
+        g_assert_true(definition_header(definition)->on_stop == ON_STOP_HALT);
         assert_json(definition_scope_info(definition, 0)->inputs[1].fallback, "7");
         g_assert_cmpstr(params_of(definition, 1)->text, ==, "new");
 }

@@ -24,8 +24,8 @@ static void test_whole(void) {
         const Example *example = tree->nodes[1].params;
         g_autofree char *path = tree_node_path(tree, 3);
 
-        g_assert_cmpstr(definition_description(definition), ==, "a {b}");
-        g_assert_true(definition_autostart(definition));
+        g_assert_cmpstr(definition_header(definition)->description, ==, "a {b}");
+        g_assert_true(definition_header(definition)->autostart);
         g_assert_cmpstr(definition_text(definition), ==, text);
         g_assert_cmpstr(json_object_to_json_string_ext(definition_blackboard(definition), JSON_C_TO_STRING_PLAIN), ==,
                         "{\"primary\":\"eth0\",\"n\":[1,\"{raw}\"]}");
@@ -46,8 +46,8 @@ static void test_defaults(void) {
         g_autoptr(Definition) definition = loaded_good("{\"btd\":1,\"root\":{\"type\":\"Plain\"}}");
         g_autoptr(Definition) again = definition_ref(definition);
 
-        g_assert_null(definition_description(definition));
-        g_assert_false(definition_autostart(definition));
+        g_assert_null(definition_header(definition)->description);
+        g_assert_false(definition_header(definition)->autostart);
         g_assert_cmpuint(definition_tree(again)->interval, ==, TREE_INTERVAL_DEFAULT);
         g_assert_cmpint(json_object_object_length(definition_blackboard(definition)), ==, 0);
         g_assert_cmpstr(definition_hash(definition), ==,

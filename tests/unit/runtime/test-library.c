@@ -318,7 +318,7 @@ static void test_refused_dropins(void) {
         g_assert_cmpint(chmod(own, 0777), ==, 0);
         reload(shelf, 1, "*boot ");
         assert_message(shelf, 0, 0, "boot.json", directory);
-        g_assert_cmpstr(definition_description(library_get(shelf->library, "boot")->definition), ==, "ours");
+        g_assert_cmpstr(definition_header(library_get(shelf->library, "boot")->definition)->description, ==, "ours");
 
         /* Others could add a file that masks. */
         g_assert_cmpint(chmod(own, 01777), ==, 0);
