@@ -25,14 +25,6 @@ void index_set_init(IndexSet *set, uint32_t n, uint64_t *memory) {
         *set = (IndexSet){ .bits = memory, .n = n, .top = index_set_words(n) - 1 };
 }
 
-/* The first member below a bit of a level. */
-static uint32_t first_below(const uint64_t *const *levels, unsigned level, uint32_t index) {
-        while (level-- > 0)
-                index = index * 64 + (uint32_t) __builtin_ctzll(levels[level][index]);
-
-        return index;
-}
-
 uint32_t index_set_next(const IndexSet *set, uint32_t from) {
         const uint64_t *levels[LEVELS_MAX], *bits = set->bits;
         uint32_t limit = set->n;
@@ -40,8 +32,14 @@ uint32_t index_set_next(const IndexSet *set, uint32_t from) {
         for (unsigned level = 0; from < limit; level++) {
                 uint64_t word = bits[from / 64] >> (from % 64);
 
-                if (word != 0)
-                        return first_below(levels, level, from + (uint32_t) __builtin_ctzll(word));
+                if (word != 0) {
+                        /* Go down to the first member below this bit. */
+                        from += (uint32_t) __builtin_ctzll(word);
+                        while (level-- > 0)
+                                from = from * 64 + (uint32_t) __builtin_ctzll(levels[level][from]);
+
+                        return from;
+                }
                 if (bits == set->bits + set->top)
                         break;
 

@@ -16,12 +16,22 @@ uint32_t engine_version(void) {
         return ENGINE_VERSION;
 }
 
+#define N_SETS 7u
+
+/* The order is part of a NodeImage. */
+static IndexSet *set_of(Machine *machine, unsigned i) {
+        IndexSet *const sets[N_SETS] = {
+                &machine->marked,   &machine->sticky,   &machine->ending,  &machine->deferred,
+                &machine->retained, &machine->counting, &machine->waiting,
+        };
+
+        return sets[i];
+}
+
 Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, uint64_t seed) {
         uint32_t n = tree->n_nodes, words = index_set_words(n);
-        IndexSet *sets[7];
+        Machine *machine = g_malloc0(sizeof(Machine) + n * sizeof(NodeState) + N_SETS * words * sizeof(uint64_t));
         uint64_t *memory;
-        Machine *machine =
-                g_malloc0(sizeof(Machine) + n * sizeof(NodeState) + G_N_ELEMENTS(sets) * words * sizeof(uint64_t));
 
         machine->nodes = tree->nodes;
         machine->routes = tree->routes;
@@ -39,15 +49,8 @@ Machine *machine_new(const Tree *tree, const MachineHost *host, void *userdata, 
                 attributes_make(machine);
 
         memory = (uint64_t *) (void *) (machine->states + n);
-        sets[0] = &machine->marked;
-        sets[1] = &machine->sticky;
-        sets[2] = &machine->ending;
-        sets[3] = &machine->deferred;
-        sets[4] = &machine->retained;
-        sets[5] = &machine->counting;
-        sets[6] = &machine->waiting;
-        for (size_t i = 0; i < G_N_ELEMENTS(sets); i++)
-                index_set_init(sets[i], n, memory + i * words);
+        for (unsigned i = 0; i < N_SETS; i++)
+                index_set_init(set_of(machine, i), n, memory + i * words);
 
         return machine;
 }
@@ -216,15 +219,6 @@ void machine_variable_set(Machine *machine) {
                 settle_interval(machine, true);
 }
 
-static void mark_sticky(Machine *machine) {
-        if (G_LIKELY(index_set_is_empty(&machine->sticky)))
-                return;
-
-        for (NodeId node = index_set_next(&machine->sticky, 0); node != INDEX_SET_END;
-             node = index_set_next(&machine->sticky, node + 1))
-                node_mark(machine, node);
-}
-
 /* Clears what an activation leaves; only the counts of a root that was skipped are kept for the next one. */
 static void forget_marks(Machine *machine) {
         if (index_set_is_empty(&machine->ending))
@@ -297,7 +291,10 @@ static __attribute__((noinline)) Status tick_attentively(Machine *machine) {
                 node_finish_endings(machine);
 
         again = index_set_has(&machine->marked, 0);
-        mark_sticky(machine);
+        if (G_UNLIKELY(!index_set_is_empty(&machine->sticky)))
+                for (NodeId node = index_set_next(&machine->sticky, 0); node != INDEX_SET_END;
+                     node = index_set_next(&machine->sticky, node + 1))
+                        node_mark(machine, node);
         if (!again)
                 index_set_remove(&machine->marked, 0);
 
@@ -449,17 +446,6 @@ const char *machine_error_text(const char *error) {
 
 /* Images: a stored image is untrusted, so every number is checked, and none leads out of the tree. */
 
-#define N_SETS 7u
-
-static IndexSet *set_of(Machine *machine, unsigned i) {
-        IndexSet *const sets[N_SETS] = {
-                &machine->marked,   &machine->sticky,   &machine->ending,  &machine->deferred,
-                &machine->retained, &machine->counting, &machine->waiting,
-        };
-
-        return sets[i];
-}
-
 MachineImage machine_image(const Machine *machine) {
         return (MachineImage){
                 .random = machine->random,
@@ -470,13 +456,8 @@ MachineImage machine_image(const Machine *machine) {
         };
 }
 
-static bool is_nothing(const NodeImage *image) {
-        static const NodeImage nothing;
-
-        return memcmp(image, &nothing, sizeof(nothing)) == 0;
-}
-
 bool machine_node_image(const Machine *machine, NodeId node, NodeImage *ret_image) {
+        static const NodeImage nothing;
         const NodeState *state = &machine->states[node];
         NodeImage image = {
                 .status = state->status,
@@ -500,7 +481,7 @@ bool machine_node_image(const Machine *machine, NodeId node, NodeImage *ret_imag
         }
 
         *ret_image = image;
-        return !is_nothing(&image);
+        return memcmp(&image, &nothing, sizeof(nothing)) != 0;
 }
 
 bool machine_restore(Machine *machine, const MachineImage *image) {
@@ -522,17 +503,15 @@ static bool is_child(const Machine *machine, NodeId node, NodeId child) {
         return child < machine->tree->n_nodes && machine->nodes[child].parent == node;
 }
 
-/* Will the node use its position? */
-static bool is_at_work(const NodeImage *image) {
-        if (image->flags & STATE_ENDING)
-                return !(image->attributes & ATTRIBUTE_ENDED);
-
-        return image->status == STATUS_RUNNING && !(image->flags & (STATE_DEFERRED | STATE_HELD));
-}
-
 static bool position_fits(const Machine *machine, NodeId node, const NodeImage *image) {
         unsigned flags = machine->nodes[node].type->flags;
-        bool at_work = is_at_work(image), at_child = is_child(machine, node, image->position);
+        bool at_child = is_child(machine, node, image->position), at_work;
+
+        /* Will the node use its position? */
+        if (image->flags & STATE_ENDING)
+                at_work = !(image->attributes & ATTRIBUTE_ENDED);
+        else
+                at_work = image->status == STATUS_RUNNING && !(image->flags & (STATE_DEFERRED | STATE_HELD));
 
         if (flags & TYPE_AT_CHILD && at_work && image->position != 0 && !at_child)
                 return false;

@@ -88,15 +88,6 @@ void attributes_clear_forced(Machine *machine, NodeId from, NodeId end) {
         }
 }
 
-/* Its own last activation is ending, or a node that it replaces. */
-static bool must_wait(Machine *machine, NodeId node) {
-        const Node *definition = &machine->nodes[node];
-        bool late = definition->flags & (NODE_LEAF | NODE_ATTRIBUTED) || definition->type->flags & TYPE_BEGINS_LATE;
-
-        return node_ending_inside(machine, node) ||
-               (machine->deferring && late && !(definition->flags & NODE_IMMEDIATE));
-}
-
 static bool is_stopped_at_breakpoint(Machine *machine, NodeId node) {
         Attributes *attributes = attributes_of(machine, node);
 
@@ -127,12 +118,16 @@ static bool has_lock(Machine *machine, NodeId node) {
 bool attributes_start(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         Attributes *attributes = attributes_of(machine, node);
+        const Node *definition = &machine->nodes[node];
+        bool late = definition->flags & (NODE_LEAF | NODE_ATTRIBUTED) || definition->type->flags & TYPE_BEGINS_LATE;
         bool waits;
 
         if (state->status == STATUS_RUNNING && !(state->flags & STATE_DEFERRED))
                 return true;
 
-        waits = must_wait(machine, node);
+        /* Its own last activation is ending, or a node that it replaces. */
+        waits = node_ending_inside(machine, node) ||
+                (machine->deferring && late && !(definition->flags & NODE_IMMEDIATE));
         if (waits)
                 index_set_add(&machine->deferred, node);
         else
@@ -144,7 +139,7 @@ bool attributes_start(Machine *machine, NodeId node) {
         }
 
         attributes->flags = (attributes->flags & ~(ATTRIBUTE_AT_BREAKPOINT | ATTRIBUTE_PASSED)) | ATTRIBUTE_BEGUN;
-        if (machine->nodes[node].type->class == NODE_CONDITION)
+        if (definition->type->class == NODE_CONDITION)
                 state->flags &= ~STATE_DEFERRED;
 
         return true;
@@ -177,14 +172,8 @@ void attributes_note_error(Machine *machine, NodeId node) {
         attributes_of(machine, node)->flags |= ATTRIBUTE_IN_ERROR;
 }
 
-static bool may_be_interrupted(Machine *machine, NodeId node) {
-        const Node *definition = &machine->nodes[node];
-
-        return !(definition->flags & NODE_UNINTERRUPTIBLE) || definition->type->class == NODE_CONDITION ||
-               attributes_of(machine, node)->flags & ATTRIBUTE_IN_ERROR;
-}
-
 bool attributes_halt(Machine *machine, NodeId node) {
+        const Node *definition = &machine->nodes[node];
         NodeState *state = node_state(machine, node);
         Attributes *attributes = attributes_of(machine, node);
 
@@ -199,7 +188,8 @@ bool attributes_halt(Machine *machine, NodeId node) {
                 return true;
         }
 
-        if (may_be_interrupted(machine, node))
+        if (!(definition->flags & NODE_UNINTERRUPTIBLE) || definition->type->class == NODE_CONDITION ||
+            attributes->flags & ATTRIBUTE_IN_ERROR)
                 return false;
 
         attributes->flags |= ATTRIBUTE_CONTINUES;
@@ -235,13 +225,6 @@ static Status tick_continuing(Machine *machine, NodeId node) {
         return answer;
 }
 
-/* After an error the node is halted like any other. */
-static void halt_after_error(Machine *machine, NodeId node) {
-        attributes_of(machine, node)->flags &= ~ATTRIBUTE_CONTINUES;
-        node_state(machine, node)->flags &= ~STATE_ENDING;
-        inner_halt(machine, node);
-}
-
 bool attributes_have_ended(Machine *machine, NodeId node) {
         Attributes *attributes = attributes_of(machine, node);
 
@@ -249,8 +232,12 @@ bool attributes_have_ended(Machine *machine, NodeId node) {
                 Status status =
                         machine->nodes[node].flags & NODE_LEAF ? STATUS_RUNNING : tick_continuing(machine, node);
 
-                if (status == STATUS_ERROR)
-                        halt_after_error(machine, node);
+                /* After an error the node is halted like any other. */
+                if (status == STATUS_ERROR) {
+                        attributes->flags &= ~ATTRIBUTE_CONTINUES;
+                        node_state(machine, node)->flags &= ~STATE_ENDING;
+                        inner_halt(machine, node);
+                }
                 if (!status_is_outcome(status))
                         return false;
 

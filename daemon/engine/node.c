@@ -71,11 +71,6 @@ static Status condition_tick(Machine *machine, NodeId node) {
         return status;
 }
 
-static void condition_halt(Machine *machine, NodeId node) {
-        if (!(machine->nodes[node].flags & NODE_RETAINED))
-                machine->host->condition_release(machine, node);
-}
-
 /* An action must not start before the action that it replaces has ended, nor before its own last activation has. */
 static bool leaf_must_wait(Machine *machine, NodeId node) {
         return (machine->deferring && !(machine->nodes[node].flags & NODE_IMMEDIATE)) ||
@@ -92,8 +87,18 @@ static Status leaf_begin(Machine *machine, NodeId leaf) {
         return machine->leaf_start(machine, leaf);
 }
 
-static Status leaf_tick_running(Machine *machine, NodeId node) {
+static Status leaf_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
+
+        if (state->status != STATUS_RUNNING) {
+                if (G_UNLIKELY(machine->deferring || state->flags & STATE_ENDING) && leaf_must_wait(machine, node)) {
+                        state->flags |= STATE_DEFERRED;
+                        index_set_add(&machine->deferred, node);
+                        return STATUS_RUNNING;
+                }
+
+                return leaf_begin(machine, node);
+        }
 
         if (state->flags & STATE_DEFERRED) {
                 if (leaf_must_wait(machine, node))
@@ -112,25 +117,12 @@ static Status leaf_tick_running(Machine *machine, NodeId node) {
         return machine->host->leaf_poll ? machine->host->leaf_poll(machine, node) : STATUS_RUNNING;
 }
 
-static Status leaf_tick(Machine *machine, NodeId node) {
-        if (node_state(machine, node)->status == STATUS_RUNNING)
-                return leaf_tick_running(machine, node);
-
-        if (G_UNLIKELY(machine->deferring || node_state(machine, node)->flags & STATE_ENDING) &&
-            leaf_must_wait(machine, node)) {
-                node_state(machine, node)->flags |= STATE_DEFERRED;
-                index_set_add(&machine->deferred, node);
-                return STATUS_RUNNING;
-        }
-
-        return leaf_begin(machine, node);
-}
-
 static void leaf_halt(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
 
         if (machine->nodes[node].type->class == NODE_CONDITION) {
-                condition_halt(machine, node);
+                if (!(machine->nodes[node].flags & NODE_RETAINED))
+                        machine->host->condition_release(machine, node);
         } else if (state->flags & STATE_DEFERRED) {
                 state->flags &= ~STATE_DEFERRED;
                 index_set_remove(&machine->deferred, node);
@@ -196,19 +188,6 @@ static bool tick_ending(Machine *machine, NodeId node) {
         return !node_ending_below(machine, node);
 }
 
-static bool has_ended(Machine *machine, NodeId node) {
-        bool full = machine->full, deferring = machine->deferring, trying = machine->trying, ended;
-
-        machine->full = true;
-        machine->deferring = machine->trying = false;
-        ended = tick_ending(machine, node);
-        machine->full = full;
-        machine->deferring = deferring;
-        machine->trying = trying;
-        machine->reason = REASON_NONE;
-        return ended;
-}
-
 /* The halt of a leaf was reported when it began. */
 static void report_end(Machine *machine, NodeId node) {
         bool attributed = machine->nodes[node].flags & NODE_ATTRIBUTED;
@@ -220,7 +199,16 @@ static void report_end(Machine *machine, NodeId node) {
 }
 
 static bool finish_ending(Machine *machine, NodeId node) {
-        if (!has_ended(machine, node))
+        bool full = machine->full, deferring = machine->deferring, trying = machine->trying, ended;
+
+        machine->full = true;
+        machine->deferring = machine->trying = false;
+        ended = tick_ending(machine, node);
+        machine->full = full;
+        machine->deferring = deferring;
+        machine->trying = trying;
+        machine->reason = REASON_NONE;
+        if (!ended)
                 return false;
 
         node_state(machine, node)->flags &= ~STATE_ENDING;
@@ -249,21 +237,20 @@ static void begin_ending(Machine *machine, NodeId node) {
                 machine->host->halting(machine, node);
 }
 
-/* The root stays marked only if a node that continues asked for another tick. */
-static void mark_finished(Machine *machine, NodeId node) {
-        bool again = index_set_has(&machine->marked, 0);
-
-        node_mark(machine, node);
-        if (!again)
-                index_set_remove(&machine->marked, 0);
-}
-
 static void finish_endings_within(Machine *machine, NodeId from, NodeId end) {
         for (NodeId node = index_set_next(&machine->ending, from); node < end;
              node = index_set_next(&machine->ending, machine->nodes[node].end)) {
+                bool again;
+
                 finish_endings_within(machine, node + 1, machine->nodes[node].end);
-                if (finish_ending(machine, node))
-                        mark_finished(machine, node);
+                if (!finish_ending(machine, node))
+                        continue;
+
+                /* The root stays marked only if a node that continues asked for another tick. */
+                again = index_set_has(&machine->marked, 0);
+                node_mark(machine, node);
+                if (!again)
+                        index_set_remove(&machine->marked, 0);
         }
 }
 
@@ -342,12 +329,6 @@ static bool inner_must_wait(Machine *machine, NodeId node) {
         return false;
 }
 
-/* The node begins, but its actions must wait. */
-static void begin_waiting(Machine *machine, NodeId node) {
-        index_set_add(&machine->waiting, node);
-        machine->attention |= ATTENTION_WAITING;
-}
-
 /* IDLE: the guards let the node run. */
 static Status guards_evaluate(Machine *machine, NodeId node) {
         static const Status answers[] = {
@@ -388,17 +369,6 @@ static Status guards_evaluate(Machine *machine, NodeId node) {
         return STATUS_SKIPPED;
 }
 
-/* A result waits until every node that was halted below has ended. */
-static Status hold(Machine *machine, NodeId node, Status status) {
-        NodeState *state = node_state(machine, node);
-
-        state->flags |= STATE_HELD;
-        state->result = (uint8_t) (status | machine->reason << 4);
-        state->status = STATUS_RUNNING;
-        machine->reason = REASON_NONE;
-        return STATUS_RUNNING;
-}
-
 static Status complete(Machine *machine, NodeId node, Status status) {
         NodeState *state = node_state(machine, node);
         Status answer;
@@ -407,8 +377,14 @@ static Status complete(Machine *machine, NodeId node, Status status) {
             !(machine->nodes[node].type->flags & TYPE_KEEPS_TIMER))
                 node_disarm_timer(machine, node);
 
-        if (G_UNLIKELY(!index_set_is_empty(&machine->ending)) && node_ending_inside(machine, node))
-                return hold(machine, node, status);
+        /* A result waits until every node that was halted below has ended. */
+        if (G_UNLIKELY(!index_set_is_empty(&machine->ending)) && node_ending_inside(machine, node)) {
+                state->flags |= STATE_HELD;
+                state->result = (uint8_t) (status | machine->reason << 4);
+                state->status = STATUS_RUNNING;
+                machine->reason = REASON_NONE;
+                return STATUS_RUNNING;
+        }
 
         if (machine->attention & (ATTENTION_STICKY | ATTENTION_WAITING)) {
                 index_set_remove(&machine->sticky, node);
@@ -445,17 +421,6 @@ Status node_settle(Machine *machine, NodeId node, Status status) {
         return status;
 }
 
-static Status node_tick_held(Machine *machine, NodeId node) {
-        NodeState *state = node_state(machine, node);
-
-        if (node_ending_inside(machine, node))
-                return STATUS_RUNNING;
-
-        state->flags &= ~STATE_HELD;
-        machine->reason = state->result >> 4;
-        return complete(machine, node, state->result & 0xf);
-}
-
 Status node_tick(Machine *machine, NodeId node) {
         const Node *definition = &machine->nodes[node];
         NodeState *state = node_state(machine, node);
@@ -467,8 +432,14 @@ Status node_tick(Machine *machine, NodeId node) {
                         return node_settle(machine, node, status);
         }
 
-        if (G_UNLIKELY(state->flags & STATE_HELD))
-                return node_tick_held(machine, node);
+        if (G_UNLIKELY(state->flags & STATE_HELD)) {
+                if (node_ending_inside(machine, node))
+                        return STATUS_RUNNING;
+
+                state->flags &= ~STATE_HELD;
+                machine->reason = state->result >> 4;
+                return complete(machine, node, state->result & 0xf);
+        }
 
         if (G_UNLIKELY(definition->flags & NODE_GUARDED)) {
                 Status status = guards_evaluate(machine, node);
@@ -491,8 +462,11 @@ Status node_tick(Machine *machine, NodeId node) {
         if (G_UNLIKELY(state->flags & STATE_DEFERRED || machine->deferring || !index_set_is_empty(&machine->ending))) {
                 if (inner_must_wait(machine, node))
                         return node_settle(machine, node, STATUS_RUNNING);
-                if (machine->deferring && state->status == STATUS_IDLE)
-                        begin_waiting(machine, node);
+                /* The node begins, but its actions must wait. */
+                if (machine->deferring && state->status == STATUS_IDLE) {
+                        index_set_add(&machine->waiting, node);
+                        machine->attention |= ATTENTION_WAITING;
+                }
         }
 
         if (machine->host->changed && state->status == STATUS_IDLE)
@@ -514,6 +488,10 @@ Status child_tick_touched(Machine *machine, NodeId child) {
         }
 
         return node_tick(machine, child);
+}
+
+Status tick_only_child(Machine *machine, NodeId node) {
+        return child_tick(machine, node + 1);
 }
 
 Status node_error(Machine *machine, NodeId node, const char *error) {

@@ -136,6 +136,8 @@ struct Machine {
 Status node_tick(Machine *machine, NodeId node);
 /* The same for a child; a running child without a mark is not visited. */
 Status child_tick_touched(Machine *machine, NodeId child);
+/* For NodeType.tick of a decorator that only passes on what its child does. */
+Status tick_only_child(Machine *machine, NodeId node);
 /* For a node whose type has a course, in the tick that begins an activation, while nothing needs attention. */
 Status node_walk(Machine *machine, NodeId node);
 /* Completes the node, holds its result or notes that it runs, according to the answer of its type's tick. */
@@ -292,6 +294,11 @@ static inline bool node_ending_beside(Machine *machine, NodeId node, NodeId chil
 /* Tells whether the node is idle and has no flag that a tick must check. */
 static inline bool node_is_untouched(const NodeState *state) {
         return state->in_use == 0;
+}
+
+/* Does a time limit of that length ever pass? */
+static inline bool span_limits(uint64_t span) {
+        return span > 0 && span != SPAN_INFINITY;
 }
 
 static inline bool status_is_outcome(Status status) {

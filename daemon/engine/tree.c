@@ -50,17 +50,13 @@ static Node *builder_node(TreeBuilder *builder, NodeId node) {
         return &g_array_index(builder->nodes, Node, node);
 }
 
-static bool class_is_leaf(NodeClass class) {
-        return class == NODE_ACTION || class == NODE_CONDITION;
-}
-
 NodeId tree_builder_open(TreeBuilder *builder, const NodeType *type, const char *name, const void *params) {
         Node node = { .type = type, .params = params, .parent = builder->open };
         NodeId id = builder->nodes->len;
 
         assert(id < TREE_NODES_MAX);
 
-        if (class_is_leaf(type->class))
+        if (type->class == NODE_ACTION || type->class == NODE_CONDITION)
                 node.flags |= NODE_LEAF;
         if (type->flags & TYPE_IMMEDIATE || type->class == NODE_CONDITION)
                 node.flags |= NODE_IMMEDIATE;
@@ -160,31 +156,6 @@ void tree_builder_close(TreeBuilder *builder) {
         builder->open = node->parent;
 }
 
-/* Marks everything below the children that a reactive node evaluates again. Parents come before their children, so one
- * pass finds them all. */
-static void mark_retained(Tree *tree) {
-        for (NodeId id = 1; id < tree->n_nodes; id++) {
-                Node *node = &tree->nodes[id];
-                const Node *parent = &tree->nodes[node->parent];
-
-                if (parent->flags & NODE_RETAINED || parent->type->flags & TYPE_REACTIVE ||
-                    (parent->type->flags & TYPE_REACTIVE_FIRST && id == node->parent + 1))
-                        node->flags |= NODE_RETAINED;
-        }
-}
-
-/* Marks the nodes that routes lead through: they begin with their first child, and the children's outcomes decide
- * theirs. */
-static void mark_passed(Tree *tree) {
-        for (NodeId id = 1; id < tree->n_nodes; id++) {
-                Node *node = &tree->nodes[id];
-
-                if (node->type->course && tree->nodes[node->parent].type->course &&
-                    !(node->flags & (NODE_GUARDED | NODE_ATTRIBUTED)))
-                        node->flags |= NODE_PASSED;
-        }
-}
-
 /* Leads to the next child, or to where the parent's outcome leads. */
 static NodeId route_after(const Tree *tree, NodeId child, Status outcome) {
         NodeId parent = tree->nodes[child].parent, next = tree->nodes[child].end;
@@ -202,16 +173,6 @@ static NodeId route_after(const Tree *tree, NodeId child, Status outcome) {
                                                        : ROUTE_OUT | outcome;
 }
 
-/* Parents come before their children, which may take over their routes. */
-static void lay_routes(Tree *tree) {
-        tree->routes = g_new0(Route, tree->n_nodes);
-
-        for (NodeId id = 1; id < tree->n_nodes; id++)
-                if (tree->nodes[tree->nodes[id].parent].type->course)
-                        tree->routes[id] = (Route){ .after = { route_after(tree, id, STATUS_SUCCESS),
-                                                               route_after(tree, id, STATUS_FAILURE) } };
-}
-
 Tree *tree_builder_finish(TreeBuilder *builder) {
         Tree *tree = g_new0(Tree, 1);
 
@@ -222,11 +183,29 @@ Tree *tree_builder_finish(TreeBuilder *builder) {
         tree->n_nodes = builder->nodes->len;
         tree->nodes = g_renew(Node, g_array_free(g_steal_pointer(&builder->nodes), false), tree->n_nodes);
         tree->names = g_renew(const char *, g_ptr_array_free(g_steal_pointer(&builder->names), false), tree->n_nodes);
-        mark_retained(tree);
-        mark_passed(tree);
-        lay_routes(tree);
-        for (NodeId id = 0; id < tree->n_nodes; id++)
-                tree->attributed = tree->attributed || tree->nodes[id].flags & NODE_ATTRIBUTED;
+        tree->routes = g_new0(Route, tree->n_nodes);
+        tree->attributed = tree->nodes[0].flags & NODE_ATTRIBUTED;
+
+        /* Parents come before their children, so one pass reaches everything below a child that a reactive node
+         * evaluates again. Routes lead through a node that begins with its first child, and whose outcome those of its
+         * children decide. */
+        for (NodeId id = 1; id < tree->n_nodes; id++) {
+                Node *node = &tree->nodes[id];
+                const Node *parent = &tree->nodes[node->parent];
+
+                if (parent->flags & NODE_RETAINED || parent->type->flags & TYPE_REACTIVE ||
+                    (parent->type->flags & TYPE_REACTIVE_FIRST && id == node->parent + 1))
+                        node->flags |= NODE_RETAINED;
+                if (node->type->course && parent->type->course && !(node->flags & (NODE_GUARDED | NODE_ATTRIBUTED)))
+                        node->flags |= NODE_PASSED;
+                tree->attributed = tree->attributed || node->flags & NODE_ATTRIBUTED;
+        }
+
+        /* A child may take over the routes of its parent. */
+        for (NodeId id = 1; id < tree->n_nodes; id++)
+                if (tree->nodes[tree->nodes[id].parent].type->course)
+                        tree->routes[id] = (Route){ .after = { route_after(tree, id, STATUS_SUCCESS),
+                                                               route_after(tree, id, STATUS_FAILURE) } };
 
         return tree;
 }
@@ -344,9 +323,8 @@ unsigned outcomes_of_child(const Node *nodes, NodeId node) {
         return nodes[node + 1].flags & OUTCOMES;
 }
 
-/* continue_on: the outcome (as its NODE_NEVER_*) after which the next child follows. stop_on: the other one. */
-static unsigned outcomes_in_order(const Node *nodes, NodeId node, NodeId end, unsigned continue_on, unsigned stop_on) {
-        unsigned never = stop_on;
+unsigned outcomes_in_order(const Node *nodes, NodeId node, NodeId end, unsigned continue_on) {
+        unsigned never = OUTCOMES & ~continue_on;
 
         for (NodeId child = node + 1; child < end; child = nodes[child].end) {
                 never &= nodes[child].flags;
@@ -357,12 +335,12 @@ static unsigned outcomes_in_order(const Node *nodes, NodeId node, NodeId end, un
         return never;
 }
 
-unsigned outcomes_in_sequence(const Node *nodes, NodeId node, NodeId end) {
-        return outcomes_in_order(nodes, node, end, NODE_NEVER_SUCCEEDS, NODE_NEVER_FAILS);
+unsigned outcomes_in_sequence(const Node *nodes, NodeId node) {
+        return outcomes_in_order(nodes, node, nodes[node].end, NODE_NEVER_SUCCEEDS);
 }
 
-unsigned outcomes_in_fallback(const Node *nodes, NodeId node, NodeId end) {
-        return outcomes_in_order(nodes, node, end, NODE_NEVER_FAILS, NODE_NEVER_SUCCEEDS);
+unsigned outcomes_in_fallback(const Node *nodes, NodeId node) {
+        return outcomes_in_order(nodes, node, nodes[node].end, NODE_NEVER_FAILS);
 }
 
 uint32_t outcomes_count(const Node *nodes, NodeId node, unsigned never) {
@@ -386,7 +364,7 @@ static const char *verb_of(unsigned never) {
         return never == NODE_NEVER_SUCCEEDS ? "succeed" : "fail";
 }
 
-static void check_in_order(const Tree *tree, NodeId node, NodeId end, unsigned continue_on, Findings *findings) {
+void outcomes_check_in_order(const Tree *tree, NodeId node, NodeId end, unsigned continue_on, Findings *findings) {
         const Node *nodes = tree->nodes;
 
         for (NodeId child = node + 1; nodes[child].end < end; child = nodes[child].end)
@@ -397,12 +375,8 @@ static void check_in_order(const Tree *tree, NodeId node, NodeId end, unsigned c
                 }
 }
 
-void outcomes_check_sequence(const Tree *tree, NodeId node, NodeId end, Findings *findings) {
-        check_in_order(tree, node, end, NODE_NEVER_SUCCEEDS, findings);
-}
-
-void outcomes_check_fallback(const Tree *tree, NodeId node, NodeId end, Findings *findings) {
-        check_in_order(tree, node, end, NODE_NEVER_FAILS, findings);
+void outcomes_check_sequence(const Tree *tree, NodeId node, Findings *findings) {
+        outcomes_check_in_order(tree, node, tree->nodes[node].end, NODE_NEVER_SUCCEEDS, findings);
 }
 
 void outcomes_check_other(const Tree *tree, NodeId node, unsigned never, NodeId other, Findings *findings) {

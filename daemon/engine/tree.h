@@ -131,9 +131,13 @@ char *tree_plain_path(const char *path);
 /* For NodeType.never of a type with the same outcomes as its child. */
 unsigned outcomes_of_child(const Node *nodes, NodeId node);
 
-/* For NodeType.never of a type that runs its children before end in order, while they succeed or while they fail. */
-unsigned outcomes_in_sequence(const Node *nodes, NodeId node, NodeId end);
-unsigned outcomes_in_fallback(const Node *nodes, NodeId node, NodeId end);
+/* For NodeType.never of a type that runs its children in order, while they succeed or while they fail. */
+unsigned outcomes_in_sequence(const Node *nodes, NodeId node);
+unsigned outcomes_in_fallback(const Node *nodes, NodeId node);
+/* The same for the children before end. continue_on: the outcome (as its NODE_NEVER_*) after which the next one
+ * follows.
+ */
+unsigned outcomes_in_order(const Node *nodes, NodeId node, NodeId end, unsigned continue_on);
 
 /* The node never has this outcome (NODE_NEVER_*), and is never skipped. */
 static inline bool outcome_is_impossible(const Node *node, unsigned never) {
@@ -151,9 +155,10 @@ uint32_t outcomes_count(const Node *nodes, NodeId node, unsigned never);
 /* The first action that makes the node NODE_SLOW. */
 NodeId find_slow_action(const Node *nodes, NodeId node);
 
-/* For NodeType.check: warns if a child before end keeps the children after it from ever running. */
-void outcomes_check_sequence(const Tree *tree, NodeId node, NodeId end, Findings *findings);
-void outcomes_check_fallback(const Tree *tree, NodeId node, NodeId end, Findings *findings);
+/* For NodeType.check: warns if a child keeps the children after it from ever running. */
+void outcomes_check_sequence(const Tree *tree, NodeId node, Findings *findings);
+/* The same for the children before end, and either outcome, as above. */
+void outcomes_check_in_order(const Tree *tree, NodeId node, NodeId end, unsigned continue_on, Findings *findings);
 
 /* For NodeType.check: warns that the other node can never run if this one never has the outcome. */
 void outcomes_check_other(const Tree *tree, NodeId node, unsigned never, NodeId other, Findings *findings);

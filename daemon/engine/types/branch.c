@@ -114,13 +114,6 @@ static Status if_then_else_choose_again(Machine *machine, NodeId node) {
         return if_then_else_chosen(machine, node, status);
 }
 
-static Status if_then_else_end(Machine *machine, NodeId node, Status status) {
-        if (status == STATUS_SKIPPED)
-                node_forget_counts_below(machine, node);
-
-        return status;
-}
-
 /* The chosen branch is at position, 0 before it is chosen. */
 static Status if_then_else_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
@@ -142,8 +135,10 @@ static Status if_then_else_tick(Machine *machine, NodeId node) {
         status = child_tick(machine, state->position);
         if (status == STATUS_RUNNING && G_UNLIKELY(node_is_waiting(machine, state->position)))
                 node_keep_reevaluating(machine, node, node + 1, state->position);
+        if (status == STATUS_SKIPPED)
+                node_forget_counts_below(machine, node);
 
-        return if_then_else_end(machine, node, status);
+        return status;
 }
 
 const NodeType if_then_else_type = {
@@ -275,21 +270,11 @@ static unsigned switch_never(const Node *nodes, NodeId node) {
         return never;
 }
 
-/* The index of the first case that repeats an earlier one; the number of cases if none does. */
-static uint32_t find_repeated(const char *const *cases) {
-        g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-        uint32_t i = 0;
-
-        while (cases[i] && g_hash_table_add(seen, (char *) cases[i]))
-                i++;
-
-        return i;
-}
-
 static void switch_check(const Tree *tree, NodeId node, Findings *findings) {
         const SwitchParams *params = tree->nodes[node].params;
         uint32_t n_cases = params->cases ? g_strv_length((char **) params->cases) : 0, n = tree->nodes[node].n_children;
-        uint32_t repeated;
+        g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+        uint32_t repeated = 0;
 
         if (params->cases && n != n_cases + 1)
                 findings_error(findings, "cases", FINDING_COUNT,
@@ -297,7 +282,8 @@ static void switch_check(const Tree *tree, NodeId node, Findings *findings) {
                                n_cases == 1 ? "case needs" : "cases need", n_cases + 1,
                                n_cases == 0 ? "child" : "children", n == 1 ? "is" : "are", n);
 
-        repeated = params->cases ? find_repeated(params->cases) : n_cases;
+        while (repeated < n_cases && g_hash_table_add(seen, (char *) params->cases[repeated]))
+                repeated++;
         if (repeated < n_cases && n == n_cases + 1)
                 findings->add(findings, "cases", (int) repeated, false,
                               g_strdup_printf("the case '%s' is given twice, so '%s' can never run",

@@ -44,10 +44,6 @@ static const TextFormat what_format = {
         .problem = what_problem,
 };
 
-static Status inhibit_tick(Machine *machine, NodeId node) {
-        return child_tick(machine, node + 1);
-}
-
 static const Param inhibit_params[] = {
         {
                 .name = "what",
@@ -91,6 +87,6 @@ const NodeType inhibit_type = {
         .summary = "Holds off a shutdown or suspend while its child runs or halts",
         .doc = "Takes an inhibitor lock of systemd-logind, as systemd-inhibit(1) does. The child starts when the "
                "node has the lock. If logind refuses the lock or is not there, the node fails.",
-        .tick = inhibit_tick,
+        .tick = tick_only_child,
         .never = outcomes_of_child,
 };

@@ -146,30 +146,11 @@ static bool too_many_failed(const ForEachParams *params, const NodeState *state)
         return params->max_failures >= 0 && state->failed > params->max_failures;
 }
 
-/* The outcome of the ForEach, if this one of an element decides it, so that the others need not run; else IDLE. */
-static Status count(Machine *machine, NodeId node, Status status) {
-        NodeState *state = node_state(machine, node);
-        const ForEachParams *params = node_params(machine, node);
-
-        state->failed += status == STATUS_FAILURE;
-        if (params->until == UNTIL_SUCCESS)
-                return status == STATUS_SUCCESS ? status : STATUS_IDLE;
-
-        return status == STATUS_FAILURE && !params->run_all && too_many_failed(params, state) ? status : STATUS_IDLE;
-}
-
-/* The outcome when the child has run for all elements. With UNTIL_SUCCESS, each was skipped or has failed. */
-static Status outcome_of_all(const ForEachParams *params, const NodeState *state) {
-        if (params->until == UNTIL_SUCCESS)
-                return state->failed > 0 || state->elements == 0 ? STATUS_FAILURE : STATUS_SKIPPED;
-
-        return params->run_all && too_many_failed(params, state) ? STATUS_FAILURE : STATUS_SUCCESS;
-}
-
 /* The outcome or ERROR of the ForEach, or RUNNING; IDLE: no element is left for the child. If an element takes no time,
  * the next one waits for the next tick. */
 static Status visit(Machine *machine, NodeId node, NodeId child, bool *yields) {
         NodeState *state = node_state(machine, node);
+        const ForEachParams *params = node_params(machine, node);
 
         while (!node_is_fresh(machine, child) || elements_left(state)) {
                 bool in_one_go = node_is_fresh(machine, child);
@@ -181,8 +162,13 @@ static Status visit(Machine *machine, NodeId node, NodeId child, bool *yields) {
                 status = child_tick(machine, child);
                 if (!status_is_outcome(status))
                         return status;
-                status = count(machine, node, status);
-                if (status != STATUS_IDLE)
+
+                /* If this outcome of an element decides that of the ForEach, the others need not run. */
+                state->failed += status == STATUS_FAILURE;
+                if (params->until == UNTIL_SUCCESS && status == STATUS_SUCCESS)
+                        return status;
+                if (params->until == UNTIL_FAILURE && status == STATUS_FAILURE && !params->run_all &&
+                    too_many_failed(params, state))
                         return status;
 
                 if (in_one_go && elements_left(state)) {
@@ -204,24 +190,19 @@ static bool is_any_running(Machine *machine, NodeId node) {
         return false;
 }
 
-/* If a variable has set the concurrency, there may be more copies than it permits. */
-static NodeId end_of_copies(Machine *machine, NodeId node) {
-        const Node *nodes = machine->nodes;
-        const ForEachParams *params = node_params(machine, node);
-
-        if (!(nodes[node].flags & NODE_LATE))
-                return nodes[node].end;
-
-        return (NodeId) MIN(nodes[node].end, node + 1 + params->concurrency * (nodes[node + 1].end - (node + 1)));
-}
-
 static Status visit_all(Machine *machine, NodeId node, bool all) {
         NodeState *state = node_state(machine, node);
-        NodeId end = end_of_copies(machine, node);
+        const ForEachParams *params = node_params(machine, node);
+        const Node *nodes = machine->nodes;
+        NodeId end = nodes[node].end;
         bool yields = false;
 
+        /* If a variable has set the concurrency, there may be more copies than it permits. */
+        if (nodes[node].flags & NODE_LATE)
+                end = (NodeId) MIN(end, node + 1 + params->concurrency * (nodes[node + 1].end - (node + 1)));
+
         for (NodeId child = child_next(machine, node, node + 1, all); child < end;
-             child = child_next(machine, node, machine->nodes[child].end, all)) {
+             child = child_next(machine, node, nodes[child].end, all)) {
                 Status status = visit(machine, node, child, &yields);
 
                 if (status != STATUS_IDLE && status != STATUS_RUNNING)
@@ -231,9 +212,14 @@ static Status visit_all(Machine *machine, NodeId node, bool all) {
         if (yields)
                 return node_yield(machine, node, false);
 
-        return elements_left(state) || is_any_running(machine, node)
-                       ? STATUS_RUNNING
-                       : outcome_of_all(node_params(machine, node), state);
+        if (elements_left(state) || is_any_running(machine, node))
+                return STATUS_RUNNING;
+
+        /* The child has run for all elements. With UNTIL_SUCCESS, each was skipped or has failed. */
+        if (params->until == UNTIL_SUCCESS)
+                return state->failed > 0 || state->elements == 0 ? STATUS_FAILURE : STATUS_SKIPPED;
+
+        return params->run_all && too_many_failed(params, state) ? STATUS_FAILURE : STATUS_SUCCESS;
 }
 
 static Status for_each_tick(Machine *machine, NodeId node) {

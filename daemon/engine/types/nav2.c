@@ -15,40 +15,12 @@ enum {
         PHASE_RECOVERY,
 };
 
-/* IDLE: continue with the other child. position counts the recoveries. */
-static Status recovery_work(Machine *machine, NodeId node) {
-        NodeState *state = node_state(machine, node);
-        const RecoveryParams *params = node_params(machine, node);
-        Status status = child_tick(machine, node + 1);
-
-        if (status != STATUS_FAILURE)
-                return status;
-
-        if (state->position >= params->number_of_retries) {
-                machine->reason = REASON_ATTEMPTS;
-                return STATUS_FAILURE;
-        }
-
-        state->phase = PHASE_RECOVERY;
-        return STATUS_IDLE;
-}
-
-static Status recovery_recover(Machine *machine, NodeId node) {
-        NodeState *state = node_state(machine, node);
-        NodeId recovery = machine->nodes[node + 1].end;
-        bool in_one_go = node_is_fresh(machine, recovery);
-        Status status = child_tick(machine, recovery);
-
-        if (status != STATUS_SUCCESS)
-                return status == STATUS_SKIPPED ? STATUS_FAILURE : status;
-
-        state->position++;
-        state->phase = PHASE_WORK;
-        return in_one_go ? node_yield(machine, node, false) : STATUS_IDLE;
-}
-
+/* position counts the recoveries. */
 static Status recovery_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
+        const RecoveryParams *params = node_params(machine, node);
+        NodeId recovery = machine->nodes[node + 1].end;
+        bool in_one_go;
         Status status;
 
         if (state->status == STATUS_IDLE) {
@@ -56,11 +28,29 @@ static Status recovery_tick(Machine *machine, NodeId node) {
                 state->position = 0;
         }
 
-        do
-                status = state->phase == PHASE_WORK ? recovery_work(machine, node) : recovery_recover(machine, node);
-        while (status == STATUS_IDLE);
+        for (;;) {
+                if (state->phase == PHASE_WORK) {
+                        status = child_tick(machine, node + 1);
+                        if (status != STATUS_FAILURE)
+                                return status;
 
-        return status;
+                        if (state->position >= params->number_of_retries) {
+                                machine->reason = REASON_ATTEMPTS;
+                                return STATUS_FAILURE;
+                        }
+                        state->phase = PHASE_RECOVERY;
+                }
+
+                in_one_go = node_is_fresh(machine, recovery);
+                status = child_tick(machine, recovery);
+                if (status != STATUS_SUCCESS)
+                        return status == STATUS_SKIPPED ? STATUS_FAILURE : status;
+
+                state->position++;
+                state->phase = PHASE_WORK;
+                if (in_one_go)
+                        return node_yield(machine, node, false);
+        }
 }
 
 static void recovery_check(const Tree *tree, NodeId node, Findings *findings) {
@@ -137,14 +127,6 @@ static Status pipeline_tick(Machine *machine, NodeId node) {
         return STATUS_SUCCESS;
 }
 
-static unsigned pipeline_never(const Node *nodes, NodeId node) {
-        return outcomes_in_sequence(nodes, node, nodes[node].end);
-}
-
-static void pipeline_check(const Tree *tree, NodeId node, Findings *findings) {
-        outcomes_check_sequence(tree, node, tree->nodes[node].end, findings);
-}
-
 const NodeType pipeline_sequence_type = {
         .name = "PipelineSequence",
         .class = NODE_CONTROL,
@@ -157,8 +139,8 @@ const NodeType pipeline_sequence_type = {
                "when the last child succeeds; children that still run are halted. To start an earlier child at fixed "
                "times, put a RateController around it.",
         .tick = pipeline_tick,
-        .never = pipeline_never,
-        .check = pipeline_check,
+        .never = outcomes_in_sequence,
+        .check = outcomes_check_sequence,
 };
 
 /* The next child is at position, also for the next activation. failures: in a row. */
@@ -198,10 +180,6 @@ static void round_robin_halt(Machine *machine, NodeId node) {
         node_state(machine, node)->position = 0;
 }
 
-static unsigned round_robin_never(const Node *nodes, NodeId node) {
-        return outcomes_in_fallback(nodes, node, nodes[node].end);
-}
-
 const NodeType round_robin_type = {
         .name = "RoundRobin",
         .class = NODE_CONTROL,
@@ -213,5 +191,5 @@ const NodeType round_robin_type = {
                "have failed. After a halt or a FAILURE it begins with the first child again.",
         .tick = round_robin_tick,
         .halt = round_robin_halt,
-        .never = round_robin_never,
+        .never = outcomes_in_fallback,
 };

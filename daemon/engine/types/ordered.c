@@ -17,18 +17,6 @@ typedef struct Order {
         bool resumes; /* starts again with the child that failed or was halted */
 } Order;
 
-/* The child to begin or to continue with. */
-static inline NodeId ordered_begin(Machine *machine, NodeId node, bool resumes) {
-        NodeState *state = node_state(machine, node);
-
-        if (state->status == STATUS_RUNNING)
-                return state->position;
-
-        node_begin_counting(machine, node);
-        state->last = resumes && state->position != 0 ? state->position : node + 1;
-        return state->last;
-}
-
 /* Runs the children from this one on. answer: the child's answer if it was ticked already, else IDLE. */
 static inline __attribute__((always_inline)) Status ordered_continue(Machine *machine, NodeId node, NodeId child,
                                                                      Status answer, Order order) {
@@ -62,8 +50,13 @@ static inline __attribute__((always_inline)) Status ordered_continue(Machine *ma
 
 static __attribute__((noinline)) Status ordered_tick(Machine *machine, NodeId node, Order order) {
         NodeState *state = node_state(machine, node);
-        NodeId child = ordered_begin(machine, node, order.resumes);
+        NodeId child = state->position;
         Status status = STATUS_IDLE;
+
+        if (state->status != STATUS_RUNNING) {
+                node_begin_counting(machine, node);
+                child = state->last = order.resumes && child != 0 ? child : node + 1;
+        }
 
         if (G_UNLIKELY(node_is_waiting(machine, child)))
                 status = node_reevaluate_before(machine, node, state->last, child, order.continue_on, &child);
@@ -120,18 +113,6 @@ static Status async_fallback_tick(Machine *machine, NodeId node) {
         return ordered_tick(machine, node, (Order){ STATUS_FAILURE, true, false });
 }
 
-static unsigned sequence_never(const Node *nodes, NodeId node) {
-        return outcomes_in_sequence(nodes, node, nodes[node].end);
-}
-
-static unsigned fallback_never(const Node *nodes, NodeId node) {
-        return outcomes_in_fallback(nodes, node, nodes[node].end);
-}
-
-static void sequence_check(const Tree *tree, NodeId node, Findings *findings) {
-        outcomes_check_sequence(tree, node, tree->nodes[node].end, findings);
-}
-
 static void fallback_check(const Tree *tree, NodeId node, Findings *findings) {
         for (NodeId child = node + 1; child < tree->nodes[node].end; child = tree->nodes[child].end)
                 if (tree->nodes[child].type == &force_failure_type)
@@ -140,7 +121,7 @@ static void fallback_check(const Tree *tree, NodeId node, Findings *findings) {
                                       "then fail, use a TryCatch",
                                       tree_node_name(tree, child));
 
-        outcomes_check_fallback(tree, node, tree->nodes[node].end, findings);
+        outcomes_check_in_order(tree, node, tree->nodes[node].end, NODE_NEVER_FAILS, findings);
 }
 
 static const Course sequence_course = {
@@ -162,8 +143,8 @@ const NodeType sequence_type = {
         .course = &sequence_course,
         .tick = sequence_tick,
         .halt = ordered_halt,
-        .never = sequence_never,
-        .check = sequence_check,
+        .never = outcomes_in_sequence,
+        .check = outcomes_check_sequence,
 };
 
 const NodeType async_sequence_type = {
@@ -177,8 +158,8 @@ const NodeType async_sequence_type = {
                "evaluates the conditions of reactive nodes above again, and other runs have their turn.",
         .tick = async_sequence_tick,
         .halt = ordered_halt,
-        .never = sequence_never,
-        .check = sequence_check,
+        .never = outcomes_in_sequence,
+        .check = outcomes_check_sequence,
 };
 
 static const char *const sequence_with_memory_aliases[] = { "SequenceStar", NULL };
@@ -196,8 +177,8 @@ const NodeType sequence_with_memory_type = {
                "starts in a new tick if a child completes at once.",
         .tick = sequence_with_memory_tick,
         .halt = ordered_halt,
-        .never = sequence_never,
-        .check = sequence_check,
+        .never = outcomes_in_sequence,
+        .check = outcomes_check_sequence,
 };
 
 const Param fallback_params[] = { CAUSE_PARAM(FallbackParams, cause), {} };
@@ -228,7 +209,7 @@ const NodeType fallback_type = {
         .course = &fallback_course,
         .tick = fallback_tick,
         .halt = ordered_halt,
-        .never = fallback_never,
+        .never = outcomes_in_fallback,
         .check = fallback_check,
 };
 
@@ -247,6 +228,6 @@ const NodeType async_fallback_type = {
         .cause_offset = offsetof(FallbackParams, cause),
         .tick = async_fallback_tick,
         .halt = ordered_halt,
-        .never = fallback_never,
+        .never = outcomes_in_fallback,
         .check = fallback_check,
 };

@@ -23,10 +23,6 @@ static const TextFormat bus_format = {
         .problem = bus_problem,
 };
 
-static Status own_connection_tick(Machine *machine, NodeId node) {
-        return child_tick(machine, node + 1);
-}
-
 static const Param own_connection_params[] = {
         {
                 .name = "bus",
@@ -53,6 +49,6 @@ const NodeType own_connection_type = {
                "connection is lost, or btd is restarted, the child is halted, and the node fails with a cause of the "
                "kind \"connection-lost\". To begin again then, put a RetryUntilSuccessful with \"retry_on\": "
                "[\"connection-lost\"] around it. At most 64 such nodes can have a connection at the same time.",
-        .tick = own_connection_tick,
+        .tick = tick_only_child,
         .never = outcomes_of_child,
 };

@@ -140,7 +140,7 @@ static Status parallel_begin(Machine *machine, NodeId node, const Thresholds *th
         return decision;
 }
 
-/* Visits a marked child; IDLE: it has completed before. */
+/* Visits a child in any tick; IDLE: it has completed before. */
 static Status revisit(Machine *machine, NodeId child) {
         Status status;
 
@@ -291,46 +291,8 @@ typedef struct ParallelAllParams {
 
 static uint32_t max_failures(const Node *definition, const void *values) {
         const ParallelAllParams *params = values;
-        int64_t n = definition->n_children, max = params->max_failures;
 
-        return (uint32_t) (max < 0 ? MAX(0, n + max + 1) : max);
-}
-
-/* RUNNING, or the outcome if all children have completed. */
-static Status verdict(Machine *machine, NodeId node, uint32_t skipped) {
-        const NodeState *state = node_state(machine, node);
-        const Node *definition = &machine->nodes[node];
-
-        if (skipped == definition->n_children)
-                return STATUS_SKIPPED;
-        if (skipped + state->successes + state->failures < definition->n_children)
-                return STATUS_RUNNING;
-        if (state->failures < max_failures(definition, node_params(machine, node)))
-                return STATUS_SUCCESS;
-
-        machine->reason = REASON_THRESHOLD;
-        return STATUS_FAILURE;
-}
-
-static Status visit(Machine *machine, NodeId node, NodeId child) {
-        NodeState *state = node_state(machine, node), *child_state = node_state(machine, child);
-        Status status;
-
-        /* As in Parallel. */
-        if (child_state->flags & STATE_DONE)
-                return STATUS_IDLE;
-        if (node_is_fresh(machine, child))
-                index_set_remove_range(&machine->marked, child, machine->nodes[child].end);
-
-        status = child_try(machine, child);
-        if (status != STATUS_SUCCESS && status != STATUS_FAILURE)
-                return status;
-
-        child_state->flags |= STATE_DONE;
-        index_set_remove(&machine->sticky, child);
-        state->successes += status == STATUS_SUCCESS;
-        state->failures += status == STATUS_FAILURE;
-        return status;
+        return (uint32_t) threshold(params->max_failures, definition->n_children);
 }
 
 static Status parallel_all_tick(Machine *machine, NodeId node) {
@@ -349,16 +311,28 @@ static Status parallel_all_tick(Machine *machine, NodeId node) {
 
         for (NodeId child = child_next(machine, node, node + 1, all); child < definition->end;
              child = child_next(machine, node, machine->nodes[child].end, all)) {
-                status = visit(machine, node, child);
+                status = revisit(machine, child);
                 if (status == STATUS_ERROR)
                         return status;
 
+                state->successes += status == STATUS_SUCCESS;
+                state->failures += status == STATUS_FAILURE;
                 skipped += status == STATUS_SKIPPED;
         }
 
-        status = verdict(machine, node, skipped);
-        if (status != STATUS_RUNNING)
-                node_reset_tried(machine, node);
+        if (skipped + state->successes + state->failures < definition->n_children)
+                return STATUS_RUNNING;
+
+        /* All children have completed. */
+        if (skipped == definition->n_children) {
+                status = STATUS_SKIPPED;
+        } else if (state->failures < max_failures(definition, node_params(machine, node))) {
+                status = STATUS_SUCCESS;
+        } else {
+                machine->reason = REASON_THRESHOLD;
+                status = STATUS_FAILURE;
+        }
+        node_reset_tried(machine, node);
         return status;
 }
 

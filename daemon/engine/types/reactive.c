@@ -59,19 +59,8 @@ static void take_over(Machine *machine, NodeId node, NodeId child) {
         state->position = child;
 }
 
-/* Starts deferred actions within the same tick. Nothing else has happened since, so only they are visited. */
-static Status start_deferred(Machine *machine, NodeId node, NodeId child) {
-        bool full = machine->full;
-        Status status;
-
-        machine->full = false;
-        status = reactive_visit(machine, node, child, false);
-        machine->full = full;
-        return status;
-}
-
 static Status reactive_visit_and_take_over(Machine *machine, NodeId node, NodeId child) {
-        bool defer = must_defer(machine, node, child);
+        bool defer = must_defer(machine, node, child), full = machine->full;
         Status status = reactive_visit(machine, node, child, defer);
 
         if (status != STATUS_RUNNING)
@@ -81,7 +70,11 @@ static Status reactive_visit_and_take_over(Machine *machine, NodeId node, NodeId
         if (!defer || must_defer(machine, node, child) || !node_deferred_inside(machine, child))
                 return STATUS_RUNNING;
 
-        return start_deferred(machine, node, child);
+        /* Start the deferred actions within the same tick. Nothing else has happened since, so visit only them. */
+        machine->full = false;
+        status = reactive_visit(machine, node, child, false);
+        machine->full = full;
+        return status;
 }
 
 static inline Status reactive_tick(Machine *machine, NodeId node, Status continue_on, Status stop_on) {
@@ -162,12 +155,12 @@ static NodeId find_restarted_action(const Node *nodes, NodeId child, bool in_seq
         return NODE_NONE;
 }
 
-/* Warns of an action before the last child: it is evaluated again by starting it. False: there is none. */
-static bool check_restarted_action(const Tree *tree, NodeId node, Findings *findings) {
+/* Warns of an action before the last child: it is evaluated again by starting it. */
+static void reactive_check(const Tree *tree, NodeId node, Findings *findings) {
         const Node *nodes = tree->nodes;
+        bool in_sequence = nodes[node].type == &reactive_sequence_type;
 
         for (NodeId child = node + 1; nodes[child].end < nodes[node].end; child = nodes[child].end) {
-                bool in_sequence = nodes[node].type == &reactive_sequence_type;
                 NodeId action = find_restarted_action(nodes, child, in_sequence);
 
                 if (action == NODE_NONE)
@@ -177,28 +170,11 @@ static bool check_restarted_action(const Tree *tree, NodeId node, Findings *find
                               "the action '%s' is not the last child, so it would be started again and again; "
                               "use a %s, or put RunOnce around it",
                               tree_node_name(tree, action), in_sequence ? "Sequence" : "Fallback");
-                return true;
+                return;
         }
 
-        return false;
-}
-
-static unsigned reactive_sequence_never(const Node *nodes, NodeId node) {
-        return outcomes_in_sequence(nodes, node, nodes[node].end);
-}
-
-static unsigned reactive_fallback_never(const Node *nodes, NodeId node) {
-        return outcomes_in_fallback(nodes, node, nodes[node].end);
-}
-
-static void reactive_sequence_check(const Tree *tree, NodeId node, Findings *findings) {
-        if (!check_restarted_action(tree, node, findings))
-                outcomes_check_sequence(tree, node, tree->nodes[node].end, findings);
-}
-
-static void reactive_fallback_check(const Tree *tree, NodeId node, Findings *findings) {
-        if (!check_restarted_action(tree, node, findings))
-                outcomes_check_fallback(tree, node, tree->nodes[node].end, findings);
+        outcomes_check_in_order(tree, node, nodes[node].end, in_sequence ? NODE_NEVER_SUCCEEDS : NODE_NEVER_FAILS,
+                                findings);
 }
 
 const NodeType reactive_sequence_type = {
@@ -215,8 +191,8 @@ const NodeType reactive_sequence_type = {
                "again at every tick.",
         .tick = reactive_sequence_tick,
         .halt = node_reset_reactive,
-        .never = reactive_sequence_never,
-        .check = reactive_sequence_check,
+        .never = outcomes_in_sequence,
+        .check = reactive_check,
 };
 
 const NodeType reactive_fallback_type = {
@@ -235,6 +211,6 @@ const NodeType reactive_fallback_type = {
         .cause_offset = offsetof(FallbackParams, cause),
         .tick = reactive_fallback_tick,
         .halt = node_reset_reactive,
-        .never = reactive_fallback_never,
-        .check = reactive_fallback_check,
+        .never = outcomes_in_fallback,
+        .check = reactive_check,
 };

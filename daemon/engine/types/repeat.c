@@ -64,19 +64,20 @@ static Status repeat_tick(Machine *machine, NodeId node) {
         return finish_rounds(machine, node, STATUS_SUCCESS);
 }
 
-static Status retry_delay(Machine *machine, NodeId node) {
+static Status retry_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const RetryParams *params = node_params(machine, node);
-        double chance = (double) machine_random(machine, 1 << 20) / (1 << 20);
 
-        state->phase = PHASE_PAUSE;
-        node_arm_timer(machine, node, backoff_delay(params->backoff, state->position, chance));
-        return STATUS_RUNNING;
-}
+        if (state->status == STATUS_IDLE)
+                state->phase = PHASE_CHILD;
 
-static Status retry_attempts(Machine *machine, NodeId node) {
-        NodeState *state = node_state(machine, node);
-        const RetryParams *params = node_params(machine, node);
+        if (state->phase == PHASE_PAUSE) {
+                if (!(state->flags & STATE_EXPIRED))
+                        return STATUS_RUNNING;
+
+                node_disarm_timer(machine, node);
+                state->phase = PHASE_CHILD;
+        }
 
         while (rounds_left(state, params->num_attempts)) {
                 bool in_one_go = node_is_fresh(machine, node + 1);
@@ -91,31 +92,19 @@ static Status retry_attempts(Machine *machine, NodeId node) {
                 state->position += state->position < UINT32_MAX;
                 if (!rounds_left(state, params->num_attempts))
                         break;
-                if (params->backoff)
-                        return retry_delay(machine, node);
+                if (params->backoff) {
+                        double chance = (double) machine_random(machine, 1 << 20) / (1 << 20);
+
+                        state->phase = PHASE_PAUSE;
+                        node_arm_timer(machine, node, backoff_delay(params->backoff, state->position, chance));
+                        return STATUS_RUNNING;
+                }
                 if (in_one_go)
                         return node_yield(machine, node, params->num_attempts < 0);
         }
 
         machine->reason = REASON_ATTEMPTS;
         return finish_rounds(machine, node, STATUS_FAILURE);
-}
-
-static Status retry_tick(Machine *machine, NodeId node) {
-        NodeState *state = node_state(machine, node);
-
-        if (state->status == STATUS_IDLE)
-                state->phase = PHASE_CHILD;
-
-        if (state->phase == PHASE_PAUSE) {
-                if (!(state->flags & STATE_EXPIRED))
-                        return STATUS_RUNNING;
-
-                node_disarm_timer(machine, node);
-                state->phase = PHASE_CHILD;
-        }
-
-        return retry_attempts(machine, node);
 }
 
 /* continue_on: the outcome (as its TYPE_NEVER_*) that starts the next round. stop_on: the other one. */

@@ -45,17 +45,13 @@ static Status delay_tick(Machine *machine, NodeId node) {
         return child_tick(machine, node + 1);
 }
 
-static bool is_limited(const TimeoutParams *params) {
-        return params->timeout > 0 && params->timeout != SPAN_INFINITY;
-}
-
 /* The child is ticked first: if it completes in the tick in which the time expires, its outcome counts. */
 static Status timeout_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
         const TimeoutParams *params = node_params(machine, node);
         Status status;
 
-        if (state->status == STATUS_IDLE && is_limited(params))
+        if (state->status == STATUS_IDLE && span_limits(params->timeout))
                 node_arm_timer(machine, node, params->timeout);
 
         status = child_tick(machine, node + 1);
@@ -90,9 +86,10 @@ static Status rate_controller_tick(Machine *machine, NodeId node) {
 static const ParamRule rate_rules[] = { { RULE_EXACTLY_ONE, { "hz", "period" } }, {} };
 
 static unsigned timeout_never(const Node *nodes, NodeId node) {
+        const TimeoutParams *params = nodes[node].params;
         unsigned never = outcomes_of_child(nodes, node);
 
-        return is_limited(nodes[node].params) ? never & TYPE_NEVER_SUCCEEDS : never;
+        return span_limits(params->timeout) ? never & TYPE_NEVER_SUCCEEDS : never;
 }
 
 /* A Timeout in another one that expires no later has no effect. */
@@ -100,7 +97,7 @@ static void timeout_check(const Tree *tree, NodeId node, Findings *findings) {
         const Node *nodes = tree->nodes;
         const TimeoutParams *params = nodes[node].params, *outer;
 
-        if (!is_limited(params))
+        if (!span_limits(params->timeout))
                 return;
 
         for (NodeId above = nodes[node].parent; above != NODE_NONE; above = nodes[above].parent) {
@@ -108,7 +105,7 @@ static void timeout_check(const Tree *tree, NodeId node, Findings *findings) {
                         continue;
 
                 outer = nodes[above].params;
-                if (is_limited(outer) && outer->timeout <= params->timeout) {
+                if (span_limits(outer->timeout) && outer->timeout <= params->timeout) {
                         findings_trap(findings, "timeout",
                                       "the Timeout '%s' above it expires no later, so this one has no effect",
                                       tree_node_name(tree, above));

@@ -58,14 +58,9 @@ static Status try_tick(Machine *machine, NodeId node, NodeId catch) {
         return state->skipped == machine->nodes[node].n_children - 1 ? STATUS_SKIPPED : STATUS_SUCCESS;
 }
 
-static bool is_to_be_caught(Machine *machine, NodeId node, NodeId child) {
-        const TryCatchParams *params = machine->nodes[node].params;
-
-        return !params->catch || machine->host->cause_matches(machine, child, params->catch);
-}
-
 static Status try_catch_tick(Machine *machine, NodeId node) {
         NodeState *state = node_state(machine, node);
+        const TryCatchParams *params = machine->nodes[node].params;
         Status status;
 
         if (state->status == STATUS_IDLE) {
@@ -77,7 +72,8 @@ static Status try_catch_tick(Machine *machine, NodeId node) {
 
         if (state->phase == PHASE_TRY) {
                 status = try_tick(machine, node, state->last);
-                if (status != STATUS_FAILURE || !is_to_be_caught(machine, node, state->position))
+                if (status != STATUS_FAILURE ||
+                    (params->catch && !machine->host->cause_matches(machine, state->position, params->catch)))
                         return status;
 
                 state->phase = PHASE_CATCH;
@@ -110,7 +106,7 @@ static void try_catch_halt(Machine *machine, NodeId node) {
 }
 
 static unsigned try_catch_never(const Node *nodes, NodeId node) {
-        return outcomes_in_sequence(nodes, node, last_child(nodes, node));
+        return outcomes_in_order(nodes, node, last_child(nodes, node), NODE_NEVER_SUCCEEDS);
 }
 
 static void try_catch_check(const Tree *tree, NodeId node, Findings *findings) {
@@ -123,7 +119,7 @@ static void try_catch_check(const Tree *tree, NodeId node, Findings *findings) {
                 return;
         }
 
-        outcomes_check_sequence(tree, node, catch, findings);
+        outcomes_check_in_order(tree, node, catch, NODE_NEVER_SUCCEEDS, findings);
 }
 
 static const Param try_catch_params[] = {
@@ -207,15 +203,11 @@ bool cleanup_depends_on(const Tree *tree, NodeId node) {
         return false;
 }
 
-static bool is_limited(const FinallyParams *params) {
-        return params->timeout > 0 && params->timeout != SPAN_INFINITY;
-}
-
 static void begin_clean_up(Machine *machine, NodeId node) {
         const FinallyParams *params = node_params(machine, node);
 
         node_state(machine, node)->phase = PHASE_CLEAN_UP;
-        if (is_limited(params))
+        if (span_limits(params->timeout))
                 node_arm_timer(machine, node, params->timeout);
 }
 
@@ -299,7 +291,8 @@ static void finally_halt(Machine *machine, NodeId node) {
 /* A clean-up can only turn a SUCCESS into a FAILURE. */
 static unsigned finally_never(const Node *nodes, NodeId node) {
         const Node *child = &nodes[clean_up_of(nodes, node)];
-        bool limited = is_limited(nodes[node].params);
+        const FinallyParams *params = nodes[node].params;
+        bool limited = span_limits(params->timeout);
         unsigned never = outcomes_of_child(nodes, node);
 
         if (!runs_after(&nodes[node], after_success))
@@ -314,8 +307,9 @@ static unsigned finally_never(const Node *nodes, NodeId node) {
 
 static void finally_check(const Tree *tree, NodeId node, Findings *findings) {
         NodeId child = clean_up_of(tree->nodes, node);
+        const FinallyParams *params = tree->nodes[node].params;
 
-        if (node_runs_forever(&tree->nodes[child]) && !is_limited(tree->nodes[node].params))
+        if (node_runs_forever(&tree->nodes[child]) && !span_limits(params->timeout))
                 findings_trap(findings, NULL, "'%s' never ends, and the nodes above wait for it; set a timeout",
                               tree_node_name(tree, child));
 }

@@ -24,10 +24,6 @@ enum {
         OTHERWISE_SKIP,
 };
 
-static bool wait_is_limited(const WaitForParams *params) {
-        return params->timeout > 0 && params->timeout != SPAN_INFINITY;
-}
-
 /* A condition whose parameters are wrong is no condition that can become true. */
 static bool is_wrong(Machine *machine, NodeId child) {
         static const char *const patterns[] = { "parameter", NULL };
@@ -44,7 +40,7 @@ static Status wait_for_tick(Machine *machine, NodeId node) {
 
         if (state->status == STATUS_IDLE) {
                 state->phase = STATUS_IDLE;
-                if (wait_is_limited(params))
+                if (span_limits(params->timeout))
                         node_arm_timer(machine, node, params->timeout);
         }
 
@@ -64,9 +60,10 @@ static Status wait_for_tick(Machine *machine, NodeId node) {
 }
 
 static unsigned wait_for_never(const Node *nodes, NodeId node) {
+        const WaitForParams *params = nodes[node].params;
         unsigned never = outcomes_of_child(nodes, node) & TYPE_NEVER_SUCCEEDS;
 
-        return wait_is_limited(nodes[node].params) ? never : never | TYPE_NEVER_FAILS;
+        return span_limits(params->timeout) ? never : never | TYPE_NEVER_FAILS;
 }
 
 /* Names the node below that is at fault. */
