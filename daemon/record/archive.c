@@ -454,7 +454,6 @@ void archive_read(Archive *archive) {
         if (archive->entries.tail)
                 up_clock_pass(archive->clock, ((const Archived *) archive->entries.tail->data)->place.number);
         expire(archive);
-        schedule(archive);
 }
 
 static void group_free(void *data) {
@@ -468,18 +467,6 @@ static void group_free(void *data) {
         g_ptr_array_unref(group->left);
         g_free(group->error);
         g_free(group);
-}
-
-/* To another file system, the file is copied: it stays until the copy is safe. If btd is killed here, the next btd
- * finds it and copies it again. */
-static int move(Group *group, const char *from, const char *to) {
-        if (!group->far && rename(from, to) >= 0)
-                return 0;
-        if (!group->far && errno != EXDEV)
-                return -errno;
-
-        group->far = true;
-        return copy_file(from, to, UINT64_MAX);
 }
 
 /* The text is that of the first error. */
@@ -513,7 +500,12 @@ static bool move_runs(Group *group) {
         PTRS_FOREACH(char, run, group->runs) {
                 g_autofree char *from = record_path(group->from, run), *to = record_path(group->directory, run);
 
-                r = move(group, from, to);
+                r = group->far || rename(from, to) >= 0 ? 0 : -errno;
+                /* To another file system, the file is copied: it stays until the copy is safe. If btd is killed here,
+                 * the next btd finds it and copies it again. */
+                group->far |= r == -EXDEV;
+                if (group->far)
+                        r = copy_file(from, to, UINT64_MAX);
                 /* It was moved before, with others that could not be synced. */
                 if (r >= 0 || (r == -ENOENT && access(to, F_OK) >= 0))
                         continue;

@@ -115,16 +115,6 @@ static char *take_word(const char **p, const char *end) {
         return g_strndup(start, (size_t) (space - start));
 }
 
-static bool parse_kind(const char *word, EntryKind *ret_kind) {
-        for (EntryKind kind = 0; word && kind < ENTRY_KIND_MAX_; kind++)
-                if (strcmp(kind_names[kind], word) == 0) {
-                        *ret_kind = kind;
-                        return true;
-                }
-
-        return false;
-}
-
 json_object *entry_parse_object(const char *text, size_t length) {
         json_tokener *tokener = json_tokener_new_ex(JSON_DEPTH_MAX);
         json_object *object;
@@ -142,22 +132,11 @@ json_object *entry_parse_object(const char *text, size_t length) {
         return NULL;
 }
 
-static bool parse_node(const char *word, NodeId *ret_node) {
-        guint64 node;
-
-        if (!word)
-                return true;
-        if (*word != '#' || !g_ascii_string_to_unsigned(word + 1, 10, 0, NODE_NONE - 1, &node, NULL))
-                return false;
-
-        *ret_node = (NodeId) node;
-        return true;
-}
-
 int entry_parse(const char *line, size_t length, EntryChain *chain, Entry *ret_entry, char **ret_error) {
         g_autofree char *time = NULL, *kind = NULL, *node = NULL;
         g_auto(Entry) entry = { .node = NODE_NONE };
         const char *p, *end, *name = kind_names[ENTRY_SNAPSHOT];
+        guint64 number = NODE_NONE;
         uint32_t checksum;
         bool snapshot;
         size_t rest;
@@ -182,13 +161,17 @@ int entry_parse(const char *line, size_t length, EntryChain *chain, Entry *ret_e
         time = take_word(&p, end);
         kind = take_word(&p, end);
         node = take_word(&p, end);
-        if (!time || !g_ascii_string_to_unsigned(time, 10, 0, UINT64_MAX, &entry.time, NULL) ||
-            !parse_kind(kind, &entry.kind) || !parse_node(node, &entry.node) ||
+        while (kind && entry.kind < ENTRY_KIND_MAX_ && strcmp(kind_names[entry.kind], kind) != 0)
+                entry.kind++;
+        if (!time || !g_ascii_string_to_unsigned(time, 10, 0, UINT64_MAX, &entry.time, NULL) || !kind ||
+            entry.kind == ENTRY_KIND_MAX_ ||
+            (node && (*node != '#' || !g_ascii_string_to_unsigned(node + 1, 10, 0, NODE_NONE - 1, &number, NULL))) ||
             (p < end && !(entry.details = entry_parse_object(p, (size_t) (end - p))))) {
                 *ret_error = g_strdup_printf("'%.*s' is not known", (int) MIN(rest, 60), line);
                 return -EINVAL;
         }
 
+        entry.node = (NodeId) number;
         chain->last = checksum;
         *ret_entry = entry;
         entry = (Entry){};

@@ -50,31 +50,6 @@ int halt_request_write(const char *runtime_directory, const char *tree, const ch
         return 0;
 }
 
-/* NULL: the file is not a request. */
-static HaltRequest *request_of(const char *directory, const char *name) {
-        g_autofree char *path = g_build_filename(directory, name, NULL), *tree = NULL;
-        const char *colon = strrchr(name, ':'), *at = strchr(name, '@');
-        HaltRequest *request;
-        struct stat st;
-
-        if (!colon || !token_valid(colon + 1) || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
-                return NULL;
-
-        tree = g_strndup(name, (size_t) ((at ?: colon) - name));
-        if (!tree_name_valid(tree))
-                return NULL;
-
-        request = g_new(HaltRequest, 1);
-        *request = (HaltRequest){
-                .path = g_steal_pointer(&path),
-                .tree = g_steal_pointer(&tree),
-                .instance = at ? g_strndup(at + 1, (size_t) (colon - at - 1)) : NULL,
-                .token = g_strdup(colon + 1),
-                .uid = st.st_uid,
-        };
-        return request;
-}
-
 GPtrArray *halt_requests_read(const char *runtime_directory) {
         g_autofree char *path = g_build_filename(runtime_directory, DIRECTORY, NULL);
         GPtrArray *requests = g_ptr_array_new_with_free_func(request_free);
@@ -82,10 +57,27 @@ GPtrArray *halt_requests_read(const char *runtime_directory) {
         const char *name;
 
         while (directory && (name = g_dir_read_name(directory))) {
-                HaltRequest *request = request_of(path, name);
+                g_autofree char *file = g_build_filename(path, name, NULL), *tree = NULL;
+                const char *colon = strrchr(name, ':'), *at = strchr(name, '@');
+                HaltRequest *request;
+                struct stat st;
 
-                if (request)
-                        g_ptr_array_add(requests, request);
+                if (!colon || !token_valid(colon + 1) || lstat(file, &st) < 0 || !S_ISREG(st.st_mode))
+                        continue;
+
+                tree = g_strndup(name, (size_t) ((at ?: colon) - name));
+                if (!tree_name_valid(tree))
+                        continue;
+
+                request = g_new(HaltRequest, 1);
+                *request = (HaltRequest){
+                        .path = g_steal_pointer(&file),
+                        .tree = g_steal_pointer(&tree),
+                        .instance = at ? g_strndup(at + 1, (size_t) (colon - at - 1)) : NULL,
+                        .token = g_strdup(colon + 1),
+                        .uid = st.st_uid,
+                };
+                g_ptr_array_add(requests, request);
         }
 
         return requests;

@@ -249,31 +249,8 @@ void record_copies_hurry(RecordCopies *copies) {
                 make(copies, true);
 }
 
-/* The previous btd was killed or restarted before it copied them, and the next end may come as soon. */
-static void take_records_without_copy(RecordCopies *copies) {
-        g_autoptr(GDir) from = g_dir_open(copies->from, 0, NULL);
-        const char *name;
-
-        while (from && (name = g_dir_read_name(from))) {
-                g_autofree char *run = NULL;
-                Copy *it;
-
-                if (!g_str_has_suffix(name, RECORD_SUFFIX) || g_str_has_suffix(name, RECORD_LOST RECORD_SUFFIX))
-                        continue;
-
-                run = g_strndup(name, strlen(name) - strlen(RECORD_SUFFIX));
-                it = get(copies, run);
-                if (it->made)
-                        continue;
-
-                it->changed = true;
-                it->due = timers_now(copies->timers, TIMER_MONOTONIC);
-        }
-        plan(copies);
-}
-
 void record_copies_read(RecordCopies *copies, bool (*is_archived)(const char *run, void *userdata), void *userdata) {
-        g_autoptr(GDir) directory = g_dir_open(copies->directory, 0, NULL);
+        g_autoptr(GDir) directory = g_dir_open(copies->directory, 0, NULL), from = NULL;
         const char *name;
 
         while (directory && (name = g_dir_read_name(directory))) {
@@ -299,5 +276,24 @@ void record_copies_read(RecordCopies *copies, bool (*is_archived)(const char *ru
                                 log_warning("%s %s", path, error);
                 }
         }
-        take_records_without_copy(copies);
+
+        /* Of these records, the previous btd was killed or restarted before it made a copy, and the next end may come
+         * as soon. */
+        from = g_dir_open(copies->from, 0, NULL);
+        while (from && (name = g_dir_read_name(from))) {
+                g_autofree char *run = NULL;
+                Copy *it;
+
+                if (!g_str_has_suffix(name, RECORD_SUFFIX) || g_str_has_suffix(name, RECORD_LOST RECORD_SUFFIX))
+                        continue;
+
+                run = g_strndup(name, strlen(name) - strlen(RECORD_SUFFIX));
+                it = get(copies, run);
+                if (it->made)
+                        continue;
+
+                it->changed = true;
+                it->due = timers_now(copies->timers, TIMER_MONOTONIC);
+        }
+        plan(copies);
 }

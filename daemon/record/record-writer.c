@@ -175,11 +175,6 @@ static int open_file(const char *path, int flags, int *ret_fd, char **ret_error)
         return 0;
 }
 
-/* Sets the size at which the part that starts at begin is complete. */
-static void plan_part(RecordWriter *writer, uint64_t begin) {
-        writer->next_part = begin + part_size(writer);
-}
-
 int record_writer_create(const char *path, RecordHeader *header, const Limits *limits, RecordWriter **ret_writer,
                          char **ret_error) {
         RecordWriter *writer;
@@ -197,7 +192,7 @@ int record_writer_create(const char *path, RecordHeader *header, const Limits *l
                                              : record_header_append(pending_of(writer), header);
         writer->chain.last = writer->chain.header;
         writer->body = pending_size(writer);
-        plan_part(writer, writer->body);
+        writer->next_part = writer->body + part_size(writer);
         *ret_writer = writer;
         return 0;
 }
@@ -220,7 +215,7 @@ int record_writer_resume(const char *path, const RunRecord *record, RecordWriter
         writer->body = record->body;
         writer->newest = record->newest;
         writer->chain = record->chain;
-        plan_part(writer, record->newest > 0 ? record->newest : record->body);
+        writer->next_part = (record->newest > 0 ? record->newest : record->body) + part_size(writer);
         fd = -1;
         *ret_writer = writer;
         return 0;
@@ -357,7 +352,7 @@ int record_writer_add_snapshot(RecordWriter *writer, const Entry *entry, char **
                 return r;
 
         writer->newest = begin;
-        plan_part(writer, MAX(writer->size, begin + 2 * (writer->size - begin)));
+        writer->next_part = MAX(writer->size, begin + 2 * (writer->size - begin)) + part_size(writer);
         return 0;
 }
 

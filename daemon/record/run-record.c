@@ -45,29 +45,6 @@ static Line line_at(const char *text, size_t length, size_t offset) {
         };
 }
 
-static int read_header(RunRecord *record, const char *text, size_t length, char **ret_error) {
-        Line line = line_at(text, length, 0);
-        int r;
-
-        if (length == 0) {
-                *ret_error = g_strdup("it is empty");
-                return -ENODATA;
-        }
-        if (!line.whole) {
-                *ret_error = g_strdup("its first line is incomplete");
-                return -ENODATA;
-        }
-
-        r = record_header_parse(line.text, line.length, &record->header, &record->chain.header, ret_error);
-        if (r < 0)
-                return r;
-
-        record->size = record->body = line.next;
-        record->chain.last = record->chain.header;
-        record->engine = record->header.engine;
-        return 0;
-}
-
 /* The blocks that have been read as a whole, and those entries after them that have been read so far. */
 typedef struct Reader {
         RunRecord *record;
@@ -102,10 +79,8 @@ static int read_line(Reader *reader, const Line *line, char **ret_error) {
 
                 if (read->kind == ENTRY_RECOVERED && json_object_object_get_ex(read->details, "engine", &engine))
                         record->engine = (uint32_t) json_object_get_int64(engine);
-                if (read->kind == ENTRY_SNAPSHOT) {
+                if (read->kind == ENTRY_SNAPSHOT)
                         record->newest = record->size;
-                        record->newest_entry = reader->n_entries;
-                }
         }
         record->size = reader->offset;
         record->chain = reader->chain;
@@ -173,16 +148,24 @@ static int read_entries(RunRecord *record, const char *text, size_t length, char
 static int read_text(const char *text, size_t length, bool newest, RunRecord **ret_record, char **ret_damage,
                      char **ret_error) {
         g_autoptr(RunRecord) record = g_new0(RunRecord, 1);
+        Line header = line_at(text, length, 0);
         g_autofree char *damage = NULL;
         int r;
 
         record->entries = g_array_new(false, false, sizeof(Entry));
         g_array_set_clear_func(record->entries, (GDestroyNotify) entry_clear);
 
-        r = read_header(record, text, length, ret_error);
+        if (!header.whole) {
+                *ret_error = g_strdup(length == 0 ? "it is empty" : "its first line is incomplete");
+                return -ENODATA;
+        }
+        r = record_header_parse(header.text, header.length, &record->header, &record->chain.header, ret_error);
         if (r < 0)
                 return r;
 
+        record->size = record->body = header.next;
+        record->chain.last = record->chain.header;
+        record->engine = record->header.engine;
         if (newest)
                 record->size = find_newest(record, text, length);
         r = read_entries(record, text, length, &damage);
@@ -206,7 +189,9 @@ int run_record_read_text(const char *text, size_t length, RunRecord **ret_record
         return read_text(text, length, false, ret_record, NULL, ret_error);
 }
 
-static int read_fd(int fd, uint64_t max, char **ret_text, size_t *ret_length, char **ret_error) {
+/* Never waits for a file. */
+int run_record_read_file(const char *path, bool newest, uint64_t max, RunRecord **ret_record, char **ret_error) {
+        g_auto(AutoFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (newest ? O_NOFOLLOW : 0));
         g_autofree char *text = NULL;
         struct stat st;
         ssize_t n;
@@ -233,19 +218,7 @@ static int read_fd(int fd, uint64_t max, char **ret_text, size_t *ret_length, ch
         }
 
         text[n] = '\0';
-        *ret_text = g_steal_pointer(&text);
-        *ret_length = (size_t) n;
-        return 0;
-}
-
-/* Never waits for a file. */
-int run_record_read_file(const char *path, bool newest, uint64_t max, RunRecord **ret_record, char **ret_error) {
-        g_auto(AutoFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (newest ? O_NOFOLLOW : 0));
-        g_autofree char *text = NULL;
-        size_t length;
-        int r = read_fd(fd, max, &text, &length, ret_error);
-
-        return r < 0 ? r : read_text(text, length, newest, ret_record, NULL, ret_error);
+        return read_text(text, (size_t) n, newest, ret_record, NULL, ret_error);
 }
 
 void run_record_free(RunRecord *record) {

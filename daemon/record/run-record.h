@@ -20,14 +20,13 @@
 
 typedef struct RunRecord {
         RecordHeader header;
-        GArray *entries;       /* of Entry */
-        uint64_t size;         /* bytes of the complete lines: where to continue writing */
-        uint64_t body;         /* offset of the first entry */
-        uint64_t newest;       /* offset of the newest snapshot; 0: none */
-        unsigned newest_entry; /* index of that snapshot in entries */
-        bool torn;             /* an incomplete line follows */
-        uint32_t engine;       /* of the daemon that wrote the last part */
-        EntryChain chain;      /* for the next line */
+        GArray *entries;  /* of Entry */
+        uint64_t size;    /* bytes of the complete lines: where to continue writing */
+        uint64_t body;    /* offset of the first entry */
+        uint64_t newest;  /* offset of the newest snapshot; 0: none */
+        bool torn;        /* an incomplete line follows */
+        uint32_t engine;  /* of the daemon that wrote the last part */
+        EntryChain chain; /* for the next line */
 } RunRecord;
 
 /* -EBADMSG: damaged; -ENODATA: it ends before the run has begun; -EPROTONOSUPPORT: unknown version; -EIO: it cannot be
