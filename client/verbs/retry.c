@@ -186,7 +186,7 @@ int verb_retry(Client *client, char **operands) {
         if (status != EXIT_SUCCESS)
                 return status;
         header = &recording->record->header;
-        if (replay_new_of_end(recording->record, recording->definition, &replay, &error) < 0 ||
+        if (replay_new_after(recording->record, recording->definition, UINT64_MAX, &replay, &error) < 0 ||
             replay_until(replay, UINT64_MAX, &error) < 0)
                 return report_error("%s: %s", recording->name, error);
         status = find_from(client, recording, replay, &from);

@@ -71,8 +71,9 @@ void *machine_userdata(const Machine *machine) {
         return machine->userdata;
 }
 
-/* An input resets the count of unprompted ticks: the tick that follows is not part of an endless loop. */
-void machine_input(Machine *machine, NodeId node) {
+/* Marks the node because of an input. That resets the count of unprompted ticks: the tick that follows is not part of
+ * an endless loop. */
+static void note_input(Machine *machine, NodeId node) {
         machine->unprompted = 0;
         node_mark(machine, node);
 }
@@ -80,14 +81,14 @@ void machine_input(Machine *machine, NodeId node) {
 void machine_start(Machine *machine) {
         machine->error = NULL;
         machine->error_node = NODE_NONE;
-        machine_input(machine, 0);
+        note_input(machine, 0);
 }
 
 void machine_halt(Machine *machine) {
         machine->woke = false;
         machine->attention |= ATTENTION_HALTING;
         node_reset(machine, 0);
-        machine_input(machine, 0);
+        note_input(machine, 0);
 }
 
 void machine_leaf_ended(Machine *machine, NodeId leaf, Status status) {
@@ -107,13 +108,13 @@ void machine_leaf_ended(Machine *machine, NodeId leaf, Status status) {
                 state->result = status;
         }
 
-        machine_input(machine, leaf);
+        note_input(machine, leaf);
 }
 
 void machine_condition_changed(Machine *machine, NodeId leaf) {
         assert(machine->nodes[leaf].type->class == NODE_CONDITION);
 
-        machine_input(machine, leaf);
+        note_input(machine, leaf);
 }
 
 void machine_condition_set(Machine *machine, NodeId leaf) {
@@ -132,7 +133,7 @@ void machine_timer_expired(Machine *machine, NodeId node) {
         assert(node_state(machine, node)->flags & STATE_TIMER);
         node_state(machine, node)->flags &= ~STATE_TIMER;
         node_state(machine, node)->flags |= STATE_EXPIRED;
-        machine_input(machine, node);
+        note_input(machine, node);
 }
 
 void machine_lock_granted(Machine *machine, NodeId node) {
@@ -142,7 +143,7 @@ void machine_lock_granted(Machine *machine, NodeId node) {
 
         attributes->flags &= ~ATTRIBUTE_WAITS;
         attributes->flags |= ATTRIBUTE_HOLDS;
-        machine_input(machine, node);
+        note_input(machine, node);
 }
 
 static Attributes *control(Machine *machine, NodeId node) {
@@ -155,7 +156,7 @@ bool machine_force(Machine *machine, NodeId node, Status status) {
         assert(status_is_outcome(status));
 
         control(machine, node)->forced = status;
-        machine_input(machine, node);
+        note_input(machine, node);
         return node_state(machine, node)->status == STATUS_RUNNING;
 }
 
@@ -183,7 +184,7 @@ bool machine_pass_breakpoint(Machine *machine, NodeId node) {
                 return false;
 
         machine->attributes[node].flags |= ATTRIBUTE_PASSED;
-        machine_input(machine, node);
+        note_input(machine, node);
         return true;
 }
 
@@ -201,7 +202,7 @@ static void settle_interval(Machine *machine, bool wanted) {
 }
 
 void machine_variable_changed(Machine *machine) {
-        machine_input(machine, 0);
+        note_input(machine, 0);
 }
 
 bool machine_wants_tick(const Machine *machine) {
@@ -570,35 +571,27 @@ bool machine_restore_node(Machine *machine, NodeId node, const NodeImage *image)
         return true;
 }
 
-bool machine_node_fits(const Machine *machine, NodeId node) {
+bool machine_node_fits(const Machine *machine, NodeId node, const NodeHostImage *host) {
         const NodeState *state = &machine->states[node], *above;
+        const Attributes *attributes = machine->attributes ? &machine->attributes[node] : NULL;
+        bool continues = attributes && attributes->flags & ATTRIBUTE_CONTINUES;
+        bool has_lock = attributes && attributes->flags & (ATTRIBUTE_WAITS | ATTRIBUTE_HOLDS);
+        bool ended = state->flags & STATE_ENDED || (attributes && attributes->flags & ATTRIBUTE_ENDED);
+        /* Was the action started? One that was halted is gone with its end. */
+        bool due = (state->flags & STATE_ENDING && (!ended || continues)) ||
+                   (state->status == STATUS_RUNNING && !(state->flags & (STATE_DEFERRED | STATE_HELD)));
 
-        if (node == 0 || state->status == STATUS_IDLE)
-                return true;
+        if (node != 0 && state->status != STATUS_IDLE) {
+                above = &machine->states[machine->nodes[node].parent];
+                if (above->status != STATUS_RUNNING && !(above->flags & STATE_ENDING))
+                        return false;
+        }
 
-        above = &machine->states[machine->nodes[node].parent];
-        return above->status == STATUS_RUNNING || above->flags & STATE_ENDING;
-}
+        /* The machine will ask for the release of the lock, and of the condition's value. */
+        if (has_lock != host->lock || (attributes && attributes->forced != STATUS_IDLE && !host->forced))
+                return false;
+        if (machine->nodes[node].type->class != NODE_ACTION)
+                return host->leaf || !index_set_has(&machine->retained, node);
 
-bool machine_action_is_due(const Machine *machine, NodeId action) {
-        const NodeState *state = &machine->states[action];
-
-        if (state->flags & STATE_ENDING && (!machine_action_has_ended(machine, action) || //
-                                            machine_node_continues(machine, action)))
-                return true;
-
-        return state->status == STATUS_RUNNING && !(state->flags & (STATE_DEFERRED | STATE_HELD));
-}
-
-bool machine_action_has_ended(const Machine *machine, NodeId action) {
-        return machine->states[action].flags & STATE_ENDED ||
-               (machine->attributes && machine->attributes[action].flags & ATTRIBUTE_ENDED);
-}
-
-bool machine_keeps_condition(const Machine *machine, NodeId condition) {
-        return index_set_has(&machine->retained, condition);
-}
-
-bool machine_needs_lock(const Machine *machine, NodeId node) {
-        return machine->attributes && machine->attributes[node].flags & (ATTRIBUTE_WAITS | ATTRIBUTE_HOLDS);
+        return due ? host->leaf && host->ended == ended : !host->leaf;
 }

@@ -266,16 +266,16 @@ bool machine_node_image(const Machine *machine, NodeId node, NodeImage *ret_imag
 bool machine_restore(Machine *machine, const MachineImage *image);
 bool machine_restore_node(Machine *machine, NodeId node, const NodeImage *image);
 
-/* To be called when all nodes are restored. False: the node runs, but its parent neither runs nor ends. */
-bool machine_node_fits(const Machine *machine, NodeId node);
+/* What the host has for a node. */
+typedef struct NodeHostImage {
+        bool leaf;   /* a leaf that was started */
+        bool ended;  /* ... and, if it is an action, has an outcome */
+        bool lock;   /* that it holds or waits for */
+        bool forced; /* the cause of a forced outcome */
+} NodeHostImage;
 
-/* For the host, after a restore: was the action started, and if so, has it reported its end? One that was halted is
- * gone with its end. */
-bool machine_action_is_due(const Machine *machine, NodeId action);
-bool machine_action_has_ended(const Machine *machine, NodeId action);
-/* The same: will the machine ask for the release of the condition's value? */
-bool machine_keeps_condition(const Machine *machine, NodeId condition);
-/* The same: does the node hold its lock, or wait for it? */
-bool machine_needs_lock(const Machine *machine, NodeId node);
+/* To be called when all nodes are restored. False: the node runs, but its parent neither runs nor ends; or the host has
+ * not what the node needs, or has more. */
+bool machine_node_fits(const Machine *machine, NodeId node, const NodeHostImage *host);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Machine, machine_free)

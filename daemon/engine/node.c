@@ -20,7 +20,7 @@ void node_mark(Machine *machine, NodeId node) {
                 index_set_add(&machine->marked, node);
 }
 
-void node_notify(Machine *machine, NodeId node, Status status) {
+static void notify(Machine *machine, NodeId node, Status status) {
         Reason reason = machine->reason;
 
         machine->reason = REASON_NONE;
@@ -195,7 +195,7 @@ static void report_end(Machine *machine, NodeId node) {
         Status status = attributed ? attributes_end(machine, node) : STATUS_HALTED;
 
         if (!notified)
-                node_notify(machine, node, status);
+                notify(machine, node, status);
 }
 
 static bool finish_ending(Machine *machine, NodeId node) {
@@ -224,7 +224,7 @@ static void begin_ending(Machine *machine, NodeId node) {
         bool leaf = machine->nodes[node].flags & NODE_LEAF, attributed = machine->nodes[node].flags & NODE_ATTRIBUTED;
 
         if (leaf && !(attributed && attributes_continues(machine, node)))
-                node_notify(machine, node, STATUS_HALTED);
+                notify(machine, node, STATUS_HALTED);
 
         /* A node has ended when everything below it has. */
         if ((attributed || !leaf) && node_ending_inside(machine, node))
@@ -398,7 +398,7 @@ static Status complete(Machine *machine, NodeId node, Status status) {
         if (G_UNLIKELY(node_has_attributes(machine, node)))
                 answer = attributes_complete(machine, node, status);
         if (machine->host->changed)
-                node_notify(machine, node, status);
+                notify(machine, node, status);
         return answer;
 }
 
@@ -415,7 +415,7 @@ Status node_settle(Machine *machine, NodeId node, Status status) {
                 if (state->flags & STATE_DEFERRED && machine->host->waiting)
                         machine->host->waiting(machine, node);
                 if (machine->host->changed && machine->nodes[node].flags & NODE_LEAF)
-                        node_notify(machine, node, STATUS_RUNNING);
+                        notify(machine, node, STATUS_RUNNING);
         }
 
         return status;
@@ -470,7 +470,7 @@ Status node_tick(Machine *machine, NodeId node) {
         }
 
         if (machine->host->changed && state->status == STATUS_IDLE)
-                node_notify(machine, node, STATUS_RUNNING);
+                notify(machine, node, STATUS_RUNNING);
 
         if (G_UNLIKELY(definition->flags & NODE_LATE) && state->status == STATUS_IDLE &&
             !machine->host->fill_in(machine, node))

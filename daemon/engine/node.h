@@ -181,10 +181,7 @@ void node_visit_again(Machine *machine, NodeId node, bool took_time);
 /* The same without asking for a tick. */
 void node_visit_always(Machine *machine, NodeId node);
 
-void node_notify(Machine *machine, NodeId node, Status status);
 void node_mark(Machine *machine, NodeId node);
-/* Marks the node because of an input. */
-void machine_input(Machine *machine, NodeId node);
 
 /* Marks the paths from the node to its deferred leaves, so that its next tick finds them. */
 void node_mark_deferred(Machine *machine, NodeId node);

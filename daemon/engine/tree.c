@@ -105,40 +105,30 @@ static unsigned outcome_flags(const Node *nodes, NodeId id) {
         return flags;
 }
 
-/* Is it made of conditions only? NODE_LIVE and NODE_CONDITIONAL, the latter alone, or neither. */
+/* Is it made of conditions only? NODE_LIVE, NODE_CONDITIONAL and NODE_PASSIVE; without the first if there is a SubTree
+ * in it; only the last if there are guards. */
 static unsigned conditional_flags(TreeBuilder *builder, const Node *node, NodeId id) {
-        unsigned flags = NODE_LIVE | NODE_CONDITIONAL;
+        const NodeType *type = node->type;
+        unsigned flags = NODE_LIVE | NODE_CONDITIONAL | NODE_PASSIVE;
 
-        if (node->flags & (NODE_GUARDED | NODE_ATTRIBUTED | NODE_LATE))
+        if (node->flags & NODE_ATTRIBUTED)
                 return 0;
+        if (node->flags & (NODE_GUARDED | NODE_LATE))
+                flags = NODE_PASSIVE;
         if (node->flags & NODE_LEAF)
-                return node->type->class == NODE_CONDITION ? flags : 0;
-        if (node->type->flags & TYPE_SUBTREE)
-                flags = NODE_CONDITIONAL;
-        else if (!(node->type->flags & TYPE_PURE))
+                return type->class == NODE_CONDITION ? flags : 0;
+
+        if (type->flags & TYPE_SUBTREE)
+                flags &= ~(unsigned) NODE_LIVE;
+        else if (type->flags & TYPE_PASSIVE)
+                flags &= NODE_PASSIVE;
+        else if (!(type->flags & TYPE_PURE))
                 return 0;
 
         for (NodeId child = id + 1; flags && child < node->end; child = builder_node(builder, child)->end)
                 flags &= builder_node(builder, child)->flags;
 
         return flags;
-}
-
-/* Is it made of conditions only, with guards or without? */
-static unsigned passive_flag(TreeBuilder *builder, const Node *node, NodeId id) {
-        unsigned flag = NODE_PASSIVE;
-
-        if (node->flags & NODE_ATTRIBUTED)
-                return 0;
-        if (node->flags & NODE_LEAF)
-                return node->type->class == NODE_CONDITION ? flag : 0;
-        if (!(node->type->flags & (TYPE_PURE | TYPE_SUBTREE | TYPE_PASSIVE)))
-                return 0;
-
-        for (NodeId child = id + 1; flag && child < node->end; child = builder_node(builder, child)->end)
-                flag &= builder_node(builder, child)->flags;
-
-        return flag;
 }
 
 /* Closing happens after all children. */
@@ -150,7 +140,7 @@ void tree_builder_close(TreeBuilder *builder) {
                 node->flags |= NODE_PLAIN_LEAF;
 
         node->end = builder->nodes->len;
-        node->flags |= conditional_flags(builder, node, id) | passive_flag(builder, node, id);
+        node->flags |= conditional_flags(builder, node, id);
         node->flags |= outcome_flags(builder_node(builder, 0), id);
 
         builder->open = node->parent;

@@ -40,17 +40,13 @@ struct Activity {
         alignas(max_align_t) char op[];
 };
 
-static const LeafKind *kind_of(const Activity *activity) {
-        return activity->leaf.kind;
-}
-
 bool activity_is_condition(const Activity *activity) {
         return activity->leaf.type->class == NODE_CONDITION;
 }
 
 static void release(Activity *activity) {
-        if (activity->held && kind_of(activity)->release)
-                kind_of(activity)->release(&activity->leaf);
+        if (activity->held && activity->leaf.kind->release)
+                activity->leaf.kind->release(&activity->leaf);
 
         activity->held = false;
 }
@@ -80,7 +76,7 @@ static void settle(Activity *activity, Status status) {
         activity->status = bound(activity, status);
         if (activity->unread) {
                 activity->kept = true;
-                run_keep_end(run, activity->leaf.node, timers_now(run->services->leaves->timers, TIMER_MONOTONIC));
+                run_keep(run, activity->leaf.node, false, timers_now(run->services->leaves->timers, TIMER_MONOTONIC));
                 stop_reading(activity);
         } else if (activity_is_condition(activity))
                 run_condition_changed(run, activity->leaf.node);
@@ -118,7 +114,7 @@ static bool stop(Activity *activity) {
         uint64_t limit = definition_halt_timeout(run->definition, activity->leaf.node);
 
         activity->stopping = true;
-        if (!kind_of(activity)->halt || kind_of(activity)->halt(&activity->leaf))
+        if (!activity->leaf.kind->halt || activity->leaf.kind->halt(&activity->leaf))
                 return true;
 
         if (limit != SPAN_INFINITY)
@@ -136,11 +132,11 @@ static uint64_t timeout_of(const Activity *activity) {
 }
 
 static char *obstacle_of(const Activity *activity) {
-        return activity->held && kind_of(activity)->obstacle ? kind_of(activity)->obstacle(&activity->leaf) : NULL;
+        return activity->held && activity->leaf.kind->obstacle ? activity->leaf.kind->obstacle(&activity->leaf) : NULL;
 }
 
 char *activity_waited(const Activity *activity, const char *subject) {
-        const LeafKind *kind = kind_of(activity);
+        const LeafKind *kind = activity->leaf.kind;
         g_autofree char *obstacle = activity->status == STATUS_RUNNING ? obstacle_of(activity) : NULL, *hidden = NULL;
         const char *aftermath = activity->status == STATUS_RUNNING && activity->held && kind->aftermath
                                         ? kind->aftermath(&activity->leaf)
@@ -157,7 +153,7 @@ char *activity_waited(const Activity *activity, const char *subject) {
 }
 
 char *activity_remark(const Activity *activity) {
-        const LeafKind *kind = kind_of(activity);
+        const LeafKind *kind = activity->leaf.kind;
 
         return activity->status == STATUS_SUCCESS && activity->held && kind->remark ? kind->remark(&activity->leaf)
                                                                                     : NULL;
@@ -166,9 +162,8 @@ char *activity_remark(const Activity *activity) {
 static void fail_for_timeout(Activity *activity) {
         g_autofree char *waited = activity_waited(activity, "it");
 
-        leaf_give_cause(&activity->leaf,
-                        reason_of_timeout(definition_tree(activity->run->definition), activity->leaf.node,
-                                          activity->leaf.type->timeout_offset, timeout_of(activity), waited));
+        leaf_give_cause(&activity->leaf, reason_of_timeout(definition_tree(activity->run->definition),
+                                                           activity->leaf.node, timeout_of(activity), waited));
         activity->failed = true;
 }
 
@@ -247,7 +242,7 @@ static void set_begun(Activity *activity, Status status) {
 
 void activity_act(Activity *activity) {
         activity->held = true;
-        set_begun(activity, bound(activity, kind_of(activity)->start(&activity->leaf)));
+        set_begun(activity, bound(activity, activity->leaf.kind->start(&activity->leaf)));
 }
 
 static Activity *activity_new(Run *run, const RunLeaf *of, uint64_t started, uint64_t suspended) {
@@ -294,7 +289,7 @@ Activity *activity_start(Run *run, const RunLeaf *leaf) {
         activity->status = fill_params(activity, leaf);
         if (activity->leaf.listens)
                 live_run_listen(run, leaf->node);
-        if (activity->status == STATUS_RUNNING && !kind_of(activity)->acts)
+        if (activity->status == STATUS_RUNNING && !activity->leaf.kind->acts)
                 activity_act(activity);
 
         return activity;
@@ -303,11 +298,11 @@ Activity *activity_start(Run *run, const RunLeaf *leaf) {
 Activity *activity_listen(Run *run, const RunLeaf *of) {
         g_autoptr(Activity) activity = activity_new(run, of, 0, 0);
 
-        if (!kind_of(activity)->listen || fill_params(activity, of) != STATUS_RUNNING)
+        if (!activity->leaf.kind->listen || fill_params(activity, of) != STATUS_RUNNING)
                 return NULL;
 
         activity->held = true;
-        return kind_of(activity)->listen(&activity->leaf) ? g_steal_pointer(&activity) : NULL;
+        return activity->leaf.kind->listen(&activity->leaf) ? g_steal_pointer(&activity) : NULL;
 }
 
 bool activity_waits_for_signal(const Activity *activity) {
@@ -315,11 +310,11 @@ bool activity_waits_for_signal(const Activity *activity) {
 }
 
 void activity_hear(Activity *activity, json_object *signal) {
-        kind_of(activity)->heard(&activity->leaf, signal);
+        activity->leaf.kind->heard(&activity->leaf, signal);
 }
 
 bool activity_is_to_act(const Activity *activity) {
-        return kind_of(activity)->acts && !activity->held && activity->status == STATUS_RUNNING;
+        return activity->leaf.kind->acts && !activity->held && activity->status == STATUS_RUNNING;
 }
 
 void activity_abandon(Activity *activity) {
@@ -349,7 +344,7 @@ static bool has_ended(const Activity *activity) {
 }
 
 bool activity_halts_at_once(const Activity *activity) {
-        const LeafKind *kind = kind_of(activity);
+        const LeafKind *kind = activity->leaf.kind;
 
         assert(!activity_is_condition(activity) && !activity->halted);
 
@@ -374,13 +369,13 @@ bool activity_halt(Activity *activity) {
 }
 
 void activity_tell_awaited(Activity *activity) {
-        if (kind_of(activity)->awaited && activity->held && !activity->stopping && activity->status == STATUS_RUNNING)
-                kind_of(activity)->awaited(&activity->leaf);
+        if (activity->leaf.kind->awaited && activity->held && !activity->stopping && activity->status == STATUS_RUNNING)
+                activity->leaf.kind->awaited(&activity->leaf);
 }
 
 Status activity_evaluate(Activity *activity) {
-        if (kind_of(activity)->evaluate && activity->held && !activity->stopping) {
-                Status value = kind_of(activity)->evaluate(&activity->leaf);
+        if (activity->leaf.kind->evaluate && activity->held && !activity->stopping) {
+                Status value = activity->leaf.kind->evaluate(&activity->leaf);
 
                 activity->old &= value == STATUS_RUNNING;
                 if (!activity->old)
@@ -415,8 +410,8 @@ char *activity_describe(Activity *activity) {
 
                 if (obstacle)
                         g_string_append(text, obstacle);
-                else if (kind_of(activity)->describe)
-                        kind_of(activity)->describe(&activity->leaf, text);
+                else if (activity->leaf.kind->describe)
+                        activity->leaf.kind->describe(&activity->leaf, text);
                 if (text->len > 0)
                         g_string_prepend(text, "waits for ");
                 if (activity->stopping) {
@@ -438,37 +433,26 @@ char *activity_describe(Activity *activity) {
 
 /* The recovery of activities that the previous btd started. */
 
-static bool is_to_run_again(const Activity *activity) {
-        const NodeType *type = activity->leaf.type;
-
-        if (activity->halted || activity->stopping || activity->failed)
-                return false;
-        if (!type->has_on_recover || !activity->leaf.has_memo)
-                return true;
-
-        return *(const int *) (const void *) ((const char *) activity->leaf.params + type->on_recover_offset) ==
-               ON_RECOVER_RERUN;
-}
-
-/* By the clock of the node. */
-static bool is_over(const Activity *activity) {
-        uint64_t deadline = deadline_of(activity),
-                 now = timers_now(activity->leaf.services->timers, activity->leaf.clock);
-
-        if (activity->leaf.clock == TIMER_BOOTTIME)
-                now -= MIN(now, activity->leaf.suspended);
-        return deadline != UINT64_MAX && now >= deadline;
-}
-
 /* Frees what the recovered leaf left, before it is rerun or fails. */
 static void give_up(Activity *activity) {
+        const NodeType *type = activity->leaf.type;
+        uint64_t deadline = deadline_of(activity),
+                 now = timers_now(activity->leaf.services->timers, activity->leaf.clock);
+        bool again = !activity->halted && !activity->stopping && !activity->failed;
+
         release(activity);
-        memset(activity->op, 0, kind_of(activity)->op_size);
-        if (!is_to_run_again(activity)) {
+        memset(activity->op, 0, activity->leaf.kind->op_size);
+        if (again && type->has_on_recover && activity->leaf.has_memo)
+                again = *(const int *) (const void *) ((const char *) activity->leaf.params +
+                                                       type->on_recover_offset) == ON_RECOVER_RERUN;
+        /* The deadline counts by the clock of the node. */
+        if (activity->leaf.clock == TIMER_BOOTTIME)
+                now -= MIN(now, activity->leaf.suspended);
+        if (!again) {
                 leaf_set_cause_of(&activity->leaf, CAUSE_LOST, NULL,
                                   "btd was restarted while this was under way, so how it ended is not known");
                 activity->status = STATUS_FAILURE;
-        } else if (is_over(activity)) {
+        } else if (deadline != UINT64_MAX && now >= deadline) {
                 fail_for_timeout(activity);
                 activity->status = STATUS_FAILURE;
         } else {
@@ -482,7 +466,7 @@ static void give_up(Activity *activity) {
 }
 
 static void recover_action(Activity *activity, const RunLeaf *past) {
-        const LeafKind *kind = kind_of(activity);
+        const LeafKind *kind = activity->leaf.kind;
 
         activity->halted = past->halted;
         activity->held = true;
@@ -503,7 +487,7 @@ static void recover_action(Activity *activity, const RunLeaf *past) {
 
 Activity *activity_recover(Run *run, const RunLeaf *past) {
         Activity *activity = activity_new(run, past, past->since, past->suspended);
-        const LeafKind *kind = kind_of(activity);
+        const LeafKind *kind = activity->leaf.kind;
 
         activity->recovered = true;
         activity->leaf.has_memo = past->has_memo;
@@ -574,7 +558,7 @@ void leaf_set_value(Leaf *leaf, Status value) {
 void leaf_value_changed(Leaf *leaf) {
         Activity *activity = activity_of(leaf);
 
-        assert(activity_is_condition(activity) && kind_of(activity)->evaluate);
+        assert(activity_is_condition(activity) && activity->leaf.kind->evaluate);
 
         if (!activity->stopping)
                 run_condition_changed(activity->run, leaf->node);
@@ -713,7 +697,7 @@ void leaf_lost(Leaf *leaf) {
         give_up(activity);
         /* It may have ended before any limit. */
         if (activity->unread && activity->status != STATUS_RUNNING)
-                run_keep_end(activity->run, leaf->node, leaf->started);
+                run_keep(activity->run, leaf->node, false, leaf->started);
         if (activity->status != STATUS_RUNNING)
                 settle(activity, activity->status);
         else
@@ -731,7 +715,7 @@ void leaf_read(Leaf *leaf, uint64_t ended) {
                 return;
         }
 
-        run_keep_end(activity->run, leaf->node, ended);
+        run_keep(activity->run, leaf->node, false, ended);
         if (ended > deadline_of(activity))
                 fail_for_timeout(activity);
 }
@@ -749,6 +733,14 @@ User *leaf_user(const Leaf *leaf) {
         return run_user(activity_of((Leaf *) leaf)->run);
 }
 
+/* A unit that is started waits until the run is ready; one that is stopped, until the halt of the run completes. */
 bool leaf_is_awaited_by(const Leaf *leaf, const char *unit, bool stop) {
-        return run_is_awaited_by(activity_of((Leaf *) leaf)->run, unit, stop);
+        const Run *run = activity_of((Leaf *) leaf)->run;
+        Waiters *waiters = run->services->waiters;
+
+        if (!waiters || !(stop ? run_halting(run) : run_ready(run) == 0))
+                return false;
+
+        return (stop && run->ends_with_btd && waiters_are_in(waiters, unit)) ||
+               waiters_has(waiters, run->tree, run_instance(run), stop, unit);
 }

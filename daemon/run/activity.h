@@ -34,7 +34,7 @@ bool activity_halts_at_once(const Activity *activity);
 /* Actions only. True: it has ended. False: it is ending, and run_leaf_ended() follows. */
 bool activity_halt(Activity *activity);
 
-/* The end that was kept, see run_keep_end(). */
+/* The end that was kept, see run_keep(). */
 void activity_tell_end(Activity *activity);
 /* Nobody waits for leaf_read() any longer: the time limits of the leaf count from now on. */
 void activity_end_reading(Activity *activity);

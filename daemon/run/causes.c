@@ -3,10 +3,8 @@
 /* Implements causes.h. The table has entries only for nodes with a cause, since most nodes never fail. The cause of a
  * guard or a test contains its expression and the values that the expression read. */
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "basic/excerpt.h"
 #include "basic/foreach.h"
 #include "basic/span.h"
 #include "run/causes.h"
@@ -207,89 +205,14 @@ Cause *reason_of_answer(const Definition *definition, const Variables *variables
         }
 }
 
-Cause *reason_of_element(const Definition *definition, const Variables *variables, NodeId for_each, NodeId child) {
-        const ForEachParams *params = definition_tree(definition)->nodes[for_each].params;
-        g_autofree char *shown = NULL, *text = NULL;
-        json_object *element, *facts;
-        uint32_t index, n;
-        const char *json;
-
-        element = variables_element(variables, for_each, child, &index, &n);
-        json = params->label ? variables_element_text(variables, child)
-                             : json_object_to_json_string_ext(element,
-                                                              JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-        shown = excerpt(json, strlen(json));
-        /* A long element is cut, because causes are reported often; the index identifies it. */
-        facts = facts_new("index", json_object_new_int64(index), "element",
-                          g_str_has_suffix(shown, "...") ? json_object_new_string(shown) : json_object_get(element),
-                          NULL);
-        if (params->max_failures == 0) {
-                text = g_strdup_printf("failed for %s", shown);
-                return cause_new(CAUSE_ELEMENT, facts, text);
-        }
-
-        json_object_object_add(facts, "elements", json_object_new_int64(n));
-        json_object_object_add(facts, "failed", json_object_new_int64(params->max_failures + 1));
-        text = g_strdup_printf("failed for %" PRIi64 " of %" PRIu32 " elements, last for %s", params->max_failures + 1,
-                               n, shown);
-        return cause_new(CAUSE_THRESHOLD, facts, text);
-}
-
-Cause *reason_of_failures(const Tree *tree, const Cause *before, const char *element, NodeId child, Cause *failure) {
-        g_autofree char *told = cause_describe(tree, failure, child), *text = NULL;
-        Cause *cause;
-
-        text = g_strdup_printf("%s%s%s: %s", before ? before->text : "", before ? "; " : "", element, told);
-        cause = cause_new(CAUSE_ALL_FAILED, NULL, text);
-        cause->because = cause_ref(failure);
-        return cause;
-}
-
-Cause *reason_of_all_elements(const Machine *machine, NodeId for_each, const Cause *failures) {
-        g_autofree char *text = NULL;
-        uint32_t n, failed;
-        Cause *cause;
-
-        machine_elements(machine, for_each, &n, &failed);
-        text = n == 1 ? g_strdup_printf("failed for %s", failures->text)
-               : failed == n
-                       ? g_strdup_printf("all %" PRIu32 " elements failed: %s", n, failures->text)
-                       : g_strdup_printf("%" PRIu32 " of %" PRIu32 " elements failed: %s", failed, n, failures->text);
-        cause = cause_new(
-                CAUSE_ALL_FAILED,
-                facts_new("elements", json_object_new_int64(n), "children", json_object_new_int64(failed), NULL), text);
-        cause->because = cause_ref(failures->because);
-        return cause;
-}
-
-Cause *reason_of_failed_elements(const Machine *machine, NodeId for_each, const Cause *failures) {
-        g_autofree char *text = NULL;
-        uint32_t n, failed;
-
-        machine_elements(machine, for_each, &n, &failed);
-        text = g_strdup_printf("%" PRIu32 " of %" PRIu32 " elements failed%s%s", failed, n, failures ? ": " : "",
-                               failures ? failures->text : "");
-        return cause_new(CAUSE_THRESHOLD,
-                         facts_new("elements", json_object_new_int64(n), "failed", json_object_new_int64(failed), NULL),
-                         text);
-}
-
-Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit, const char *waited) {
-        const Param *param = tree->nodes[node].type->params;
-
-        while (param->kind != PARAM_SPAN)
-                param++;
-
-        return reason_of_timeout(tree, node, param->offset, limit, waited);
-}
-
-Cause *reason_of_timeout(const Tree *tree, NodeId node, size_t offset, uint64_t limit, const char *waited) {
+Cause *reason_of_timeout(const Tree *tree, NodeId node, uint64_t limit, const char *waited) {
         g_autofree char *span = span_format(limit),
                         *text = g_strdup_printf("timed out after %s%s%s", span, waited ? "; " : "", waited ?: "");
         g_autofree char *path = tree_node_path(tree, node), *where = NULL;
-        const Param *param = tree->nodes[node].type->params;
+        const NodeType *type = tree->nodes[node].type;
+        const Param *param = type->params;
 
-        while (param->offset != offset)
+        while (type->has_timeout ? param->offset != type->timeout_offset : param->kind != PARAM_SPAN)
                 param++;
         where = g_strdup_printf("%s of %s", param->name, path);
 

@@ -48,23 +48,9 @@ char *cause_describe_one(const Tree *tree, const Cause *cause, Status child);
 /* For reason_is_answer(): a cause with the expression that decided, and the values that it read. */
 Cause *reason_of_answer(const Definition *definition, const Variables *variables, NodeId node, Reason reason);
 
-/* The time limit of an inner node has passed; the limit is the parameter of the type that is a time span. waited: see
- * activity_waited(), or NULL. */
-Cause *reason_of_timer(const Tree *tree, NodeId node, uint64_t limit, const char *waited);
-
-/* A ForEach has failed, because of this child. */
-Cause *reason_of_element(const Definition *definition, const Variables *variables, NodeId for_each, NodeId child);
-/* One more element of a ForEach has failed, whose other elements still run. before: those that failed until then, or
- * NULL. */
-Cause *reason_of_failures(const Tree *tree, const Cause *before, const char *element, NodeId child, Cause *failure);
-/* It has failed because of these elements. */
-Cause *reason_of_all_elements(const Machine *machine, NodeId for_each, const Cause *failures);
-/* A ForEach has succeeded, although elements have failed. */
-Cause *reason_of_failed_elements(const Machine *machine, NodeId for_each, const Cause *failures);
-
-/* The time limit of the node has passed. limit: in microseconds; offset: of the parameter's field; waited
- * as above. */
-Cause *reason_of_timeout(const Tree *tree, NodeId node, size_t offset, uint64_t limit, const char *waited);
+/* The time limit of the node has passed, which is its type's timeout, or else the parameter of the type that is a time
+ * span. waited: see activity_waited(), or NULL. */
+Cause *reason_of_timeout(const Tree *tree, NodeId node, uint64_t limit, const char *waited);
 /* An action was halted, and given up after its halt_timeout. before: the reason of the halt, or NULL. */
 Cause *reason_of_halt_timeout(const Definition *definition, NodeId node, const Cause *before);
 bool cause_is_halt_timeout(const Cause *cause);

@@ -84,10 +84,11 @@ static char *running_detail(const Run *run, const Tree *tree, NodeId node, uint6
 
 /* NULL: nobody has forced the node. */
 static char *forced_detail(const Run *run, NodeId node) {
-        const Cause *why = NULL;
-        Status forced = run_forced(run, node, &why);
+        Status forced = run->machine ? machine_node_forced(run->machine, node) : STATUS_IDLE;
 
-        return forced != STATUS_IDLE ? g_strdup_printf("will be %s, %s", status_to_string(forced), why->text) : NULL;
+        return forced != STATUS_IDLE ? g_strdup_printf("will be %s, %s", status_to_string(forced),
+                                                       causes_get(&run->forced, node)->text)
+                                     : NULL;
 }
 
 /* For a control or decorator that waits until something below it has ended that it has halted: to end itself, or to go
@@ -186,6 +187,26 @@ static char *node_detail(const Run *run, NodeId node, uint64_t now, uint64_t sus
         return detail || !activity ? detail : activity_remark(activity);
 }
 
+/* Takes the detail (or NULL) and adds how many signals the node has in its queue, and has missed. */
+static char *with_signals(const Run *run, NodeId node, char *detail) {
+        const SignalQueue *queue = run_queue(run, node);
+        uint64_t missed = queue ? queue->missed + queue->unrecorded : 0;
+        size_t n = queue ? json_object_array_length(queue->signals) : 0;
+        g_autofree char *before = detail;
+        GString *text;
+
+        if (n == 0 && missed == 0)
+                return g_steal_pointer(&before);
+
+        text = g_string_new(before);
+        if (n > 0)
+                g_string_append_printf(text, "%s%zu signal%s queued", text->len > 0 ? "; " : "", n, n == 1 ? "" : "s");
+        if (missed > 0)
+                g_string_append_printf(text, "%s%" PRIu64 " signal%s missed", text->len > 0 ? "; " : "", missed,
+                                       missed == 1 ? "" : "s");
+        return g_string_free(text, FALSE);
+}
+
 void run_report_at(const Run *run, NodeId node, uint64_t now, uint64_t suspended, NodeReport *ret_report) {
         uint64_t since = node_history_since(run->history, node);
 
@@ -195,7 +216,7 @@ void run_report_at(const Run *run, NodeId node, uint64_t now, uint64_t suspended
                 .since = since > 0 ? run->started + (since - run->start) : 0,
                 .duration = node_history_duration(run->history, node, now),
                 .element = g_strdup(run_node_element(run, node)),
-                .detail = run_detail_with_signals(run, node, node_detail(run, node, now, suspended)),
+                .detail = with_signals(run, node, node_detail(run, node, now, suspended)),
         };
 }
 

@@ -2,22 +2,30 @@
 
 /*
  * Implements live runs: their inputs come from leaves, timers and locks, and their effects are carried out. The
- * requests of users are in run-control.c, the run record is in live-record.c, the recovery in run-recovery.c.
+ * requests of users are at the end; the run record is in run-entries.c, the recovery in run-recovery.c.
  */
 
 #include <assert.h>
+#include <errno.h>
+#include <json-c/linkhash.h>
 #include <string.h>
 
+#include "basic/excerpt.h"
 #include "basic/foreach.h"
 #include "basic/log.h"
 #include "engine/machine.h"
 #include "engine/types/types.h"
+#include "record/halt-request.h"
+#include "run/instance.h"
 #include "run/run-state.h"
 
 /* A run takes no input while it computes and while its effects are carried out, but these can change a condition, end
  * an action at once or free a lock; such inputs are kept until then. A run that only reacts to its own inputs, such as
  * a Script that always changes a Condition before it, is slowed down like any other loop. */
 #define UNPROMPTED_MAX 1000u
+
+/* So many leaves are named in the cause of a run that was cut off. */
+#define DOINGS_MAX 5u
 
 typedef enum KeptKind {
         INPUT_CONDITION,
@@ -105,10 +113,7 @@ static void give(Run *run, const Kept *input, bool kept) {
                 if (!(definition_tree(run->definition)->nodes[input->node].type->flags & TYPE_INWARD) && !run->halting)
                         run->in_doubt = true;
                 see(run, run_leaf(run, input->node));
-                if (kept)
-                        input_condition_turned(run, input->node, live_run_clock(run));
-                else
-                        input_condition_changed(run, input->node, live_run_clock(run));
+                input_condition_changed(run, input->node, kept, live_run_clock(run));
                 break;
         case INPUT_END:
                 live_run_give_end(run, input->node);
@@ -191,7 +196,7 @@ void live_run_timer_expired(Run *run, NodeId node) {
         g_autofree char *waited = NULL;
 
         if (run->past && node != NODE_NONE) {
-                run_keep_limit(run, node);
+                run_keep(run, node, true, run_deadline(run, node));
                 return;
         }
 
@@ -469,24 +474,30 @@ void live_run_finish(Run *run) {
         run->callbacks->finished(run, run->callbacks_userdata);
 }
 
-void run_give_up(Run *run) {
-        g_autoptr(GString) text = g_string_new("btd stopped before the run had ended");
+void run_append_doings(const Run *run, const char *before, GString *text) {
         const Tree *tree = definition_tree(run->definition);
         unsigned n = 0;
 
         for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1)) {
+                Status status = leaf->activity ? activity_status(leaf->activity) : leaf->status;
                 g_autofree char *doing = NULL;
 
-                if (!leaf->activity || activity_status(leaf->activity) != STATUS_RUNNING || n++ >= RUN_DOINGS_MAX)
+                if (status != STATUS_RUNNING || (run->services && !leaf->activity) || n++ >= DOINGS_MAX)
                         continue;
 
-                doing = activity_describe(leaf->activity);
-                g_string_append_printf(text, "%s%s%s%s", n == 1 ? ": " : ", ", tree_node_name(tree, leaf->node),
+                doing = leaf->activity ? activity_describe(leaf->activity) : NULL;
+                g_string_append_printf(text, "%s%s%s%s", n == 1 ? before : ", ", tree_node_name(tree, leaf->node),
                                        doing ? " " : "", doing ?: "");
         }
 
-        if (n > RUN_DOINGS_MAX)
-                g_string_append_printf(text, " and %u more", n - RUN_DOINGS_MAX);
+        if (n > DOINGS_MAX)
+                g_string_append_printf(text, " and %u more", n - DOINGS_MAX);
+}
+
+void run_give_up(Run *run) {
+        g_autoptr(GString) text = g_string_new("btd stopped before the run had ended");
+
+        run_append_doings(run, ": ", text);
         run_abandon(run);
         input_give_up(run,
                       cause_new(CAUSE_HALTED, facts_new("stopping", json_object_new_boolean(true), NULL), text->str),
@@ -494,8 +505,8 @@ void run_give_up(Run *run) {
         live_run_finish(run);
 }
 
-/* Tells that the run was paused or resumed, or that a breakpoint was reached. */
-void live_run_tell_moved(Run *run) {
+/* Tells that the run was paused or resumed, or that a breakpoint was set, removed or reached. */
+static void tell_moved(Run *run) {
         if (!run->moved)
                 return;
 
@@ -518,21 +529,12 @@ bool live_run_tick(Run *run) {
         live_run_settle(run);
         run->callbacks->changed(run, run->callbacks_userdata);
         report_ready(run);
-        live_run_tell_moved(run);
+        tell_moved(run);
         return false;
 }
 
 static void tick(void *userdata) {
         (void) live_run_tick(userdata);
-}
-
-/* A unit that is started waits until the run is ready; one that is stopped, until the halt of the run completes. */
-bool run_is_awaited_by(const Run *run, const char *unit, bool stop) {
-        if (!run->services->waiters || !(stop ? run_halting(run) : run_ready(run) == 0))
-                return false;
-
-        return (stop && run->ends_with_btd && waiters_are_in(run->services->waiters, unit)) ||
-               waiters_has(run->services->waiters, run->tree, run_instance(run), stop, unit);
 }
 
 void run_tell_awaited(Run *run) {
@@ -606,20 +608,6 @@ void run_start(Run *run, const RunTaken *taken) {
         live_run_settle(run);
 }
 
-bool live_run_is_controllable(const Run *run) {
-        return run_status(run) == STATUS_RUNNING && !run->halting;
-}
-
-void run_halt(Run *run, Cause *why) {
-        if (!live_run_is_controllable(run)) {
-                cause_unref(why);
-                return;
-        }
-
-        input_halt(run, why, live_run_clock(run));
-        live_run_settle(run);
-}
-
 bool run_awaits(const Run *run, NodeId node, uint32_t attempt) {
         const Tree *tree = definition_tree(run_definition(run));
         const Activity *activity = node < tree->n_nodes ? live_run_activity(run, node) : NULL;
@@ -634,4 +622,133 @@ bool run_awaits(const Run *run, NodeId node, uint32_t attempt) {
 /* CLOCK_REALTIME may have been set meanwhile, so add the duration to the start. */
 uint64_t run_finished(const Run *run) {
         return run->status != STATUS_RUNNING ? run->started + (run->now - run->start) : 0;
+}
+
+/* The requests of users, with the checks that the run can do itself. */
+
+static bool is_controllable(const Run *run) {
+        return run->status == STATUS_RUNNING && !run->halting;
+}
+
+void run_halt(Run *run, Cause *why) {
+        if (!is_controllable(run)) {
+                cause_unref(why);
+                return;
+        }
+
+        input_halt(run, why, live_run_clock(run));
+        live_run_settle(run);
+}
+
+void run_pause(Run *run, const char *by) {
+        if (!is_controllable(run) || run_paused(run))
+                return;
+
+        input_control(run, ENTRY_PAUSE, by, live_run_clock(run));
+        ticker_remove(run->services->ticker, &run->turn);
+        tell_moved(run);
+}
+
+void run_resume(Run *run, const char *by) {
+        if (!run_paused(run))
+                return;
+
+        input_control(run, ENTRY_RESUME, by, live_run_clock(run));
+        live_run_settle(run);
+        tell_moved(run);
+}
+
+bool run_step(Run *run, const char *by) {
+        /* A step that is refused leaves no entry in the run record. */
+        if (!run_paused(run) || (!machine_wants_tick(run->machine) && !run_stops(run)))
+                return false;
+
+        input_control(run, ENTRY_STEP, by, live_run_clock(run));
+        tell_moved(run);
+        if (!machine_wants_tick(run->machine))
+                return false;
+
+        ticker_queue(run->services->ticker, &run->turn);
+        return true;
+}
+
+void run_set_breakpoint(Run *run, NodeId node, bool set, const char *by) {
+        if (!is_controllable(run))
+                return;
+
+        input_breakpoint(run, node, set, by, live_run_clock(run));
+        tell_moved(run);
+}
+
+bool run_force(Run *run, NodeId node, Status status, Cause *why) {
+        bool runs;
+
+        if (!is_controllable(run)) {
+                cause_unref(why);
+                return false;
+        }
+
+        runs = input_force(run, node, status, why, live_run_clock(run));
+        live_run_settle(run);
+        return runs;
+}
+
+int run_check_start(const char *instance, json_object *variables, char **ret_error) {
+        int r = instance_check(instance, ret_error);
+
+        if (r < 0 || !variables)
+                return r;
+
+        json_object_object_foreach(variables, key, value) {
+                g_autofree char *shown = NULL;
+
+                (void) value;
+                if (blackboard_key_valid(key))
+                        continue;
+
+                shown = excerpt(key, strlen(key));
+                *ret_error = g_strdup_printf(
+                        "'%s' cannot be the name of a variable (a letter or '_', then letters, digits, '_' "
+                        "and '-', 255 at most)",
+                        shown);
+                return -EINVAL;
+        }
+
+        return 0;
+}
+
+int run_check_token(const char *token, char **ret_error) {
+        g_autofree char *shown = NULL;
+
+        if (token_valid(token))
+                return 0;
+
+        shown = excerpt(token, strlen(token));
+        *ret_error = g_strdup_printf("'%s' cannot be a token; it consists of letters, digits, '_', '.' and '-', %u at "
+                                     "most",
+                                     shown, TOKEN_MAX);
+        return -EINVAL;
+}
+
+int run_set_values(Run *run, json_object *values, const char *by, char **ret_error) {
+        const Blackboard *blackboard = run_blackboard(run);
+        int r = run_check_start("", values, ret_error);
+        int64_t growth = 0;
+
+        if (r >= 0)
+                r = definition_check_set(run->definition, values, ret_error);
+        if (r < 0)
+                return r;
+
+        json_object_object_foreach(values, key, value) growth += blackboard_growth(blackboard, key, value);
+        if (!blackboard_has_room(blackboard, growth)) {
+                *ret_error = blackboard_lack_text(blackboard, growth);
+                return -EDQUOT;
+        }
+        if (run_status(run) != STATUS_RUNNING)
+                return 0;
+
+        input_variables(run, values, by, live_run_clock(run));
+        live_run_settle(run);
+        return 0;
 }

@@ -148,8 +148,7 @@ bool node_history_has_reached(const NodeHistory *history, NodeId node, NodeId ch
         return seen == status && record->since + duration_of(record) >= record_of(history, node)->since;
 }
 
-/* The child that got the status last, or the first child with it if the type's first failure decides. */
-static NodeId deciding_child(const NodeHistory *history, NodeId node, Status status) {
+NodeId node_history_deciding_child(const NodeHistory *history, NodeId node, Status status) {
         const Node *nodes = history->tree->nodes;
         uint64_t last_serial = 0;
         NodeId last = NODE_NONE;
@@ -299,7 +298,8 @@ static void set_status(NodeHistory *history, NodeId node, Status status, uint64_
 
 void node_history_record(NodeHistory *history, NodeId node, Status status, Reason reason, Cause *cause, uint64_t now) {
         Status before = record_of(history, node)->status;
-        NodeId failed = reason == REASON_TIMEOUT ? deciding_child(history, node, STATUS_FAILURE) : NODE_NONE;
+        NodeId failed =
+                reason == REASON_TIMEOUT ? node_history_deciding_child(history, node, STATUS_FAILURE) : NODE_NONE;
 
         if (before == STATUS_ERROR ||
             (status == STATUS_RUNNING && before == STATUS_RUNNING && !is_waiting(record_of(history, node)))) {
@@ -315,7 +315,7 @@ void node_history_record(NodeHistory *history, NodeId node, Status status, Reaso
         if (cause)
                 causes_set(&history->causes, node, cause);
         else if (status == STATUS_FAILURE || status == STATUS_SKIPPED) {
-                NodeId child = deciding_child(history, node, status);
+                NodeId child = node_history_deciding_child(history, node, status);
                 Cause *below = child == NODE_NONE ? NULL : causes_get(&history->causes, child);
                 const NodeType *type = history->tree->nodes[node].type;
                 Cause *found = status == STATUS_FAILURE && (type_is_fallback(type) || type == &finally_type)
@@ -451,10 +451,6 @@ Cause *node_history_cause(const NodeHistory *history, NodeId node) {
         return status == STATUS_IDLE || status == STATUS_RUNNING || status == STATUS_HALTED
                        ? NULL
                        : node_history_last_cause(history, node);
-}
-
-NodeId node_history_last_failed(const NodeHistory *history, NodeId node) {
-        return deciding_child(history, node, STATUS_FAILURE);
 }
 
 NodeId node_history_halted_by(const NodeHistory *history, NodeId node) {

@@ -64,8 +64,9 @@ Cause *node_history_cause(const NodeHistory *history, NodeId node);
 /* The cause of the last failure, even if the node was started again since; NULL: it has not failed, or has succeeded
  * since. */
 Cause *node_history_last_cause(const NodeHistory *history, NodeId node);
-/* The child that failed last since the node was started; NODE_NONE: none. */
-NodeId node_history_last_failed(const NodeHistory *history, NodeId node);
+/* The child that got the status last since the node was started, or the first child with it if the type's first failure
+ * decides; NODE_NONE: none. */
+NodeId node_history_deciding_child(const NodeHistory *history, NodeId node, Status status);
 /* True if the child got the status in the last execution of its parent. */
 bool node_history_has_reached(const NodeHistory *history, NodeId node, NodeId child, Status status);
 

@@ -100,19 +100,6 @@ bool node_locks_is_free(const NodeLocks *locks, NodeId node) {
         return locks_is_free(locks->services->locks, definition_lock(run_definition(locks->run), node));
 }
 
-static void request(NodeLock *lock) {
-        NodeLocks *locks = lock->all;
-        const Definition *definition = run_definition(locks->run);
-        const char *run = run_id(locks->run), *node_name = tree_node_name(definition_tree(definition), lock->node);
-        /* In btctl simulate, there is only one run, without a name. */
-        g_autofree char *name = *run ? g_strdup_printf("%s (%s)", run, node_name) : g_strdup(node_name);
-        LockOwner owner = { .name = name, .begin = lock->node, .end = node_of(locks, lock->node)->end };
-
-        locks->party = locks->party ?: lock_party_new(locks->services->locks);
-        lock->request =
-                lock_request_new(locks->party, definition_lock(definition, lock->node), &owner, on_granted, lock);
-}
-
 static const char *bus_of(const NodeLocks *locks, NodeId node) {
         return ((const OwnConnectionParams *) node_of(locks, node)->params)->bus;
 }
@@ -141,9 +128,17 @@ bool node_locks_take(NodeLocks *locks, NodeId node, bool again) {
                 };
 
                 lock->inhibitor = services->inhibitors->take(services, &wanted, again, on_changed, lock);
-        } else if (!connects)
-                request(lock);
-        else if (!again)
+        } else if (!connects) {
+                const Definition *definition = run_definition(locks->run);
+                const char *run = run_id(locks->run), *own = tree_node_name(definition_tree(definition), node);
+                /* In btctl simulate, there is only one run, without a name. */
+                g_autofree char *name = *run ? g_strdup_printf("%s (%s)", run, own) : g_strdup(own);
+                LockOwner owner = { .name = name, .begin = node, .end = node_of(locks, node)->end };
+
+                locks->party = locks->party ?: lock_party_new(locks->services->locks);
+                lock->request =
+                        lock_request_new(locks->party, definition_lock(definition, node), &owner, on_granted, lock);
+        } else if (!again)
                 lock->connection = services->own_connections->make(services, bus_of(locks, node), on_changed, lock);
         return lock->request && lock_request_is_held(lock->request);
 }

@@ -5,7 +5,11 @@
  * causes of outcomes and halts.
  */
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "basic/cleanup.h"
+#include "basic/excerpt.h"
 #include "engine/machine.h"
 #include "engine/types/types.h"
 #include "run/causes.h"
@@ -45,32 +49,83 @@ static bool names_all(const Run *run, NodeId node) {
         return n->type->flags & TYPE_FOR_EACH && (params->run_all || params->until == UNTIL_SUCCESS);
 }
 
+/* A ForEach has failed, because the child has for its last element. */
+static Cause *last_element_cause(const Run *run, NodeId for_each, NodeId child) {
+        const ForEachParams *params = definition_tree(run->definition)->nodes[for_each].params;
+        g_autofree char *shown = NULL, *text = NULL;
+        json_object *element, *facts;
+        uint32_t index, n;
+        const char *json;
+        Cause *cause;
+
+        element = variables_element(run->variables, for_each, child, &index, &n);
+        json = params->label ? run_node_element(run, child)
+                             : json_object_to_json_string_ext(element,
+                                                              JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+        shown = excerpt(json, strlen(json));
+        /* A long element is cut, because causes are reported often; the index identifies it. */
+        facts = facts_new("index", json_object_new_int64(index), "element",
+                          g_str_has_suffix(shown, "...") ? json_object_new_string(shown) : json_object_get(element),
+                          NULL);
+        if (params->max_failures == 0) {
+                text = g_strdup_printf("failed for %s", shown);
+        } else {
+                json_object_object_add(facts, "elements", json_object_new_int64(n));
+                json_object_object_add(facts, "failed", json_object_new_int64(params->max_failures + 1));
+                text = g_strdup_printf("failed for %" PRIi64 " of %" PRIu32 " elements, last for %s",
+                                       params->max_failures + 1, n, shown);
+        }
+        cause = cause_new(params->max_failures == 0 ? CAUSE_ELEMENT : CAUSE_THRESHOLD, facts, text);
+        cause->because = cause_ref(node_history_last_cause(run->history, child));
+        return cause;
+}
+
 /* NULL: the failure does not come from the child of a ForEach, or from its empty list. */
 static Cause *element_cause(Run *run, NodeId node, Status status) {
         bool for_each = definition_tree(run->definition)->nodes[node].type->flags & TYPE_FOR_EACH;
         const Cause *failures = names_all(run, node) ? causes_get(&run->forced, node) : NULL;
-        uint32_t elements, failed;
+        g_autofree char *text = NULL;
+        uint32_t n, failed;
         NodeId child;
         Cause *cause;
 
         if (!for_each || status != STATUS_FAILURE)
                 return NULL;
 
-        machine_elements(run->machine, node, &elements, &failed);
+        machine_elements(run->machine, node, &n, &failed);
         /* Only one with UNTIL_SUCCESS fails then. */
-        if (elements == 0)
+        if (n == 0)
                 return cause_new(CAUSE_ALL_FAILED, NULL, "the list has no elements");
         /* The child may have succeeded with other elements since. A run record that btd did not write may lack it. */
-        if (failures && failed > 0)
-                return reason_of_all_elements(run->machine, node, failures);
+        if (failures && failed > 0) {
+                text = n == 1        ? g_strdup_printf("failed for %s", failures->text)
+                       : failed == n ? g_strdup_printf("all %" PRIu32 " elements failed: %s", n, failures->text)
+                                     : g_strdup_printf("%" PRIu32 " of %" PRIu32 " elements failed: %s", failed, n,
+                                                       failures->text);
+                cause = cause_new(CAUSE_ALL_FAILED,
+                                  facts_new("elements", json_object_new_int64(n), "children",
+                                            json_object_new_int64(failed), NULL),
+                                  text);
+                cause->because = cause_ref(failures->because);
+                return cause;
+        }
 
-        child = node_history_last_failed(run->history, node);
-        if (child == NODE_NONE)
-                return NULL;
+        child = node_history_deciding_child(run->history, node, STATUS_FAILURE);
+        return child != NODE_NONE ? last_element_cause(run, node, child) : NULL;
+}
 
-        cause = reason_of_element(run->definition, run->variables, node, child);
-        cause->because = cause_ref(node_history_last_cause(run->history, child));
-        return cause;
+/* A ForEach has succeeded, although elements have failed. */
+static Cause *failed_elements_cause(const Run *run, NodeId node) {
+        const Cause *failures = names_all(run, node) ? causes_get(&run->forced, node) : NULL;
+        g_autofree char *text = NULL;
+        uint32_t n, failed;
+
+        machine_elements(run->machine, node, &n, &failed);
+        text = g_strdup_printf("%" PRIu32 " of %" PRIu32 " elements failed%s%s", failed, n, failures ? ": " : "",
+                               failures ? failures->text : "");
+        return cause_new(CAUSE_THRESHOLD,
+                         facts_new("elements", json_object_new_int64(n), "failed", json_object_new_int64(failed), NULL),
+                         text);
 }
 
 /* The cause of the node itself, if it does not come from a child; or NULL. */
@@ -80,8 +135,7 @@ static Cause *own_cause(Run *run, NodeId node, Status status, Reason reason, Cau
         switch (reason) {
         case REASON_NONE:
                 if (status == STATUS_SUCCESS && !leaf_cause)
-                        return reason_of_failed_elements(run->machine, node,
-                                                         names_all(run, node) ? causes_get(&run->forced, node) : NULL);
+                        return failed_elements_cause(run, node);
                 if (leaf_cause)
                         return cause_ref(leaf_cause);
                 if (run->refused != node)
@@ -92,8 +146,8 @@ static Cause *own_cause(Run *run, NodeId node, Status status, Reason reason, Cau
         case REASON_THRESHOLD:
                 return element_cause(run, node, status);
         case REASON_TIMEOUT:
-                return reason_of_timer(definition_tree(run->definition), node, timer ? timer->span : 0,
-                                       timer ? timer->waited : NULL);
+                return reason_of_timeout(definition_tree(run->definition), node, timer ? timer->span : 0,
+                                         timer ? timer->waited : NULL);
         case REASON_FORCED:
                 return cause_ref(causes_get(&run->forced, node));
         default:
@@ -225,14 +279,21 @@ static bool is_error(const Run *run, Status status, Reason reason, Status of_lea
 static void gather_failure(Run *run, NodeId node) {
         const Tree *tree = definition_tree(run->definition);
         NodeId parent = tree->nodes[node].parent;
+        Cause *failure = node_history_cause(run->history, node), *cause;
+        g_autofree char *told = NULL, *text = NULL;
+        const Cause *before; /* those that have failed until now */
 
         if (parent == NODE_NONE || !names_all(run, parent) || machine_node_held(run->machine, parent) ||
             tree->nodes[node].flags & NODE_MAY_FAIL || node_history_status(run->history, node) != STATUS_FAILURE)
                 return;
 
-        causes_set(&run->forced, parent,
-                   reason_of_failures(tree, failed_elements(run, parent) > 0 ? causes_get(&run->forced, parent) : NULL,
-                                      run_node_element(run, node), node, node_history_cause(run->history, node)));
+        before = failed_elements(run, parent) > 0 ? causes_get(&run->forced, parent) : NULL;
+        told = cause_describe(tree, failure, node);
+        text = g_strdup_printf("%s%s%s: %s", before ? before->text : "", before ? "; " : "",
+                               run_node_element(run, node), told);
+        cause = cause_new(CAUSE_ALL_FAILED, NULL, text);
+        cause->because = cause_ref(failure);
+        causes_set(&run->forced, parent, cause);
 }
 
 void run_node_changed(Run *run, NodeId node, Status status, Reason reason) {

@@ -115,18 +115,6 @@ static bool is_effect(EntryKind kind) {
                kind == ENTRY_DISARM;
 }
 
-/* The results of the block whose first entry was read. */
-static json_object *results_of_block(const Replay *replay) {
-        const GArray *entries = replay->record->entries;
-        json_object *results = NULL;
-
-        for (unsigned i = replay->position; i < entries->len && g_array_index(entries, Entry, i - 1).more; i++)
-                if (g_array_index(entries, Entry, i).kind == ENTRY_COMPUTED)
-                        results = detail_of(&g_array_index(entries, Entry, i), "results");
-
-        return json_object_is_type(results, json_type_array) ? results : NULL;
-}
-
 void replay_note(Replay *replay, EntryKind kind, NodeId node) {
         if (kind == ENTRY_COMPUTED) {
                 if (check_results(replay) && results_are_left(variables_results(run_variables(replay->run))))
@@ -290,13 +278,6 @@ bool replay_has_lock(Replay *replay, NodeId node) {
         return take(replay, ENTRY_AT_ONCE_LOCKED, node) || !expect(replay, ENTRY_WAITS, node);
 }
 
-/* The restore of a snapshot at which the replay begins. */
-
-static void restore(Replay *replay, const Entry *entry, uint64_t now) {
-        if (!entry->details || !snapshot_restore(replay->run, entry->details, now))
-                mismatch(replay, "the snapshot does not fit the tree");
-}
-
 /* The recorded inputs, which are applied after checking that they are possible. */
 
 static bool read_suspended(Replay *replay, json_object *usec) {
@@ -353,10 +334,8 @@ static void apply_ended(Replay *replay, const Entry *entry, uint64_t now) {
 static void apply_changed(Replay *replay, const Entry *entry, uint64_t now) {
         if (!run_leaf(replay->run, entry->node) || !is_of_class(replay, entry, NODE_CONDITION))
                 mismatch(replay, "node #%u is not being evaluated", entry->node);
-        else if (entry->kind == ENTRY_TURNED)
-                input_condition_turned(replay->run, entry->node, now);
         else
-                input_condition_changed(replay->run, entry->node, now);
+                input_condition_changed(replay->run, entry->node, entry->kind == ENTRY_TURNED, now);
 }
 
 static void apply_reason(Replay *replay, const Entry *entry, uint64_t now) {
@@ -455,13 +434,7 @@ static void apply_halt(Replay *replay, const Entry *entry, uint64_t now) {
 }
 
 static void apply_request(Replay *replay, const Entry *entry, uint64_t now) {
-        void (*const requests[])(Run * run, const char *by, uint64_t now) = {
-                [ENTRY_PAUSE] = input_pause,
-                [ENTRY_RESUME] = input_resume,
-                [ENTRY_STEP] = input_step,
-        };
-
-        requests[entry->kind](replay->run, user_of(entry), now);
+        input_control(replay->run, entry->kind, user_of(entry), now);
 }
 
 static void apply_break(Replay *replay, const Entry *entry, uint64_t now) {
@@ -509,9 +482,11 @@ static void apply_finished(Replay *replay, const Entry *entry, uint64_t now) {
                 mismatch(replay, "the run is %s at this point", status_to_string(status));
 }
 
+/* Only the snapshot at which the replay begins is restored. */
 static void apply_snapshot(Replay *replay, const Entry *entry, uint64_t now) {
-        if (replay->position == replay->begin + 1)
-                restore(replay, entry, now);
+        if (replay->position == replay->begin + 1 &&
+            (!entry->details || !snapshot_restore(replay->run, entry->details, now)))
+                mismatch(replay, "the snapshot does not fit the tree");
 }
 
 typedef enum Scope {
@@ -566,36 +541,39 @@ static const Input inputs[ENTRY_KIND_MAX_] = {
         [ENTRY_DISARM] = { .scope = OF_EITHER },
 };
 
-static void apply(Replay *replay, const Entry *entry) {
-        const Input *input = &inputs[entry->kind];
-        const char *kind = entry_kind_to_string(entry->kind);
-        bool over = run_status(replay->run) != STATUS_RUNNING;
-
-        if (entry->time > ENTRY_TIME_MAX)
-                mismatch(replay, "no run lasts that long");
-        else if (!input->apply)
-                mismatch(replay, "the run has not requested '%s'", kind);
-        else if (over != (input->last && !is_given_up(entry)) && entry->kind != ENTRY_RECOVERED)
-                mismatch(replay, "'%s' does not happen to a run that is %s", kind,
-                         status_to_string(run_status(replay->run)));
-        else if (input->waiting && run_halting(replay->run))
-                mismatch(replay, "'%s' does not happen to a run that is being halted", kind);
-        else if (replay->position == 1 && entry->kind != ENTRY_START && entry->kind != ENTRY_SNAPSHOT)
-                mismatch(replay, "the run has not begun");
-        else {
-                results_replay(variables_results(run_variables(replay->run)), results_of_block(replay));
-                input->apply(replay, entry, replay->record->header.start + entry->time);
-        }
-}
-
 int replay_step(Replay *replay, char **ret_error) {
+        const GArray *entries = replay->record->entries;
         const Entry *entry = next_entry(replay);
+        json_object *results = NULL;
+        const Input *input;
+        const char *kind;
+        Status status;
 
         if (!entry)
                 return 0;
 
         replay->position++;
-        apply(replay, entry);
+        input = &inputs[entry->kind];
+        kind = entry_kind_to_string(entry->kind);
+        status = run_status(replay->run);
+        if (entry->time > ENTRY_TIME_MAX)
+                mismatch(replay, "no run lasts that long");
+        else if (!input->apply)
+                mismatch(replay, "the run has not requested '%s'", kind);
+        else if ((status != STATUS_RUNNING) != (input->last && !is_given_up(entry)) && entry->kind != ENTRY_RECOVERED)
+                mismatch(replay, "'%s' does not happen to a run that is %s", kind, status_to_string(status));
+        else if (input->waiting && run_halting(replay->run))
+                mismatch(replay, "'%s' does not happen to a run that is being halted", kind);
+        else if (replay->position == 1 && entry->kind != ENTRY_START && entry->kind != ENTRY_SNAPSHOT)
+                mismatch(replay, "the run has not begun");
+        else {
+                for (unsigned i = replay->position; i < entries->len && g_array_index(entries, Entry, i - 1).more; i++)
+                        if (g_array_index(entries, Entry, i).kind == ENTRY_COMPUTED)
+                                results = detail_of(&g_array_index(entries, Entry, i), "results");
+                results_replay(variables_results(run_variables(replay->run)),
+                               json_object_is_type(results, json_type_array) ? results : NULL);
+                input->apply(replay, entry, replay->record->header.start + entry->time);
+        }
         if (!replay->error)
                 return 1;
 
@@ -613,8 +591,8 @@ int replay_until(Replay *replay, uint64_t time, char **ret_error) {
         return r < 0 ? r : 0;
 }
 
-static int replay_new_from(const RunRecord *record, unsigned begin, Definition *definition, Replay **ret_replay,
-                           char **ret_error) {
+int replay_new_after(const RunRecord *record, Definition *definition, uint64_t n_events, Replay **ret_replay,
+                     char **ret_error) {
         const RecordHeader *header = &record->header;
         g_autoptr(Replay) replay = NULL;
 
@@ -653,31 +631,19 @@ static int replay_new_from(const RunRecord *record, unsigned begin, Definition *
                 return -EBADMSG;
         }
 
-        replay->begin = replay->position = begin;
+        for (unsigned i = 0; n_events > 0 && i < record->entries->len; i++) {
+                const Entry *entry = &g_array_index(record->entries, Entry, i);
+
+                if (entry->kind == ENTRY_SNAPSHOT && json_object_get_uint64(detail_of(entry, "n_events")) <= n_events)
+                        replay->begin = i;
+        }
+        replay->position = replay->begin;
         *ret_replay = g_steal_pointer(&replay);
         return 0;
 }
 
 int replay_new(const RunRecord *record, Definition *definition, Replay **ret_replay, char **ret_error) {
-        return replay_new_from(record, 0, definition, ret_replay, ret_error);
-}
-
-int replay_new_of_end(const RunRecord *record, Definition *definition, Replay **ret_replay, char **ret_error) {
-        return replay_new_from(record, record->newest_entry, definition, ret_replay, ret_error);
-}
-
-int replay_new_after(const RunRecord *record, Definition *definition, uint64_t n_events, Replay **ret_replay,
-                     char **ret_error) {
-        unsigned begin = 0;
-
-        for (unsigned i = 0; i < record->entries->len; i++) {
-                const Entry *entry = &g_array_index(record->entries, Entry, i);
-
-                if (entry->kind == ENTRY_SNAPSHOT && json_object_get_uint64(detail_of(entry, "n_events")) <= n_events)
-                        begin = i;
-        }
-
-        return replay_new_from(record, begin, definition, ret_replay, ret_error);
+        return replay_new_after(record, definition, 0, ret_replay, ret_error);
 }
 
 void replay_node_report(const Replay *replay, NodeId node, uint64_t now, NodeReport *ret_report) {

@@ -13,9 +13,8 @@
 /* The definition must be that of the header, see record_definition_new(); both are borrowed. -EBADMSG: the run record
  * does not match it, with an error message. */
 int replay_new(const RunRecord *record, Definition *definition, Replay **ret_replay, char **ret_error);
-/* The same, but begins with the newest snapshot, if there is one. */
-int replay_new_of_end(const RunRecord *record, Definition *definition, Replay **ret_replay, char **ret_error);
-/* The same, but begins with the newest snapshot that has no event above the number, see run/events.h. */
+/* The same, but begins with the newest snapshot that has no event above the number, see run/events.h; UINT64_MAX: with
+ * the newest one. */
 int replay_new_after(const RunRecord *record, Definition *definition, uint64_t n_events, Replay **ret_replay,
                      char **ret_error);
 void replay_free(Replay *replay);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Writes the entries of a run record: those of one input are a block, which is flushed before its effects are carried
- * out. A run that is replayed has no writer; its effects are compared with the record instead. Details that are not a
- * JSON object yet are written directly as text, because this happens for every input of every run.
+ * Owns the run record of a live run, from its start to its end, and writes its entries: those of one input are a block,
+ * which is flushed before its effects are carried out. A run that is replayed has no writer; its effects are compared
+ * with the record instead. Details that are not a JSON object yet are written directly as text, because this happens
+ * for every input of every run.
  */
 
 #include <inttypes.h>
 #include <json-c/linkhash.h>
 #include <string.h>
 
+#include "basic/boot-file.h"
 #include "basic/cause.h"
 #include "basic/cleanup.h"
 #include "basic/log.h"
@@ -204,10 +206,6 @@ static void lose_record(Run *run, const char *error) {
         run->host->record_failed(error, run->host_userdata);
 }
 
-static bool can_have_snapshot(const Run *run) {
-        return run->writer && run->machine;
-}
-
 /* Makes the entry; its details are new. */
 static Entry take_snapshot(const Run *run) {
         return (Entry){
@@ -224,7 +222,7 @@ void run_note_snapshot(Run *run) {
         bool due;
         int r;
 
-        if (!can_have_snapshot(run))
+        if (!run->writer || !run->machine)
                 return;
         due = record_writer_is_due(run->writer);
         if (!due && run->work < MAX(WORK_MAX, NODE_WORK_MAX * definition_tree(run->definition)->n_nodes))
@@ -251,7 +249,7 @@ void run_leave_record(Run *run) {
 
         live_run_record_missed(run);
         run_flush(run);
-        if (can_have_snapshot(run)) {
+        if (run->writer && run->machine) {
                 record = take_snapshot(run);
                 if (record_writer_close(run->writer, &record, &error) < 0)
                         log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run_id(run) },
@@ -281,4 +279,102 @@ void run_flush(Run *run) {
         }
         if (record_writer_flush(run->writer, &error) < 0)
                 lose_record(run, error);
+}
+
+/* The record of a live run. */
+
+RecordHeader run_record_header(const Run *run) {
+        return (RecordHeader){
+                .engine = engine_version(),
+                .boot = g_strdup(boot_id()),
+                .run = g_strdup(run_id(run)),
+                .tree = g_strdup(run->tree),
+                .instance = g_strdup(run_instance(run)),
+                .starter = g_strdup(run->starter),
+                .token = g_strdup(run_token(run)),
+                .uid = run->caller,
+                .variables_kib = definition_limits(run->definition)->max[LIMIT_VARIABLES],
+                .hash = g_strdup(definition_hash(run->definition)),
+                .seed = run->seed,
+                .started = run->started,
+                .start = run->start,
+                .variables = run->given ? json_object_get(run->given) : json_object_new_object(),
+        };
+}
+
+void run_begin_record(Run *run, RecordStore *store, const char *starter) {
+        g_auto(RecordHeader) header = {};
+        g_autofree char *error = NULL;
+        RecordWriter *writer;
+
+        run->starter = g_strdup(starter);
+        if (!record_store_are_kept(store)) {
+                run->not_durable = g_strdup("btd has no runtime directory");
+                return;
+        }
+
+        /* The header contains all the files of the tree, because these may change before it is read. */
+        header = run_record_header(run);
+        header.files_text = definition_take_files(run->definition);
+        if (record_store_begin(store, &header, &writer, &error) >= 0)
+                run_set_writer(run, writer);
+        else
+                run_lose_record(run, error);
+}
+
+void run_lose_record(Run *run, const char *error) {
+        run->durable = false;
+        run->not_durable = g_strdup(error);
+        log_message(LOG_WARNING, &(LogSubject){ .tree = run->tree, .run = run_id(run) },
+                    "would not survive a restart of btd, because %s", error);
+}
+
+void run_close_record(Run *run) {
+        run_set_writer(run, NULL);
+}
+
+RunSummary run_summary(const Run *run) {
+        uint32_t n_more;
+        json_object *outputs = run_outputs(run, &n_more);
+
+        return (RunSummary){
+                .run = g_strdup(run_id(run)),
+                .tree = g_strdup(run->tree),
+                .instance = g_strdup(run_instance(run)),
+                .token = g_strdup(run_token(run)),
+                .status = g_strdup(run_status_text(run)),
+                .cause = g_strdup(run_cause(run) ?: ""),
+                .started = run->started,
+                .finished = run_finished(run),
+                .uid = run_caller(run),
+                .outputs = outputs,
+                .n_more_outputs = n_more,
+        };
+}
+
+uint64_t run_record_size(const Run *run) {
+        return run->writer ? record_writer_size(run->writer) : 0;
+}
+
+void run_end_record(Run *run, RecordStore *store) {
+        uint64_t bytes = run_record_size(run);
+        g_auto(RunSummary) summary = {};
+
+        if (run->writer)
+                record_writer_drop_secrets(run->writer);
+        run_close_record(run);
+        record_copies_drop(record_store_copies(store), run_id(run));
+        if (bytes == 0)
+                return;
+
+        summary = run_summary(run);
+        record_store_finish(store, &summary, bytes);
+}
+
+bool run_is_durable(const Run *run) {
+        return run->durable;
+}
+
+const char *run_not_durable(const Run *run) {
+        return run->not_durable;
 }

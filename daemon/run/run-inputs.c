@@ -11,6 +11,7 @@
 #include <json-c/linkhash.h>
 
 #include "basic/cleanup.h"
+#include "basic/foreach.h"
 #include "basic/span.h"
 #include "engine/machine.h"
 #include "run/causes.h"
@@ -19,6 +20,82 @@
 
 /* Microseconds. Smaller differences only come from reading two clocks one after the other. */
 #define SUSPENDED_MIN 10000u
+
+/* The effects: they are collected while the run computes, and carried out when the input is written. */
+
+static void effect_clear(void *data) {
+        Effect *effect = data;
+
+        cause_unref(effect->cause);
+        g_free(effect->text);
+        g_free(effect->label);
+}
+
+RunInput *run_get_input(Run *run) {
+        run->input = run->input ?: g_new0(RunInput, 1);
+        return run->input;
+}
+
+void run_add_effect(Run *run, const Effect *effect) {
+        RunInput *input;
+
+        assert(run->computing && !run->acting && run->host);
+
+        input = run_get_input(run);
+        if (!input->effects) {
+                input->effects = g_array_new(FALSE, FALSE, sizeof(Effect));
+                g_array_set_clear_func(input->effects, effect_clear);
+        }
+        g_array_append_vals(input->effects, effect, 1);
+        if (effect->kind == EFFECT_START)
+                run_leaf(run, effect->node)->starting = true;
+}
+
+/* Does this input take or release the lock of the node? */
+static bool has_lock_effect(const Run *run, NodeId node) {
+        const char *lock = definition_lock(run->definition, node);
+        const GArray *effects = run->input ? run->input->effects : NULL;
+
+        if (!lock)
+                return false;
+
+        for (unsigned i = 0; effects && i < effects->len; i++) {
+                const Effect *effect = &g_array_index(effects, Effect, i);
+
+                if ((effect->kind == EFFECT_LOCK || effect->kind == EFFECT_UNLOCK) &&
+                    g_strcmp0(definition_lock(run->definition, effect->node), lock) == 0)
+                        return true;
+        }
+
+        return false;
+}
+
+/* Carries out the effects of the input, which were written. Nothing is left of the input then. */
+static void act(Run *run) {
+        g_autofree RunInput *input = g_steal_pointer(&run->input);
+        g_autoptr(GArray) effects = NULL;
+
+        if (!input)
+                return;
+
+        assert(!input->held_back && !input->outputs && !input->message);
+        if (!input->effects)
+                return;
+
+        assert(!run->computing && !run->acting);
+        effects = input->effects;
+        run->acting = true;
+        ARRAY_FOREACH(const Effect, effect, effects) {
+                RunLeaf *leaf = effect->kind == EFFECT_START ? run_leaf(run, effect->node) : NULL;
+
+                if (effect->kind == EFFECT_START && !(leaf && leaf->starting))
+                        continue;
+                if (leaf)
+                        leaf->starting = false;
+                run->host->act(effect, run->host_userdata);
+        }
+        run->acting = false;
+}
 
 /* Continues all nodes that wait at a breakpoint. */
 static void pass_breakpoints(Run *run) {
@@ -107,7 +184,7 @@ static void finish_input(Run *run) {
         run_note_results(run);
         run_flush(run);
         run_end_events(run);
-        run_act(run);
+        act(run);
 }
 
 /* The next input belongs to the same block of the run record. Only for one without effects. */
@@ -141,49 +218,45 @@ static RunLeaf *begin_leaf(Run *run, NodeId node) {
         return run_add_leaf(run, node, attempt, noted);
 }
 
-/* Runs an action that takes no time. */
-static void compute(Run *run, RunLeaf *leaf) {
+static Status host_leaf_start(Machine *machine, NodeId node) {
+        Run *run = machine_userdata(machine);
+        RunLeaf *leaf = begin_leaf(run, node);
         RunInput *input;
 
         if (run->replay)
                 leaf->status = replay_outcome(run->replay, leaf, &leaf->cause);
         else
                 leaf->status = run->host->compute(leaf, &leaf->cause, run->host_userdata);
-        if (leaf->status == STATUS_RUNNING)
-                return;
+        if (leaf->status == STATUS_RUNNING) {
+                if (run->host && !leaf->activity)
+                        run_add_effect(run, &(Effect){ .kind = EFFECT_START, .node = node });
+                return leaf->status;
+        }
 
+        /* An action that takes no time. */
         input = run->input;
         if (leaf->status == STATUS_ERROR)
-                run_note_broken(run, leaf->node, leaf->cause);
+                run_note_broken(run, node, leaf->cause);
 
         run_note_outcome(run, leaf);
         if (input && input->outputs)
-                run_tell_set(run, leaf->node, input->outputs, NULL);
-        run_tell_computed(run, leaf->node);
+                run_tell_set(run, node, input->outputs, NULL);
+        run_tell_computed(run, node);
         if (!input)
-                return;
+                return leaf->status;
 
         g_clear_pointer(&input->outputs, json_object_put);
         if (input->message && input->message_level == LOG_INFO)
-                run_tell_text(run, leaf->node, "log", "%s", input->message);
+                run_tell_text(run, node, "log", "%s", input->message);
         else if (input->message)
-                run_tell_text(run, leaf->node, "log", "%s: %s", log_level_names[input->message_level], input->message);
+                run_tell_text(run, node, "log", "%s: %s", log_level_names[input->message_level], input->message);
         if (input->message && run->host)
                 run_add_effect(run, &(Effect){ .kind = EFFECT_LOG,
-                                               .node = leaf->node,
+                                               .node = node,
                                                .level = input->message_level,
                                                .text = g_steal_pointer(&input->message),
-                                               .label = run_node_label(run, leaf->node) });
+                                               .label = run_node_label(run, node) });
         g_clear_pointer(&input->message, g_free);
-}
-
-static Status host_leaf_start(Machine *machine, NodeId node) {
-        Run *run = machine_userdata(machine);
-        RunLeaf *leaf = begin_leaf(run, node);
-
-        compute(run, leaf);
-        if (leaf->status == STATUS_RUNNING && run->host && !leaf->activity)
-                run_add_effect(run, &(Effect){ .kind = EFFECT_START, .node = node });
         return leaf->status;
 }
 
@@ -337,7 +410,7 @@ static bool host_lock(Machine *machine, NodeId node) {
         if (run->replay)
                 lock.held = replay_has_lock(run->replay, node);
         else
-                lock.held = !run_has_lock_effect(run, node) && run->host->lock_is_free(node, run->host_userdata);
+                lock.held = !has_lock_effect(run, node) && run->host->lock_is_free(node, run->host_userdata);
         run_add_lock(run, &lock);
         if (run->host)
                 run_add_effect(run, &(Effect){ .kind = EFFECT_LOCK, .node = node, .over = lock.held });
@@ -550,7 +623,7 @@ Status input_tick(Run *run, uint64_t now) {
 
         run_flush(run);
         run_end_events(run);
-        run_act(run);
+        act(run);
         run_note_snapshot(run);
         return run->status;
 }
@@ -602,17 +675,13 @@ void input_leaf_ended(Run *run, NodeId node, Status status, Cause *cause, uint64
         finish_input(run);
 }
 
-void input_condition_changed(Run *run, NodeId node, uint64_t now) {
+void input_condition_changed(Run *run, NodeId node, bool turned, uint64_t now) {
         begin_input(run, now);
-        run_note(run, ENTRY_CHANGED, node);
-        machine_condition_changed(run->machine, node);
-        finish_input(run);
-}
-
-void input_condition_turned(Run *run, NodeId node, uint64_t now) {
-        begin_input(run, now);
-        run_note(run, ENTRY_TURNED, node);
-        machine_condition_set(run->machine, node);
+        run_note(run, turned ? ENTRY_TURNED : ENTRY_CHANGED, node);
+        if (turned)
+                machine_condition_set(run->machine, node);
+        else
+                machine_condition_changed(run->machine, node);
         finish_input(run);
 }
 
@@ -783,29 +852,22 @@ void input_rerun(Run *run, NodeId node, uint64_t now) {
         run_end_events(run);
 }
 
-void input_pause(Run *run, const char *by, uint64_t now) {
-        begin_input(run, now);
-        run_note_request(run, ENTRY_PAUSE, NODE_NONE, NULL, by);
-        run_tell_request(run, NODE_NONE, "paused", by);
-        run->paused = run->moved = true;
-        finish_input(run);
-}
+void input_control(Run *run, EntryKind kind, const char *by, uint64_t now) {
+        assert(kind == ENTRY_PAUSE || kind == ENTRY_RESUME || kind == ENTRY_STEP);
 
-void input_resume(Run *run, const char *by, uint64_t now) {
         begin_input(run, now);
-        run_note_request(run, ENTRY_RESUME, NODE_NONE, NULL, by);
-        run_tell_request(run, NODE_NONE, "resumed", by);
-        pass_breakpoints(run);
-        run->paused = false;
-        run->moved = true;
-        finish_input(run);
-}
-
-void input_step(Run *run, const char *by, uint64_t now) {
-        begin_input(run, now);
-        run_note_request(run, ENTRY_STEP, NODE_NONE, NULL, by);
-        run_tell_request(run, NODE_NONE, "stepped", by);
-        pass_breakpoints(run);
+        run_note_request(run, kind, NODE_NONE, NULL, by);
+        run_tell_request(run, NODE_NONE,
+                         kind == ENTRY_PAUSE    ? "paused"
+                         : kind == ENTRY_RESUME ? "resumed"
+                                                : "stepped",
+                         by);
+        if (kind != ENTRY_PAUSE)
+                pass_breakpoints(run);
+        if (kind != ENTRY_STEP) {
+                run->paused = kind == ENTRY_PAUSE;
+                run->moved = true;
+        }
         finish_input(run);
 }
 

@@ -123,10 +123,9 @@ void input_halt(Run *run, Cause *why, uint64_t now);
 void input_give_up(Run *run, Cause *why, uint64_t now);
 /* An action has ended, also one that was halted. Its activity belongs to the caller from then on. */
 void input_leaf_ended(Run *run, NodeId node, Status status, Cause *cause, uint64_t now);
-void input_condition_changed(Run *run, NodeId node, uint64_t now);
-/* The same for a change that the run itself caused while it processed an input: a tree that does this all the time is
- * slowed down. */
-void input_condition_turned(Run *run, NodeId node, uint64_t now);
+/* turned: the run itself caused the change while it processed an input. A tree that does this all the time is slowed
+ * down. */
+void input_condition_changed(Run *run, NodeId node, bool turned, uint64_t now);
 /* A condition that is false, see run_is_false(), still is, but for another reason. */
 void input_reason(Run *run, NodeId node, const Cause *cause, uint64_t now);
 /* waited: see activity_waited(); NULL: nothing. */
@@ -157,10 +156,8 @@ void input_signal_taken(Run *run, NodeId node, uint64_t now);
 void input_signals_missed(Run *run, NodeId node, uint64_t n, uint64_t now);
 
 /* Requests of users, while the run is running and not halting. by: as above. */
-void input_pause(Run *run, const char *by, uint64_t now);
-void input_resume(Run *run, const char *by, uint64_t now);
-/* Continues past the current breakpoints, for one tick. */
-void input_step(Run *run, const char *by, uint64_t now);
+/* ENTRY_PAUSE, ENTRY_RESUME, or ENTRY_STEP: continues past the current breakpoints, for one tick. */
+void input_control(Run *run, EntryKind kind, const char *by, uint64_t now);
 void input_breakpoint(Run *run, NodeId node, bool set, const char *by, uint64_t now);
 /* Forces an outcome of the node. True: it is running, and gets the outcome when it has been halted. False: it gets the
  * outcome when it starts next. why: its cause (taken). */

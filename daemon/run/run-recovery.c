@@ -102,16 +102,10 @@ void run_end_reading(Run *run) {
                 read_within(run, 0);
 }
 
-static void keep(Run *run, PastEvent event) {
+void run_keep(Run *run, NodeId node, bool limit, uint64_t time) {
+        PastEvent event = { .time = time, .node = node, .limit = limit };
+
         g_array_append_val(run->past->events, event);
-}
-
-void run_keep_end(Run *run, NodeId node, uint64_t time) {
-        keep(run, (PastEvent){ .time = time, .node = node });
-}
-
-void run_keep_limit(Run *run, NodeId node) {
-        keep(run, (PastEvent){ .time = run_deadline(run, node), .node = node, .limit = true });
 }
 
 Run *run_recover(const RecordHeader *header, Replay *replay, RecordWriter *writer, const RunServices *services,
@@ -147,17 +141,9 @@ Run *run_end_lost(const RecordHeader *header, Replay *replay, RecordWriter *writ
         run_set_token(run, header->token);
         run_set_writer(run, writer);
         if (!ended) {
-                /* The cause names the leaves that were running. */
                 g_autoptr(GString) text = g_string_new(RECORD_MACHINE_WENT_DOWN);
-                const Tree *tree = definition_tree(run->definition);
-                unsigned n = 0;
 
-                for (RunLeaf *leaf = run_next_leaf(run, 0); leaf; leaf = run_next_leaf(run, leaf->node + 1))
-                        if (leaf->status == STATUS_RUNNING && n++ < RUN_DOINGS_MAX)
-                                g_string_append_printf(text, "%s%s", n == 1 ? "; running: " : ", ",
-                                                       tree_node_name(tree, leaf->node));
-                if (n > RUN_DOINGS_MAX)
-                        g_string_append_printf(text, " and %u more", n - RUN_DOINGS_MAX);
+                run_append_doings(run, "; running: ", text);
                 input_give_up(run, cause_new(CAUSE_LOST, NULL, text->str), run->now);
         }
         return run;
@@ -214,11 +200,14 @@ void run_recover_leaves(Run *run) {
                         continue;
 
                 if (activity_is_condition(leaf->activity))
-                        input_condition_changed(run, leaf->node, live_run_clock(run));
+                        input_condition_changed(run, leaf->node, false, live_run_clock(run));
                 else
                         live_run_give_end(run, leaf->node);
         }
 
-        live_run_recover_queues(run);
+        if (run->queues) {
+                TABLE_PAIRS(SignalQueue, it, run->queues)
+                        live_run_listen(run, GPOINTER_TO_UINT(it.key));
+        }
         live_run_settle(run);
 }

@@ -98,7 +98,7 @@ struct Run {
         bool moved; /* breakpoints, or whether the run is paused, have changed, and the owner was not told yet */
 
         /* Only of a live run. What the next btd must know of it is in the header of the run record, see
-         * run_record_header() in live-record.c and run_recover() in run-recovery.c. */
+         * run_record_header() in run-entries.c and run_recover() in run-recovery.c. */
         bool ready_reported;
         bool durable;                /* it has a run record */
         bool ends_with_btd;          /* btd stops, and waits for its end */
@@ -131,8 +131,9 @@ struct Run {
  * CLOCK_BOOTTIME is ahead then. */
 void run_report_at(const Run *run, NodeId node, uint64_t now, uint64_t suspended, NodeReport *ret_report);
 
-/* So many leaves are named in the cause of a run that was cut off. */
-#define RUN_DOINGS_MAX 5u
+/* For the cause of a run that was cut off: names the first leaves that are running, and what they do, if the run is
+ * live. */
+void run_append_doings(const Run *run, const char *before, GString *text);
 
 /* Sets of nodes: sorted NodeIds; NULL: empty. */
 bool node_set_has(GArray *set, NodeId node);
@@ -222,18 +223,12 @@ void run_begin_queue(Run *run, NodeId node, json_object *noted);
 bool run_queue_put(Run *run, NodeId node, json_object *signal);
 /* Nobody has kept signals for them while no btd was there. */
 void run_tell_queues_were_deaf(Run *run);
-/* Takes the detail (or NULL) and adds how many signals the node has in its queue, and has missed. */
-char *run_detail_with_signals(const Run *run, NodeId node, char *detail);
 
 /* Made when it is first needed. */
 RunInput *run_get_input(Run *run);
 
 /* Adds an effect to those of this input; takes its members. Not for a run that is replayed. */
 void run_add_effect(Run *run, const Effect *effect);
-/* Does this input take or release the lock of the node? */
-bool run_has_lock_effect(const Run *run, NodeId node);
-/* Carries out the effects of the input, which were written. Nothing is left of the input then. */
-void run_act(Run *run);
 /* NULL: it was never armed. */
 NodeTimer *run_timer(const Run *run, NodeId node);
 /* Takes the timer, in place of the one before. The host is not told. */
@@ -277,10 +272,6 @@ void live_run_settle(Run *run);
 /* True: the run has finished, and may have been freed. */
 bool live_run_tick(Run *run);
 void live_run_finish(Run *run);
-/* Is it neither finished nor halting? */
-bool live_run_is_controllable(const Run *run);
-/* Tells that the run was paused or resumed, or that a breakpoint was set, removed or reached. */
-void live_run_tell_moved(Run *run);
 /* NULL: the leaf has none. */
 Activity *live_run_activity(const Run *run, NodeId node);
 /* Gives the end of the action to the run, unless it is still running, and frees its activity. */
@@ -292,7 +283,6 @@ bool live_run_take_lock(Run *run, NodeId node, bool again);
 /* Makes the listener of the node. Not while the run computes. */
 void live_run_listen(Run *run, NodeId node);
 void live_run_record_missed(Run *run);
-void live_run_recover_queues(Run *run);
 /* For the nodes below this one; NODE_NONE: for all. */
 void live_run_end_listening(Run *run, NodeId above);
 
@@ -307,11 +297,9 @@ void run_leaf_ended(Run *run, NodeId node);
  * order of their times. */
 void run_begin_reading(Run *run);
 void run_end_reading(Run *run);
-/* The leaf has ended, at that time of CLOCK_MONOTONIC. activity_tell_end() follows. A leaf may be kept twice; the
- * earlier time is right. */
-void run_keep_end(Run *run, NodeId node, uint64_t time);
-/* The timer of the node has expired. */
-void run_keep_limit(Run *run, NodeId node);
+/* limit: the timer of the node has expired, at that time of CLOCK_MONOTONIC; else the leaf has ended, and
+ * activity_tell_end() follows. A leaf may be kept twice; the earlier time is right. */
+void run_keep(Run *run, NodeId node, bool limit, uint64_t time);
 void run_forget_past(Run *run);
 /* The value of a condition is known or may have changed. */
 void run_condition_changed(Run *run, NodeId node);
@@ -321,5 +309,3 @@ void run_hear(Run *run, NodeId node, json_object *signal);
 json_object *run_take_signal(Run *run, NodeId node);
 /* Logs a message about the node. cause: for the fields, or NULL. */
 void run_log(const Run *run, NodeId node, int level, const Cause *cause, const char *text);
-/* See leaf_is_awaited_by(). */
-bool run_is_awaited_by(const Run *run, const char *unit, bool stop);

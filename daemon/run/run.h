@@ -214,9 +214,6 @@ const GArray *run_breakpoints(const Run *run);
 const GArray *run_stops(const Run *run);
 bool run_is_at_breakpoint(const Run *run, NodeId node);
 
-/* The forced outcome that the node gets when it is started next, and its cause; IDLE: none. */
-Status run_forced(const Run *run, NodeId node, const Cause **ret_why);
-
 const RunCounts *run_counts(const Run *run);
 
 /* How many nodes wait for their lock. */

@@ -170,25 +170,6 @@ void run_tell_queues_were_deaf(Run *run) {
                                       "the signals that came while btd was not running");
 }
 
-char *run_detail_with_signals(const Run *run, NodeId node, char *detail) {
-        const SignalQueue *queue = run_queue(run, node);
-        uint64_t missed = queue ? queue->missed + queue->unrecorded : 0;
-        size_t n = queue ? json_object_array_length(queue->signals) : 0;
-        g_autofree char *before = detail;
-        GString *text;
-
-        if (n == 0 && missed == 0)
-                return g_steal_pointer(&before);
-
-        text = g_string_new(before);
-        if (n > 0)
-                g_string_append_printf(text, "%s%zu signal%s queued", text->len > 0 ? "; " : "", n, n == 1 ? "" : "s");
-        if (missed > 0)
-                g_string_append_printf(text, "%s%" PRIu64 " signal%s missed", text->len > 0 ? "; " : "", missed,
-                                       missed == 1 ? "" : "s");
-        return g_string_free(text, FALSE);
-}
-
 /* Of a live run. */
 
 static void record_missed(Run *run, NodeId node, SignalQueue *queue) {
@@ -216,14 +197,6 @@ void live_run_record_missed(Run *run) {
 
         TABLE_PAIRS(SignalQueue, it, run->queues)
                 record_missed(run, GPOINTER_TO_UINT(it.key), it.value);
-}
-
-void live_run_recover_queues(Run *run) {
-        if (!run->queues)
-                return;
-
-        TABLE_PAIRS(SignalQueue, it, run->queues)
-                live_run_listen(run, GPOINTER_TO_UINT(it.key));
 }
 
 void live_run_end_listening(Run *run, NodeId above) {

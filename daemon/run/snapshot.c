@@ -369,26 +369,6 @@ static bool get_cause(const Reading *reading, json_object *json, const char *nam
         return json_object_object_get_ex(json, name, &place) && cause_pool_get(reading->pool, place, ret_cause);
 }
 
-static bool read_machine(const Reading *reading, json_object *json) {
-        const char *random = json_member_text(json, "random"), *error = json_member_text(json, "error");
-        uint64_t attention, unprompted, error_node = NODE_NONE;
-        guint64 number;
-
-        if (!random || !g_ascii_string_to_unsigned(random, 16, 0, UINT64_MAX, &number, NULL) ||
-            !get_number(json_member(json, "attention", json_type_int), UINT32_MAX, &attention) ||
-            !get_number(json_member(json, "unprompted", json_type_int), UINT32_MAX, &unprompted) ||
-            (error && !get_number(json_member(json, "error_node", json_type_int), UINT32_MAX, &error_node)))
-                return false;
-
-        return machine_restore(reading->run->machine, &(MachineImage){
-                                                              .random = number,
-                                                              .attention = (uint32_t) attention,
-                                                              .unprompted = (uint32_t) unprompted,
-                                                              .error = error ? g_intern_string(error) : NULL,
-                                                              .error_node = (NodeId) error_node,
-                                                      });
-}
-
 static bool read_node(const Reading *reading, json_object *row) {
         uint32_t numbers[NODE_IMAGE_NUMBERS];
         NodeImage before;
@@ -563,37 +543,6 @@ static bool read_leaf(const Reading *reading, json_object *json) {
         return true;
 }
 
-/* Checks that the machine and the run agree about the leaf. */
-static bool leaf_fits(const Reading *reading, NodeId node) {
-        const Machine *machine = reading->run->machine;
-        const RunLeaf *leaf = run_leaf(reading->run, node);
-
-        if (reading->tree->nodes[node].type->class != NODE_ACTION)
-                return leaf || !machine_keeps_condition(machine, node);
-        if (!machine_action_is_due(machine, node))
-                return !leaf;
-
-        return leaf && (leaf->status != STATUS_RUNNING) == machine_action_has_ended(machine, node);
-}
-
-static bool nodes_fit(const Reading *reading) {
-        const Run *run = reading->run;
-        NodeImage image;
-
-        for (NodeId node = 0; node < reading->tree->n_nodes; node++) {
-                if (!machine_node_fits(run->machine, node) || !leaf_fits(reading, node))
-                        return false;
-                if (machine_node_image(run->machine, node, &image) && image.forced != STATUS_IDLE &&
-                    !causes_get(&run->forced, node))
-                        return false;
-                /* A node releases only a lock that the run has. */
-                if (machine_needs_lock(run->machine, node) != (run_find_lock(run, node) != NULL))
-                        return false;
-        }
-
-        return true;
-}
-
 static bool restore_skips(const Reading *reading, void *member, json_object *json) {
         if (!json_object_is_type(json, json_type_array))
                 return false;
@@ -636,8 +585,24 @@ static bool restore_variables(const Reading *reading, void *member, json_object 
 /* Comes after the variables, because leaves refer to them. */
 static bool restore_machine(const Reading *reading, void *member, json_object *json) {
         json_object *leaves = json_member(json, "leaves", json_type_array);
+        const char *random = json_member_text(json, "random"), *error = json_member_text(json, "error");
+        uint64_t attention, unprompted, error_node = NODE_NONE;
+        guint64 number;
 
-        if (!leaves || !read_machine(reading, json) ||
+        if (!leaves || !random || !g_ascii_string_to_unsigned(random, 16, 0, UINT64_MAX, &number, NULL) ||
+            !get_number(json_member(json, "attention", json_type_int), UINT32_MAX, &attention) ||
+            !get_number(json_member(json, "unprompted", json_type_int), UINT32_MAX, &unprompted) ||
+            (error && !get_number(json_member(json, "error_node", json_type_int), UINT32_MAX, &error_node)))
+                return false;
+
+        if (!machine_restore(reading->run->machine,
+                             &(MachineImage){
+                                     .random = number,
+                                     .attention = (uint32_t) attention,
+                                     .unprompted = (uint32_t) unprompted,
+                                     .error = error ? g_intern_string(error) : NULL,
+                                     .error_node = (NodeId) error_node,
+                             }) ||
             !each_row(reading, json_member(json, "nodes", json_type_array), NODE_IMAGE_NUMBERS + 1, 0, read_node))
                 return false;
 
@@ -769,8 +734,21 @@ bool snapshot_restore(Run *run, json_object *snapshot, uint64_t now) {
         }
 
         /* Only a run that is halting has a cause. */
-        if ((!run->halting && (run->why || run->cause)) || !nodes_fit(&reading))
+        if (!run->halting && (run->why || run->cause))
                 return false;
+
+        for (NodeId node = 0; node < reading.tree->n_nodes; node++) {
+                const RunLeaf *leaf = run_leaf(run, node);
+                const NodeHostImage host = {
+                        .leaf = leaf,
+                        .ended = leaf && leaf->status != STATUS_RUNNING,
+                        .lock = run_find_lock(run, node),
+                        .forced = causes_get(&run->forced, node),
+                };
+
+                if (!machine_node_fits(run->machine, node, &host))
+                        return false;
+        }
 
         run_tell_restored(run);
         return true;

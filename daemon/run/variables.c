@@ -618,25 +618,22 @@ static char *describe_element(json_object *element) {
         return shown;
 }
 
-/* The label of an element whose variables are set. An element without what its label needs is described itself. */
-static char *label_element(const ForEachParams *params, const Blackboard *scope, json_object *item) {
-        g_autoptr(json_object) label = params->label ? json_object_new_string(params->label) : NULL, value = NULL;
-        g_autofree char *error = NULL;
-
-        return describe_element(label && reference_expand(scope, label, &value, &error) >= 0 ? value : item);
-}
-
 void variables_hand_out(Variables *variables, NodeId for_each, NodeId child, uint32_t index) {
         const ForEachParams *params = definition_tree(variables->definition)->nodes[for_each].params;
         Scope *scope = get_scope(variables, definition_scope(variables->definition, child));
+        g_autoptr(json_object) label = params->label ? json_object_new_string(params->label) : NULL, value = NULL;
         json_object *items, *item = NULL;
+        g_autofree char *error = NULL;
+        bool labelled;
 
         if (get_kept(variables, for_each, &items))
                 item = json_object_array_get_idx(items, index);
         blackboard_set(scope->blackboard, params->as, json_object_get(item));
         if (params->index)
                 blackboard_set(scope->blackboard, params->index, json_object_new_int64(index));
-        set_element(scope, index, label_element(params, scope->blackboard, item));
+        /* The label refers to variables of the element. An element without what its label needs is described itself. */
+        labelled = label && reference_expand(scope->blackboard, label, &value, &error) >= 0;
+        set_element(scope, index, describe_element(labelled ? value : item));
         begin_scope(scope);
 }
 
@@ -788,12 +785,29 @@ void variables_restore_secrets(Variables *variables, const char *lines) {
         (void) blackboard_take_secrets_changed(variables_outermost(variables));
 }
 
-static bool restore_tables(Variables *variables, json_object *kept, json_object *traced, json_object *filled) {
+bool variables_restore(Variables *variables, json_object *json, Cause *error) {
+        json_object *scopes = json_member(json, "scopes", json_type_object),
+                    *kept = json_member(json, "kept", json_type_object),
+                    *traced = json_member(json, "seen", json_type_object),
+                    *filled = json_member(json, "filled", json_type_object);
         const Tree *tree = definition_tree(variables->definition);
+        unsigned index;
         NodeId node;
 
-        json_object_object_foreach(kept, name, value) {
-                if (!parse_key(name, tree->n_nodes, &node) ||
+        if (!scopes || !kept || !traced)
+                return false;
+
+        json_object_object_foreach(scopes, name, scope) if (!parse_key(name, variables->n_scopes, &index) ||
+                                                            !scope_from_json(variables, index, scope)) return false;
+        for (unsigned i = 0; i < variables->n_scopes; i++)
+                if (variables->scopes[i].blackboard)
+                        variables->scopes[i].checked = blackboard_version(variables->scopes[i].blackboard);
+
+        cause_unref(variables->error);
+        variables->error = error ? cause_ref(error) : NULL;
+
+        json_object_object_foreach(kept, keeper, value) {
+                if (!parse_key(keeper, tree->n_nodes, &node) ||
                     /* The value of a ForEach must be a list. */
                     ((tree->nodes[node].type->flags & TYPE_FOR_EACH) && !json_object_is_type(value, json_type_array)))
                         return false;
@@ -808,33 +822,12 @@ static bool restore_tables(Variables *variables, json_object *kept, json_object 
                 return true;
 
         json_object_object_foreach(filled, late, noted) {
-                g_autofree char *error = NULL;
+                g_autofree char *problem = NULL;
 
                 if (!parse_key(late, tree->n_nodes, &node) || !(tree->nodes[node].flags & NODE_LATE) ||
-                    !json_object_is_type(noted, json_type_object) || !fill_in(variables, node, noted, &error))
+                    !json_object_is_type(noted, json_type_object) || !fill_in(variables, node, noted, &problem))
                         return false;
         }
 
         return true;
-}
-
-bool variables_restore(Variables *variables, json_object *json, Cause *error) {
-        json_object *scopes = json_member(json, "scopes", json_type_object),
-                    *kept = json_member(json, "kept", json_type_object),
-                    *traced = json_member(json, "seen", json_type_object),
-                    *filled = json_member(json, "filled", json_type_object);
-        unsigned index;
-
-        if (!scopes || !kept || !traced)
-                return false;
-
-        json_object_object_foreach(scopes, name, scope) if (!parse_key(name, variables->n_scopes, &index) ||
-                                                            !scope_from_json(variables, index, scope)) return false;
-        for (unsigned i = 0; i < variables->n_scopes; i++)
-                if (variables->scopes[i].blackboard)
-                        variables->scopes[i].checked = blackboard_version(variables->scopes[i].blackboard);
-
-        cause_unref(variables->error);
-        variables->error = error ? cause_ref(error) : NULL;
-        return restore_tables(variables, kept, traced, filled);
 }

@@ -213,7 +213,7 @@ static GArray *replay_all(Manager *manager) {
                 TELL(manager, recovering, n_done, n);
                 r = find_definition(manager, left, definitions, &error);
                 if (r >= 0)
-                        r = replay_new_of_end(left->record, left->definition, &left->replay, &error);
+                        r = replay_new_after(left->record, left->definition, UINT64_MAX, &left->replay, &error);
                 if (r >= 0)
                         r = replay_until(left->replay, UINT64_MAX, &error);
                 if (r >= 0 && !left->lost) {

@@ -137,7 +137,7 @@ static bool retry(const char *path) {
 
         if (run_record_read_file(path, false, UINT64_MAX, &record, &error) < 0 ||
             record_definition_new(&record->header, tables, &definition, &error) < 0 ||
-            replay_new_of_end(record, definition, &replay, &error) < 0 ||
+            replay_new_after(record, definition, UINT64_MAX, &replay, &error) < 0 ||
             replay_until(replay, UINT64_MAX, &error) < 0 ||
             !(plan = make_plan(replay_run(replay), definition_tree(definition)->n_nodes)))
                 return false;

@@ -24,15 +24,9 @@ enum {
         OTHERWISE_SKIP,
 };
 
-/* A condition whose parameters are wrong is no condition that can become true. */
-static bool is_wrong(Machine *machine, NodeId child) {
-        static const char *const patterns[] = { "parameter", NULL };
-
-        return machine->host->cause_matches && machine->host->cause_matches(machine, child, patterns);
-}
-
 /* If the conditions become true in the tick in which the time expires, the outcome is SUCCESS. */
 static Status wait_for_tick(Machine *machine, NodeId node) {
+        static const char *const wrong[] = { "parameter", NULL };
         NodeState *state = node_state(machine, node);
         const WaitForParams *params = node_params(machine, node);
         Reason reason = REASON_NONE;
@@ -47,7 +41,10 @@ static Status wait_for_tick(Machine *machine, NodeId node) {
         status = node_evaluate_condition(machine, node);
         if (status == STATUS_ERROR)
                 return status;
-        if (status == STATUS_RUNNING || (status == STATUS_FAILURE && !is_wrong(machine, node + 1))) {
+        /* A condition whose parameters are wrong is no condition that can become true. */
+        if (status == STATUS_RUNNING ||
+            (status == STATUS_FAILURE &&
+             !(machine->host->cause_matches && machine->host->cause_matches(machine, node + 1, wrong)))) {
                 if (!(state->flags & STATE_EXPIRED))
                         return STATUS_RUNNING;
                 status = STATUS_FAILURE;

@@ -42,10 +42,7 @@ static bool happen_change(RandomRun *run) {
                 return false;
 
         random_leaf_set(leaf, random_condition(run->dice));
-        if (dice_chance(run->dice, 20))
-                input_condition_turned(run->actual, leaf->node, run->now);
-        else
-                input_condition_changed(run->actual, leaf->node, run->now);
+        input_condition_changed(run->actual, leaf->node, dice_chance(run->dice, 20), run->now);
         return true;
 }
 
@@ -207,16 +204,16 @@ static bool happen_control(RandomRun *run) {
 
         switch (dice_roll(run->dice, 6)) {
         case 0:
-                input_pause(run->actual, any_user(run), run->now);
+                input_control(run->actual, ENTRY_PAUSE, any_user(run), run->now);
                 return true;
         case 1:
         case 2:
-                input_resume(run->actual, any_user(run), run->now);
+                input_control(run->actual, ENTRY_RESUME, any_user(run), run->now);
                 return true;
         case 3:
                 if (!run_paused(run->actual))
                         return false;
-                input_step(run->actual, any_user(run), run->now);
+                input_control(run->actual, ENTRY_STEP, any_user(run), run->now);
                 return true;
         case 4:
                 input_breakpoint(run->actual, node, !has_breakpoint(run, node), any_user(run), run->now);

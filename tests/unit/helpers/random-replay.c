@@ -147,13 +147,15 @@ static int step(const RunRecord *record, Replay *replay) {
         return r;
 }
 
-typedef int (*BeginReplay)(const RunRecord *record, Definition *definition, Replay **ret_replay, char **ret_error);
+/* Where a replay begins, see replay_new_after(). */
+#define FIRST_ENTRY 0u
+#define NEWEST_SNAPSHOT UINT64_MAX
 
-static Replay *begin_replay(const RunRecord *record, Definition *definition, BeginReplay begin) {
+static Replay *begin_replay(const RunRecord *record, Definition *definition, uint64_t from) {
         g_autofree char *error = NULL;
         Replay *replay = NULL;
 
-        begin(record, definition, &replay, &error);
+        (void) replay_new_after(record, definition, from, &replay, &error);
         g_assert_cmpstr(error, ==, NULL);
         return replay;
 }
@@ -186,8 +188,8 @@ static char *describe_state(const Replay *replay) {
 
 /* Replay gives the same run from the first entry and from the newest snapshot. */
 static void compare_ends(const RunRecord *record, Definition *definition) {
-        g_autoptr(Replay) whole = begin_replay(record, definition, replay_new),
-                          end = begin_replay(record, definition, replay_new_of_end);
+        g_autoptr(Replay) whole = begin_replay(record, definition, FIRST_ENTRY),
+                          end = begin_replay(record, definition, NEWEST_SNAPSHOT);
         g_autofree char *was = NULL, *is = NULL;
 
         while (step(record, whole) > 0)
@@ -205,9 +207,9 @@ static void compare_ends(const RunRecord *record, Definition *definition) {
 
 /* A replay has the events that the run had, up to that number; and it has all of them from the first that is kept.
  * Takes the others: the last input before a cut may have had another effect. */
-static void compare_events(Check *check, const RunRecord *record, Definition *definition, BeginReplay begin,
+static void compare_events(Check *check, const RunRecord *record, Definition *definition, uint64_t from,
                            uint64_t n_same) {
-        g_autoptr(Replay) replay = begin_replay(record, definition, begin);
+        g_autoptr(Replay) replay = begin_replay(record, definition, from);
         g_autoptr(GPtrArray) events = g_ptr_array_new_with_free_func(g_free);
         Replayed replayed = { .events = events };
         uint64_t n = 0;
@@ -234,8 +236,8 @@ static void compare_events(Check *check, const RunRecord *record, Definition *de
 }
 
 /* The number of inputs that are left in the record. */
-static unsigned count_inputs(const RunRecord *record, Definition *definition, BeginReplay begin) {
-        g_autoptr(Replay) replay = begin_replay(record, definition, begin);
+static unsigned count_inputs(const RunRecord *record, Definition *definition, uint64_t from) {
+        g_autoptr(Replay) replay = begin_replay(record, definition, from);
         unsigned n = 0;
 
         while (step(record, replay) > 0)
@@ -308,10 +310,10 @@ static void check_ends(const Run *run, const Status *told) {
 }
 
 /* Covers the last life. */
-static void check_replay(const Check *check, const RunRecord *record, Definition *definition, BeginReplay begin,
+static void check_replay(const Check *check, const RunRecord *record, Definition *definition, uint64_t from,
                          const View *last) {
-        g_autoptr(Replay) replay = begin_replay(record, definition, begin);
-        unsigned n = count_inputs(record, definition, begin);
+        g_autoptr(Replay) replay = begin_replay(record, definition, from);
+        unsigned n = count_inputs(record, definition, from);
 
         g_autofree Status *nodes = g_new0(Status, definition_tree(definition)->n_nodes);
         Told told = { .nodes = nodes };
@@ -338,11 +340,11 @@ static void check_recovery(Check *check, const RandomRun *run) {
         View last = { random_run_describe(run->actual), random_run_describe_world(run) };
 
         if (!begins_with_snapshot(record))
-                g_assert_cmpuint(count_inputs(record, definition, replay_new), ==, check->views->len);
-        compare_events(check, record, definition, replay_new, run_n_events(run->actual));
-        compare_events(check, record, definition, replay_new_of_end, run_n_events(run->actual));
-        check_replay(check, record, definition, replay_new, &last);
-        check_replay(check, record, definition, replay_new_of_end, &last);
+                g_assert_cmpuint(count_inputs(record, definition, FIRST_ENTRY), ==, check->views->len);
+        compare_events(check, record, definition, FIRST_ENTRY, run_n_events(run->actual));
+        compare_events(check, record, definition, NEWEST_SNAPSHOT, run_n_events(run->actual));
+        check_replay(check, record, definition, FIRST_ENTRY, &last);
+        check_replay(check, record, definition, NEWEST_SNAPSHOT, &last);
         view_clear(&last);
 }
 
@@ -359,7 +361,7 @@ static void cut_record(Check *check) {
         g_autofree char *text = NULL;
         gsize length, begin;
 
-        check->n_cut = check->views->len - count_inputs(record, check->definition, replay_new);
+        check->n_cut = check->views->len - count_inputs(record, check->definition, FIRST_ENTRY);
         g_assert_true(g_file_get_contents(check->path, &text, &length, NULL));
         begin = uncut_length(text);
         g_assert_cmpint(
@@ -369,7 +371,7 @@ static void cut_record(Check *check) {
 
 /* The events until the last input. A suspend after it belongs to no input, and the next cut may take just that. */
 static uint64_t count_events(const RunRecord *record, Definition *definition) {
-        g_autoptr(Replay) replay = begin_replay(record, definition, replay_new);
+        g_autoptr(Replay) replay = begin_replay(record, definition, FIRST_ENTRY);
         uint64_t n = 0;
 
         while (step(record, replay) > 0)
@@ -381,8 +383,8 @@ static uint64_t count_events(const RunRecord *record, Definition *definition) {
 /* Drops the views of the previous life after the cut. The last input before it may have had another effect. */
 static void recover(Check *check, RandomRun *run) {
         g_autoptr(RunRecord) record = read_record(check);
-        g_autoptr(Replay) replay = begin_replay(record, check->definition, replay_new_of_end);
-        unsigned n = count_inputs(record, check->definition, replay_new);
+        g_autoptr(Replay) replay = begin_replay(record, check->definition, NEWEST_SNAPSHOT);
+        unsigned n = count_inputs(record, check->definition, FIRST_ENTRY);
         uint64_t n_before;
         View last = {};
 
@@ -392,7 +394,7 @@ static void recover(Check *check, RandomRun *run) {
         compare_ends(record, check->definition);
         g_array_set_size(check->views, check->n_cut + (n > 0 ? n - 1 : 0));
         n_before = check->views->len > 0 ? g_array_index(check->views, View, check->views->len - 1).n_events : 0;
-        compare_events(check, record, check->definition, replay_new, n_before);
+        compare_events(check, record, check->definition, FIRST_ENTRY, n_before);
         last.n_events = count_events(record, check->definition);
         if (n > 0 && (check->thorough || check->compared == check->n_cut + n - 1)) {
                 last.run = random_run_describe(replay_run(replay));
