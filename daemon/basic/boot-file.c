@@ -35,17 +35,11 @@ const char *boot_id(void) {
         return text;
 }
 
-static json_object *parse(const char *text) {
-        json_tokener *tokener = json_tokener_new_ex(NESTING_MAX);
-        json_object *value = json_tokener_parse_ex(tokener, text, -1);
-
-        json_tokener_free(tokener);
-        return value;
-}
-
 json_object *boot_file_read(const char *directory, const char *name) {
         g_autofree char *path = directory ? g_build_filename(directory, name, NULL) : NULL, *text = NULL;
-        char *end, *value;
+        char *end, *rest;
+        json_tokener *tokener;
+        json_object *value;
 
         if (!path || !g_file_get_contents(path, &text, NULL, NULL))
                 return NULL;
@@ -58,10 +52,13 @@ json_object *boot_file_read(const char *directory, const char *name) {
         if (!g_str_equal(text, boot_id()))
                 return NULL;
 
-        /* The rest of an older, longer text can follow, see write_spare(). */
-        value = end + 1;
-        value[strcspn(value, "\n")] = '\0';
-        return parse(value);
+        /* The rest of an older, longer text can follow, see write_file(). */
+        rest = end + 1;
+        rest[strcspn(rest, "\n")] = '\0';
+        tokener = json_tokener_new_ex(NESTING_MAX);
+        value = json_tokener_parse_ex(tokener, rest, -1);
+        json_tokener_free(tokener);
+        return value;
 }
 
 static char *text_of(json_object *value) {
@@ -145,32 +142,16 @@ json_object *boot_file_open(BootFile *file) {
         return boot_file_read(file->directory, name);
 }
 
-/* The file is not truncated, so its room stays reserved. */
-static int write_spare(const BootFile *file) {
-        g_auto(AutoFd) fd = open(file->spare, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-        return fd < 0 ? -errno : write_all(fd, file->text, strlen(file->text));
-}
-
-static int change_places(const BootFile *file) {
-        if (renameat2(AT_FDCWD, file->spare, AT_FDCWD, file->path, RENAME_EXCHANGE) >= 0)
-                return 0;
-
-        return g_rename(file->spare, file->path) < 0 ? -errno : 0;
-}
-
-static void write_file(BootFile *file);
-
-static void on_retry(void *userdata) {
-        write_file(userdata);
-}
-
-static void write_file(BootFile *file) {
+static void write_file(void *userdata) {
+        BootFile *file = userdata;
         bool again = file->retry;
-        int r = write_spare(file);
+        g_auto(AutoFd) fd = open(file->spare, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        /* The file is not truncated, so its room stays reserved. */
+        int r = fd < 0 ? -errno : write_all(fd, file->text, strlen(file->text));
 
-        if (r >= 0)
-                r = change_places(file);
+        if (r >= 0 && renameat2(AT_FDCWD, file->spare, AT_FDCWD, file->path, RENAME_EXCHANGE) < 0 &&
+            g_rename(file->spare, file->path) < 0)
+                r = -errno;
         g_clear_pointer(&file->retry, timer_free);
         if (r >= 0) {
                 g_clear_pointer(&file->text, g_free);
@@ -180,7 +161,7 @@ static void write_file(BootFile *file) {
         if (!again)
                 log_warning("%s cannot be written yet, so a restart of btd would lose state: %s", file->path,
                             g_strerror(-r));
-        file->retry = timer_new(file->timers, RETRY_USEC, on_retry, file);
+        file->retry = timer_new(file->timers, RETRY_USEC, write_file, file);
 }
 
 void boot_file_store(BootFile *file, json_object *value) {

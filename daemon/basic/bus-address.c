@@ -102,41 +102,29 @@ static const struct {
         { "machine:", false, machine_address },
 };
 
-static bool is_address(const char *name) {
-        return g_regex_match_simple("^(unix|unixexec|tcp|x-machine-unix):[a-z0-9]+=", name, G_REGEX_RAW, 0);
-}
-
-static const char *nearest_name(const char *name) {
+int bus_address_of(const char *name, char **ret_address, char **ret_error) {
         Nearest nearest = { .word = name };
 
-        for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-                if (kinds[i].whole)
-                        nearest_offer(&nearest, kinds[i].prefix);
-
-        return nearest.best;
-}
-
-int bus_address_of(const char *name, char **ret_address, char **ret_error) {
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
                 size_t length = strlen(kinds[i].prefix);
 
                 if (strncmp(name, kinds[i].prefix, length) == 0 && (!kinds[i].whole || name[length] == '\0'))
                         return kinds[i].address(name + length, ret_address, ret_error);
+                if (kinds[i].whole)
+                        nearest_offer(&nearest, kinds[i].prefix);
         }
 
-        if (!is_address(name)) {
-                const char *nearest = nearest_name(name);
-
-                *ret_error =
-                        g_strdup_printf("'%s' is not the name of a bus: expected \"system\", \"session\", "
-                                        "\"host:USER@HOST\", \"machine:NAME\" or an address such as "
-                                        "\"unix:path=/run/my-bus\"%s%s%s",
-                                        name, nearest ? "; did you mean \"" : "", nearest ?: "", nearest ? "\"?" : "");
-                return -EINVAL;
+        if (g_regex_match_simple("^(unix|unixexec|tcp|x-machine-unix):[a-z0-9]+=", name, G_REGEX_RAW, 0)) {
+                *ret_address = g_strdup(name);
+                return 0;
         }
 
-        *ret_address = g_strdup(name);
-        return 0;
+        *ret_error = g_strdup_printf("'%s' is not the name of a bus: expected \"system\", \"session\", "
+                                     "\"host:USER@HOST\", \"machine:NAME\" or an address such as "
+                                     "\"unix:path=/run/my-bus\"%s%s%s",
+                                     name, nearest.best ? "; did you mean \"" : "", nearest.best ?: "",
+                                     nearest.best ? "\"?" : "");
+        return -EINVAL;
 }
 
 int bus_address_check(const char *name, char **ret_error) {
@@ -167,20 +155,18 @@ static bool can_enter_containers(void) {
                data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective & CAP_TO_MASK(CAP_SYS_ADMIN);
 }
 
-static bool is_of_user(const char *bus) {
-        return g_str_has_prefix(bus, "unix:path=/run/user/") ||
-               (g_str_equal(bus, "session") && !g_getenv("DBUS_SESSION_BUS_ADDRESS") && !g_getenv("XDG_RUNTIME_DIR"));
-}
-
 bool bus_address_is_denied(const char *bus, char **ret_reason) {
         const char *reason = NULL, *instead = "run a Spawn of busctl(1) in its place";
+        bool of_user =
+                g_str_has_prefix(bus, "unix:path=/run/user/") ||
+                (g_str_equal(bus, "session") && !g_getenv("DBUS_SESSION_BUS_ADDRESS") && !g_getenv("XDG_RUNTIME_DIR"));
 
         if ((g_str_has_prefix(bus, "host:") || g_str_has_prefix(bus, "tcp:")) && !has_network())
                 reason = "its service may not use the network (RestrictAddressFamilies=)";
         else if ((g_str_has_prefix(bus, "machine:") || g_str_has_prefix(bus, "x-machine-unix:")) &&
                  !can_enter_containers())
                 reason = "it may not enter containers, which takes CAP_SYS_ADMIN";
-        else if (is_of_user(bus) && geteuid() == 0 && !can_enter_containers()) {
+        else if (of_user && geteuid() == 0 && !can_enter_containers()) {
                 reason = "the bus of a user accepts only this user";
                 instead = "put the tree into ~/.config/btd/trees of the user, for 'btd --user'";
         }

@@ -271,21 +271,17 @@ static char *unknown_kind(const char *pattern, size_t length, char **ret_instead
         return g_strdup_printf("'%s' is neither a kind of cause nor the name of a D-Bus error", shown);
 }
 
-static bool is_error_name(const char *pattern) {
-        static const char characters[] = G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.*";
-
-        return strpbrk(pattern, ".*") && pattern[strspn(pattern, characters)] == '\0';
-}
-
 char *cause_pattern_problem(const char *pattern, char **ret_instead) {
         size_t length = strcspn(pattern, ":");
         const Kind *kind = kind_find(pattern, length);
+        bool is_error_name = strpbrk(pattern, ".*") &&
+                             pattern[strspn(pattern, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.*")] == '\0';
 
         if (ret_instead)
                 *ret_instead = NULL;
         if (g_str_equal(pattern, "*"))
                 return g_strdup("'*' alone is every D-Bus error, and nothing else; for all causes, leave the key out");
-        if (!kind && !is_error_name(pattern))
+        if (!kind && !is_error_name)
                 return unknown_kind(pattern, length, ret_instead);
         if (!kind)
                 return NULL;

@@ -14,23 +14,19 @@
 
 static uint32_t tables[STEP][256];
 
-static uint32_t table_entry(uint32_t byte) {
-        uint32_t crc = byte;
-
-        for (unsigned bit = 0; bit < 8; bit++)
-                crc = crc & 1 ? crc >> 1 ^ POLYNOMIAL : crc >> 1;
-
-        return crc;
-}
-
 static void make_tables(void) {
         static gsize made;
 
         if (!g_once_init_enter(&made))
                 return;
 
-        for (uint32_t byte = 0; byte < 256; byte++)
-                tables[0][byte] = table_entry(byte);
+        for (uint32_t byte = 0; byte < 256; byte++) {
+                uint32_t crc = byte;
+
+                for (unsigned bit = 0; bit < 8; bit++)
+                        crc = crc & 1 ? crc >> 1 ^ POLYNOMIAL : crc >> 1;
+                tables[0][byte] = crc;
+        }
         for (unsigned i = 1; i < STEP; i++)
                 for (uint32_t byte = 0; byte < 256; byte++)
                         tables[i][byte] = tables[0][tables[i - 1][byte] & 0xff] ^ tables[i - 1][byte] >> 8;

@@ -213,42 +213,20 @@ static int write_integer(Writer *writer, const Place *place, const Range *range,
         return writer_put(writer, place, range->type, &buffer, 0);
 }
 
-static int write_double(Writer *writer, const Place *place, json_object *value) {
-        double number = json_object_get_double(value);
-
-        /* value_read_all() refuses such numbers, too. */
-        if ((!json_object_is_type(value, json_type_double) && !json_object_is_type(value, json_type_int)) ||
-            !isfinite(number))
-                return writer_unexpected(writer, place, "a number", value);
-        return writer_put(writer, place, 'd', &number, 0);
-}
-
-static int write_boolean(Writer *writer, const Place *place, json_object *value) {
-        int truth = json_object_get_boolean(value);
-
-        if (!json_object_is_type(value, json_type_boolean))
-                return writer_unexpected(writer, place, "true or false", value);
-        return writer_put(writer, place, 'b', &truth, 0);
-}
-
-static bool is_signature(const char *text) {
-        g_autofree char *problem = signature_error(text);
-
-        return !problem;
-}
-
 static int write_string(Writer *writer, const Place *place, char type, json_object *value) {
         const char *expected = type == 'o'   ? "an object path such as \"/org/example\""
                                : type == 'g' ? "a signature"
                                              : "a string";
         const char *text = json_object_get_string(value);
         size_t length = (size_t) json_object_get_string_len(value);
+        g_autofree char *problem = NULL;
 
         if (!json_object_is_type(value, json_type_string))
                 return writer_unexpected(writer, place, expected, value);
         if (!g_utf8_validate(text, (gssize) length, NULL))
                 return writer_unexpected(writer, place, "valid UTF-8 without NUL characters", value);
-        if ((type == 'o' && !sd_bus_object_path_is_valid(text)) || (type == 'g' && !is_signature(text)))
+        problem = type == 'g' ? signature_error(text) : NULL;
+        if (problem || (type == 'o' && !sd_bus_object_path_is_valid(text)))
                 return writer_unexpected(writer, place, expected, value);
 
         return writer_put(writer, place, type, text, length);
@@ -259,10 +237,26 @@ static int write_basic(Writer *writer, const Place *place, char type, json_objec
 
         if (range)
                 return write_integer(writer, place, range, value);
-        if (type == 'd')
-                return write_double(writer, place, value);
-        if (type == 'b')
-                return write_boolean(writer, place, value);
+
+        if (type == 'd') {
+                bool is_number =
+                        json_object_is_type(value, json_type_double) || json_object_is_type(value, json_type_int);
+                double number = is_number ? json_object_get_double(value) : 0;
+
+                /* value_read_all() refuses numbers that are not finite, too. */
+                if (!is_number || !isfinite(number))
+                        return writer_unexpected(writer, place, "a number", value);
+                return writer_put(writer, place, 'd', &number, 0);
+        }
+
+        if (type == 'b') {
+                int truth = json_object_get_boolean(value);
+
+                if (!json_object_is_type(value, json_type_boolean))
+                        return writer_unexpected(writer, place, "true or false", value);
+                return writer_put(writer, place, 'b', &truth, 0);
+        }
+
         return write_string(writer, place, type, value);
 }
 
@@ -283,24 +277,20 @@ static json_object *integer_from_text(const char *text) {
         }
 }
 
-static json_object *double_from_text(const char *text) {
-        char *end = NULL;
-        double number = g_ascii_strtod(text, &end);
-
-        if (end == text || *end != '\0' || g_ascii_isspace(*text) || !isfinite(number))
-                return NULL;
-        return json_object_new_double(number);
-}
-
 static json_object *basic_from_text(char type, const char *text) {
         json_object *value = NULL;
+        char *end = NULL;
+        double number;
 
-        if (range_of(type))
+        if (range_of(type)) {
                 value = integer_from_text(text);
-        else if (type == 'd')
-                value = double_from_text(text);
-        else if (type == 'b' && (g_str_equal(text, "true") || g_str_equal(text, "false")))
+        } else if (type == 'd') {
+                number = g_ascii_strtod(text, &end);
+                if (end != text && *end == '\0' && !g_ascii_isspace(*text) && isfinite(number))
+                        value = json_object_new_double(number);
+        } else if (type == 'b' && (g_str_equal(text, "true") || g_str_equal(text, "false"))) {
                 value = json_object_new_boolean(*text == 't');
+        }
 
         return value ? value : json_object_new_string(text);
 }
@@ -407,14 +397,6 @@ static int write_struct(Writer *writer, const Place *place, const char *type, js
         return r >= 0 ? writer_close(writer, place) : r;
 }
 
-/* {"signature": "u", "value": 7} */
-static bool names_its_type(json_object *value, json_object **ret_signature, json_object **ret_value) {
-        return json_object_is_type(value, json_type_object) && json_object_object_length(value) == 2 &&
-               json_object_object_get_ex(value, "signature", ret_signature) &&
-               json_object_is_type(*ret_signature, json_type_string) &&
-               json_object_object_get_ex(value, "value", ret_value);
-}
-
 static const char *guess_type(json_object *value) {
         switch (json_object_get_type(value)) {
         case json_type_boolean:
@@ -475,12 +457,15 @@ static int write_typed(Writer *writer, const Place *place, json_object *signatur
 
 static int write_variant(Writer *writer, const Place *place, json_object *value) {
         const char *type = guess_type(value);
-        json_object *signature = NULL;
+        json_object *signature = NULL, *typed = NULL;
         Place inside = *place;
         int r;
 
-        if (names_its_type(value, &signature, &value))
-                return write_typed(writer, place, signature, value);
+        /* {"signature": "u", "value": 7} */
+        if (json_object_is_type(value, json_type_object) && json_object_object_length(value) == 2 &&
+            json_object_object_get_ex(value, "signature", &signature) &&
+            json_object_is_type(signature, json_type_string) && json_object_object_get_ex(value, "value", &typed))
+                return write_typed(writer, place, signature, typed);
         if (!type)
                 return writer_unexpected(writer, place, "a value", value);
 

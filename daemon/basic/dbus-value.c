@@ -39,10 +39,6 @@ static bool signature_is_basic(char type) {
         return type != '\0' && strchr("ybnqiuxtdsogh", type);
 }
 
-static bool signature_has(const char *signature, char type) {
-        return strchr(signature, type) != NULL;
-}
-
 static char *skip_type(const char **p, Depth depth);
 
 static char *skip_struct(const char **p, Depth depth) {
@@ -166,7 +162,7 @@ unsigned signature_count(const char *signature) {
 int value_check_signature(const char *signature, char **ret_error) {
         g_autofree char *problem = signature_error(signature);
 
-        if (!problem && !signature_has(signature, 'h'))
+        if (!problem && !(strchr(signature, 'h') != NULL))
                 return 0;
 
         *ret_error = g_strdup_printf("signature '%s': %s", signature,
@@ -394,10 +390,6 @@ static json_object *basic_to_json(char type, const Basic *basic) {
         }
 }
 
-static bool is_text(char type) {
-        return type == SD_BUS_TYPE_STRING || type == SD_BUS_TYPE_OBJECT_PATH || type == SD_BUS_TYPE_SIGNATURE;
-}
-
 static int read_basic(const Reader *reader, char type, json_object **ret_value, char **ret_error) {
         Basic basic;
         int r;
@@ -415,7 +407,7 @@ static int read_basic(const Reader *reader, char type, json_object **ret_value, 
                 return -EINVAL;
         }
 
-        r = take_room(reader, JSON_WEIGHT_VALUE + (is_text(type) ? strlen(basic.s) : 0));
+        r = take_room(reader, JSON_WEIGHT_VALUE + (strchr("sog", type) ? strlen(basic.s) : 0));
         if (r < 0)
                 return r;
 
@@ -456,9 +448,19 @@ static int read_marked(const Reader *reader, json_object **ret_value, char **ret
 }
 
 /* All equal bytes share one value. To make a value for each of them would take 50 ns. */
-static json_object *bytes_to_array(const uint8_t *bytes, size_t size) {
-        json_object *array = json_object_new_array_ext((int) size), *values[UINT8_MAX + 1] = {};
+static int read_bytes(const Reader *reader, json_object **ret_value, char **ret_error) {
+        json_object *array, *values[UINT8_MAX + 1] = {};
+        const uint8_t *bytes = NULL;
+        size_t size = 0;
+        int r = sd_bus_message_read_array(reader->message, SD_BUS_TYPE_BYTE, (const void **) &bytes, &size);
 
+        if (r < 0)
+                return read_fail(r, ret_error);
+        r = take_room(reader, JSON_WEIGHT_ARRAY + size * BYTE_ROOM);
+        if (r < 0)
+                return r;
+
+        array = json_object_new_array_ext((int) size);
         for (size_t i = 0; i < size; i++) {
                 json_object **value = &values[bytes[i]];
 
@@ -469,21 +471,8 @@ static json_object *bytes_to_array(const uint8_t *bytes, size_t size) {
                 json_object_array_add(array, *value);
         }
 
-        return array;
-}
-
-static int read_bytes(const Reader *reader, json_object **ret_value, char **ret_error) {
-        const uint8_t *bytes = NULL;
-        size_t size = 0;
-        int r = sd_bus_message_read_array(reader->message, SD_BUS_TYPE_BYTE, (const void **) &bytes, &size);
-
-        if (r < 0)
-                return read_fail(r, ret_error);
-
-        r = take_room(reader, JSON_WEIGHT_ARRAY + size * BYTE_ROOM);
-        if (r >= 0)
-                *ret_value = bytes_to_array(bytes, size);
-        return r;
+        *ret_value = array;
+        return 0;
 }
 
 static int read_value(const Reader *reader, char type, const char *contents, json_object **ret_value, char **ret_error);
@@ -562,12 +551,6 @@ static int read_entries(const Reader *reader, json_object **ret_value, char **re
         return 0;
 }
 
-static int read_inside(const Reader *reader, char type, bool dictionary, json_object **ret_value, char **ret_error) {
-        if (type == SD_BUS_TYPE_VARIANT)
-                return read_next(reader, ret_value, ret_error);
-        return dictionary ? read_entries(reader, ret_value, ret_error) : read_rest(reader, ret_value, ret_error);
-}
-
 static int read_container(const Reader *reader, char type, const char *contents, json_object **ret_value,
                           char **ret_error) {
         bool dictionary = type == SD_BUS_TYPE_ARRAY && contents[0] == '{';
@@ -579,7 +562,10 @@ static int read_container(const Reader *reader, char type, const char *contents,
         r = take_room(reader, type == SD_BUS_TYPE_VARIANT ? 0 : dictionary ? JSON_WEIGHT_OBJECT : JSON_WEIGHT_ARRAY);
         if (r < 0)
                 return r;
-        r = read_inside(reader, type, dictionary, &value, ret_error);
+        if (type == SD_BUS_TYPE_VARIANT)
+                r = read_next(reader, &value, ret_error);
+        else
+                r = dictionary ? read_entries(reader, &value, ret_error) : read_rest(reader, &value, ret_error);
         if (r < 0)
                 return r;
         r = sd_bus_message_exit_container(reader->message);

@@ -126,21 +126,14 @@ static void tell(DiskQueue *queue, const char *late) {
                 queue->late_changed(queue->userdata);
 }
 
-/* When the first job was begun. 0: there is none. */
-static uint64_t busy_since(const Share *share) {
-        if (share->waiting.length == 0)
-                return 0;
-
-        return share->since > 0 ? share->since : (uint64_t) g_get_monotonic_time();
-}
-
 static void check(void *userdata) {
         DiskQueue *queue = userdata;
         g_autofree char *late = disk_queue_late(queue);
-        uint64_t since;
+        uint64_t since = 0; /* when the first job was begun; 0: there is none */
 
         pthread_mutex_lock(&queue->share->mutex);
-        since = busy_since(queue->share);
+        if (queue->share->waiting.length > 0)
+                since = queue->share->since > 0 ? queue->share->since : (uint64_t) g_get_monotonic_time();
         pthread_mutex_unlock(&queue->share->mutex);
 
         g_clear_pointer(&queue->check, timer_free);
@@ -150,20 +143,18 @@ static void check(void *userdata) {
                 queue->check = timer_new_at(queue->timers, since + DISK_QUEUE_LATE_USEC, check, queue);
 }
 
-static DiskJob *take_done(DiskQueue *queue) {
-        DiskJob *job;
-
-        pthread_mutex_lock(&queue->share->mutex);
-        job = g_queue_pop_head(&queue->share->done);
-        pthread_mutex_unlock(&queue->share->mutex);
-        return job;
-}
-
 static void deliver(DiskQueue *queue) {
         bool any = false;
-        DiskJob *job;
 
-        while ((job = take_done(queue))) {
+        for (;;) {
+                DiskJob *job;
+
+                pthread_mutex_lock(&queue->share->mutex);
+                job = g_queue_pop_head(&queue->share->done);
+                pthread_mutex_unlock(&queue->share->mutex);
+                if (!job)
+                        break;
+
                 any = true;
                 job->done(job->data);
                 job_free(job);
@@ -215,26 +206,19 @@ void disk_queue_free(DiskQueue *queue) {
         g_source_unref(&queue->source);
 }
 
-/* Call with the mutex locked. The thread is detached: it must not delay the exit of btd. */
-static void start_thread(DiskQueue *queue) {
-        pthread_t thread;
-
-        if (queue->running || pthread_create(&thread, NULL, work, queue->share) != 0)
-                return;
-
-        pthread_detach(thread);
-        queue->running = true;
-        queue->share->n_owners++;
-}
-
-/* If no thread can be created (for example at the limit of tasks), do the job here. Then the main loop waits for the
- * disk. */
+/* The thread is detached: it must not delay the exit of btd. If none can be created (for example at the limit of
+ * tasks), do the job here. Then the main loop waits for the disk. */
 void disk_queue_add(DiskQueue *queue, const DiskJob *job) {
         Share *share = queue->share;
+        pthread_t thread;
 
         pthread_mutex_lock(&share->mutex);
         g_queue_push_tail(&share->waiting, g_memdup2(job, sizeof(DiskJob)));
-        start_thread(queue);
+        if (!queue->running && pthread_create(&thread, NULL, work, share) == 0) {
+                pthread_detach(thread);
+                queue->running = true;
+                share->n_owners++;
+        }
         if (!queue->running)
                 do_first(share);
         pthread_mutex_unlock(&share->mutex);

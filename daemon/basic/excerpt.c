@@ -14,17 +14,6 @@ bool character_is_control(gunichar c) {
                (c >= 0x2066 && c <= 0x2069);
 }
 
-static void append_character(GString *quoted, gunichar c) {
-        if (c == '\n')
-                g_string_append(quoted, "\\n");
-        else if (c == '\t')
-                g_string_append(quoted, "\\t");
-        else if (character_is_control(c))
-                g_string_append_printf(quoted, "\\u%04x", c);
-        else
-                g_string_append_unichar(quoted, c);
-}
-
 char *excerpt(const char *text, size_t length) {
         GString *quoted = g_string_new(NULL);
         const char *end = text + length;
@@ -38,8 +27,16 @@ char *excerpt(const char *text, size_t length) {
                         g_string_append(quoted, "...");
                         break;
                 }
-                append_character(quoted, valid ? c : REPLACEMENT_CHARACTER);
                 p = valid ? g_utf8_next_char(p) : p + 1;
+
+                if (c == '\n')
+                        g_string_append(quoted, "\\n");
+                else if (c == '\t')
+                        g_string_append(quoted, "\\t");
+                else if (valid && character_is_control(c))
+                        g_string_append_printf(quoted, "\\u%04x", c);
+                else
+                        g_string_append_unichar(quoted, valid ? c : REPLACEMENT_CHARACTER);
         }
 
         return g_string_free(quoted, false);

@@ -15,34 +15,28 @@
 #include "basic/excerpt.h"
 #include "basic/json-parse.h"
 
-static bool number_fits(const char *number, size_t length) {
-        g_autofree char *digits = g_strndup(number, length);
-
-        if (strpbrk(digits, ".eE"))
-                return isfinite(g_ascii_strtod(digits, NULL));
-
-        return g_ascii_string_to_signed(digits, 10, INT64_MIN, INT64_MAX, NULL, NULL) ||
-               g_ascii_string_to_unsigned(digits, 10, 0, UINT64_MAX, NULL, NULL);
-}
-
-/* The string may have no end. */
-static const char *skip_string(const char *text) {
-        for (text++; *text && *text != '"'; text++)
-                text += *text == '\\' && text[1];
-
-        return text + (*text == '"');
-}
-
 /* Returns the first number in JSON text that does not fit, or NULL. json-c takes NaN and Infinity for numbers. */
 static const char *find_misfit(const char *text, size_t *ret_length) {
         while (*(text += strcspn(text, "\"-0123456789NI"))) {
+                g_autofree char *digits = NULL;
+                bool fits;
+
                 if (*text == '"') {
-                        text = skip_string(text);
+                        /* The string may have no end. */
+                        for (text++; *text && *text != '"'; text++)
+                                text += *text == '\\' && text[1];
+                        text += *text == '"';
                         continue;
                 }
 
                 *ret_length = strcspn(text, ",]} \t\r\n");
-                if (!number_fits(text, *ret_length))
+                digits = g_strndup(text, *ret_length);
+                if (strpbrk(digits, ".eE"))
+                        fits = isfinite(g_ascii_strtod(digits, NULL));
+                else
+                        fits = g_ascii_string_to_signed(digits, 10, INT64_MIN, INT64_MAX, NULL, NULL) ||
+                               g_ascii_string_to_unsigned(digits, 10, 0, UINT64_MAX, NULL, NULL);
+                if (!fits)
                         return text;
                 text += *ret_length;
         }

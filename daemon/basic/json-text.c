@@ -90,19 +90,14 @@ static void append_escaped(GString *text, char c) {
                 g_string_append_printf(text, "\\u%04x", (unsigned) c);
 }
 
-/* Returns the length of the next part. Never cuts a character in two. */
-static size_t part_of(const char *string, size_t left) {
-        size_t part = MIN(left, PART);
-
-        for (unsigned i = 0; part < left && i < 3 && ((unsigned char) string[part] & 0xC0) == 0x80; i++)
-                part--;
-        return part;
-}
-
 static void go_on_with_string(JsonText *it) {
-        size_t part = part_of(it->string, it->left);
-        const char *end = it->string + part;
-        size_t begun = it->text->len;
+        size_t part = MIN(it->left, PART), begun = it->text->len;
+        const char *end;
+
+        /* Never cut a character in two. */
+        for (unsigned i = 0; part < it->left && i < 3 && ((unsigned char) it->string[part] & 0xC0) == 0x80; i++)
+                part--;
+        end = it->string + part;
 
         for (const char *c = it->string, *plain = c; c <= end; c++) {
                 if (c < end && !needs_escape(*c))

@@ -59,26 +59,15 @@ const Limits limits_default = {
         },
 };
 
-static int no_limit(const char *name, char **ret_error) {
-        Nearest nearest = { .word = name };
-
-        for (Limit limit = 0; limit < LIMIT_MAX_; limit++)
-                nearest_offer(&nearest, kinds[limit].name);
-
-        if (nearest.best)
-                *ret_error = g_strdup_printf("there is no limit '%s'; did you mean '%s'?", name, nearest.best);
-        else
-                *ret_error = g_strdup_printf("there is no limit '%s'; see LIMITS in btd(8)", name);
-        return -EINVAL;
-}
-
 int limits_set(Limits *limits, const char *text, char **ret_error) {
         size_t length = strcspn(text, "=");
         g_autofree char *name = g_strndup(text, length);
+        Nearest nearest = { .word = name };
         unsigned highest;
         guint64 value;
 
         for (Limit limit = 0; limit < LIMIT_MAX_; limit++) {
+                nearest_offer(&nearest, kinds[limit].name);
                 if (!g_str_equal(name, kinds[limit].name))
                         continue;
 
@@ -93,7 +82,11 @@ int limits_set(Limits *limits, const char *text, char **ret_error) {
                 return 0;
         }
 
-        return no_limit(name, ret_error);
+        if (nearest.best)
+                *ret_error = g_strdup_printf("there is no limit '%s'; did you mean '%s'?", name, nearest.best);
+        else
+                *ret_error = g_strdup_printf("there is no limit '%s'; see LIMITS in btd(8)", name);
+        return -EINVAL;
 }
 
 bool limits_bind(uint32_t uid) {

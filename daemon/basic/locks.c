@@ -72,19 +72,6 @@ void lock_party_free(LockParty *party) {
         g_free(party);
 }
 
-static Lock *get_lock(Locks *locks, const char *name) {
-        Lock *lock = g_hash_table_lookup(locks->by_name, name);
-
-        if (!lock) {
-                lock = g_new0(Lock, 1);
-                lock->locks = locks;
-                lock->name = g_strdup(name);
-                g_hash_table_insert(locks->by_name, lock->name, lock);
-        }
-
-        return lock;
-}
-
 static const LockRequest *holder_of(const Lock *lock) {
         return lock->requests.head->data;
 }
@@ -92,9 +79,17 @@ static const LockRequest *holder_of(const Lock *lock) {
 LockRequest *lock_request_new(LockParty *party, const char *name, const LockOwner *owner,
                               void (*granted)(void *userdata), void *userdata) {
         LockRequest *request = g_new(LockRequest, 1);
+        Lock *lock = g_hash_table_lookup(party->locks->by_name, name);
+
+        if (!lock) {
+                lock = g_new0(Lock, 1);
+                lock->locks = party->locks;
+                lock->name = g_strdup(name);
+                g_hash_table_insert(party->locks->by_name, lock->name, lock);
+        }
 
         *request = (LockRequest){
-                .lock = get_lock(party->locks, name),
+                .lock = lock,
                 .party = party,
                 .link.data = request,
                 .party_link.data = request,

@@ -143,21 +143,6 @@ static int journal_send(const GString *message) {
         return r;
 }
 
-/* Other processes may share stderr and rely on it being blocking. So btd opens a pipe or terminal again for itself. A
- * regular file is shared, because its position is shared too, so that writers do not overwrite each other; a write to
- * it may wait for its disk. */
-static void stderr_open(void) {
-        struct stat st;
-
-        if (fstat(STDERR_FILENO, &st) < 0)
-                return;
-
-        if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
-                outlet.fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        else if (S_ISREG(st.st_mode))
-                outlet.fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-}
-
 /* -EAGAIN: part of the line is not written; that part remains in line. */
 static int stderr_send(GString *line) {
         while (line->len > 0) {
@@ -248,17 +233,14 @@ static void append_with_subject(GString *line, const LogSubject *subject, const 
         g_string_append(line, text);
 }
 
-static const char *facts_of(const Cause *cause) {
-        if (!cause || !cause->facts)
-                return NULL;
-
-        return json_object_to_json_string_ext(cause->facts, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-}
-
 static GString *format_for_journal(int level, const LogSubject *subject, const char *text) {
         g_autoptr(GString) line = g_string_new(NULL), message = g_string_new(NULL);
         const Cause *cause = subject->cause ? cause_origin(subject->cause) : NULL;
         const char digit[] = { (char) ('0' + level), '\0' };
+        const char *facts = cause && cause->facts
+                                    ? json_object_to_json_string_ext(
+                                              cause->facts, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
+                                    : NULL;
         g_autofree char *clean = NULL;
 
         append_with_subject(line, subject, text);
@@ -270,7 +252,7 @@ static GString *format_for_journal(int level, const LogSubject *subject, const c
         append_field(message, "BTD_RUN", subject->run);
         append_field(message, "BTD_NODE", subject->node);
         append_field(message, "BTD_CAUSE_KIND", cause ? cause->kind : NULL);
-        append_field(message, "BTD_CAUSE_FACTS", facts_of(cause));
+        append_field(message, "BTD_CAUSE_FACTS", facts);
         return g_steal_pointer(&message);
 }
 
@@ -344,11 +326,6 @@ static void drop(GString *message) {
         free_message(message);
 }
 
-static void keep(GString *message) {
-        outlet.n_waiting += message->len + MESSAGE_OVERHEAD;
-        g_queue_push_tail(&outlet.waiting, message);
-}
-
 static bool has_room(const GString *message) {
         return outlet.n_waiting + message->len + MESSAGE_OVERHEAD <= WAITING_MAX;
 }
@@ -357,12 +334,14 @@ static bool has_room(const GString *message) {
 static void send_or_keep(GString *message) {
         int r = outlet.waiting.length > 0 ? -EAGAIN : outlet_send(message);
 
-        if (r == -EAGAIN && has_room(message))
-                keep(message);
-        else if (r < 0)
+        if (r == -EAGAIN && has_room(message)) {
+                outlet.n_waiting += message->len + MESSAGE_OVERHEAD;
+                g_queue_push_tail(&outlet.waiting, message);
+        } else if (r < 0) {
                 drop(message);
-        else
+        } else {
                 free_message(message);
+        }
 }
 
 /* Reports the number of dropped messages, before any other message. */
@@ -487,6 +466,8 @@ bool log_goes_to_journal(void) {
 
 /* Kept messages have the form of the old outlet. */
 static void outlet_open(const char *journal) {
+        struct stat st;
+
         outlet_unwatch();
         send_waiting();
         while (outlet.waiting.length > 0)
@@ -498,8 +479,16 @@ static void outlet_open(const char *journal) {
         outlet.journal = g_strdup(journal);
         if (journal && journal_connect() < 0)
                 g_clear_pointer(&outlet.journal, g_free);
-        if (!outlet.journal)
-                stderr_open();
+        if (outlet.journal || fstat(STDERR_FILENO, &st) < 0)
+                return;
+
+        /* Other processes may share stderr and rely on it being blocking. So btd opens a pipe or terminal again for
+         * itself. A regular file is shared, because its position is shared too, so that writers do not overwrite each
+         * other; a write to it may wait for its disk. */
+        if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
+                outlet.fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        else if (S_ISREG(st.st_mode))
+                outlet.fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 
 bool log_set_target(bool journal) {

@@ -15,10 +15,6 @@
 #define PART_MIN 3u
 #define CLOSE_MAX 2u
 
-static size_t min3(size_t a, size_t b, size_t c) {
-        return MIN(MIN(a, b), c);
-}
-
 /* "Optimal string alignment". There is a row for each letter of a; only the last three are kept. */
 static size_t distance_between(const char *a, size_t n_a, const char *b, size_t n_b) {
         size_t rows[3][WORD_MAX + 1];
@@ -33,26 +29,14 @@ static size_t distance_between(const char *a, size_t n_a, const char *b, size_t 
                 for (size_t j = 1; j <= n_b; j++) {
                         char x = g_ascii_tolower(a[i - 1]), y = g_ascii_tolower(b[j - 1]);
 
-                        row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + (x != y));
+                        row[j] = MIN(above[j], row[j - 1]) + 1;
+                        row[j] = MIN(row[j], above[j - 1] + (x != y));
                         if (i > 1 && j > 1 && x == g_ascii_tolower(b[j - 2]) && y == g_ascii_tolower(a[i - 2]))
                                 row[j] = MIN(row[j], above2[j - 2] + 1);
                 }
         }
 
         return rows[n_a % 3][n_b];
-}
-
-/* True for example for "warn" in "warning" and "TERM" in "SIGTERM". */
-static bool is_part(const char *word, size_t n_word, const char *candidate, size_t n_candidate) {
-        return n_word >= PART_MIN && n_word < n_candidate &&
-               (g_ascii_strncasecmp(candidate, word, n_word) == 0 ||
-                g_ascii_strcasecmp(candidate + n_candidate - n_word, word) == 0);
-}
-
-/* True for example for "maximum", which begins with "max". */
-static bool begins_with(const char *word, size_t n_word, const char *candidate, size_t n_candidate) {
-        return n_candidate >= PART_MIN && n_candidate < n_word &&
-               g_ascii_strncasecmp(word, candidate, n_candidate) == 0;
 }
 
 static void offer(Nearest *nearest, const char *candidate, size_t distance) {
@@ -64,17 +48,22 @@ static void offer(Nearest *nearest, const char *candidate, size_t distance) {
 }
 
 void nearest_offer(Nearest *nearest, const char *candidate) {
-        size_t n_word = strlen(nearest->word), n_candidate = strlen(candidate), distance, limit;
+        const char *word = nearest->word;
+        size_t n_word = strlen(word), n_candidate = strlen(candidate), distance, limit;
 
         if (n_word > WORD_MAX || n_candidate > WORD_MAX)
                 return;
 
-        if (is_part(nearest->word, n_word, candidate, n_candidate)) {
+        /* For example "warn" in "warning" and "TERM" in "SIGTERM". */
+        if (n_word >= PART_MIN && n_word < n_candidate &&
+            (g_ascii_strncasecmp(candidate, word, n_word) == 0 ||
+             g_ascii_strcasecmp(candidate + n_candidate - n_word, word) == 0)) {
                 offer(nearest, candidate, 1);
                 return;
         }
 
-        if (begins_with(nearest->word, n_word, candidate, n_candidate))
+        /* For example "maximum", which begins with "max". */
+        if (n_candidate >= PART_MIN && n_candidate < n_word && g_ascii_strncasecmp(word, candidate, n_candidate) == 0)
                 offer(nearest, candidate, CLOSE_MAX + 1);
 
         /* Allow one mistake per three letters, but never all letters. */
@@ -82,7 +71,7 @@ void nearest_offer(Nearest *nearest, const char *candidate) {
         if (MAX(n_word, n_candidate) - MIN(n_word, n_candidate) > limit)
                 return;
 
-        distance = distance_between(nearest->word, n_word, candidate, n_candidate);
+        distance = distance_between(word, n_word, candidate, n_candidate);
         if (distance <= limit && distance < n_candidate)
                 offer(nearest, candidate, distance);
 }

@@ -72,26 +72,19 @@ static void heap_rise(GArray *heap, unsigned position, Entry entry) {
         heap_put(heap, position, entry);
 }
 
-/* The earliest child of the position. Its index is beyond the heap if there are no children. */
-static unsigned heap_child(const GArray *heap, unsigned position) {
-        unsigned first = CHILDREN * position + 1, end = MIN(first + CHILDREN, heap->len), earliest = first;
-
-        for (unsigned child = first + 1; child < end; child++)
-                if (entry_before(heap_get(heap, child), heap_get(heap, earliest)))
-                        earliest = child;
-
-        return earliest;
-}
-
 /* Moves the entry from a free position away from the root. */
 static void heap_sink(GArray *heap, unsigned position, Entry entry) {
         for (;;) {
-                unsigned child = heap_child(heap, position);
+                unsigned first = CHILDREN * position + 1, end = MIN(first + CHILDREN, heap->len), earliest = first;
 
-                if (child >= heap->len || !entry_before(heap_get(heap, child), &entry))
+                for (unsigned child = first + 1; child < end; child++)
+                        if (entry_before(heap_get(heap, child), heap_get(heap, earliest)))
+                                earliest = child;
+                if (first >= heap->len || !entry_before(heap_get(heap, earliest), &entry))
                         break;
-                heap_put(heap, position, *heap_get(heap, child));
-                position = child;
+
+                heap_put(heap, position, *heap_get(heap, earliest));
+                position = earliest;
         }
 
         heap_put(heap, position, entry);
@@ -156,12 +149,6 @@ uint64_t timers_suspended(const Timers *timers) {
         return boottime > before ? boottime - before : 0;
 }
 
-static bool boottime_is_due(const Timers *timers) {
-        uint64_t earliest = timers_earliest(timers, TIMER_BOOTTIME);
-
-        return earliest != UINT64_MAX && earliest <= boottime_now();
-}
-
 static void settle_boottime(Timers *timers) {
         uint64_t earliest = timers_earliest(timers, TIMER_BOOTTIME);
         struct itimerspec at = {};
@@ -192,8 +179,11 @@ static gboolean source_prepare(GSource *source, int *ret_timeout) {
 }
 
 static gboolean source_check(GSource *source) {
-        return timers_earliest((Timers *) source, TIMER_MONOTONIC) <= (uint64_t) g_source_get_time(source) ||
-               boottime_is_due((Timers *) source);
+        const Timers *timers = (Timers *) source;
+        uint64_t boottime = timers_earliest(timers, TIMER_BOOTTIME);
+
+        return timers_earliest(timers, TIMER_MONOTONIC) <= (uint64_t) g_source_get_time(source) ||
+               (boottime != UINT64_MAX && boottime <= boottime_now());
 }
 
 /* The timer that has expired first, if both clocks have gone on alike since then; NULL: none has expired. */
@@ -297,13 +287,6 @@ void timers_free(Timers *timers) {
         g_source_unref(&timers->source);
 }
 
-/* If there is no descriptor left for the timerfd, a timer is only late after a suspend. */
-static void watch_boottime(Timers *timers) {
-        timers->boottime = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-        if (timers->boottime >= 0)
-                g_source_add_unix_fd(&timers->source, timers->boottime, G_IO_IN);
-}
-
 Timer *timer_new_on(Timers *timers, TimerClock clock, uint64_t deadline, TimerCallback callback, void *userdata) {
         GArray *heap = timers->heaps[timers->simulated ? TIMER_MONOTONIC : clock];
         Timer *timer = g_new(Timer, 1);
@@ -312,8 +295,12 @@ Timer *timer_new_on(Timers *timers, TimerClock clock, uint64_t deadline, TimerCa
 
         if (timers->simulated)
                 clock = TIMER_MONOTONIC;
-        else if (clock == TIMER_BOOTTIME && timers->boottime < 0)
-                watch_boottime(timers);
+        /* If there is no descriptor left for the timerfd, a timer is only late after a suspend. */
+        if (clock == TIMER_BOOTTIME && timers->boottime < 0) {
+                timers->boottime = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+                if (timers->boottime >= 0)
+                        g_source_add_unix_fd(&timers->source, timers->boottime, G_IO_IN);
+        }
 
         *timer = (Timer){
                 .timers = timers, .clock = clock, .deadline = deadline, .callback = callback, .userdata = userdata

@@ -106,17 +106,6 @@ static char *follow(PathCheck *check) {
         return NULL;
 }
 
-static char *step(PathCheck *check, const char *name) {
-        char *refusal;
-
-        g_string_append_printf(check->at, "/%s", name);
-        if (lstat(check->at->str, &check->st) < 0)
-                return refuse_errno(check, errno);
-
-        refusal = refuse_step(check);
-        return refusal || !S_ISLNK(check->st.st_mode) ? refusal : follow(check);
-}
-
 static char *check_rest(PathCheck *check) {
         char *refusal = NULL;
 
@@ -127,33 +116,31 @@ static char *check_rest(PathCheck *check) {
                 check->rest += length + (check->rest[length] == '/');
                 if (g_str_equal(name, ".."))
                         leave_last(check);
-                else if (*name && !g_str_equal(name, "."))
-                        refusal = step(check, name);
+                if (!*name || g_str_equal(name, ".") || g_str_equal(name, ".."))
+                        continue;
+
+                g_string_append_printf(check->at, "/%s", name);
+                if (lstat(check->at->str, &check->st) < 0)
+                        return refuse_errno(check, errno);
+                refusal = refuse_step(check);
+                if (!refusal && S_ISLNK(check->st.st_mode))
+                        refusal = follow(check);
         }
 
         return refusal;
 }
 
-static char *check_all(PathCheck *check) {
-        if (stat("/", &check->st) < 0)
-                return refuse_errno(check, errno);
-
-        return refuse_step(check) ?: check_rest(check);
-}
-
-static char *absolute(const char *path) {
-        g_autofree char *here = g_get_current_dir();
-
-        return g_path_is_absolute(path) ? g_strdup(path) : g_build_filename(here, path, NULL);
-}
-
 char *trust_refusal_on_way(const char *path, const struct stat *st) {
-        PathCheck check = { .at = g_string_new(NULL), .path = absolute(path) };
+        PathCheck check = { .at = g_string_new(NULL) };
+        g_autofree char *here = g_get_current_dir();
         char *refusal = trust_refusal(path, st);
 
+        check.path = g_path_is_absolute(path) ? g_strdup(path) : g_build_filename(here, path, NULL);
         check.rest = check.path;
+        if (!refusal && stat("/", &check.st) < 0)
+                refusal = refuse_errno(&check, errno);
         if (!refusal)
-                refusal = check_all(&check);
+                refusal = refuse_step(&check) ?: check_rest(&check);
         if (!refusal && (lstat(*check.at->str ? check.at->str : "/", &check.st) < 0 || check.st.st_dev != st->st_dev ||
                          check.st.st_ino != st->st_ino))
                 refusal = g_strdup("is refused, because it has changed while it was checked; reload");

@@ -11,22 +11,15 @@
 /* How long to wait for systemd: --version must not hang on a machine that hangs. */
 #define PATIENCE_USEC (2 * UINT64_C(1000000))
 
-static char *running_systemd(void) {
-        g_autoptr(sd_bus) bus = NULL;
-        char *version = NULL;
-
-        if (sd_bus_open_system(&bus) < 0)
-                return NULL;
-
-        (void) sd_bus_set_method_call_timeout(bus, PATIENCE_USEC);
-        (void) sd_bus_get_property_string(bus, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
-                                          "org.freedesktop.systemd1.Manager", "Version", NULL, &version);
-        return version;
-}
-
 void version_print(const char *program, const char *version) {
-        g_autofree char *systemd = running_systemd();
+        g_autoptr(sd_bus) bus = NULL;
+        g_autofree char *systemd = NULL;
 
+        if (sd_bus_open_system(&bus) >= 0) {
+                (void) sd_bus_set_method_call_timeout(bus, PATIENCE_USEC);
+                (void) sd_bus_get_property_string(bus, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
+                                                  "org.freedesktop.systemd1.Manager", "Version", NULL, &systemd);
+        }
         printf("%s %s\n", program, version);
         printf("commit %s\n", version_commit);
         printf("systemd %s at build time, %s at run time\n", BTD_SYSTEMD, systemd ?: "none");

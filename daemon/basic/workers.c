@@ -67,22 +67,24 @@ static void ended_free(Ended *ended) {
         g_free(ended);
 }
 
-/* False: the list is closed. */
-static bool add_ended(Ended *ended, Work *work) {
-        bool open;
+static void *thread_main(void *userdata) {
+        Work *work = userdata;
+        Ended *ended = work->ended;
+        bool open, is_last;
+
+        work->kind->run(work, work->data);
 
         pthread_mutex_lock(&ended->mutex);
         open = !ended->closed;
         if (open)
                 g_queue_push_tail(&ended->works, work);
         pthread_mutex_unlock(&ended->mutex);
-        if (open)
+        if (open) {
                 (void) eventfd_write(ended->wake, 1);
-        return open;
-}
-
-static void leave(Ended *ended) {
-        bool is_last;
+        } else {
+                g_free(work->path);
+                g_free(work);
+        }
 
         pthread_mutex_lock(&ended->mutex);
         is_last = --ended->n_running == 0 && ended->closed;
@@ -90,41 +92,26 @@ static void leave(Ended *ended) {
         pthread_mutex_unlock(&ended->mutex);
         if (is_last)
                 ended_free(ended);
-}
-
-static void *thread_main(void *userdata) {
-        Work *work = userdata;
-        Ended *ended = work->ended;
-
-        work->kind->run(work, work->data);
-        if (!add_ended(ended, work)) {
-                g_free(work->path);
-                g_free(work);
-        }
-        leave(ended);
         return NULL;
 }
 
 /* If no thread can be created (for example at the limit of tasks), the main loop does the work. */
-static void begin(Work *work) {
-        Ended *ended = work->ended;
-        GThread *thread;
-
-        work->begun = true;
-        g_queue_push_tail_link(&work->workers->begun, &work->link);
-        pthread_mutex_lock(&ended->mutex);
-        ended->n_running++;
-        pthread_mutex_unlock(&ended->mutex);
-        thread = g_thread_try_new("btd-work", thread_main, work, NULL);
-        if (thread)
-                g_thread_unref(thread);
-        else
-                thread_main(work);
-}
-
 static void begin_next(Workers *workers) {
-        while (workers->waiting.length > 0 && workers->begun.length < workers->max)
-                begin(g_queue_pop_head_link(&workers->waiting)->data);
+        while (workers->waiting.length > 0 && workers->begun.length < workers->max) {
+                Work *work = g_queue_pop_head_link(&workers->waiting)->data;
+                GThread *thread;
+
+                work->begun = true;
+                g_queue_push_tail_link(&workers->begun, &work->link);
+                pthread_mutex_lock(&workers->ended->mutex);
+                workers->ended->n_running++;
+                pthread_mutex_unlock(&workers->ended->mutex);
+                thread = g_thread_try_new("btd-work", thread_main, work, NULL);
+                if (thread)
+                        g_thread_unref(thread);
+                else
+                        thread_main(work);
+        }
 }
 
 static Work *take_ended(Ended *ended) {
