@@ -202,15 +202,6 @@ static void add(Followers *followers, const Cue *cue, size_t rule, Follower *fol
         g_ptr_array_add(followers->orders, order);
 }
 
-static char **chain_of(const FollowerOrder *before, const char *tree) {
-        g_autoptr(GStrvBuilder) chain = g_strv_builder_new();
-
-        if (before)
-                g_strv_builder_addv(chain, (const char **) before->chain);
-        g_strv_builder_add(chain, tree);
-        return g_strv_builder_end(chain);
-}
-
 /* NULL: there is room for another start; otherwise what has none. */
 static char *find_full(const Followers *followers, uint32_t uid) {
         unsigned n = followers->orders->len, of_user = 0, of_users = 0;
@@ -232,13 +223,19 @@ static char *find_full(const Followers *followers, uint32_t uid) {
 /* general: the rule is for all trees, so also for the one that it starts. */
 static void order_rule(Followers *followers, const Cue *cue, size_t rule, bool general, json_object *json) {
         const LogSubject subject = { .tree = cue->run.tree, .run = cue->run.run };
-        g_auto(GStrv) chain = chain_of(cue->before, cue->run.tree);
         g_autofree char *error = NULL, *token = token_of(cue, rule), *full = NULL;
+        g_autoptr(GStrvBuilder) trees = g_strv_builder_new();
+        g_auto(GStrv) chain = NULL;
         g_auto(Follower) follower = {};
 
         /* btd was killed after this, but before it noted that the run has finished. */
         if (find(followers, token))
                 return;
+
+        if (cue->before)
+                g_strv_builder_addv(trees, (const char **) cue->before->chain);
+        g_strv_builder_add(trees, cue->run.tree);
+        chain = g_strv_builder_end(trees);
 
         if (on_finished_expand(json, &cue->run, &follower, &error) < 0)
                 log_message(LOG_WARNING, &subject, "on_finished: nothing is started: %s", error);

@@ -127,10 +127,6 @@ static KeptEntry *get_entry(Kept *kept, const char *key) {
         return entry;
 }
 
-static uint64_t bytes_of(const char *name, json_object *value) {
-        return JSON_WEIGHT_MEMBER + strlen(name) + json_weight(value);
-}
-
 static void count(Kept *kept, KeptEntry *entry, uint64_t bytes) {
         user_subtract(entry->user, USE_KEPT, entry->bytes);
         kept->bytes += bytes - entry->bytes;
@@ -142,7 +138,8 @@ static void count(Kept *kept, KeptEntry *entry, uint64_t bytes) {
 static void measure(Kept *kept, KeptEntry *entry) {
         uint64_t bytes = json_object_object_length(entry->values) > 0 ? ENTRY_BYTES : 0;
 
-        json_object_object_foreach(entry->values, name, value) bytes += bytes_of(name, value);
+        json_object_object_foreach(entry->values, name, value) bytes +=
+                JSON_WEIGHT_MEMBER + strlen(name) + json_weight(value);
         count(kept, entry, bytes);
 }
 

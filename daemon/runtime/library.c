@@ -193,12 +193,14 @@ typedef struct File {
         int r;
 } File;
 
-/* The contents of files during one scan. Each file is read once, so that all trees that use it get the same text. A
- * file is trusted only if its directory is, because who can write the directory can replace the file. */
-typedef struct FileContents {
-        bool secure;
+/* Reads the files of one scan. Each file is read once, so that all trees that use it get the same text. A file is
+ * trusted only if its directory is, because who can write the directory can replace the file. */
+typedef struct Reader {
+        const SearchPath *search;
         GHashTable *files; /* canonical path -> File */
-} FileContents;
+        TreeWatch *watch;  /* NULL: the files are not watched */
+        Work *work;        /* NULL: runs on the main loop */
+} Reader;
 
 static void on_file_dropped(void *dropped) {
         File *file = dropped;
@@ -208,24 +210,6 @@ static void on_file_dropped(void *dropped) {
         g_free(file->error);
         g_free(file);
 }
-
-static FileContents *file_contents_new(bool secure) {
-        FileContents *contents = g_new0(FileContents, 1);
-
-        contents->secure = secure;
-        contents->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_file_dropped);
-        return contents;
-}
-
-static void file_contents_free(FileContents *contents) {
-        if (!contents)
-                return;
-
-        g_hash_table_unref(contents->files);
-        g_free(contents);
-}
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(FileContents, file_contents_free)
 
 /* Checks the open file, not the one that the path names now, and its directory. */
 static char *refusal(const char *path, const struct stat *st) {
@@ -238,33 +222,10 @@ static char *refusal(const char *path, const struct stat *st) {
         return trust_refusal(path, st) ?: trust_refusal(directory, &around) ?: trust_refusal_on_way(path, st);
 }
 
-static int file_contents_read(FileContents *contents, const char *path, char **ret_text, size_t *ret_length,
-                              char **ret_error) {
-        g_autofree char *canonical = g_canonicalize_filename(path, NULL);
-        File *file = g_hash_table_lookup(contents->files, canonical);
-
-        if (!file) {
-                file = g_new0(File, 1);
-                file->r = source_read_checked(path, contents->secure ? refusal : NULL, &file->text, &file->length,
-                                              &file->error);
-                g_hash_table_insert(contents->files, g_steal_pointer(&canonical), file);
-        }
-
-        if (file->error) {
-                *ret_error = g_strdup(file->error);
-                return file->r;
-        }
-
-        *ret_text = g_malloc(file->length + 1);
-        memcpy(*ret_text, file->text, file->length + 1);
-        *ret_length = file->length;
-        return 0;
-}
-
 /* SHA-256 in hexadecimal; NULL: the file was not read. */
-static const char *file_contents_hash(const FileContents *contents, const char *path) {
+static const char *file_hash(GHashTable *files, const char *path) {
         g_autofree char *canonical = g_canonicalize_filename(path, NULL);
-        File *file = g_hash_table_lookup(contents->files, canonical);
+        File *file = g_hash_table_lookup(files, canonical);
 
         if (!file || file->error)
                 return NULL;
@@ -273,14 +234,6 @@ static const char *file_contents_hash(const FileContents *contents, const char *
 
         return file->hash;
 }
-
-/* Reads the files of one scan. */
-typedef struct Reader {
-        const SearchPath *search;
-        FileContents *contents;
-        TreeWatch *watch; /* NULL: the files are not watched */
-        Work *work;       /* NULL: runs on the main loop */
-} Reader;
 
 /* Reports the path that is being read. path NULL: reading has ended. */
 static void reader_note(const Reader *reader, const char *path) {
@@ -323,13 +276,28 @@ static int on_dropins(const char *path, GPtrArray *paths, char **ret_error, void
 
 static int on_read(const char *path, char **ret_text, size_t *ret_length, char **ret_error, void *userdata) {
         const Reader *reader = userdata;
-        int r;
+        g_autofree char *canonical = g_canonicalize_filename(path, NULL);
+        File *file = g_hash_table_lookup(reader->files, canonical);
 
         reader_note(reader, path);
         tree_watch_add_file(reader->watch, path);
-        r = file_contents_read(reader->contents, path, ret_text, ret_length, ret_error);
+        if (!file) {
+                file = g_new0(File, 1);
+                file->r = source_read_checked(path, reader->search->secure ? refusal : NULL, &file->text, &file->length,
+                                              &file->error);
+                g_hash_table_insert(reader->files, g_steal_pointer(&canonical), file);
+        }
         reader_note(reader, NULL);
-        return r;
+
+        if (file->error) {
+                *ret_error = g_strdup(file->error);
+                return file->r;
+        }
+
+        *ret_text = g_malloc(file->length + 1);
+        memcpy(*ret_text, file->text, file->length + 1);
+        *ret_length = file->length;
+        return 0;
 }
 
 static DefinitionSources sources_of(Reader *reader) {
@@ -360,11 +328,10 @@ static void scan_file(Reader *reader, Found *found, const char *path) {
 
         /* Would loading give the same result again? Unknown for a tree that uses other files, because those may be
          * found elsewhere now. */
-        found->unchanged =
-                found->clean && found->before && definition_n_files(found->before) == 1 &&
-                g_strcmp0(found->known_path, path) == 0 && on_dropins(path, dropins, &error, reader) >= 0 &&
-                dropins->len == 0 && on_read(path, &text, &length, &error, reader) >= 0 &&
-                g_strcmp0(file_contents_hash(reader->contents, path), definition_file_hash(found->before, 0)) == 0;
+        found->unchanged = found->clean && found->before && definition_n_files(found->before) == 1 &&
+                           g_strcmp0(found->known_path, path) == 0 && on_dropins(path, dropins, &error, reader) >= 0 &&
+                           dropins->len == 0 && on_read(path, &text, &length, &error, reader) >= 0 &&
+                           g_strcmp0(file_hash(reader->files, path), definition_file_hash(found->before, 0)) == 0;
         if (found->unchanged)
                 return;
 
@@ -512,7 +479,7 @@ static void follow(Settling *settling, const Definition *definition, const char 
         }
 }
 
-static void settle(const LibraryScan *scan, const FileContents *contents) {
+static void settle(const LibraryScan *scan, GHashTable *files) {
         g_autoptr(GHashTable) users =
                 g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_ptr_array_unref);
         g_autoptr(GPtrArray) held = g_ptr_array_new();
@@ -523,7 +490,7 @@ static void settle(const LibraryScan *scan, const FileContents *contents) {
                 for (size_t i = 0; was_looked_at(found) && found->before && i < definition_n_files(found->before);
                      i++) {
                         g_autofree char *path = file_at(found->before, i);
-                        const char *hash = file_contents_hash(contents, path);
+                        const char *hash = file_hash(files, path);
 
                         if (hash && !g_str_equal(hash, definition_file_hash(found->before, i)) &&
                             !g_hash_table_contains(users, path))
@@ -563,8 +530,8 @@ static void settle(const LibraryScan *scan, const FileContents *contents) {
 
 void library_scan_run(LibraryScan *scan, Work *work) {
         g_autoptr(GHashTable) told = g_hash_table_new(g_str_hash, g_str_equal);
-        g_autoptr(FileContents) contents = file_contents_new(scan->search->secure);
-        Reader reader = { .search = scan->search, .contents = contents, .watch = scan->search->watch, .work = work };
+        g_autoptr(GHashTable) files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_file_dropped);
+        Reader reader = { .search = scan->search, .files = files, .watch = scan->search->watch, .work = work };
         void *value;
 
         /* All before the first tree, since each directory can have drop-ins for trees of another one. */
@@ -579,7 +546,7 @@ void library_scan_run(LibraryScan *scan, Work *work) {
         TABLE_FOREACH(value, scan->found)
                 g_ptr_array_add(scan->sorted, value);
         g_ptr_array_sort(scan->sorted, compare_named);
-        settle(scan, contents);
+        settle(scan, files);
         PTRS_FOREACH(const Found, found, scan->sorted)
                 for (size_t i = 0; found->diagnostics && i < diagnostics_count(found->diagnostics) &&
                                    scan->messages->len <= MESSAGES_MAX;
@@ -689,8 +656,8 @@ LibraryText *library_text_new(const Library *library, const char *name, const ch
 }
 
 void library_text_run(LibraryText *text, Work *work) {
-        g_autoptr(FileContents) contents = file_contents_new(text->search->secure);
-        Reader reader = { .search = text->search, .contents = contents, .work = work };
+        g_autoptr(GHashTable) files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, on_file_dropped);
+        Reader reader = { .search = text->search, .files = files, .work = work };
         DefinitionSources sources = sources_of(&reader);
 
         (void) definition_load_text(text->text, strlen(text->text), text->search->tables, &sources, text->diagnostics,
