@@ -54,33 +54,28 @@ static void pending_free(void *data) {
         g_free(pending);
 }
 
-/* In parts, as much as the subscriber can take now. Events that were only counted are missed by everybody. */
-static void send_to(const Announcements *announcements, const char *name, const Pending *pending) {
+/* Sends the events in parts, as much as a subscriber can take now. Events that were only counted are missed by
+ * everybody. */
+static void send_events(const Announcements *announcements, const Pending *pending) {
         const Run *run = pending->run;
         const GArray *events = pending->events;
+        g_autoptr(GList) names = NULL;
         unsigned n;
 
-        for (unsigned i = 0; i < events->len; i += n) {
-                const RunEvent *part = &g_array_index(events, RunEvent, i);
-
-                n = MIN(events->len - i, EVENTS_PART);
-                if (!subscribers_may_tell_events(announcements->subscribers, name, run_id(run), n))
-                        return;
-                events_bus_tell(announcements->bus, name, run, part, n,
-                                i + n < events->len ? part[n - 1].number : run_n_events(run));
-        }
-}
-
-static void send_events(const Announcements *announcements, const Pending *pending) {
-        g_autoptr(GList) names = NULL;
-
-        if (pending->events->len == 0)
+        if (events->len == 0)
                 return;
 
-        names = subscribers_names(announcements->subscribers, SUBSCRIBED_EVENTS, run_tree(pending->run),
-                                  run_id(pending->run));
-        for (const GList *i = names; i; i = i->next)
-                send_to(announcements, i->data, pending);
+        names = subscribers_names(announcements->subscribers, SUBSCRIBED_EVENTS, run_tree(run), run_id(run));
+        for (const GList *link = names; link; link = link->next)
+                for (unsigned i = 0; i < events->len; i += n) {
+                        const RunEvent *part = &g_array_index(events, RunEvent, i);
+
+                        n = MIN(events->len - i, EVENTS_PART);
+                        if (!subscribers_may_tell_events(announcements->subscribers, link->data, run_id(run), n))
+                                break;
+                        events_bus_tell(announcements->bus, link->data, run, part, n,
+                                        i + n < events->len ? part[n - 1].number : run_n_events(run));
+                }
         g_array_set_size(pending->events, 0);
 }
 
@@ -230,7 +225,9 @@ static void on_run_added(Run *run, void *userdata) {
 }
 
 static void on_run_new(Run *run, void *userdata) {
-        manager_bus_emit_run_new(((const Announcements *) userdata)->bus, run);
+        g_autofree char *path = object_path_of_run(run_id(run));
+
+        manager_bus_emit(((const Announcements *) userdata)->bus, "RunNew", "so", run_id(run), path);
 }
 
 /* Properties do not change with the nodes: NodesChanged tells subscribers of those. */
@@ -262,9 +259,10 @@ static void on_restart_changed(Run *run, void *userdata) {
 
 static void on_run_ready(Run *run, void *userdata) {
         Announcements *announcements = userdata;
+        g_autofree char *path = object_path_of_run(run_id(run));
 
         touch_run(announcements, run, ON_RUN_READY);
-        manager_bus_emit_run_ready(announcements->bus, run);
+        manager_bus_emit(announcements->bus, "RunReady", "so", run_id(run), path);
 }
 
 static void on_run_finished(Run *run, void *userdata) {
@@ -279,7 +277,7 @@ static void on_run_finished(Run *run, void *userdata) {
 }
 
 static void on_restart_dropped(const char *run, const char *tree, const char *instance, void *userdata) {
-        manager_bus_emit_restart_dropped(((const Announcements *) userdata)->bus, run, tree, instance);
+        manager_bus_emit(((const Announcements *) userdata)->bus, "RestartDropped", "sss", run, tree, instance);
 }
 
 static void on_run_removed(Run *run, void *userdata) {
@@ -303,7 +301,7 @@ static void on_waiting_changed(const char *tree, void *userdata) {
 }
 
 static void on_reloading(void *userdata) {
-        manager_bus_emit_reloading(((const Announcements *) userdata)->bus);
+        manager_bus_emit(((const Announcements *) userdata)->bus, "Reloading", NULL);
 }
 
 static void on_reloaded(const GPtrArray *messages, void *userdata) {

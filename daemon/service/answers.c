@@ -115,16 +115,6 @@ static unsigned *count_of(Asker *asker, const AnswerKind *kind) {
         return kind->is_wait ? &asker->n_waits : &asker->n_calls;
 }
 
-static void answer_clear(Answer *answer) {
-        variable_writer_free(answer->writer);
-        if (answer->names)
-                g_ptr_array_unref(answer->names);
-        g_free(answer->run);
-        definition_unref(answer->definition);
-        sd_bus_message_unref(answer->reply);
-        sd_bus_message_unref(answer->question);
-}
-
 static void waiting_free(Waiting *waiting) {
         if (waiting->begun && waiting->kind->end)
                 waiting->kind->end(&waiting->answer);
@@ -136,25 +126,24 @@ static void waiting_free(Waiting *waiting) {
         match_free(waiting->leaving);
         sd_bus_slot_unref(waiting->presence);
         sd_bus_slot_unref(waiting->probe);
-        answer_clear(&waiting->answer);
+        variable_writer_free(waiting->answer.writer);
+        if (waiting->answer.names)
+                g_ptr_array_unref(waiting->answer.names);
+        g_free(waiting->answer.run);
+        definition_unref(waiting->answer.definition);
+        sd_bus_message_unref(waiting->answer.reply);
+        sd_bus_message_unref(waiting->answer.question);
         g_free(waiting);
-}
-
-static int read_first(Answer *answer) {
-        uint32_t first;
-        int r = sd_bus_message_read(answer->question, "u", &first);
-
-        if (r >= 0)
-                answer->next = first;
-        return r;
 }
 
 static int begin(Waiting *waiting, sd_bus_error *ret_error) {
         Answer *answer = &waiting->answer;
+        uint32_t first = 0;
         int r = sd_bus_message_new_method_return(answer->question, &answer->reply);
 
         if (r >= 0 && waiting->kind->in_parts)
-                r = read_first(answer);
+                r = sd_bus_message_read(answer->question, "u", &first);
+        answer->next = first;
         if (r >= 0 && waiting->kind->begin)
                 r = waiting->kind->begin(answer, ret_error);
         if (r < 0)
@@ -226,18 +215,6 @@ static bool probe(Waiting *waiting) {
         return true;
 }
 
-static int send_complete(const Waiting *waiting, sd_bus_error *ret_error) {
-        const Answer *answer = &waiting->answer;
-
-        if (waiting->n_probes > 0 && is_too_slow(waiting))
-                return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED,
-                                         "the bus is too busy for the answer of %s, which has %zu KiB; call it again "
-                                         "later",
-                                         sd_bus_message_get_member(answer->question), answer->size >> 10);
-
-        return MIN(sd_bus_message_send(answer->reply), 0);
-}
-
 static void on_leaving(sd_bus_message *signal, void *userdata) {
         waiting_free(userdata);
 }
@@ -257,14 +234,6 @@ static void on_watched(void *userdata) {
 
         waiting->presence = sd_bus_slot_unref(waiting->presence);
         (void) credentials_ask(waiting->answers->bus, waiting->turn.caller, on_presence, waiting, &waiting->presence);
-}
-
-static void watch_caller(Waiting *waiting) {
-        SignalPattern pattern = signal_pattern_owner(waiting->turn.caller);
-
-        if (!waiting->leaving)
-                waiting->leaving =
-                        connection_match(waiting->answers->connection, &pattern, on_leaving, on_watched, waiting);
 }
 
 static void unread_free(void *data) {
@@ -332,7 +301,7 @@ static int refuse_call(const Answers *answers, sd_bus_error *ret_error) {
 
 static bool on_turn(Turn *turn, int64_t until) {
         Waiting *waiting = (Waiting *) turn;
-        sd_bus_message *question = waiting->answer.question;
+        const Answer *answer = &waiting->answer;
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
         int r = 0;
 
@@ -341,43 +310,47 @@ static bool on_turn(Turn *turn, int64_t until) {
         else if (!waiting->complete)
                 r = make(waiting, until, &error);
         if (r > 0 || (r == 0 && probe(waiting))) {
-                watch_caller(waiting);
+                SignalPattern pattern = signal_pattern_owner(turn->caller);
+
+                if (!waiting->leaving)
+                        waiting->leaving = connection_match(waiting->answers->connection, &pattern, on_leaving,
+                                                            on_watched, waiting);
                 waiting->aside = r == ANSWER_WAITS;
                 return waiting->aside;
         }
-        if (r == 0)
-                r = send_complete(waiting, &error);
+        if (r == 0 && waiting->n_probes > 0 && is_too_slow(waiting))
+                r = sd_bus_error_setf(&error, ERROR_LIMIT_EXCEEDED,
+                                      "the bus is too busy for the answer of %s, which has %zu KiB; call it again "
+                                      "later",
+                                      sd_bus_message_get_member(answer->question), answer->size >> 10);
+        else if (r == 0)
+                r = MIN(sd_bus_message_send(answer->reply), 0);
 
         if (sd_bus_error_is_set(&error))
-                (void) sd_bus_reply_method_error(question, &error);
+                (void) sd_bus_reply_method_error(answer->question, &error);
         else if (r < 0)
-                error_reply(question, r);
+                error_reply(answer->question, r);
         else
                 note_unread(waiting);
         waiting_free(waiting);
         return true;
 }
 
-/* Has the bus read all earlier messages, also those in the socket? */
-static bool bus_has_read_all(sd_bus *bus) {
-        uint64_t n_unsent = 0;
-        int n_unread = 0, fd = sd_bus_get_fd(bus);
-
-        return (sd_bus_get_n_queued_write(bus, &n_unsent) < 0 || n_unsent == 0) &&
-               (fd < 0 || ioctl(fd, SIOCOUTQ, &n_unread) < 0 || n_unread == 0);
-}
-
-/* Answer only when the bus has read all earlier messages. Root does not wait for that: a dbus-daemon may be busy with
- * refusals of calls all the time. */
+/* Answer only when the bus has read all earlier messages, also those in the socket. Root does not wait for that: a
+ * dbus-daemon may be busy with refusals of calls all the time. */
 static bool may_answer(uint32_t uid, void *userdata) {
         Answers *answers = userdata;
         uint64_t n_unsent = 0;
+        int n_unread = 0, fd = sd_bus_get_fd(answers->bus);
 
+        (void) sd_bus_get_n_queued_write(answers->bus, &n_unsent);
         if (!limits_bind(uid))
-                return sd_bus_get_n_queued_write(answers->bus, &n_unsent) < 0 || n_unsent < UNSENT_MAX;
+                return n_unsent < UNSENT_MAX;
         if (answers->probing)
                 return false;
-        if (!bus_has_read_all(answers->bus)) {
+        if (fd >= 0)
+                (void) ioctl(fd, SIOCOUTQ, &n_unread);
+        if (n_unsent > 0 || n_unread > 0) {
                 turns_rest(answers->turns, g_get_monotonic_time() + UNREAD_POLL_USEC);
                 return false;
         }
@@ -418,31 +391,14 @@ void answers_open(Answers *answers) {
         turns_open(answers->turns);
 }
 
-static unsigned count_waits(const Answers *answers, uint32_t uid) {
-        const Asker *asker;
-        unsigned n = 0;
-
-        TABLE_FOREACH(asker, answers->askers)
-                n += asker->uid == uid ? asker->n_waits : 0;
-
-        return n;
-}
-
-static bool is_of_asker(const Asker *one, const Asker *other) {
-        return one == other;
-}
-
-static bool is_of_user(const Asker *one, const Asker *other) {
-        return one->uid == other->uid;
-}
-
-/* The oldest one may be of a call that its caller has given up, about which D-Bus tells nothing. */
-static void end_oldest_wait(Answers *answers, const Asker *asker, bool (*is_with)(const Asker *one, const Asker *other),
-                            const sd_bus_error *error) {
+/* The oldest one of the connection, or of its user. It may be of a call that its caller has given up, about which D-Bus
+ * tells nothing. */
+static void end_oldest_wait(Answers *answers, const Asker *asker, bool of_user, const sd_bus_error *error) {
         for (const GList *link = answers->waiting.head; link; link = link->next) {
                 Waiting *waiting = link->data;
+                bool fits = of_user ? waiting->asker->uid == asker->uid : waiting->asker == asker;
 
-                if (!waiting->kind->is_wait || !is_with(waiting->asker, asker))
+                if (!waiting->kind->is_wait || !fits)
                         continue;
 
                 (void) sd_bus_reply_method_error(waiting->answer.question, error);
@@ -454,23 +410,25 @@ static void end_oldest_wait(Answers *answers, const Asker *asker, bool (*is_with
 /* Leaves room for so many more waits of the connection, and of its user: all are looked at whenever a run ends. */
 static void limit_waits(Answers *answers, const Asker *asker, unsigned more) {
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL, of_user = SD_BUS_ERROR_NULL;
-        unsigned n;
+        const Asker *other;
+        unsigned n = more;
 
         if (asker->n_waits + more > answers->max) {
                 (void) refuse_call(answers, &error);
-                end_oldest_wait(answers, asker, is_of_asker, &error);
+                end_oldest_wait(answers, asker, false, &error);
         }
         if (asker->slot || !limits_bind(asker->uid))
                 return;
 
-        n = count_waits(answers, asker->uid) + more;
+        TABLE_FOREACH(other, answers->askers)
+                n += other->uid == asker->uid ? other->n_waits : 0;
         if (n > answers->waits_of_user)
                 (void) sd_bus_error_setf(&of_user, ERROR_LIMIT_EXCEEDED,
                                          "%u of your calls wait for runs, which is the limit; end one of your programs "
                                          "that wait",
                                          answers->waits_of_user);
         for (; n > answers->waits_of_user; n--)
-                end_oldest_wait(answers, asker, is_of_user, &of_user);
+                end_oldest_wait(answers, asker, true, &of_user);
 }
 
 /* Its calls can have their turns now. If the bus does not tell who it is, it is a user of its own. */

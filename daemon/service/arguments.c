@@ -20,28 +20,18 @@
  * limits the number of values, and so the time that it takes to measure them. */
 #define VALUE_SIZE 64u
 
-static const sd_bus_vtable *find_method(const sd_bus_vtable *vtable, const char *member) {
-        for (; vtable->type != _SD_BUS_VTABLE_END; vtable++)
-                if (vtable->type == _SD_BUS_VTABLE_METHOD && g_str_equal(vtable->x.method.member, member))
-                        return vtable;
-
-        return NULL;
-}
-
-/* sd-bus uses NULL or "" for no arguments. */
-static const char *signature_text(const char *signature) {
-        return signature ? signature : "";
-}
-
 int arguments_check(sd_bus_message *message, const sd_bus_vtable *vtable) {
-        const char *member = sd_bus_message_get_member(message);
-        const char *given = signature_text(sd_bus_message_get_signature(message, true)), *wanted;
-        const sd_bus_vtable *method = find_method(vtable, member);
+        const char *member = sd_bus_message_get_member(message), *given, *wanted;
 
-        if (!method)
+        while (vtable->type != _SD_BUS_VTABLE_END &&
+               (vtable->type != _SD_BUS_VTABLE_METHOD || !g_str_equal(vtable->x.method.member, member)))
+                vtable++;
+        if (vtable->type == _SD_BUS_VTABLE_END)
                 return 0;
 
-        wanted = signature_text(method->x.method.signature);
+        /* sd-bus uses NULL or "" for no arguments. */
+        given = sd_bus_message_get_signature(message, true) ?: "";
+        wanted = vtable->x.method.signature ?: "";
         if (g_str_equal(wanted, given))
                 return 0;
 
@@ -49,29 +39,23 @@ int arguments_check(sd_bus_message *message, const sd_bus_vtable *vtable) {
                                           "%s takes arguments of the types '%s', not '%s'", member, wanted, given);
 }
 
-/* "'a', 'b' and 'c'" */
-static char *list_keys(const CallOption *known) {
-        g_autoptr(GString) list = g_string_new(NULL);
-
-        for (const CallOption *option = known; option->key; option++)
-                g_string_append_printf(list, "%s'%s'",
-                                       option == known ? ""
-                                       : option[1].key ? ", "
-                                                       : " and ",
-                                       option->key);
-
-        return g_string_free(g_steal_pointer(&list), FALSE);
-}
-
 static int refuse_option(sd_bus_message *message, const char *key, const CallOption *known, sd_bus_error *ret_error) {
-        g_autofree char *shown = excerpt(key, strlen(key)), *keys = list_keys(known);
+        g_autofree char *shown = excerpt(key, strlen(key));
+        g_autoptr(GString) keys = g_string_new(NULL);
 
         if (!known->key)
                 return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT, "there is no option '%s'; %s has none",
                                          shown, sd_bus_message_get_member(message));
 
+        /* "'a', 'b' and 'c'" */
+        for (const CallOption *option = known; option->key; option++)
+                g_string_append_printf(keys, "%s'%s'",
+                                       option == known ? ""
+                                       : option[1].key ? ", "
+                                                       : " and ",
+                                       option->key);
         return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT, "there is no option '%s'; %s has %s", shown,
-                                 sd_bus_message_get_member(message), keys);
+                                 sd_bus_message_get_member(message), keys->str);
 }
 
 /* given: a bit for each option that was read. Without this check, a call could have a million of them. */
@@ -116,10 +100,6 @@ int arguments_read_options(sd_bus_message *message, const CallOption *known, sd_
         return r < 0 ? r : sd_bus_message_exit_container(message);
 }
 
-static bool is_array_of_numbers(char type, const char *contents) {
-        return type == SD_BUS_TYPE_ARRAY && strlen(contents) == 1 && strchr("ynqiuxtd", *contents);
-}
-
 /* Stops when the size is above max. each: what a value takes besides its text or numbers. */
 static int add_size(sd_bus_message *message, size_t each, size_t max, size_t *size) {
         const char *contents, *text;
@@ -133,7 +113,7 @@ static int add_size(sd_bus_message *message, size_t each, size_t max, size_t *si
                         return r;
 
                 *size += each;
-                if (contents && is_array_of_numbers(type, contents)) {
+                if (contents && type == SD_BUS_TYPE_ARRAY && strlen(contents) == 1 && strchr("ynqiuxtd", *contents)) {
                         r = sd_bus_message_read_array(message, *contents, &numbers, &length);
                         *size += r >= 0 ? length : 0;
                 } else if (contents) {

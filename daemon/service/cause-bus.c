@@ -21,12 +21,6 @@ static int append_text(sd_bus_message *message, const char *key, const char *tex
         return sd_bus_message_append(message, "{sv}", key, "s", text);
 }
 
-static int append_run_fields(sd_bus_message *message, const Run *run) {
-        int r = append_text(message, "run", run_id(run));
-
-        return r < 0 ? r : append_text(message, "status", run_status_text(run));
-}
-
 static int append_node_fields(sd_bus_message *message, const Run *run, NodeId node, const Cause *cause) {
         const Tree *tree = definition_tree(run_definition(run));
         g_autofree char *full = tree_node_path(tree, node), *path = text_cut(full, PATH_MAX_SHOWN),
@@ -57,9 +51,16 @@ static char *describe(const Run *run, const Cause *cause) {
         return cause_describe_one(definition_tree(run_definition(run)), cause, child);
 }
 
-static int append_facts(sd_bus_message *message, const Cause *cause) {
-        int r = sd_bus_message_open_container(message, 'e', "sv");
+static int append_cause_fields(sd_bus_message *message, const Cause *cause, const char *text) {
+        int r;
 
+        r = append_text(message, "kind", cause->kind);
+        if (r >= 0)
+                r = append_text(message, "text", text);
+        if (r < 0 || !cause->facts)
+                return r;
+
+        r = sd_bus_message_open_container(message, 'e', "sv");
         if (r >= 0)
                 r = sd_bus_message_append(message, "s", "facts");
         if (r >= 0)
@@ -67,28 +68,19 @@ static int append_facts(sd_bus_message *message, const Cause *cause) {
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-static int append_cause_fields(sd_bus_message *message, const Run *run, const Cause *cause) {
-        g_autofree char *text = describe(run, cause);
-        int r;
-
-        r = append_text(message, "kind", cause->kind);
-        if (r >= 0)
-                r = append_text(message, "text", text);
-        if (r >= 0 && cause->facts)
-                r = append_facts(message, cause);
-
-        return r;
-}
-
 /* cause NULL: append only the status of this level. */
 static int append_level(sd_bus_message *message, const Run *run, NodeId node, const Cause *cause) {
+        g_autofree char *text = cause ? describe(run, cause) : NULL;
         int r;
 
         r = sd_bus_message_open_container(message, 'a', "{sv}");
-        if (r >= 0)
-                r = node == NODE_NONE ? append_run_fields(message, run) : append_node_fields(message, run, node, cause);
+        if (r >= 0 && node == NODE_NONE)
+                r = sd_bus_message_append(message, "{sv}{sv}", "run", "s", run_id(run), "status", "s",
+                                          run_status_text(run));
+        else if (r >= 0)
+                r = append_node_fields(message, run, node, cause);
         if (r >= 0 && cause)
-                r = append_cause_fields(message, run, cause);
+                r = append_cause_fields(message, cause, text);
 
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
@@ -111,29 +103,20 @@ int cause_bus_append_run(sd_bus_message *message, const Run *run) {
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-/* Appends the run and the nodes above the given one. */
-static int append_above(sd_bus_message *message, const Run *run, NodeId node) {
+int cause_bus_append_node(sd_bus_message *message, const Run *run, NodeId node) {
         const Node *nodes = definition_tree(run_definition(run))->nodes;
         g_autoptr(GArray) above = g_array_new(FALSE, FALSE, sizeof(NodeId));
-        int r;
-
-        for (node = nodes[node].parent; node != NODE_NONE; node = nodes[node].parent)
-                g_array_append_val(above, node);
-
-        r = append_level(message, run, NODE_NONE, NULL);
-        for (unsigned i = above->len; r >= 0 && i > 0; i--)
-                r = append_level(message, run, g_array_index(above, NodeId, i - 1), NULL);
-
-        return r;
-}
-
-int cause_bus_append_node(sd_bus_message *message, const Run *run, NodeId node) {
         g_autoptr(Cause) cause = run_node_cause(run, node);
         int r;
 
+        for (NodeId parent = nodes[node].parent; parent != NODE_NONE; parent = nodes[parent].parent)
+                g_array_append_val(above, parent);
+
         r = sd_bus_message_open_container(message, 'a', "a{sv}");
         if (r >= 0)
-                r = append_above(message, run, node);
+                r = append_level(message, run, NODE_NONE, NULL);
+        for (unsigned i = above->len; r >= 0 && i > 0; i--)
+                r = append_level(message, run, g_array_index(above, NodeId, i - 1), NULL);
         if (r >= 0)
                 r = cause ? append_chain(message, run, cause) : append_level(message, run, node, NULL);
 
@@ -153,11 +136,7 @@ int cause_bus_append_cause(sd_bus_message *message, const Run *run, NodeId node)
         if (r >= 0)
                 r = sd_bus_message_append(message, "{sv}", "node", "u", node);
         if (r >= 0)
-                r = append_text(message, "kind", cause->kind);
-        if (r >= 0)
-                r = append_text(message, "text", text);
-        if (r >= 0 && cause->facts)
-                r = append_facts(message, cause);
+                r = append_cause_fields(message, cause, text);
         if (r >= 0 && cause->because)
                 r = sd_bus_message_append(message, "{sv}", "because", "u", cause->because->node);
         if (r >= 0)

@@ -30,10 +30,24 @@ int credentials_ask(sd_bus *bus, const char *sender, sd_bus_message_handler_t ca
         return sd_bus_call_async(bus, ret_slot, question, callback, userdata, TIMEOUT_USEC);
 }
 
-static int read_groups(sd_bus_message *reply, Credentials *credentials) {
+static int read_credential(sd_bus_message *reply, Credentials *credentials) {
         const void *groups;
+        const char *key;
         size_t size;
         int r;
+
+        r = sd_bus_message_read_basic(reply, 's', &key);
+        if (r < 0)
+                return r;
+
+        if (strcmp(key, "UnixUserID") == 0) {
+                credentials->known = true;
+                return sd_bus_message_read(reply, "v", "u", &credentials->uid);
+        }
+        if (strcmp(key, "ProcessID") == 0)
+                return sd_bus_message_read(reply, "v", "u", &credentials->pid);
+        if (strcmp(key, "UnixGroupIDs") != 0)
+                return sd_bus_message_skip(reply, "v");
 
         r = sd_bus_message_enter_container(reply, 'v', "au");
         if (r >= 0)
@@ -45,26 +59,6 @@ static int read_groups(sd_bus_message *reply, Credentials *credentials) {
         credentials->groups = g_memdup2(groups, size);
         credentials->n_groups = size / sizeof(uint32_t);
         return sd_bus_message_exit_container(reply);
-}
-
-static int read_credential(sd_bus_message *reply, Credentials *credentials) {
-        const char *key;
-        int r;
-
-        r = sd_bus_message_read_basic(reply, 's', &key);
-        if (r < 0)
-                return r;
-
-        if (strcmp(key, "UnixUserID") == 0) {
-                credentials->known = true;
-                return sd_bus_message_read(reply, "v", "u", &credentials->uid);
-        }
-        if (strcmp(key, "UnixGroupIDs") == 0)
-                return read_groups(reply, credentials);
-        if (strcmp(key, "ProcessID") == 0)
-                return sd_bus_message_read(reply, "v", "u", &credentials->pid);
-
-        return sd_bus_message_skip(reply, "v");
 }
 
 int credentials_read(sd_bus_message *reply, Credentials *ret_credentials) {

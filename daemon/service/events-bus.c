@@ -178,8 +178,8 @@ static int append_event(sd_bus_message *message, const Tree *tree, uint64_t star
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-static int tell(sd_bus *bus, const char *destination, const Run *run, const RunEvent *events, unsigned n,
-                uint64_t last) {
+void events_bus_tell(sd_bus *bus, const char *destination, const Run *run, const RunEvent *events, unsigned n,
+                     uint64_t last) {
         g_autofree char *path = object_path_of_run(run_id(run));
         g_autoptr(sd_bus_message) signal = NULL;
         size_t room = ROOM_MAX;
@@ -200,14 +200,8 @@ static int tell(sd_bus *bus, const char *destination, const Run *run, const RunE
         }
         if (r >= 0)
                 r = sd_bus_message_close_container(signal);
-
-        return r < 0 ? r : sd_bus_send(bus, signal, NULL);
-}
-
-void events_bus_tell(sd_bus *bus, const char *destination, const Run *run, const RunEvent *events, unsigned n,
-                     uint64_t last) {
-        int r = tell(bus, destination, run, events, n, last);
-
+        if (r >= 0)
+                r = sd_bus_send(bus, signal, NULL);
         if (r < 0)
                 log_message(LOG_DEBUG, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) },
                             "a signal could not be sent: %s", g_strerror(-r));
@@ -285,20 +279,6 @@ static void clear_report(void *report) {
         node_report_clear(report);
 }
 
-static void take_nodes(Reading *reading, const Replay *it) {
-        NodeId n_nodes = definition_tree(reading->definition)->n_nodes;
-        uint64_t now = run_now(replay_run(it));
-
-        reading->nodes = g_array_sized_new(FALSE, FALSE, sizeof(NodeReport), n_nodes);
-        g_array_set_clear_func(reading->nodes, clear_report);
-        for (NodeId node = 0; node < n_nodes; node++) {
-                NodeReport report;
-
-                replay_node_report(it, node, now, &report);
-                g_array_append_val(reading->nodes, report);
-        }
-}
-
 /* Replays whole inputs, up to the one with the event. Event 0 is before the first input. If the beginning of the record
  * was removed, its first entry is a snapshot, which gives the run the events that are missing. */
 static int replay_moment(Reading *reading, const RunRecord *record, Replay *it, Work *work, char **ret_error) {
@@ -328,10 +308,20 @@ static int replay_moment(Reading *reading, const RunRecord *record, Replay *it, 
 }
 
 static int replay_nodes(Reading *reading, const RunRecord *record, Replay *it, Work *work, char **ret_error) {
+        NodeId n_nodes = definition_tree(reading->definition)->n_nodes;
         int r = replay_moment(reading, record, it, work, ret_error);
 
-        if (r >= 0)
-                take_nodes(reading, it);
+        if (r < 0)
+                return r;
+
+        reading->nodes = g_array_sized_new(FALSE, FALSE, sizeof(NodeReport), n_nodes);
+        g_array_set_clear_func(reading->nodes, clear_report);
+        for (NodeId node = 0; node < n_nodes; node++) {
+                NodeReport report;
+
+                replay_node_report(it, node, run_now(replay_run(it)), &report);
+                g_array_append_val(reading->nodes, report);
+        }
         return r;
 }
 
@@ -487,12 +477,6 @@ static int append_next_event(Answer *answer, sd_bus_error *ret_error) {
         return r < 0 ? r : 1;
 }
 
-static int append_state(sd_bus_message *message, const Reading *reading) {
-        return sd_bus_message_append(message, "a{sv}", 5, "number", "t", reading->number, "time", "t",
-                                     reading->started + reading->offset, "offset", "t", reading->offset, "status", "s",
-                                     reading->status, "cause", "s", reading->cause);
-}
-
 /* The nodes, then the state of the run: "moment". */
 static int append_next_node(Answer *answer, sd_bus_error *ret_error) {
         const Reading *reading = answer->data;
@@ -511,7 +495,12 @@ static int append_next_node(Answer *answer, sd_bus_error *ret_error) {
         if (node >= reading->nodes->len ||
             (reading->in_parts && answer->size >= ANSWER_PART_SIZE && node - reading->first >= ANSWER_PART_LEAST)) {
                 r = sd_bus_message_close_container(answer->reply);
-                return r < 0 ? r : MIN(append_state(answer->reply, reading), 0);
+                if (r >= 0)
+                        r = sd_bus_message_append(answer->reply, "a{sv}", 5, "number", "t", reading->number, "time",
+                                                  "t", reading->started + reading->offset, "offset", "t",
+                                                  reading->offset, "status", "s", reading->status, "cause", "s",
+                                                  reading->cause);
+                return MIN(r, 0);
         }
 
         answer->next++;

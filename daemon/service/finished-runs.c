@@ -10,6 +10,7 @@
 #include "basic/cleanup.h"
 #include "service/finished-runs.h"
 #include "service/manager-bus.h"
+#include "service/object-path.h"
 
 /* The oldest are forgotten if btd is off the bus for so many runs. */
 #define WAITING_MAX 4096u
@@ -128,8 +129,10 @@ void finished_runs_send(FinishedRuns *finished) {
 
         for (GList *link = g_queue_peek_nth_link(&finished->waiting, finished->n_sent); link; link = link->next) {
                 const RunSummary *outcome = link->data;
+                g_autofree char *path = object_path_of_run(outcome->run);
 
-                manager_bus_emit_run_finished(finished->bus, outcome->run, outcome->status, outcome->cause);
+                manager_bus_emit(finished->bus, "RunFinished", "soss", outcome->run, path, outcome->status,
+                                 outcome->cause);
                 finished->n_sent++;
         }
         plan(finished);

@@ -16,17 +16,6 @@
 /* The bytes of the keys and numbers of a finished run in a list, about. */
 #define SUMMARY_SIZE 300u
 
-/* Why a listed run has no run record; NULL: it has one. */
-static char *explain(Manager *manager, const Run *run) {
-        const char *why = run ? run_not_durable(run) : NULL;
-
-        if (run && !record_store_are_kept(manager->records))
-                return g_strdup_printf("run '%s' has no run record, because btd was started without --runtime=",
-                                       run_id(run));
-
-        return why ? g_strdup_printf("run '%s' has no run record: %s", run_id(run), why) : NULL;
-}
-
 int history_bus_refuse_name(sd_bus_message *message, sd_bus_error *ret_error) {
         g_autofree char *error = NULL;
         const char *run;
@@ -39,11 +28,16 @@ int history_bus_refuse_name(sd_bus_message *message, sd_bus_error *ret_error) {
         return error_from_manager(ret_error, MANAGER_NO_SUCH_RUN, error);
 }
 
-int history_bus_refuse(Manager *manager, const char *run, int r, const char *error, sd_bus_error *ret_error) {
-        g_autofree char *why = explain(manager, runs_get(manager->runs, run));
+int history_bus_refuse(Manager *manager, const char *id, int r, const char *error, sd_bus_error *ret_error) {
+        const Run *run = runs_get(manager->runs, id);
+        g_autofree char *why = NULL;
 
-        if (!why && r == -ENOENT)
-                why = manager_describe_missing(manager, run);
+        if (run && !record_store_are_kept(manager->records))
+                why = g_strdup_printf("run '%s' has no run record, because btd was started without --runtime=", id);
+        else if (run && run_not_durable(run))
+                why = g_strdup_printf("run '%s' has no run record: %s", id, run_not_durable(run));
+        else if (r == -ENOENT)
+                why = manager_describe_missing(manager, id);
         return error_from_manager(ret_error, why ? MANAGER_NO_SUCH_RUN : r, why ?: error);
 }
 

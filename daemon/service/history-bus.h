@@ -16,5 +16,5 @@ int history_bus_list(sd_bus_message *message, void *userdata, sd_bus_error *ret_
 
 /* Return the error for a run record that could not be read, see record_read_run(); and for a run whose name in the call
  * is too long. */
-int history_bus_refuse(Manager *manager, const char *run, int r, const char *error, sd_bus_error *ret_error);
+int history_bus_refuse(Manager *manager, const char *id, int r, const char *error, sd_bus_error *ret_error);
 int history_bus_refuse_name(sd_bus_message *message, sd_bus_error *ret_error);

@@ -24,13 +24,9 @@
 
 static int start_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         const char *tree;
-        int r;
+        int r = sd_bus_message_read(message, "s", &tree);
 
-        r = sd_bus_message_read(message, "s", &tree);
-        if (r < 0)
-                return r;
-
-        return tree_bus_start(userdata, message, tree, who, ret_error);
+        return r < 0 ? r : tree_bus_start(userdata, message, tree, who, ret_error);
 }
 
 static int retry_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -82,13 +78,9 @@ static int start_text(Operation *operation, sd_bus_message *message, const Calle
 
 static int halt_tree(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         const char *tree;
-        int r;
+        int r = sd_bus_message_read(message, "s", &tree);
 
-        r = sd_bus_message_read(message, "s", &tree);
-        if (r < 0)
-                return r;
-
-        return tree_bus_halt(userdata, message, tree, who, ret_error);
+        return r < 0 ? r : tree_bus_halt(userdata, message, tree, who, ret_error);
 }
 
 static int halt_run(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -128,13 +120,10 @@ static int reply_texts(sd_bus_message *message, const GPtrArray *messages) {
         int r;
 
         r = sd_bus_message_new_method_return(message, &reply);
-        if (r < 0)
-                return r;
-        r = append_texts(reply, messages);
-        if (r < 0)
-                return r;
+        if (r >= 0)
+                r = append_texts(reply, messages);
 
-        return sd_bus_message_send(reply);
+        return r < 0 ? r : sd_bus_message_send(reply);
 }
 
 static int forget_kept(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
@@ -203,24 +192,9 @@ static char *peek_name(sd_bus_message *message) {
         return g_strndup(name ?: "", NAME_MAX_PEEKED);
 }
 
-static int method_start_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_authorize(userdata, message, (Request){ PERMISSION_START, .tree = peek_name(message) },
-                                   start_tree, ret_error);
-}
-
-static int method_retry_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_authorize(userdata, message, (Request){ PERMISSION_START, .tree = peek_name(message) },
-                                   retry_tree, ret_error);
-}
-
 static int method_start_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         return operation_start_long(((const Published *) userdata)->operations, message,
                                     (Request){ PERMISSION_LOAD, .tree = peek_name(message) }, start_text, ret_error);
-}
-
-static int method_halt_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_authorize(userdata, message, (Request){ PERMISSION_HALT, .tree = peek_name(message) },
-                                   halt_tree, ret_error);
 }
 
 static int method_halt_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -230,9 +204,25 @@ static int method_halt_run(sd_bus_message *message, void *userdata, sd_bus_error
                                    ret_error);
 }
 
-static int method_forget_kept(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return published_authorize(userdata, message, (Request){ PERMISSION_SET, .tree = peek_name(message) },
-                                   forget_kept, ret_error);
+/* For methods that change something of the tree that they name. */
+static int method_change_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const struct {
+                const char *member;
+                Permission permission;
+                OperationRun run;
+        } changes[] = {
+                { "StartTree", PERMISSION_START, start_tree },
+                { "RetryTree", PERMISSION_START, retry_tree },
+                { "HaltTree", PERMISSION_HALT, halt_tree },
+                { "ForgetKept", PERMISSION_SET, forget_kept },
+        };
+        const char *member = sd_bus_message_get_member(message);
+        size_t i = 0;
+
+        while (!g_str_equal(changes[i].member, member))
+                i++;
+        return published_authorize(userdata, message, (Request){ changes[i].permission, .tree = peek_name(message) },
+                                   changes[i].run, ret_error);
 }
 
 static int method_reload(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
@@ -441,10 +431,18 @@ static int method_get_kept(sd_bus_message *message, void *userdata, sd_bus_error
         return r;
 }
 
-static int append_outputs(sd_bus_message *message, const RunSummary *outcome) {
-        int r = 0;
+static int append_outcome(Answer *answer, const RunSummary *outcome) {
+        g_autofree char *path = object_path_of_run(outcome->run);
+        sd_bus_message *message = answer->reply;
+        int r;
 
-        if (outcome->outputs) {
+        r = sd_bus_message_open_container(message, 'a', "{sv}");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "{sv}{sv}{sv}{sv}{sv}{sv}", "id", "s", outcome->run, "path", "o",
+                                          path, "status", "s", outcome->status, "finished", "t", outcome->finished,
+                                          "cause", "s", outcome->cause, "restarting", "b", (int) outcome->restarting);
+        if (r >= 0 && outcome->outputs) {
+                answer->size += blackboard_bytes_of(outcome->outputs);
                 r = sd_bus_message_open_container(message, 'e', "sv");
                 if (r >= 0)
                         r = sd_bus_message_append(message, "s", "outputs");
@@ -455,24 +453,8 @@ static int append_outputs(sd_bus_message *message, const RunSummary *outcome) {
         }
         if (r >= 0 && outcome->n_more_outputs > 0)
                 r = sd_bus_message_append(message, "{sv}", "more_outputs", "u", outcome->n_more_outputs);
-        return r;
-}
+        answer->size += answer_text_size(outcome->cause);
 
-static int append_outcome(Answer *answer, const RunSummary *outcome) {
-        g_autofree char *path = object_path_of_run(outcome->run);
-        sd_bus_message *message = answer->reply;
-        int r;
-
-        answer->size +=
-                answer_text_size(outcome->cause) + (outcome->outputs ? blackboard_bytes_of(outcome->outputs) : 0);
-        r = sd_bus_message_open_container(message, 'a', "{sv}");
-
-        if (r >= 0)
-                r = sd_bus_message_append(message, "{sv}{sv}{sv}{sv}{sv}{sv}", "id", "s", outcome->run, "path", "o",
-                                          path, "status", "s", outcome->status, "finished", "t", outcome->finished,
-                                          "cause", "s", outcome->cause, "restarting", "b", (int) outcome->restarting);
-        if (r >= 0)
-                r = append_outputs(message, outcome);
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
@@ -631,13 +613,6 @@ static int method_unsubscribe(sd_bus_message *message, void *userdata, sd_bus_er
         return sd_bus_reply_method_return(message, NULL);
 }
 
-static const char *status_of(const Published *published) {
-        if (published->manager->stopping)
-                return "stopping";
-
-        return published->open ? "running" : "starting";
-}
-
 #define MANAGER_PROPERTY(name, type, value)                                                                            \
         PROPERTY_GET(name, type, G_GNUC_UNUSED const Published *published = userdata, value)
 
@@ -645,7 +620,7 @@ MANAGER_PROPERTY(version, "s", published->info->version)
 MANAGER_PROPERTY(mode, "s", published->info->mode)
 MANAGER_PROPERTY(n_trees, "u", library_count(published->manager->library))
 MANAGER_PROPERTY(n_running, "u", runs_n_running(published->manager->runs))
-MANAGER_PROPERTY(status, "s", status_of(published))
+MANAGER_PROPERTY(status, "s", published->manager->stopping ? "stopping" : published->open ? "running" : "starting")
 MANAGER_PROPERTY(need_reload, "b", (int) library_needs_reload(published->manager->library, NULL))
 MANAGER_PROPERTY(lost_log_messages, "t", log_n_dropped())
 
@@ -676,18 +651,18 @@ static const sd_bus_vtable methods[] = {
         SD_BUS_VTABLE_START(0),
 
         SD_BUS_METHOD_WITH_ARGS("StartTree", SD_BUS_ARGS("s", tree, "a{sv}", variables, "a{sv}", options),
-                                SD_BUS_RESULT("s", id, "o", run, "a{sv}", details), method_start_tree,
+                                SD_BUS_RESULT("s", id, "o", run, "a{sv}", details), method_change_tree,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("RetryTree",
                                 SD_BUS_ARGS("s", tree, "a{sv}", variables, "s", run, "s", hash, "au", nodes, "a{sv}",
                                             state, "a{sv}", options),
-                                SD_BUS_RESULT("s", id, "o", run, "a{sv}", details), method_retry_tree,
+                                SD_BUS_RESULT("s", id, "o", run, "a{sv}", details), method_change_tree,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("StartText", SD_BUS_ARGS("s", name, "s", text, "a{sv}", variables, "a{sv}", options),
                                 SD_BUS_RESULT("s", id, "o", run, "a{sv}", details), method_start_text,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("HaltTree", SD_BUS_ARGS("s", tree, "a{sv}", options),
-                                SD_BUS_RESULT("as", halted, "u", cancelled), method_halt_tree,
+                                SD_BUS_RESULT("as", halted, "u", cancelled), method_change_tree,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("HaltRun", SD_BUS_ARGS("s", id, "a{sv}", options), SD_BUS_NO_RESULT, method_halt_run,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
@@ -722,7 +697,7 @@ static const sd_bus_vtable methods[] = {
         SD_BUS_METHOD_WITH_ARGS("GetKept", SD_BUS_ARGS("s", tree, "a{sv}", options), SD_BUS_RESULT("a{sv}", variables),
                                 method_get_kept, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("ForgetKept", SD_BUS_ARGS("s", tree, "as", names, "a{sv}", options),
-                                SD_BUS_RESULT("as", forgotten), method_forget_kept, SD_BUS_VTABLE_UNPRIVILEGED),
+                                SD_BUS_RESULT("as", forgotten), method_change_tree, SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetMetrics", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", text), metrics_bus_get,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("ListUsers", SD_BUS_ARGS("a{sv}", options), SD_BUS_RESULT("aa{sv}", users),
@@ -754,55 +729,26 @@ const ObjectKind manager_kind = {
         .methods = methods,
 };
 
-static void check_emitted(const char *name, int r) {
+void manager_bus_emit(sd_bus *bus, const char *member, const char *types, ...) {
+        va_list values;
+        int r;
+
+        va_start(values, types);
+        r = sd_bus_emit_signalv(bus, SERVICE_PATH, MANAGER_INTERFACE, member, types, values);
+        va_end(values);
         if (r < 0)
-                log_debug("the signal %s could not be sent: %s", name, g_strerror(-r));
+                log_debug("the signal %s could not be sent: %s", member, g_strerror(-r));
 }
 
-void manager_bus_emit_run_new(sd_bus *bus, const Run *run) {
-        g_autofree char *path = object_path_of_run(run_id(run));
-
-        check_emitted("RunNew",
-                      sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RunNew", "so", run_id(run), path));
-}
-
-void manager_bus_emit_run_ready(sd_bus *bus, const Run *run) {
-        g_autofree char *path = object_path_of_run(run_id(run));
-
-        check_emitted("RunReady",
-                      sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RunReady", "so", run_id(run), path));
-}
-
-void manager_bus_emit_run_finished(sd_bus *bus, const char *id, const char *status, const char *cause) {
-        g_autofree char *path = object_path_of_run(id);
-
-        check_emitted("RunFinished", sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RunFinished", "soss", id,
-                                                        path, status, cause));
-}
-
-void manager_bus_emit_restart_dropped(sd_bus *bus, const char *run, const char *tree, const char *instance) {
-        check_emitted("RestartDropped", sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "RestartDropped",
-                                                           "sss", run, tree, instance));
-}
-
-void manager_bus_emit_reloading(sd_bus *bus) {
-        check_emitted("Reloading", sd_bus_emit_signal(bus, SERVICE_PATH, MANAGER_INTERFACE, "Reloading", NULL));
-}
-
-static int emit_reloaded(sd_bus *bus, const GPtrArray *messages) {
+void manager_bus_emit_reloaded(sd_bus *bus, const GPtrArray *messages) {
         g_autoptr(sd_bus_message) signal = NULL;
         int r;
 
         r = sd_bus_message_new_signal(bus, &signal, SERVICE_PATH, MANAGER_INTERFACE, "Reloaded");
+        if (r >= 0)
+                r = append_texts(signal, messages);
+        if (r >= 0)
+                r = sd_bus_send(bus, signal, NULL);
         if (r < 0)
-                return r;
-        r = append_texts(signal, messages);
-        if (r < 0)
-                return r;
-
-        return sd_bus_send(bus, signal, NULL);
-}
-
-void manager_bus_emit_reloaded(sd_bus *bus, const GPtrArray *messages) {
-        check_emitted("Reloaded", emit_reloaded(bus, messages));
+                log_debug("the signal Reloaded could not be sent: %s", g_strerror(-r));
 }

@@ -10,9 +10,6 @@
 
 extern const ObjectKind manager_kind;
 
-void manager_bus_emit_run_new(sd_bus *bus, const Run *run);
-void manager_bus_emit_run_ready(sd_bus *bus, const Run *run);
-void manager_bus_emit_run_finished(sd_bus *bus, const char *id, const char *status, const char *cause);
-void manager_bus_emit_restart_dropped(sd_bus *bus, const char *run, const char *tree, const char *instance);
-void manager_bus_emit_reloading(sd_bus *bus);
+/* Emits a signal of the interface. */
+void manager_bus_emit(sd_bus *bus, const char *member, const char *types, ...);
 void manager_bus_emit_reloaded(sd_bus *bus, const GPtrArray *messages);

@@ -16,11 +16,13 @@
 #include "service/metrics-bus.h"
 #include "service/published.h"
 
-/* A metric has either one sample for btd, or some for each tree. */
+/* A metric has either one sample for btd, or some for each tree. One that is just a number of the statistics has its
+ * place there instead of a function; no number is at the beginning. */
 typedef struct Metric {
         const char *name, *type, *unit, *help;
         void (*append)(GString *text, const char *name, const Published *published);
         void (*append_tree)(GString *text, const char *name, const TreeStatistics *tree);
+        size_t total, of_tree; /* offset in Statistics or TreeStatistics; 0: none */
 } Metric;
 
 static const Statistics *statistics_of(const Published *published) {
@@ -31,7 +33,10 @@ static void append_seconds(GString *text, uint64_t usec) {
         g_string_append_printf(text, "%" PRIu64 ".%06" PRIu64 "\n", usec / G_USEC_PER_SEC, usec % G_USEC_PER_SEC);
 }
 
-static void append_escaped(GString *text, const char *value) {
+static void append_label(GString *text, const char *name, const char *value) {
+        bool first = text->len == 0 || text->str[text->len - 1] != ',';
+
+        g_string_append_printf(text, "%s%s=\"", first ? "{" : "", name);
         for (; *value; value++)
                 switch (*value) {
                 case '\n':
@@ -44,13 +49,6 @@ static void append_escaped(GString *text, const char *value) {
                 default:
                         g_string_append_c(text, *value);
                 }
-}
-
-static void append_label(GString *text, const char *name, const char *value) {
-        bool first = text->len == 0 || text->str[text->len - 1] != ',';
-
-        g_string_append_printf(text, "%s%s=\"", first ? "{" : "", name);
-        append_escaped(text, value);
         g_string_append(text, "\"");
 }
 
@@ -80,11 +78,6 @@ static void append_tree_created(GString *text, const char *name, const TreeStati
         append_tree_label(text, name, "_created", tree);
         g_string_append(text, "} ");
         append_seconds(text, tree->since);
-}
-
-static void append_tree_counter(GString *text, const char *name, const TreeStatistics *tree, uint64_t number) {
-        append_tree_number(text, name, "_total", tree, number);
-        append_tree_created(text, name, tree);
 }
 
 static void append_build(GString *text, const char *name, const Published *published) {
@@ -132,18 +125,6 @@ static void append_runs(GString *text, const char *name, const TreeStatistics *t
                 g_string_append(text, "} ");
                 append_seconds(text, tree->since);
         }
-}
-
-static void append_started(GString *text, const char *name, const TreeStatistics *tree) {
-        append_tree_counter(text, name, tree, tree->started);
-}
-
-static void append_restarts(GString *text, const char *name, const TreeStatistics *tree) {
-        append_tree_counter(text, name, tree, tree->restarted);
-}
-
-static void append_active(GString *text, const char *name, const TreeStatistics *tree) {
-        append_tree_number(text, name, "", tree, tree->active);
 }
 
 /* The bounds are numbers with at most two decimals. The counts of a histogram are cumulative. */
@@ -201,30 +182,6 @@ static void append_lock_waiters(GString *text, const char *name, const Published
 
 static void append_pending_restarts(GString *text, const char *name, const Published *published) {
         append_number(text, name, "", restarts_count(published->manager->restarts));
-}
-
-static void append_ticks(GString *text, const char *name, const Published *published) {
-        append_counter(text, name, published, statistics_of(published)->totals.ticks);
-}
-
-static void append_changes(GString *text, const char *name, const Published *published) {
-        append_counter(text, name, published, statistics_of(published)->totals.inputs);
-}
-
-static void append_action_starts(GString *text, const char *name, const Published *published) {
-        append_counter(text, name, published, statistics_of(published)->totals.action_starts);
-}
-
-static void append_action_restarts(GString *text, const char *name, const Published *published) {
-        append_counter(text, name, published, statistics_of(published)->totals.action_restarts);
-}
-
-static void append_kept(GString *text, const char *name, const Published *published) {
-        append_counter(text, name, published, statistics_of(published)->kept);
-}
-
-static void append_lost(GString *text, const char *name, const Published *published) {
-        append_counter(text, name, published, statistics_of(published)->lost);
 }
 
 static void append_history_runs(GString *text, const char *name, const Published *published) {
@@ -291,22 +248,28 @@ static const Metric metrics[] = {
           .append = append_start_time },
         { "btd_trees", "gauge", NULL, "Trees by state, as in 'btctl list'", .append = append_trees },
         { "btd_runs", "counter", NULL, "Finished runs by tree and result", .append_tree = append_runs },
-        { "btd_runs_started", "counter", NULL, "Started runs by tree, with restarts", .append_tree = append_started },
-        { "btd_run_restarts", "counter", NULL, "Runs that were started by 'restart'", .append_tree = append_restarts },
+        { "btd_runs_started", "counter", NULL, "Started runs by tree, with restarts",
+          .of_tree = offsetof(TreeStatistics, started) },
+        { "btd_run_restarts", "counter", NULL, "Runs that were started by 'restart'",
+          .of_tree = offsetof(TreeStatistics, restarted) },
         { "btd_run_duration_seconds", "histogram", "seconds", "Duration of finished runs by tree",
           .append_tree = append_durations },
-        { "btd_active_runs", "gauge", NULL, "Runs that have not finished, by tree", .append_tree = append_active },
+        { "btd_active_runs", "gauge", NULL, "Runs that have not finished, by tree",
+          .of_tree = offsetof(TreeStatistics, active) },
         { "btd_active_runs_state", "gauge", NULL, "Runs that have not finished, by state", .append = append_states },
         { "btd_lock_waiters", "gauge", NULL, "Nodes that wait for a lock", .append = append_lock_waiters },
         { "btd_pending_restarts", "gauge", NULL, "Restarts of runs that are due later",
           .append = append_pending_restarts },
-        { "btd_ticks", "counter", NULL, "Ticks of all runs", .append = append_ticks },
-        { "btd_changes", "counter", NULL, "Changes that happened to all runs", .append = append_changes },
-        { "btd_action_starts", "counter", NULL, "Actions that runs have started", .append = append_action_starts },
+        { "btd_ticks", "counter", NULL, "Ticks of all runs", .total = offsetof(Statistics, totals.ticks) },
+        { "btd_changes", "counter", NULL, "Changes that happened to all runs",
+          .total = offsetof(Statistics, totals.inputs) },
+        { "btd_action_starts", "counter", NULL, "Actions that runs have started",
+          .total = offsetof(Statistics, totals.action_starts) },
         { "btd_action_restarts", "counter", NULL, "Actions that had been started in the same run before",
-          .append = append_action_restarts },
-        { "btd_run_records", "counter", NULL, "Finished runs with a run record", .append = append_kept },
-        { "btd_run_records_lost", "counter", NULL, "Finished runs without a run record", .append = append_lost },
+          .total = offsetof(Statistics, totals.action_restarts) },
+        { "btd_run_records", "counter", NULL, "Finished runs with a run record", .total = offsetof(Statistics, kept) },
+        { "btd_run_records_lost", "counter", NULL, "Finished runs without a run record",
+          .total = offsetof(Statistics, lost) },
         { "btd_history_runs", "gauge", NULL, "Run records in the history", .append = append_history_runs },
         { "btd_history_bytes", "gauge", "bytes", "Size of the history", .append = append_history_size },
         { "btd_user_used", "gauge", NULL, "What each user uses, by resource", .append = append_used },
@@ -332,39 +295,49 @@ static int begin(Answer *answer, sd_bus_error *ret_error) {
         return 0;
 }
 
-static void append_head(GString *text, const Metric *metric) {
-        g_string_append_printf(text, "# TYPE %s %s\n", metric->name, metric->type);
-        if (metric->unit)
-                g_string_append_printf(text, "# UNIT %s %s\n", metric->name, metric->unit);
-        g_string_append_printf(text, "# HELP %s %s\n", metric->name, metric->help);
+static void append_of_tree(GString *text, const Metric *metric, const TreeStatistics *tree) {
+        bool counter = g_str_equal(metric->type, "counter");
+
+        if (metric->append_tree) {
+                metric->append_tree(text, metric->name, tree);
+                return;
+        }
+
+        append_tree_number(text, metric->name, counter ? "_total" : "", tree,
+                           G_STRUCT_MEMBER(uint64_t, tree, metric->of_tree));
+        if (counter)
+                append_tree_created(text, metric->name, tree);
 }
 
-static void append_piece(MetricsText *it, const Published *published) {
-        const Metric *metric = &metrics[it->metric];
+static int append(Answer *answer, sd_bus_error *ret_error) {
+        MetricsText *it = answer->data;
+        const Published *published = answer->userdata;
         const GPtrArray *trees = statistics_of(published)->trees;
+        const Metric *metric = &metrics[it->metric];
 
-        if (it->tree == 0)
-                append_head(it->text, metric);
+        if (it->metric == G_N_ELEMENTS(metrics))
+                return answer_append_text(answer, it->text->str, it->text->len);
+
+        if (it->tree == 0) {
+                g_string_append_printf(it->text, "# TYPE %s %s\n", metric->name, metric->type);
+                if (metric->unit)
+                        g_string_append_printf(it->text, "# UNIT %s %s\n", metric->name, metric->unit);
+                g_string_append_printf(it->text, "# HELP %s %s\n", metric->name, metric->help);
+        }
         if (metric->append)
                 metric->append(it->text, metric->name, published);
+        else if (metric->total)
+                append_counter(it->text, metric->name, published,
+                               G_STRUCT_MEMBER(uint64_t, statistics_of(published), metric->total));
         else if (it->tree < trees->len)
-                metric->append_tree(it->text, metric->name, trees->pdata[it->tree++]);
+                append_of_tree(it->text, metric, trees->pdata[it->tree++]);
 
-        if (metric->append || it->tree == trees->len) {
+        if (metric->append || metric->total || it->tree == trees->len) {
                 it->metric++;
                 it->tree = 0;
         }
         if (it->metric == G_N_ELEMENTS(metrics))
                 g_string_append(it->text, "# EOF\n");
-}
-
-static int append(Answer *answer, sd_bus_error *ret_error) {
-        MetricsText *it = answer->data;
-
-        if (it->metric == G_N_ELEMENTS(metrics))
-                return answer_append_text(answer, it->text->str, it->text->len);
-
-        append_piece(it, answer->userdata);
         return 1;
 }
 

@@ -204,15 +204,11 @@ void operations_free(Operations *operations) {
         g_free(operations);
 }
 
-static void reply(Operation *operation, int r, const sd_bus_error *error) {
+static void finish_with(Operation *operation, int r, const sd_bus_error *error) {
         if (sd_bus_error_is_set(error))
                 (void) sd_bus_reply_method_error(operation->message, error);
         else if (r < 0)
                 error_reply(operation->message, r);
-}
-
-static void finish_with(Operation *operation, int r, const sd_bus_error *error) {
-        reply(operation, r, error);
         operation_free(operation);
 }
 
@@ -235,24 +231,6 @@ static void log_request(Operation *operation) {
         if (!operation->logged && may_log(operation, true))
                 log_message(LOG_INFO, &subject, "%s asked to %s", caller, request);
         operation->logged = true;
-}
-
-static void log_failure(Operation *operation, int r, const sd_bus_error *error) {
-        g_autofree char *caller = describe_caller(operation), *request = request_describe(&operation->request);
-        LogSubject subject = { .tree = operation->request.tree, .run = operation->request.run };
-        bool failed = sd_bus_error_is_set(error) || r < 0;
-
-        if (failed)
-                count_refused(operation);
-        if (failed && !may_log(operation, false))
-                return;
-
-        if (!failed)
-                log_request(operation);
-        if (sd_bus_error_is_set(error))
-                log_message(LOG_NOTICE, &subject, "%s asked to %s: %s", caller, request, error->message);
-        else if (r < 0)
-                log_message(LOG_NOTICE, &subject, "%s asked to %s: %s", caller, request, g_strerror(-r));
 }
 
 /* btctl on a terminal repeats the call interactively. The text about authentication is for that caller, so leave
@@ -356,8 +334,18 @@ void operations_retry(Operations *operations) {
 }
 
 void operation_end(Operation *operation, int r, const sd_bus_error *error) {
+        g_autofree char *caller = describe_caller(operation), *request = request_describe(&operation->request);
+        LogSubject subject = { .tree = operation->request.tree, .run = operation->request.run };
+        bool failed = sd_bus_error_is_set(error) || r < 0;
+
         operation->waits = NULL;
-        log_failure(operation, r, error);
+        if (failed)
+                count_refused(operation);
+        else
+                log_request(operation);
+        if (failed && may_log(operation, false))
+                log_message(LOG_NOTICE, &subject, "%s asked to %s: %s", caller, request,
+                            sd_bus_error_is_set(error) ? error->message : g_strerror(-r));
         finish_with(operation, r, error);
 }
 
@@ -370,19 +358,13 @@ sd_bus_message *operation_message(const Operation *operation) {
         return operation->message;
 }
 
-/* Once refusals of a user are not logged any more, a request is logged when it has succeeded. */
-static bool logs_all(const Operation *operation) {
-        const User *user = users_get(operation->operations->users, operation->who.uid);
-
-        return !user || user->n_unlogged == 0;
-}
-
 /* Check again: the state may have changed while polkit was asked. */
 static bool on_turn(Turn *turn, int64_t until) {
         Operation *operation = (Operation *) turn;
         void *userdata = operation->operations->userdata;
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
         Permitted permitted;
+        const User *user;
         int r;
 
         if (is_behind_delayed(operation)) {
@@ -395,7 +377,9 @@ static bool on_turn(Turn *turn, int64_t until) {
         if (permitted != PERMITTED_YES)
                 return true;
 
-        if (logs_all(operation))
+        /* Once refusals of a user are not logged any more, a request is logged when it has succeeded. */
+        user = users_get(operation->operations->users, operation->who.uid);
+        if (!user || user->n_unlogged == 0)
                 log_request(operation);
         r = operation->begin ? operation->begin(operation, operation->message, &operation->who, userdata, &error)
                              : operation->run(operation->message, &operation->who, userdata, &error);
@@ -498,11 +482,6 @@ static void on_accounts_known(void *userdata) {
                 ask_polkit_for_waiting(operations);
 }
 
-static void queue_for_polkit(Operation *operation) {
-        operation->needs_polkit = true;
-        ask_polkit_for_waiting(operation->operations);
-}
-
 void operations_open(Operations *operations) {
         operations->open = true;
         turns_open(operations->turns);
@@ -518,14 +497,6 @@ static void on_polkit_answered(PolkitAnswer answer, void *userdata) {
         ask_polkit_for_waiting(operations);
 }
 
-static bool is_of_sender(const Operation *one, const Operation *other) {
-        return g_str_equal(one->sender, other->sender);
-}
-
-static bool is_of_user(const Operation *one, const Operation *other) {
-        return other->who.text && one->who.uid == other->who.uid;
-}
-
 /* Measures a message only when it matters: sd-bus checks each text that it reads, which takes milliseconds for a long
  * one. */
 static size_t size_of(Operation *operation) {
@@ -535,16 +506,18 @@ static size_t size_of(Operation *operation) {
         return operation->size;
 }
 
-/* Do too many calls of this caller wait, or calls with too much data? A single call never has too much. */
-static bool is_too_much(Operation *operation, bool (*is_with)(const Operation *one, const Operation *other),
-                        sd_bus_error *ret_error) {
+/* Do too many calls of this caller, or of its user, wait, or calls with too much data? A single call never has too
+ * much. */
+static bool is_too_much(Operation *operation, bool of_user, sd_bus_error *ret_error) {
         unsigned n = 0, max = operation->operations->max;
         size_t size = 0;
 
         for (const GList *link = operation->operations->running.head; link; link = link->next) {
                 Operation *other = link->data;
+                bool counts = of_user ? other->who.text && operation->who.uid == other->who.uid
+                                      : g_str_equal(operation->sender, other->sender);
 
-                if (!other->message || !is_with(operation, other))
+                if (!other->message || !counts)
                         continue;
 
                 n++;
@@ -560,35 +533,6 @@ static bool is_too_much(Operation *operation, bool (*is_with)(const Operation *o
                 (void) sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED, TOO_LARGE, WAITING_MIB_MAX);
 
         return sd_bus_error_is_set(ret_error);
-}
-
-/* False: ret_error is set. */
-static bool read_caller(Operation *operation, sd_bus_message *reply, sd_bus_error *ret_error) {
-        Credentials *credentials = &operation->credentials;
-
-        if (sd_bus_message_is_method_error(reply, NULL)) {
-                (void) sd_bus_error_setf(ret_error, ERROR_ACCESS_DENIED, "the bus does not tell who asks: %s",
-                                         sd_bus_message_get_error(reply)->message);
-                return false;
-        }
-        if (credentials_read(reply, credentials) < 0 || !credentials->known) {
-                (void) sd_bus_error_set(ret_error, ERROR_ACCESS_DENIED, "the bus does not tell who asks");
-                return false;
-        }
-
-        caller_init(&operation->who, credentials->uid, credentials->pid);
-        return true;
-}
-
-static void cache_caller(const Operation *operation) {
-        GHashTable *cache = operation->operations->cache;
-        CachedCaller *cached = g_new0(CachedCaller, 1);
-
-        if (g_hash_table_size(cache) >= CACHE_MAX)
-                g_hash_table_remove_all(cache);
-        credentials_copy(&operation->credentials, &cached->credentials);
-        caller_copy(&operation->who, &cached->who);
-        g_hash_table_replace(cache, g_strdup(operation->sender), cached);
 }
 
 /* Returns the cached credentials; not if a call of the same caller still waits for them, because calls must stay in
@@ -615,33 +559,43 @@ static void decide(Operation *operation) {
                 operation_free(operation);
         } else if (is_trusted(operation)) {
                 carry_out(operation);
-        } else if (is_too_much(operation, is_of_user, &error)) {
+        } else if (is_too_much(operation, true, &error)) {
                 refuse_with(operation, &error);
         } else {
-                queue_for_polkit(operation);
+                operation->needs_polkit = true;
+                ask_polkit_for_waiting(operation->operations);
         }
 }
 
 static int on_credentials(sd_bus_message *answer, void *userdata, sd_bus_error *unused) {
         Operation *operation = userdata;
+        GHashTable *cache = operation->operations->cache;
+        Credentials *credentials = &operation->credentials;
         g_auto(sd_bus_error) error = SD_BUS_ERROR_NULL;
-        bool known = read_caller(operation, answer, &error);
+        CachedCaller *cached;
 
+        if (sd_bus_message_is_method_error(answer, NULL))
+                (void) sd_bus_error_setf(&error, ERROR_ACCESS_DENIED, "the bus does not tell who asks: %s",
+                                         sd_bus_message_get_error(answer)->message);
+        else if (credentials_read(answer, credentials) < 0 || !credentials->known)
+                (void) sd_bus_error_set(&error, ERROR_ACCESS_DENIED, "the bus does not tell who asks");
         operation->slot = sd_bus_slot_unref(operation->slot);
-        if (known)
-                cache_caller(operation);
-        if (known || !operation->message)
-                decide(operation);
-        else
+
+        if (!sd_bus_error_is_set(&error)) {
+                caller_init(&operation->who, credentials->uid, credentials->pid);
+                cached = g_new0(CachedCaller, 1);
+                if (g_hash_table_size(cache) >= CACHE_MAX)
+                        g_hash_table_remove_all(cache);
+                credentials_copy(credentials, &cached->credentials);
+                caller_copy(&operation->who, &cached->who);
+                g_hash_table_replace(cache, g_strdup(operation->sender), cached);
+        }
+        if (sd_bus_error_is_set(&error) && operation->message)
                 refuse_with(operation, &error);
+        else
+                decide(operation);
 
         return 0;
-}
-
-/* Replies with the error at once. The credentials are still needed for the log. */
-static void refuse_at_once(Operation *operation) {
-        reply(operation, 0, &operation->refusal);
-        operation->message = sd_bus_message_unref(operation->message);
 }
 
 static int start(Operations *operations, sd_bus_message *message, Request request, OperationRun run,
@@ -658,8 +612,11 @@ static int start(Operations *operations, sd_bus_message *message, Request reques
         operation->message = sd_bus_message_ref(message);
         operation->link.data = operation;
         g_queue_push_tail_link(&operations->running, &operation->link);
-        if (is_too_much(operation, is_of_sender, &operation->refusal))
-                refuse_at_once(operation);
+        /* The caller has its error at once. Its credentials are still needed for the log. */
+        if (is_too_much(operation, false, &operation->refusal)) {
+                (void) sd_bus_reply_method_error(operation->message, &operation->refusal);
+                operation->message = sd_bus_message_unref(operation->message);
+        }
 
         cached = find_cached(operation);
         if (cached) {

@@ -56,51 +56,30 @@ static int append_detail(sd_bus_message *message, const char *key, const char *v
         return value ? sd_bus_message_append(message, "{ss}", key, value) : 0;
 }
 
-static int append_details(sd_bus_message *message, const Request *request) {
-        int r = sd_bus_message_open_container(message, 'a', "{ss}");
-
-        if (r >= 0)
-                r = append_detail(message, "verb", permission_verb(request->permission));
-        if (r >= 0)
-                r = append_detail(message, "tree", request->tree);
-        if (r >= 0)
-                r = append_detail(message, "run", request->run);
-
-        return r < 0 ? r : sd_bus_message_close_container(message);
-}
-
-static int question_message(sd_bus *bus, const char *sender, const Request *request, bool interactive,
-                            sd_bus_message **ret_message) {
-        g_autoptr(sd_bus_message) message = NULL;
-        int r;
-
-        r = sd_bus_message_new_method_call(bus, &message, "org.freedesktop.PolicyKit1",
-                                           "/org/freedesktop/PolicyKit1/Authority",
-                                           "org.freedesktop.PolicyKit1.Authority", "CheckAuthorization");
-        if (r < 0)
-                return r;
-        r = sd_bus_message_append(message, "(sa{sv})s", "system-bus-name", 1, "name", "s", sender,
-                                  permission_action(request->permission));
-        if (r < 0)
-                return r;
-        r = append_details(message, request);
-        if (r < 0)
-                return r;
-        r = sd_bus_message_append(message, "us", interactive ? ALLOW_USER_INTERACTION : 0, "");
-        if (r < 0)
-                return r;
-
-        *ret_message = g_steal_pointer(&message);
-        return 0;
-}
-
 int polkit_ask(sd_bus *bus, const char *sender, const Request *request, bool interactive, PolkitAnswered answered,
                void *userdata, PolkitQuestion **ret_question) {
         g_autoptr(sd_bus_message) message = NULL;
         PolkitQuestion *question;
         int r;
 
-        r = question_message(bus, sender, request, interactive, &message);
+        r = sd_bus_message_new_method_call(bus, &message, "org.freedesktop.PolicyKit1",
+                                           "/org/freedesktop/PolicyKit1/Authority",
+                                           "org.freedesktop.PolicyKit1.Authority", "CheckAuthorization");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "(sa{sv})s", "system-bus-name", 1, "name", "s", sender,
+                                          permission_action(request->permission));
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "{ss}");
+        if (r >= 0)
+                r = append_detail(message, "verb", permission_verb(request->permission));
+        if (r >= 0)
+                r = append_detail(message, "tree", request->tree);
+        if (r >= 0)
+                r = append_detail(message, "run", request->run);
+        if (r >= 0)
+                r = sd_bus_message_close_container(message);
+        if (r >= 0)
+                r = sd_bus_message_append(message, "us", interactive ? ALLOW_USER_INTERACTION : 0, "");
         if (r < 0)
                 return r;
 

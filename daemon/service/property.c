@@ -54,21 +54,6 @@ static int append_property(const ObjectKind *kind, const Property *property, sd_
         return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
-static int append_interface(const ObjectKind *kind, sd_bus_message *message, const char *path, void *userdata,
-                            sd_bus_error *ret_error) {
-        int r = sd_bus_message_open_container(message, 'e', "sa{sv}");
-
-        if (r >= 0)
-                r = sd_bus_message_append(message, "s", kind->interface);
-        if (r >= 0)
-                r = sd_bus_message_open_container(message, 'a', "{sv}");
-        for (const Property *property = kind->properties; r >= 0 && property->name; property++)
-                r = append_property(kind, property, message, path, userdata, ret_error);
-        if (r >= 0)
-                r = sd_bus_message_close_container(message);
-        return r < 0 ? r : sd_bus_message_close_container(message);
-}
-
 /* The interfaces before ours are those that sd-bus implements for each object. */
 int object_kind_append(const ObjectKind *kind, sd_bus_message *message, const char *path, void *userdata,
                        sd_bus_error *ret_error) {
@@ -81,8 +66,16 @@ int object_kind_append(const ObjectKind *kind, sd_bus_message *message, const ch
                                           "org.freedesktop.DBus.Introspectable", 0, "org.freedesktop.DBus.Properties",
                                           0);
         if (r >= 0)
-                r = append_interface(kind, message, path, userdata, ret_error);
-        return r < 0 ? r : sd_bus_message_close_container(message);
+                r = sd_bus_message_open_container(message, 'e', "sa{sv}");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", kind->interface);
+        if (r >= 0)
+                r = sd_bus_message_open_container(message, 'a', "{sv}");
+        for (const Property *property = kind->properties; r >= 0 && property->name; property++)
+                r = append_property(kind, property, message, path, userdata, ret_error);
+        for (unsigned i = 0; r >= 0 && i < 3; i++)
+                r = sd_bus_message_close_container(message);
+        return r;
 }
 
 bool object_kind_changes(const ObjectKind *kind, unsigned events) {

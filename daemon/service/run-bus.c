@@ -73,18 +73,6 @@ Request run_bus_request(const Published *published, Permission permission, const
         return (Request){ .permission = permission, .tree = run ? g_strdup(run_tree(run)) : NULL, .run = g_strdup(id) };
 }
 
-/* For methods that change a run. */
-static int authorize(const Published *published, sd_bus_message *message, Permission permission, OperationRun operation,
-                     sd_bus_error *ret_error) {
-        g_autofree char *id = NULL;
-
-        if (sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id) <= 0)
-                return -ENOENT;
-
-        return published_authorize(published, message, run_bus_request(published, permission, id), operation,
-                                   ret_error);
-}
-
 /* The caller frees the result. */
 static char *run_id_of(sd_bus_message *message) {
         char *id = NULL;
@@ -109,27 +97,17 @@ static int halt(sd_bus_message *message, const Caller *who, void *userdata, sd_b
         return reply(message, r, error, ret_error);
 }
 
-static int pause_run(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+static int control(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
+        const char *member = sd_bus_message_get_member(message);
         g_autofree char *id = run_id_of(message), *error = NULL;
         int r;
 
-        r = manager_pause(published_manager(userdata), id, who, &error);
-        return reply(message, r, error, ret_error);
-}
-
-static int resume_run(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
-        g_autofree char *id = run_id_of(message), *error = NULL;
-        int r;
-
-        r = manager_resume(published_manager(userdata), id, who, &error);
-        return reply(message, r, error, ret_error);
-}
-
-static int step_run(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
-        g_autofree char *id = run_id_of(message), *error = NULL;
-        int r;
-
-        r = manager_step(published_manager(userdata), id, who, &error);
+        if (g_str_equal(member, "Pause"))
+                r = manager_pause(published_manager(userdata), id, who, &error);
+        else if (g_str_equal(member, "Resume"))
+                r = manager_resume(published_manager(userdata), id, who, &error);
+        else
+                r = manager_step(published_manager(userdata), id, who, &error);
         return reply(message, r, error, ret_error);
 }
 
@@ -146,28 +124,20 @@ static int set_breakpoint(sd_bus_message *message, const Caller *who, void *user
         return reply(message, r, error, ret_error);
 }
 
-/* STATUS_IDLE: the word is not an outcome. */
-static Status parse_outcome(const char *word) {
-        for (Status status = STATUS_SUCCESS; status <= STATUS_SKIPPED; status++)
-                if (g_str_equal(status_to_string(status), word))
-                        return status;
-
-        return STATUS_IDLE;
-}
-
 static int force(sd_bus_message *message, const Caller *who, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *id = run_id_of(message), *error = NULL;
+        Status status = STATUS_SUCCESS;
         const char *word;
         uint32_t node;
-        Status status;
         int r;
 
         r = sd_bus_message_read(message, "us", &node, &word);
         if (r < 0)
                 return r;
 
-        status = parse_outcome(word);
-        if (status == STATUS_IDLE) {
+        while (status <= STATUS_SKIPPED && !g_str_equal(status_to_string(status), word))
+                status++;
+        if (status > STATUS_SKIPPED) {
                 g_autofree char *shown = excerpt(word, strlen(word));
 
                 return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
@@ -191,32 +161,32 @@ static int set_variables(sd_bus_message *message, const Caller *who, void *userd
         return reply(message, r, error, ret_error);
 }
 
-static int method_halt(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return authorize(userdata, message, PERMISSION_HALT, halt, ret_error);
-}
+/* For methods that change a run. */
+static int method_change(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
+        static const struct {
+                const char *member;
+                Permission permission;
+                OperationRun run;
+        } changes[] = {
+                { "Halt", PERMISSION_HALT, halt },
+                { "Pause", PERMISSION_CONTROL, control },
+                { "Resume", PERMISSION_CONTROL, control },
+                { "Step", PERMISSION_CONTROL, control },
+                { "SetBreakpoint", PERMISSION_CONTROL, set_breakpoint },
+                { "Force", PERMISSION_FORCE, force },
+                { "SetVariables", PERMISSION_SET, set_variables },
+        };
+        const char *member = sd_bus_message_get_member(message);
+        g_autofree char *id = NULL;
+        size_t i = 0;
 
-static int method_pause(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return authorize(userdata, message, PERMISSION_CONTROL, pause_run, ret_error);
-}
+        if (sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id) <= 0)
+                return -ENOENT;
 
-static int method_resume(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return authorize(userdata, message, PERMISSION_CONTROL, resume_run, ret_error);
-}
-
-static int method_step(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return authorize(userdata, message, PERMISSION_CONTROL, step_run, ret_error);
-}
-
-static int method_set_breakpoint(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return authorize(userdata, message, PERMISSION_CONTROL, set_breakpoint, ret_error);
-}
-
-static int method_force(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return authorize(userdata, message, PERMISSION_FORCE, force, ret_error);
-}
-
-static int method_set_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        return authorize(userdata, message, PERMISSION_SET, set_variables, ret_error);
+        while (!g_str_equal(changes[i].member, member))
+                i++;
+        return published_authorize(userdata, message, run_bus_request(userdata, changes[i].permission, id),
+                                   changes[i].run, ret_error);
 }
 
 int run_bus_append_node(sd_bus_message *message, const Tree *tree, NodeId node, const NodeReport *report,
@@ -540,13 +510,10 @@ static int method_get_cause_chain(sd_bus_message *message, void *userdata, sd_bu
                 return refuse_node(node, n_nodes, ret_error);
 
         r = sd_bus_message_new_method_return(message, &reply);
-        if (r < 0)
-                return r;
-        r = cause_bus_append_node(reply, run, node);
-        if (r < 0)
-                return r;
+        if (r >= 0)
+                r = cause_bus_append_node(reply, run, node);
 
-        return sd_bus_message_send(reply);
+        return r < 0 ? r : sd_bus_message_send(reply);
 }
 
 static int append_next_cause(Answer *answer, sd_bus_error *ret_error) {
@@ -606,7 +573,7 @@ static const Property properties[] = {
 static const sd_bus_vtable methods[] = {
         SD_BUS_VTABLE_START(0),
 
-        SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_ARGS("a{sv}", options), SD_BUS_NO_RESULT, method_halt,
+        SD_BUS_METHOD_WITH_ARGS("Halt", SD_BUS_ARGS("a{sv}", options), SD_BUS_NO_RESULT, method_change,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("GetNodes", SD_BUS_NO_ARGS, SD_BUS_RESULT("a" RUN_NODE_SIGNATURE, nodes),
                                 method_get_nodes, SD_BUS_VTABLE_UNPRIVILEGED),
@@ -626,14 +593,14 @@ static const sd_bus_vtable methods[] = {
         SD_BUS_METHOD_WITH_ARGS("GetVariable", SD_BUS_ARGS("s", name), SD_BUS_RESULT("v", value), method_get_variable,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
 
-        SD_BUS_METHOD_WITH_ARGS("SetVariables", SD_BUS_ARGS("a{sv}", variables), SD_BUS_NO_RESULT, method_set_variables,
+        SD_BUS_METHOD_WITH_ARGS("SetVariables", SD_BUS_ARGS("a{sv}", variables), SD_BUS_NO_RESULT, method_change,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("Pause", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_pause, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("Resume", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_resume, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("Step", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_step, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("SetBreakpoint", SD_BUS_ARGS("u", node, "b", set), SD_BUS_NO_RESULT,
-                                method_set_breakpoint, SD_BUS_VTABLE_UNPRIVILEGED),
-        SD_BUS_METHOD_WITH_ARGS("Force", SD_BUS_ARGS("u", node, "s", status), SD_BUS_NO_RESULT, method_force,
+        SD_BUS_METHOD_WITH_ARGS("Pause", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_change, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Resume", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_change, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Step", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_change, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("SetBreakpoint", SD_BUS_ARGS("u", node, "b", set), SD_BUS_NO_RESULT, method_change,
+                                SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_METHOD_WITH_ARGS("Force", SD_BUS_ARGS("u", node, "s", status), SD_BUS_NO_RESULT, method_change,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
 
         SD_BUS_SIGNAL_WITH_ARGS("NodesChanged", SD_BUS_ARGS("a" RUN_NODE_SIGNATURE, nodes), 0),
@@ -649,7 +616,13 @@ const ObjectKind run_kind = {
         .methods = methods,
 };
 
-static int tell_nodes(sd_bus *bus, const char *destination, const Run *run, const GArray *nodes) {
+static void check_emitted(const Run *run, int r) {
+        if (r < 0)
+                log_message(LOG_DEBUG, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) },
+                            "a signal could not be sent: %s", g_strerror(-r));
+}
+
+void run_bus_tell_nodes(sd_bus *bus, const char *destination, const Run *run, const GArray *nodes) {
         g_autofree char *path = object_path_of_run(run_id(run));
         g_autoptr(sd_bus_message) signal = NULL;
         int r;
@@ -663,18 +636,9 @@ static int tell_nodes(sd_bus *bus, const char *destination, const Run *run, cons
                 r = append_node(signal, run, g_array_index(nodes, NodeId, i), NULL);
         if (r >= 0)
                 r = sd_bus_message_close_container(signal);
-
-        return r < 0 ? r : sd_bus_send(bus, signal, NULL);
-}
-
-static void check_emitted(const Run *run, int r) {
-        if (r < 0)
-                log_message(LOG_DEBUG, &(LogSubject){ .tree = run_tree(run), .run = run_id(run) },
-                            "a signal could not be sent: %s", g_strerror(-r));
-}
-
-void run_bus_tell_nodes(sd_bus *bus, const char *destination, const Run *run, const GArray *nodes) {
-        check_emitted(run, tell_nodes(bus, destination, run, nodes));
+        if (r >= 0)
+                r = sd_bus_send(bus, signal, NULL);
+        check_emitted(run, r);
 }
 
 void run_bus_emit_finished(sd_bus *bus, const Run *run) {

@@ -109,11 +109,6 @@ static const SubscribersCallbacks subscribers_callbacks = {
         .tell_missed = on_tell_missed,
 };
 
-static bool is_get_managed_objects(sd_bus_message *message) {
-        return sd_bus_message_is_method_call(message, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects") > 0 &&
-               g_str_equal(sd_bus_message_get_path(message), SERVICE_PATH) && sd_bus_message_is_empty(message) > 0;
-}
-
 /* Lists the paths: trees first, then runs. */
 static int begin_objects(Answer *answer, sd_bus_error *ret_error) {
         Manager *manager = published_manager(answer->userdata);
@@ -168,14 +163,12 @@ static int append_next_object(Answer *answer, sd_bus_error *ret_error) {
 /* Replies to GetManagedObjects in pieces, with the same interfaces and properties that sd-bus would send: it would make
  * the reply at once, which would block the main loop when there are thousands of trees. Objects that have been removed
  * since the answer was begun are left out. */
-static int get_managed_objects(Published *published, sd_bus_message *message, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .array = "{" OBJECT_SIGNATURE "}",
-                                         .instead = "ListTrees",
-                                         .begin = begin_objects,
-                                         .append = append_next_object };
-
-        return published_answer(published, message, &kind, ret_error);
-}
+static const AnswerKind managed_objects = {
+        .array = "{" OBJECT_SIGNATURE "}",
+        .instead = "ListTrees",
+        .begin = begin_objects,
+        .append = append_next_object,
+};
 
 /* Ignore messages that are not from the bus itself. */
 static bool is_about_name(sd_bus_message *message, const char *member) {
@@ -186,55 +179,48 @@ static bool is_about_name(sd_bus_message *message, const char *member) {
                sd_bus_message_read(message, "s", &name) > 0 && g_str_equal(name, SERVICE_NAME);
 }
 
-/* Another process has the name now. It may be another btd, and two of them must not run the same trees. */
-static void lose_name(Service *service) {
-        const char *option = g_str_equal(service->info->mode, "user") ? "--user" : "--system";
-        g_autofree char *text =
-                g_strdup_printf("another process has taken the name %s on bus '%s'; 'busctl %s status %s' shows which. "
-                                "Stopping, because no two btd may run the same trees; the next btd recovers the runs",
-                                SERVICE_NAME, connection_name(service->connection), option, SERVICE_NAME);
-
-        service->callbacks->refused(text, service->userdata);
-}
-
 static void take_name(Service *service) {
         finished_runs_open(service->finished, service->publication->bus);
         service->callbacks->named(service->userdata);
 }
 
-/* A free name is acquired before the reply to RequestName arrives; the reply then says the same. */
-static void stop_waiting(Service *service) {
-        Publication *publication = service->publication;
-
-        if (!publication->patience)
-                return;
-
-        g_clear_pointer(&publication->patience, timer_free);
-        g_clear_pointer(&publication->name, sd_bus_slot_unref);
-        take_name(service);
-}
-
 static int on_message(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const ObjectKind *const kinds[] = { &manager_kind, &tree_kind, &run_kind };
+        Service *service = userdata;
+        Publication *publication = service->publication;
         int r;
 
+        /* Another process has the name now. It may be another btd, and two of them must not run the same trees. */
         if (is_about_name(message, "NameLost")) {
-                lose_name(userdata);
+                g_autofree char *text = g_strdup_printf(
+                        "another process has taken the name %s on bus '%s'; 'busctl %s status %s' shows which. "
+                        "Stopping, because no two btd may run the same trees; the next btd recovers the runs",
+                        SERVICE_NAME, connection_name(service->connection),
+                        g_str_equal(service->info->mode, "user") ? "--user" : "--system", SERVICE_NAME);
+
+                service->callbacks->refused(text, service->userdata);
                 return 1;
         }
+        /* A free name is acquired before the reply to RequestName arrives; the reply then says the same. */
         if (is_about_name(message, "NameAcquired")) {
-                stop_waiting(userdata);
+                if (publication->patience) {
+                        g_clear_pointer(&publication->patience, timer_free);
+                        g_clear_pointer(&publication->name, sd_bus_slot_unref);
+                        take_name(service);
+                }
                 return 1;
         }
         if (!sd_bus_message_is_method_call(message, NULL, NULL))
                 return 0;
-        r = log_control_take(&((Service *) userdata)->publication->published, message, ret_error);
+
+        r = log_control_take(&publication->published, message, ret_error);
         if (r == 0)
-                r = run_bus_refuse_past(&((Service *) userdata)->publication->published, message);
+                r = run_bus_refuse_past(&publication->published, message);
         if (r != 0)
                 return r;
-        if (is_get_managed_objects(message))
-                return get_managed_objects(&((Service *) userdata)->publication->published, message, ret_error);
+        if (sd_bus_message_is_method_call(message, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects") > 0 &&
+            g_str_equal(sd_bus_message_get_path(message), SERVICE_PATH) && sd_bus_message_is_empty(message) > 0)
+                return published_answer(&publication->published, message, &managed_objects, ret_error);
 
         for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
                 if (sd_bus_message_is_method_call(message, kinds[i]->interface, NULL))
@@ -250,7 +236,7 @@ static void refuse_name(Service *service, const char *reason) {
         service->callbacks->refused(text, service->userdata);
 }
 
-static int request_name(Service *service, uint64_t queue);
+static int request_name(Service *service, uint64_t flags);
 
 /* A zombie has ended, too. */
 static bool process_has_ended(pid_t pid) {
@@ -280,15 +266,6 @@ static void on_patience_lost(void *userdata) {
                 refuse_name(service, g_strerror(-r));
 }
 
-static void refuse_held_name(Service *service, uint32_t pid) {
-        g_autofree char *reason = g_strdup_printf(
-                "process %u, which took it, has ended, but after %u s another process still has its "
-                "connection; end that process first: one that %u has started, or one of another PID namespace",
-                pid, HOLDER_PATIENCE_SEC, pid);
-
-        refuse_name(service, reason);
-}
-
 /* The name becomes free when the last process that holds its owner's connection closes it. If the owner is this
  * process, it is a connection that was lost. */
 static int on_holder(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
@@ -308,7 +285,12 @@ static int on_holder(sd_bus_message *reply, void *userdata, sd_bus_error *unused
                 return 0;
         }
         if (publication->impatient) {
-                refuse_held_name(service, pid);
+                g_autofree char *reason = g_strdup_printf(
+                        "process %u, which took it, has ended, but after %u s another process still has its "
+                        "connection; end that process first: one that %u has started, or one of another PID namespace",
+                        pid, HOLDER_PATIENCE_SEC, pid);
+
+                refuse_name(service, reason);
                 return 0;
         }
 
@@ -350,19 +332,16 @@ static int on_name(sd_bus_message *reply, void *userdata, sd_bus_error *unused) 
         return 0;
 }
 
-/* If the bus does not read from btd's old connection, btd cannot release the name there, so the new connection replaces
- * the old one. */
-static uint64_t name_flags(const Service *service) {
-        return SD_BUS_NAME_ALLOW_REPLACEMENT |
-               (connection_was_stuck(service->connection) ? SD_BUS_NAME_REPLACE_EXISTING : 0);
-}
-
-static int request_name(Service *service, uint64_t queue) {
+static int request_name(Service *service, uint64_t flags) {
         Publication *publication = service->publication;
 
+        /* If the bus does not read from btd's old connection, btd cannot release the name there, so the new connection
+         * replaces the old one. */
+        if (connection_was_stuck(service->connection))
+                flags |= SD_BUS_NAME_REPLACE_EXISTING;
         g_clear_pointer(&publication->name, sd_bus_slot_unref);
         return sd_bus_request_name_async(publication->bus, &publication->name, SERVICE_NAME,
-                                         name_flags(service) | queue, on_name, service);
+                                         flags | SD_BUS_NAME_ALLOW_REPLACEMENT, on_name, service);
 }
 
 static int publish(Service *service) {

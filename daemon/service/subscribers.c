@@ -95,11 +95,6 @@ static unsigned what_of(GHashTable *names, const char *name) {
         return GPOINTER_TO_UINT(g_hash_table_lookup(names, name));
 }
 
-static bool wants_something(const Subscriber *subscriber) {
-        return subscriber->of_all || g_hash_table_size(subscriber->trees) > 0 ||
-               g_hash_table_size(subscriber->runs) > 0;
-}
-
 static void count(Subscribers *subscribers, unsigned before, unsigned now) {
         subscribers->n_nodes += !!(now & SUBSCRIBED_NODES) - !!(before & SUBSCRIBED_NODES);
         subscribers->n_events += !!(now & SUBSCRIBED_EVENTS) - !!(before & SUBSCRIBED_EVENTS);
@@ -202,28 +197,20 @@ static bool set_left(Missed *missed, uint32_t node, bool left) {
         return true;
 }
 
-/* Continues behind the last part, so that a node that changes all the time does not delay the others. */
-static GArray *take_part(Missed *missed, unsigned max) {
-        GArray *nodes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-
-        for (; missed->n_left > 0 && nodes->len < max; missed->next = (missed->next + 1) % missed->n_nodes)
-                if (set_left(missed, missed->next, false))
-                        g_array_append_val(nodes, missed->next);
-
-        return nodes;
-}
-
 static bool on_turn(Turn *turn, int64_t until) {
         Missed *missed = (Missed *) turn;
         Subscriber *subscriber = missed->subscriber;
         const Subscribers *subscribers = subscriber->subscribers;
         unsigned room = room_of(subscriber);
-        g_autoptr(GArray) nodes = NULL;
+        g_autoptr(GArray) nodes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
         if (room == 0)
                 return true;
 
-        nodes = take_part(missed, MIN(PART, room));
+        /* Continue behind the last part, so that a node that changes all the time does not delay the others. */
+        for (; missed->n_left > 0 && nodes->len < MIN(PART, room); missed->next = (missed->next + 1) % missed->n_nodes)
+                if (set_left(missed, missed->next, false))
+                        g_array_append_val(nodes, missed->next);
         subscriber->unread += nodes->len;
         if (!subscribers->callbacks->tell(subscriber->name, missed->run, nodes, subscribers->userdata) ||
             missed->n_left == 0)
@@ -281,7 +268,8 @@ void subscribers_end(Subscribers *subscribers, const char *name, const Subscript
 
         if (subscriber)
                 set_wanted(subscriber, unwanted, get_wanted(subscriber, unwanted) & ~unwanted->what);
-        if (subscriber && !wants_something(subscriber))
+        if (subscriber && !subscriber->of_all && g_hash_table_size(subscriber->trees) == 0 &&
+            g_hash_table_size(subscriber->runs) == 0)
                 subscribers_remove(subscribers, name);
         else
                 subscribers->callbacks->changed(subscribers->userdata);
@@ -301,42 +289,31 @@ static void on_leaving(sd_bus_message *signal, void *userdata) {
         subscribers_remove(subscriber->subscribers, subscriber->name);
 }
 
-static unsigned count_of_user(const Subscribers *subscribers, uint32_t uid) {
-        unsigned n = 0;
-        const Subscriber *subscriber;
-
-        TABLE_FOREACH(subscriber, subscribers->by_name)
-                n += subscriber->known && subscriber->uid == uid;
-
-        return n;
-}
-
-static void refuse(Subscriber *subscriber, unsigned max) {
-        g_autoptr(sd_bus_message) message = g_steal_pointer(&subscriber->message);
-
-        if (message)
-                (void) sd_bus_reply_method_errorf(
-                        message, ERROR_LIMIT_EXCEEDED,
-                        "the limit 'subscribers-of-a-caller' (%u) is reached; end one of your "
-                        "programs that are subscribed",
-                        max);
-        subscribers_remove(subscriber->subscribers, subscriber->name);
-}
-
 static int on_credentials(sd_bus_message *reply, void *userdata, sd_bus_error *unused) {
         Subscriber *subscriber = userdata;
-        const Subscribers *subscribers = subscriber->subscribers;
-        unsigned max = subscribers->limits->max[LIMIT_SUBSCRIBERS_OF_A_CALLER];
+        Subscribers *subscribers = subscriber->subscribers;
+        unsigned n = 0, max = subscribers->limits->max[LIMIT_SUBSCRIBERS_OF_A_CALLER];
         g_auto(Credentials) credentials = { 0 };
+        const Subscriber *other;
 
         subscriber->question = sd_bus_slot_unref(subscriber->question);
         if (sd_bus_message_is_method_error(reply, NULL) || credentials_read(reply, &credentials) < 0 ||
             !credentials.known) {
-                subscribers_remove(subscriber->subscribers, subscriber->name);
+                subscribers_remove(subscribers, subscriber->name);
                 return 0;
         }
-        if (limits_bind(credentials.uid) && count_of_user(subscribers, credentials.uid) >= max) {
-                refuse(subscriber, max);
+        TABLE_FOREACH(other, subscribers->by_name)
+                n += other->known && other->uid == credentials.uid;
+        if (limits_bind(credentials.uid) && n >= max) {
+                g_autoptr(sd_bus_message) message = g_steal_pointer(&subscriber->message);
+
+                if (message)
+                        (void) sd_bus_reply_method_errorf(
+                                message, ERROR_LIMIT_EXCEEDED,
+                                "the limit 'subscribers-of-a-caller' (%u) is reached; end one of your "
+                                "programs that are subscribed",
+                                max);
+                subscribers_remove(subscribers, subscriber->name);
                 return 0;
         }
 
@@ -354,11 +331,6 @@ static void on_watched(void *userdata) {
         (void) credentials_ask(bus, subscriber->name, on_credentials, subscriber, &subscriber->question);
 }
 
-static int refuse_more(sd_bus_error *ret_error) {
-        return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED,
-                                 "a program can subscribe to %u runs and trees; subscribe to all instead", WANTED_MAX);
-}
-
 int subscribers_add(Subscribers *subscribers, const Subscription *wanted, sd_bus_message *message,
                     sd_bus_error *ret_error) {
         const char *name = sd_bus_message_get_sender(message);
@@ -368,7 +340,9 @@ int subscribers_add(Subscribers *subscribers, const Subscription *wanted, sd_bus
 
         if (subscriber) {
                 if (!want(subscriber, wanted))
-                        return refuse_more(ret_error);
+                        return sd_bus_error_setf(
+                                ret_error, ERROR_LIMIT_EXCEEDED,
+                                "a program can subscribe to %u runs and trees; subscribe to all instead", WANTED_MAX);
                 subscribers->callbacks->changed(subscribers->userdata);
                 return sd_bus_reply_method_return(message, NULL);
         }
@@ -424,29 +398,25 @@ bool subscribers_may_tell_events(Subscribers *subscribers, const char *name, con
         return true;
 }
 
-static void tell_gaps(Subscriber *subscriber) {
-        const Subscribers *subscribers = subscriber->subscribers;
-        g_autoptr(GHashTable) gaps = g_steal_pointer(&subscriber->gaps);
-        GHashTableIter iter;
-        void *run;
-
-        subscriber->gaps = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        g_hash_table_iter_init(&iter, gaps);
-        while (g_hash_table_iter_next(&iter, &run, NULL))
-                if (subscribers_may_tell_events(subscriber->subscribers, subscriber->name, run, 1))
-                        subscribers->callbacks->tell_missed(subscriber->name, run, subscribers->userdata);
-}
-
 /* An error counts as a reply, also the error of a bus that forbids the call. */
 static void on_pong(sd_bus_message *reply, const sd_bus_error *error, void *userdata) {
         Subscriber *subscriber = userdata;
-        void *missed;
+        Subscribers *subscribers = subscriber->subscribers;
+        g_autoptr(GHashTable) gaps = NULL;
+        GHashTableIter iter;
+        void *missed, *run;
 
         end_ping(subscriber);
         subscriber->unread -= subscriber->pinged_at;
         TABLE_FOREACH(missed, subscriber->missed)
                 queue_missed(missed);
-        tell_gaps(subscriber);
+
+        gaps = g_steal_pointer(&subscriber->gaps);
+        subscriber->gaps = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        g_hash_table_iter_init(&iter, gaps);
+        while (g_hash_table_iter_next(&iter, &run, NULL))
+                if (subscribers_may_tell_events(subscribers, subscriber->name, run, 1))
+                        subscribers->callbacks->tell_missed(subscriber->name, run, subscribers->userdata);
 }
 
 static gboolean on_impatience(void *userdata) {
@@ -475,20 +445,6 @@ static void send_ping(Subscriber *subscriber) {
         subscriber->patience = call_later(subscribers->context, PATIENCE_SECONDS * 1000, on_impatience, subscriber);
 }
 
-static Missed *missed_of(Subscriber *subscriber, const char *run, uint32_t n_nodes) {
-        Missed *missed = g_hash_table_lookup(subscriber->missed, run);
-
-        if (missed)
-                return missed;
-
-        missed = g_malloc0(sizeof(Missed) + (n_nodes + 7) / 8);
-        missed->subscriber = subscriber;
-        missed->run = g_strdup(run);
-        missed->n_nodes = n_nodes;
-        g_hash_table_insert(subscriber->missed, missed->run, missed);
-        return missed;
-}
-
 bool subscribers_may_tell(Subscribers *subscribers, const char *name, const char *run, uint32_t n_nodes,
                           const GArray *nodes) {
         Subscriber *subscriber = g_hash_table_lookup(subscribers->by_name, name);
@@ -500,7 +456,14 @@ bool subscribers_may_tell(Subscribers *subscribers, const char *name, const char
                 return true;
         }
 
-        missed = missed_of(subscriber, run, n_nodes);
+        missed = g_hash_table_lookup(subscriber->missed, run);
+        if (!missed) {
+                missed = g_malloc0(sizeof(Missed) + (n_nodes + 7) / 8);
+                missed->subscriber = subscriber;
+                missed->run = g_strdup(run);
+                missed->n_nodes = n_nodes;
+                g_hash_table_insert(subscriber->missed, missed->run, missed);
+        }
         for (unsigned i = 0; i < nodes->len; i++)
                 set_left(missed, g_array_index(nodes, uint32_t, i), true);
         queue_missed(missed);

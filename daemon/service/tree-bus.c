@@ -465,28 +465,22 @@ PROPERTY_GETTER(diagnostics) {
         return r < 0 ? r : sd_bus_message_close_container(reply);
 }
 
-static int append_default(sd_bus_message *message, json_object *value) {
-        g_autofree char *shown = NULL;
-        int r;
-
-        if (blackboard_bytes_of(value) > VALUE_MAX) {
-                shown = variables_bus_shorten(value);
-                return sd_bus_message_append(message, "{sv}", "long_default", "s", shown);
-        }
-
-        r = sd_bus_message_open_container(message, 'e', "sv");
-        if (r >= 0)
-                r = sd_bus_message_append(message, "s", "default");
-        if (r >= 0)
-                r = variables_bus_append_one(message, value);
-        return r < 0 ? r : sd_bus_message_close_container(message);
-}
-
 static int append_input(sd_bus_message *message, const Declaration *input) {
+        bool is_long = !input->required && blackboard_bytes_of(input->fallback) > VALUE_MAX;
+        g_autofree char *shown = is_long ? variables_bus_shorten(input->fallback) : NULL;
         int r = sd_bus_message_append(message, "{sv}", "required", "b", (int) input->required);
 
-        if (r >= 0 && !input->required)
-                r = append_default(message, input->fallback);
+        if (r >= 0 && is_long) {
+                r = sd_bus_message_append(message, "{sv}", "long_default", "s", shown);
+        } else if (r >= 0 && !input->required) {
+                r = sd_bus_message_open_container(message, 'e', "sv");
+                if (r >= 0)
+                        r = sd_bus_message_append(message, "s", "default");
+                if (r >= 0)
+                        r = variables_bus_append_one(message, input->fallback);
+                if (r >= 0)
+                        r = sd_bus_message_close_container(message);
+        }
         if (r >= 0 && input->kept)
                 r = sd_bus_message_append(message, "{sv}", "kept", "b", 1);
         if (r >= 0 && input->secret)

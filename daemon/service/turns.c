@@ -180,22 +180,16 @@ void turns_open(Turns *turns) {
         turns->open = true;
 }
 
-static uint64_t next_number(const TurnsOfUser *user, const char *caller) {
-        for (const GList *link = user->queue.tail; link; link = link->prev) {
-                const Turn *turn = link->data;
-
-                if (g_str_equal(turn->caller, caller))
-                        return turn->number + 1;
-        }
-
-        return user->last + 1;
-}
-
 void turns_add(Turns *turns, Turn *turn, uint32_t uid, const char *caller) {
         TurnsOfUser *user = user_of(turns, uid);
+        const GList *last = user->queue.tail;
         GList *before = user->queue.tail;
+        uint64_t number;
 
-        *turn = (Turn){ .number = next_number(user, caller), .uid = uid, .caller = caller };
+        while (last && !g_str_equal(((const Turn *) last->data)->caller, caller))
+                last = last->prev;
+        number = last ? ((const Turn *) last->data)->number : user->last;
+        *turn = (Turn){ .number = number + 1, .uid = uid, .caller = caller };
         while (before && ((const Turn *) before->data)->number > turn->number)
                 before = before->prev;
 

@@ -47,10 +47,9 @@ static bool check(const LibraryEntry *entry, Accounts *accounts) {
         return true;
 }
 
-static void on_known(void *userdata);
-
 /* The ids are kept only until all trees are checked, because accounts can change. */
-static void check_all(UnknownAccounts *unknown) {
+static void check_all(void *userdata) {
+        UnknownAccounts *unknown = userdata;
         GHashTableIter i;
         gpointer name;
 
@@ -63,13 +62,9 @@ static void check_all(UnknownAccounts *unknown) {
         }
 
         if (g_hash_table_size(unknown->unchecked) > 0)
-                accounts_look_up(unknown->accounts, unknown->workers, on_known, unknown);
+                accounts_look_up(unknown->accounts, unknown->workers, check_all, unknown);
         else
                 g_clear_pointer(&unknown->accounts, accounts_free);
-}
-
-static void on_known(void *userdata) {
-        check_all(userdata);
 }
 
 static void on_tree(const LibraryEntry *entry, void *userdata) {

@@ -357,35 +357,28 @@ static int write_member(VariableWriter *writer, Level *level) {
         return r < 0 ? r : begin_value(writer, value);
 }
 
-static int begin(VariableWriter *writer) {
-        writer->begun = true;
-        if (!writer->all)
-                return begin_value(writer, writer->value);
-
-        /* The names of variables are valid. */
-        push(writer, writer->value);
-        top(writer)->written = true;
-        return sd_bus_message_open_container(writer->message, 'a', "{sv}");
-}
-
-static int write_level(VariableWriter *writer, Level *level) {
-        if (!level->written)
-                return check_level(writer, level);
-
-        return json_object_is_type(level->value, json_type_array) ? write_element(writer, level)
-                                                                  : write_member(writer, level);
-}
-
 /* 1: there is more, 0: all is written. */
 static int write_next(VariableWriter *writer) {
+        bool begun = writer->begun;
         int r;
 
-        if (!writer->begun)
-                r = begin(writer);
-        else if (writer->text)
+        writer->begun = true;
+        if (!begun && !writer->all) {
+                r = begin_value(writer, writer->value);
+        } else if (!begun) {
+                /* The names of variables are valid. */
+                push(writer, writer->value);
+                top(writer)->written = true;
+                r = sd_bus_message_open_container(writer->message, 'a', "{sv}");
+        } else if (writer->text) {
                 r = append_text(writer);
-        else
-                r = write_level(writer, top(writer));
+        } else if (!top(writer)->written) {
+                r = check_level(writer, top(writer));
+        } else if (json_object_is_type(top(writer)->value, json_type_array)) {
+                r = write_element(writer, top(writer));
+        } else {
+                r = write_member(writer, top(writer));
+        }
 
         return r < 0 ? r : writer->text || writer->levels->len > 0;
 }
