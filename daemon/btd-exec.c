@@ -128,37 +128,20 @@ static void decode(char *from, char **ret_next) {
         *to = '\0';
 }
 
-static size_t count(const char *text) {
-        size_t n = 0;
-
-        while ((text = strchr(text, '\n'))) {
-                text++;
-                n++;
-        }
-
-        return n;
-}
-
 /* Like systemd, it skips files that are not executable, and executes the first one that is. */
-static void try_directory(const char *directory, size_t length, char *argv[]) {
-        char *path = allocate(length + strlen(argv[0]) + 2);
-        struct stat st;
-
-        memcpy(path, directory, length);
-        path[length] = '/';
-        strcpy(path + length + 1, argv[0]);
-        if (stat(path, &st) >= 0 && S_ISREG(st.st_mode) && access(path, X_OK) >= 0)
-                execute(path, argv);
-
-        free(path);
-}
-
 static _Noreturn void search(const char *search_path, char *argv[]) {
         while (*search_path) {
                 size_t length = strcspn(search_path, ":");
+                char *path = allocate(length + strlen(argv[0]) + 2);
+                struct stat st;
 
-                if (*search_path == '/')
-                        try_directory(search_path, length, argv);
+                memcpy(path, search_path, length);
+                path[length] = '/';
+                strcpy(path + length + 1, argv[0]);
+                if (*search_path == '/' && stat(path, &st) >= 0 && S_ISREG(st.st_mode) && access(path, X_OK) >= 0)
+                        execute(path, argv);
+
+                free(path);
                 search_path += length;
                 search_path += *search_path == ':';
         }
@@ -168,8 +151,12 @@ static _Noreturn void search(const char *search_path, char *argv[]) {
 
 int main(void) {
         const char *directory = NULL, *search_path = SEARCH_PATH;
-        char *text = gather(), *next, **argv = allocate((count(text) + 1) * sizeof(char *));
-        size_t n = 0;
+        char *text = gather(), *next, **argv;
+        size_t n = 0, max = 1;
+
+        for (const char *line = text; (line = strchr(line, '\n')); line++)
+                max++;
+        argv = allocate(max * sizeof(char *));
 
         notify_socket = getenv("NOTIFY_SOCKET");
         notify_socket = notify_socket ? strdup(notify_socket) : NULL;

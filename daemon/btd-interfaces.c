@@ -53,8 +53,14 @@ static void append_macros(GString *text, const char *line) {
         g_string_append(text, end ?: "");
 }
 
-/* The first paragraph about a member in the page. Ends the program if it has none. */
-static char *describe(const char *page, const char *title, const char *interface, const char *member) {
+static void print_annotation(const char *name, const char *value) {
+        g_autofree char *escaped = g_markup_escape_text(value, -1);
+
+        printf("      <annotation name=\"%s\" value=\"%s\"/>\n", name, escaped);
+}
+
+/* Prints the first paragraph about a member in the page. Ends the program if it has none. */
+static void print_description(const char *page, const char *title, const char *interface, const char *member) {
         g_autofree char *section = g_strdup_printf("\n.Ss %s of %s\n", title, interface),
                         *item = g_strdup_printf("\n.It Li %s", member);
         static const char *const escapes[][2] = {
@@ -98,19 +104,7 @@ static char *describe(const char *page, const char *title, const char *interface
 
                 g_string_assign(text, replaced);
         }
-        return g_string_free(g_steal_pointer(&text), FALSE);
-}
-
-static void print_annotation(const char *name, const char *value) {
-        g_autofree char *escaped = g_markup_escape_text(value, -1);
-
-        printf("      <annotation name=\"%s\" value=\"%s\"/>\n", name, escaped);
-}
-
-static void print_description(const char *page, const char *title, const char *interface, const char *member) {
-        g_autofree char *text = describe(page, title, interface, member);
-
-        print_annotation("org.gtk.GDBus.DocString", text);
+        print_annotation("org.gtk.GDBus.DocString", text->str);
 }
 
 /* For Qt's generator: the name of a type that it does not know. A program defines the types of nodes itself. */

@@ -102,14 +102,6 @@ static void write_in_place(const char *path, int flags, mode_t mode, const char 
                 fail(path);
 }
 
-static void sync_directory(const char *path) {
-        int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
-                fail(path);
-        close(fd);
-}
-
 /* before: of the file that is there; NULL: none is. */
 static void replace(const char *path, const struct stat *before, mode_t mode, const char *text, size_t length) {
         char *for_directory = strdup(path), *for_name = strdup(path), *new = NULL;
@@ -134,7 +126,10 @@ static void replace(const char *path, const struct stat *before, mode_t mode, co
                 fail(path);
         }
 
-        sync_directory(directory);
+        fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
+                fail(directory);
+        close(fd);
         free(new);
         free(for_name);
         free(for_directory);

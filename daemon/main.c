@@ -96,30 +96,23 @@ static bool is_awaited(const SpawnName *name, void *userdata) {
         return manager->stopping || (run && run_awaits(run, name->node, name->attempt));
 }
 
-/* From here on, references to units are held until the next btd holds them. */
-static int recover(Daemon *daemon, char **ret_error) {
+static bool begin(Daemon *daemon) {
+        g_autofree char *text = NULL;
         int r;
 
+        daemon->begun = true;
+        /* From here on, references to units are held until the next btd holds them. */
         if (daemon->services.stored)
                 daemon->stored = previous_instance_store(daemon->services.stored);
         daemon->services.inheritance = previous_instance_inheritance(daemon->previous);
-        r = manager_recover(daemon->manager, ret_error);
+        r = manager_recover(daemon->manager, &text);
         daemon->services.inheritance = NULL;
-        if (r >= 0)
-                previous_instance_release(daemon->previous);
-
-        return r;
-}
-
-static bool begin(Daemon *daemon) {
-        g_autofree char *text = NULL;
-
-        daemon->begun = true;
-        if (recover(daemon, &text) < 0) {
+        if (r < 0) {
                 on_refused(text, daemon);
                 return false;
         }
 
+        previous_instance_release(daemon->previous);
         daemon->sweep = spawn_sweep_new(daemon->connection, daemon->outputs, is_awaited, daemon->manager);
         return true;
 }
@@ -227,14 +220,6 @@ static const ServiceCallbacks service_callbacks = {
         .refused = on_refused,
 };
 
-static void reload(Daemon *daemon) {
-        if (daemon->manager->stopping)
-                return;
-
-        log_info("reloading");
-        (void) manager_reload(daemon->manager, NULL, NULL);
-}
-
 static gboolean on_signal(int fd, GIOCondition condition, void *userdata) {
         Daemon *daemon = userdata;
         struct signalfd_siginfo info;
@@ -242,10 +227,12 @@ static gboolean on_signal(int fd, GIOCondition condition, void *userdata) {
         if (read(fd, &info, sizeof(info)) != sizeof(info))
                 return G_SOURCE_CONTINUE;
 
-        if (info.ssi_signo == SIGHUP)
-                reload(daemon);
-        else
+        if (info.ssi_signo != SIGHUP) {
                 shutdown_on_signal(daemon->shutdown, (int) info.ssi_signo);
+        } else if (!daemon->manager->stopping) {
+                log_info("reloading");
+                (void) manager_reload(daemon->manager, NULL, NULL);
+        }
         return G_SOURCE_CONTINUE;
 }
 
@@ -274,47 +261,10 @@ static int watch_signals(Daemon *daemon) {
         return 0;
 }
 
-static void unwatch_signals(Daemon *daemon) {
-        if (!daemon->signals)
-                return;
-
-        g_source_destroy(daemon->signals);
-        g_source_unref(daemon->signals);
-        close(daemon->signal_fd);
-}
-
-static int connect_bus(Daemon *daemon) {
-        const Options *options = daemon->options;
-        g_autofree char *error = NULL;
-        int r;
-
-        daemon->buses = buses_new(daemon->context,
-                                  options->address ? options->address
-                                  : options->user  ? "session"
-                                                   : "system",
-                                  options->address);
-        r = buses_get(daemon->buses, NULL, NULL, &daemon->connection, &error);
-        if (r < 0)
-                log_error("%s", error);
-        return r;
-}
-
-/* Only if a service manager can store the connection for the next btd. */
-static int open_stored(Daemon *daemon) {
-        g_autofree char *error = NULL;
-        int r;
-
-        if (!daemon->options->runtime || !g_getenv("NOTIFY_SOCKET"))
-                return 0;
-
-        daemon->previous = previous_instance_find();
-        r = buses_get_second(daemon->buses, &daemon->services.stored, &error);
-        if (r < 0)
-                log_error("%s", error);
-        return r;
-}
-
 static int connect_buses(Daemon *daemon) {
+        const Options *options = daemon->options;
+        const char *bus = options->address ? options->address : options->user ? "session" : "system";
+        g_autofree char *error = NULL;
         int r;
 
         daemon->context = g_main_context_default();
@@ -324,11 +274,17 @@ static int connect_buses(Daemon *daemon) {
         daemon->journal_readers = workers_new(daemon->context, JOURNAL_READERS_MAX);
         daemon->fd_watches = fd_watches_new(daemon->context);
         daemon->path_watches = path_watches_new(daemon->context);
-        r = connect_bus(daemon);
-        if (r >= 0)
-                r = open_stored(daemon);
-        if (r < 0)
+        daemon->buses = buses_new(daemon->context, bus, options->address);
+        r = buses_get(daemon->buses, NULL, NULL, &daemon->connection, &error);
+        /* Only if a service manager can store the connection for the next btd. */
+        if (r >= 0 && options->runtime && g_getenv("NOTIFY_SOCKET")) {
+                daemon->previous = previous_instance_find();
+                r = buses_get_second(daemon->buses, &daemon->services.stored, &error);
+        }
+        if (r < 0) {
+                log_error("%s", error);
                 return r;
+        }
 
         if (has_supervisor(daemon))
                 systemd_expect(daemon->connection);
@@ -404,7 +360,11 @@ static void drain(Daemon *daemon, Connection *connection) {
 }
 
 static void daemon_clear(Daemon *daemon) {
-        unwatch_signals(daemon);
+        if (daemon->signals) {
+                g_source_destroy(daemon->signals);
+                g_source_unref(daemon->signals);
+                close(daemon->signal_fd);
+        }
         systemd_wait_free(daemon->wait);
         listener_free(daemon->stored);
         spawn_sweep_free(daemon->sweep);
@@ -431,24 +391,19 @@ static void daemon_clear(Daemon *daemon) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Daemon, daemon_clear)
 
-/* Made later, a directory around one of trees that does not exist yet would count as a change of the trees. */
-static void make_directories(const Options *options) {
-        const char *const directories[] = { options->runtime, options->state };
-
-        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
-                if (directories[i])
-                        (void) g_mkdir_with_parents(directories[i], 0700);
-}
-
 static int run(const Options *options) {
         g_auto(Daemon) daemon = { .options = options };
+        const char *const directories[] = { options->runtime, options->state };
 
         if (connect_buses(&daemon) < 0 || watch_signals(&daemon) < 0)
                 return EXIT_FAILURE;
 
         create_manager(&daemon);
         show_manager(&daemon);
-        make_directories(options);
+        /* Made later, a directory around one of trees that does not exist yet would count as a change of the trees. */
+        for (size_t i = 0; i < G_N_ELEMENTS(directories); i++)
+                if (directories[i])
+                        (void) g_mkdir_with_parents(directories[i], 0700);
         manager_load(daemon.manager);
         g_main_loop_run(daemon.loop);
         drain(&daemon, daemon.connection);

@@ -120,18 +120,6 @@ static int parse_log_level(const char *name, int *ret_level) {
         return -EINVAL;
 }
 
-static int set_limits(Limits *limits, char **texts, char **ret_error) {
-        *limits = limits_default;
-        for (; texts && *texts; texts++) {
-                int r = limits_set(limits, *texts, ret_error);
-
-                if (r < 0)
-                        return r;
-        }
-
-        return 0;
-}
-
 /* The rules are checked as those of a tree file. */
 static int read_rules(char **texts, json_object **ret_rules, char **ret_error) {
         static const NodeType *const *const tables[] = { engine_types, leaf_types, NULL };
@@ -164,24 +152,6 @@ static int read_rules(char **texts, json_object **ret_rules, char **ret_error) {
         if (json_object_array_length(rules) > 0)
                 *ret_rules = json_object_get(rules);
         return 0;
-}
-
-static bool trees_valid(char **directories) {
-        for (; directories && *directories; directories++)
-                if (**directories == '\0' || !g_utf8_validate(*directories, -1, NULL))
-                        return false;
-
-        return true;
-}
-
-/* Make paths absolute, because the bus shows them. */
-static char **absolute_paths(char **paths) {
-        char **absolute = g_new0(char *, g_strv_length(paths) + 1);
-
-        for (size_t i = 0; paths[i]; i++)
-                absolute[i] = g_canonicalize_filename(paths[i], NULL);
-
-        return absolute;
 }
 
 /* Without an option, it is the directory of the service, from the environment; the variable can be a list, see
@@ -220,11 +190,19 @@ int options_parse(Options *options, int argc, char **argv) {
                 return usage_error("'%s' is not a time span; give one like 30s or 1min", given.stop_timeout);
         if ((given.runtime && *given.runtime == '\0') || (given.state && *given.state == '\0'))
                 return usage_error("--runtime= and --state= need the name of a directory");
-        if (!trees_valid(given.trees))
-                return usage_error("--trees= needs the name of a directory, in UTF-8");
+        for (char **tree = given.trees; tree && *tree; tree++) {
+                g_autofree char *given_path = *tree;
 
-        if (set_limits(&options->limits, given.limits, &error) < 0)
-                return usage_error("%s", error);
+                /* Absolute, because the bus shows the paths. */
+                *tree = g_canonicalize_filename(given_path, NULL);
+                if (*given_path == '\0' || !g_utf8_validate(given_path, -1, NULL))
+                        return usage_error("--trees= needs the name of a directory, in UTF-8");
+        }
+
+        options->limits = limits_default;
+        for (char **limit = given.limits; limit && *limit; limit++)
+                if (limits_set(&options->limits, *limit, &error) < 0)
+                        return usage_error("%s", error);
         if (read_rules(given.on_finished, &options->on_finished, &error) < 0)
                 return usage_error("--on-finished: %s", error);
 
@@ -232,7 +210,7 @@ int options_parse(Options *options, int argc, char **argv) {
         options->state = find_directory(&given, given.state, "STATE_DIRECTORY", g_get_user_state_dir());
         options->user = given.user;
         options->address = g_steal_pointer(&given.address);
-        options->trees = given.trees ? absolute_paths(given.trees) : search_path_new(given.user);
+        options->trees = given.trees ? g_steal_pointer(&given.trees) : search_path_new(given.user);
         return OPTIONS_RUN;
 }
 

@@ -32,7 +32,8 @@ struct Shutdown {
         void *known_userdata;
 };
 
-static void give_up(Shutdown *shutdown) {
+static void give_up(void *userdata) {
+        Shutdown *shutdown = userdata;
         const GPtrArray *runs = runs_list(shutdown->options.manager->runs);
 
         for (unsigned i = 0; i < runs->len; i++) {
@@ -50,14 +51,9 @@ static void give_up(Shutdown *shutdown) {
         shutdown->options.over(true, shutdown->options.userdata);
 }
 
-static void on_timeout(void *userdata) {
-        give_up(userdata);
-}
-
 static void start_timeout(Shutdown *shutdown) {
         if (!shutdown->timeout)
-                shutdown->timeout =
-                        timer_new(shutdown->options.timers, shutdown->options.timeout, on_timeout, shutdown);
+                shutdown->timeout = timer_new(shutdown->options.timers, shutdown->options.timeout, give_up, shutdown);
 }
 
 static void drop_question(Shutdown *shutdown) {
@@ -143,11 +139,7 @@ static void on_idle(void *userdata) {
         }
 }
 
-static void ask_in_doubt(Shutdown *shutdown);
-
-static void on_ask_again(void *userdata) {
-        ask_in_doubt(userdata);
-}
+static void ask_in_doubt(void *userdata);
 
 /* While the machine goes down, nothing happens until btd is stopped; but the shutdown can be cancelled. */
 static void answer_doubts(Shutdown *shutdown, bool goes_down) {
@@ -163,7 +155,7 @@ static void answer_doubts(Shutdown *shutdown, bool goes_down) {
         doubted = !goes_down && ticker_resolve(manager->ticker);
         manager_hold(manager, goes_down);
         if (goes_down)
-                shutdown->patience = timer_new(shutdown->options.timers, ASK_AGAIN_USEC, on_ask_again, shutdown);
+                shutdown->patience = timer_new(shutdown->options.timers, ASK_AGAIN_USEC, ask_in_doubt, shutdown);
         else if (doubted && !shutdown->question)
                 ask_in_doubt(shutdown);
 
@@ -232,7 +224,9 @@ static void on_state_in_doubt(sd_bus_message *reply, const sd_bus_error *error, 
         ask(shutdown, shutdown->options.questions, path, SYSTEMD_UNIT, "Job", on_own_job);
 }
 
-static void ask_in_doubt(Shutdown *shutdown) {
+static void ask_in_doubt(void *userdata) {
+        Shutdown *shutdown = userdata;
+
         drop_question(shutdown);
         ticker_ask(shutdown->options.manager->ticker);
         if (!connection_is_ready(shutdown->options.questions)) {
@@ -300,8 +294,26 @@ static void on_awaited(bool there, void *userdata) {
                 stop_with(shutdown, shutdown->goes_down);
 }
 
+void shutdown_find_out(Shutdown *shutdown, ShutdownKnown known, void *userdata) {
+        if (!shutdown->options.supervised) {
+                known(userdata);
+                return;
+        }
+
+        shutdown->known = known;
+        shutdown->known_userdata = userdata;
+        ask_in_doubt(shutdown);
+}
+
 /* SIGINT, or no service manager: halt all runs. As a service, leave runs that can continue to the next btd. */
-static void begin(Shutdown *shutdown, int number) {
+void shutdown_on_signal(Shutdown *shutdown, int number) {
+        if (shutdown->timeout) {
+                log_warning("asked to stop again; not waiting any longer");
+                give_up(shutdown);
+                return;
+        }
+
+        log_info("stopping");
         if (number == SIGINT || !shutdown->options.supervised) {
                 stop(shutdown, manager_stop);
                 return;
@@ -314,27 +326,6 @@ static void begin(Shutdown *shutdown, int number) {
                 stop_without_answer(shutdown);
         else
                 ask_state(shutdown, shutdown->options.questions, on_system_state);
-}
-
-void shutdown_find_out(Shutdown *shutdown, ShutdownKnown known, void *userdata) {
-        if (!shutdown->options.supervised) {
-                known(userdata);
-                return;
-        }
-
-        shutdown->known = known;
-        shutdown->known_userdata = userdata;
-        ask_in_doubt(shutdown);
-}
-
-void shutdown_on_signal(Shutdown *shutdown, int number) {
-        if (shutdown->timeout) {
-                log_warning("asked to stop again; not waiting any longer");
-                give_up(shutdown);
-        } else {
-                log_info("stopping");
-                begin(shutdown, number);
-        }
 }
 
 void shutdown_leave(Shutdown *shutdown) {
