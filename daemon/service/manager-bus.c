@@ -219,8 +219,10 @@ static int method_change_tree(sd_bus_message *message, void *userdata, sd_bus_er
         const char *member = sd_bus_message_get_member(message);
         size_t i = 0;
 
-        while (!g_str_equal(changes[i].member, member))
+        while (i < G_N_ELEMENTS(changes) && !g_str_equal(changes[i].member, member))
                 i++;
+        g_assert(i < G_N_ELEMENTS(changes));
+
         return published_authorize(userdata, message, (Request){ changes[i].permission, .tree = peek_name(message) },
                                    changes[i].run, ret_error);
 }

@@ -183,8 +183,10 @@ static int method_change(sd_bus_message *message, void *userdata, sd_bus_error *
         if (sd_bus_path_decode(sd_bus_message_get_path(message), RUN_PREFIX, &id) <= 0)
                 return -ENOENT;
 
-        while (!g_str_equal(changes[i].member, member))
+        while (i < G_N_ELEMENTS(changes) && !g_str_equal(changes[i].member, member))
                 i++;
+        g_assert(i < G_N_ELEMENTS(changes));
+
         return published_authorize(userdata, message, run_bus_request(userdata, changes[i].permission, id),
                                    changes[i].run, ret_error);
 }
