@@ -225,23 +225,22 @@ static bool fact_matches(const Cause *cause, const char *name, const char *patte
         return fact && g_pattern_match_simple(pattern, fact);
 }
 
-/* Matches this cause, not the rest of its chain. */
-static bool link_matches(const Cause *cause, const char *pattern) {
+bool cause_matches(const Cause *cause, const char *pattern) {
         size_t length = strcspn(pattern, ":");
         const Kind *kind = kind_find(pattern, length);
 
-        if (!kind)
-                return fact_matches(cause, "name", pattern);
-        if (pattern[length] == ':')
-                return kind->fact && fact_matches(cause, kind->fact, pattern + length + 1);
+        for (; cause; cause = cause->because) {
+                bool matches;
 
-        return g_str_equal(cause->kind, kind->name) || (kind->fact && fact_of(cause, kind->fact));
-}
-
-bool cause_matches(const Cause *cause, const char *pattern) {
-        for (; cause; cause = cause->because)
-                if (link_matches(cause, pattern))
+                if (!kind)
+                        matches = fact_matches(cause, "name", pattern);
+                else if (pattern[length] == ':')
+                        matches = kind->fact && fact_matches(cause, kind->fact, pattern + length + 1);
+                else
+                        matches = g_str_equal(cause->kind, kind->name) || (kind->fact && fact_of(cause, kind->fact));
+                if (matches)
                         return true;
+        }
 
         return false;
 }

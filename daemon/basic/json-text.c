@@ -76,10 +76,6 @@ void json_text_free(JsonText *it) {
         g_free(it);
 }
 
-static bool needs_escape(char c) {
-        return (unsigned char) c < ' ' || c == '"' || c == '\\';
-}
-
 static void append_escaped(GString *text, char c) {
         static const char short_ones[] = "\b\n\r\t\f\"\\", letters[] = "bnrtf\"\\";
         const char *found = c ? strchr(short_ones, c) : NULL;
@@ -100,7 +96,9 @@ static void go_on_with_string(JsonText *it) {
         end = it->string + part;
 
         for (const char *c = it->string, *plain = c; c <= end; c++) {
-                if (c < end && !needs_escape(*c))
+                bool plain_one = (unsigned char) *c >= ' ' && *c != '"' && *c != '\\';
+
+                if (c < end && plain_one)
                         continue;
 
                 g_string_append_len(it->text, plain, c - plain);
