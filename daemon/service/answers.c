@@ -521,6 +521,29 @@ int answers_add(Answers *answers, sd_bus_message *message, const AnswerKind *kin
         return 1;
 }
 
+void answer_work_done(void *data, void *userdata) {
+        AnswerWork *it = data;
+
+        it->work = NULL;
+        answers_retry(it->answers);
+}
+
+void answer_work_free(void *data) {
+        AnswerWork *it = data;
+
+        if (it->work)
+                it->free(it);
+}
+
+void answer_work_end(Answer *answer) {
+        AnswerWork *it = answer->data;
+
+        if (it->work)
+                work_drop(it->work);
+        else
+                it->free(it);
+}
+
 int answer_refuse_size(const Answer *answer, const char *instead, sd_bus_error *ret_error) {
         return sd_bus_error_setf(ret_error, ERROR_LIMIT_EXCEEDED,
                                  "the answer of %s would be longer than %zu MiB, which a bus may not take; use %s",

@@ -15,6 +15,7 @@
 #include <systemd/sd-bus.h>
 
 #include "basic/users.h"
+#include "basic/workers.h"
 #include "bus/connection.h"
 #include "definition/definition.h"
 
@@ -83,6 +84,19 @@ void answers_retry(Answers *answers);
 
 /* For method handlers: return the result of this function. The call waits for its turn; then the answer is made. */
 int answers_add(Answers *answers, sd_bus_message *message, const AnswerKind *kind, sd_bus_error *ret_error);
+
+/* Work on a thread that an answer waits for: the first member of the answer's data. Whoever uses the data last frees
+ * it: the answer, or the thread if the answer was dropped. */
+typedef struct AnswerWork {
+        Answers *answers;
+        Work *work;          /* NULL: it is done */
+        GDestroyNotify free; /* of the data */
+} AnswerWork;
+
+/* done() and free() of its WorkKind, and end() of the AnswerKind. */
+void answer_work_done(void *data, void *userdata);
+void answer_work_free(void *data);
+void answer_work_end(Answer *answer);
 
 /* Sets the error for an answer that would be too long. Returns what append() returns. */
 int answer_refuse_size(const Answer *answer, const char *instead, sd_bus_error *ret_error);

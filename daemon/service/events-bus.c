@@ -215,8 +215,7 @@ typedef struct ReadEvent {
 
 /* One call that reads a run record. Its members below the blank lines are the result. */
 typedef struct Reading {
-        Published *published;
-        Work *work; /* NULL: reading is done */
+        AnswerWork work; /* must be the first member */
         const NodeType *const *const *tables;
         RecordRead *read;
         int (*replay)(struct Reading *reading, const RunRecord *record, Replay *it, Work *work, char **ret_error);
@@ -357,14 +356,9 @@ static void run_reading(Work *work, void *data) {
         reading->error = g_strdup_printf("the run record of %s cannot be read: %s", record->header.run, error);
 }
 
-static void on_read(void *data, void *userdata) {
+static void reading_free(void *data) {
         Reading *reading = data;
 
-        reading->work = NULL;
-        answers_retry(reading->published->answers);
-}
-
-static void reading_free(Reading *reading) {
         record_read_free(reading->read);
         definition_unref(reading->definition);
         g_array_unref(reading->events);
@@ -376,21 +370,13 @@ static void reading_free(Reading *reading) {
         g_free(reading);
 }
 
-/* After on_read() the answer owns it. */
-static void free_work(void *data) {
-        Reading *reading = data;
-
-        if (reading->work)
-                reading_free(reading);
-}
-
 static int begin_reading(Answer *answer, int (*replay)(Reading *reading, const RunRecord *record, Replay *it,
                                                        Work *work, char **ret_error)) {
         static const WorkKind kind = {
                 .what = "a caller",
                 .run = run_reading,
-                .done = on_read,
-                .free = free_work,
+                .done = answer_work_done,
+                .free = answer_work_free,
         };
         Published *published = answer->userdata;
         Manager *manager = published->manager;
@@ -407,7 +393,7 @@ static int begin_reading(Answer *answer, int (*replay)(Reading *reading, const R
         run = runs_get(manager->runs, id);
         reading = g_new(Reading, 1);
         *reading = (Reading){
-                .published = published,
+                .work = { .answers = published->answers, .free = reading_free },
                 .tables = manager->tables,
                 .read = record_read_new(manager->records, id, 0, 0),
                 .replay = replay,
@@ -419,7 +405,7 @@ static int begin_reading(Answer *answer, int (*replay)(Reading *reading, const R
         g_array_set_clear_func(reading->events, clear_event);
         answer->run = g_strdup(id);
         answer->data = reading;
-        reading->work = workers_start(published->replayers, &kind, reading, NULL);
+        reading->work.work = workers_start(published->replayers, &kind, reading, NULL);
         return 0;
 }
 
@@ -453,7 +439,7 @@ static int check_read(const Answer *answer, sd_bus_error *ret_error) {
         Manager *manager = published_manager(answer->userdata);
         const Reading *reading = answer->data;
 
-        if (reading->work)
+        if (reading->work.work)
                 return ANSWER_WAITS;
         if (reading->r < 0)
                 return history_bus_refuse(manager, answer->run, reading->r, reading->error, ret_error);
@@ -525,22 +511,12 @@ static int append_next_variable(Answer *answer, sd_bus_error *ret_error) {
         return variables_bus_append(answer, ret_error);
 }
 
-/* If the thread still uses it, the thread frees it. */
-static void end_reading(Answer *answer) {
-        Reading *reading = answer->data;
-
-        if (reading->work)
-                work_drop(reading->work);
-        else
-                reading_free(reading);
-}
-
 int events_bus_get(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = {
                 .array = "a{sv}",
                 .begin = begin_events,
                 .append = append_next_event,
-                .end = end_reading,
+                .end = answer_work_end,
         };
 
         if (arguments_are_long(message))
@@ -567,7 +543,7 @@ static int get_after_event(sd_bus_message *message, void *userdata, const Answer
 
 int events_bus_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         static const AnswerKind kind = {
-                .instead = "GetNodes(first)", .begin = begin_nodes, .append = append_next_node, .end = end_reading
+                .instead = "GetNodes(first)", .begin = begin_nodes, .append = append_next_node, .end = answer_work_end
         };
         uint32_t first;
 
@@ -575,9 +551,10 @@ int events_bus_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *
 }
 
 int events_bus_get_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = {
-                .instead = "GetVariable", .begin = begin_variables, .append = append_next_variable, .end = end_reading
-        };
+        static const AnswerKind kind = { .instead = "GetVariable",
+                                         .begin = begin_variables,
+                                         .append = append_next_variable,
+                                         .end = answer_work_end };
 
         return get_after_event(message, userdata, &kind, &(CallOption){}, ret_error);
 }

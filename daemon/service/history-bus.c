@@ -43,8 +43,7 @@ int history_bus_refuse(Manager *manager, const char *id, int r, const char *erro
 
 /* One call of GetRecord, which reads on a thread. */
 typedef struct Part {
-        Published *published;
-        Work *work; /* NULL: reading is done */
+        AnswerWork work; /* must be the first member */
         RecordRead *read;
         GByteArray *bytes; /* NULL: failed, see error */
         int r;
@@ -57,14 +56,9 @@ static void run_part(Work *work, void *data) {
         part->r = record_read_run(part->read, work, &part->bytes, &part->error);
 }
 
-static void on_part_read(void *data, void *userdata) {
+static void part_free(void *data) {
         Part *part = data;
 
-        part->work = NULL;
-        answers_retry(part->published->answers);
-}
-
-static void part_free(Part *part) {
         record_read_free(part->read);
         if (part->bytes)
                 g_byte_array_unref(part->bytes);
@@ -72,20 +66,12 @@ static void part_free(Part *part) {
         g_free(part);
 }
 
-/* After on_part_read() the answer owns the part. */
-static void free_work(void *data) {
-        Part *part = data;
-
-        if (part->work)
-                part_free(part);
-}
-
 static int begin_record(Answer *answer, sd_bus_error *ret_error) {
         static const WorkKind kind = {
                 .what = "a caller",
                 .run = run_part,
-                .done = on_part_read,
-                .free = free_work,
+                .done = answer_work_done,
+                .free = answer_work_free,
         };
         Published *published = answer->userdata;
         const char *run;
@@ -98,11 +84,11 @@ static int begin_record(Answer *answer, sd_bus_error *ret_error) {
                 return r;
 
         part = g_new0(Part, 1);
-        part->published = published;
+        part->work = (AnswerWork){ .answers = published->answers, .free = part_free };
         part->read = record_read_new(published->manager->records, run, offset, PART_MAX);
         answer->run = g_strdup(run);
         answer->data = part;
-        part->work = workers_start(published->workers, &kind, part, NULL);
+        part->work.work = workers_start(published->workers, &kind, part, NULL);
         return 0;
 }
 
@@ -110,7 +96,7 @@ static int append_record(Answer *answer, sd_bus_error *ret_error) {
         Manager *manager = published_manager(answer->userdata);
         const Part *part = answer->data;
 
-        if (part->work)
+        if (part->work.work)
                 return ANSWER_WAITS;
         if (part->bytes) {
                 answer->size += part->bytes->len;
@@ -120,18 +106,8 @@ static int append_record(Answer *answer, sd_bus_error *ret_error) {
         return history_bus_refuse(manager, answer->run, part->r, part->error, ret_error);
 }
 
-/* If the thread still uses the part, the thread frees it. */
-static void end_record(Answer *answer) {
-        Part *part = answer->data;
-
-        if (part->work)
-                work_drop(part->work);
-        else
-                part_free(part);
-}
-
 int history_bus_get_record(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .begin = begin_record, .append = append_record, .end = end_record };
+        static const AnswerKind kind = { .begin = begin_record, .append = append_record, .end = answer_work_end };
 
         if (arguments_are_long(message))
                 return history_bus_refuse_name(message, ret_error);
