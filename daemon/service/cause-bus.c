@@ -57,15 +57,9 @@ static int append_cause_fields(sd_bus_message *message, const Cause *cause, cons
         r = append_text(message, "kind", cause->kind);
         if (r >= 0)
                 r = append_text(message, "text", text);
-        if (r < 0 || !cause->facts)
-                return r;
-
-        r = sd_bus_message_open_container(message, 'e', "sv");
-        if (r >= 0)
-                r = sd_bus_message_append(message, "s", "facts");
-        if (r >= 0)
-                r = variables_bus_append_one(message, cause->facts);
-        return r < 0 ? r : sd_bus_message_close_container(message);
+        if (r >= 0 && cause->facts)
+                r = variables_bus_append_entry(message, "facts", cause->facts);
+        return r;
 }
 
 /* cause NULL: append only the status of this level. */

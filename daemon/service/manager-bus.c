@@ -293,13 +293,7 @@ static int append_tree(Answer *answer, sd_bus_error *ret_error) {
         return r < 0 ? r : 1;
 }
 
-static int method_list_trees(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = {
-                .array = "a{sv}", .instead = "GetTree", .begin = begin_trees, .append = append_tree
-        };
-
-        return published_answer(userdata, message, &kind, ret_error);
-}
+ANSWER_METHOD(list_trees, .array = "a{sv}", .instead = "GetTree", .begin = begin_trees, .append = append_tree)
 
 static int begin_runs(Answer *answer, sd_bus_error *ret_error) {
         const GPtrArray *runs = runs_list(published_manager(answer->userdata)->runs);
@@ -334,13 +328,7 @@ static int append_run(Answer *answer, sd_bus_error *ret_error) {
         return r < 0 ? r : 1;
 }
 
-static int method_list_runs(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = {
-                .array = "a{sv}", .instead = "GetRun", .begin = begin_runs, .append = append_run
-        };
-
-        return published_answer(userdata, message, &kind, ret_error);
-}
+ANSWER_METHOD(list_runs, .array = "a{sv}", .instead = "GetRun", .begin = begin_runs, .append = append_run)
 
 static int method_get_tree(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         g_autofree char *error = NULL, *path = NULL;
@@ -378,6 +366,14 @@ static int answer_about_name(const Published *published, sd_bus_message *message
         return r < 0 ? r : sd_bus_message_send(reply);
 }
 
+/* As ANSWER_METHOD, for a question about a name. */
+#define NAME_METHOD(name, ...)                                                                                         \
+        static int method_##name(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {                   \
+                static const AnswerKind kind = { __VA_ARGS__ };                                                        \
+                                                                                                                       \
+                return answer_about_name(userdata, message, &kind, ret_error);                                         \
+        }
+
 static int append_run_path(Answer *answer, sd_bus_error *ret_error) {
         g_autofree char *error = NULL, *path = NULL;
         const char *id;
@@ -395,11 +391,7 @@ static int append_run_path(Answer *answer, sd_bus_error *ret_error) {
         return MIN(sd_bus_message_append(answer->reply, "o", path), 0);
 }
 
-static int method_get_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .append = append_run_path };
-
-        return answer_about_name(userdata, message, &kind, ret_error);
-}
+NAME_METHOD(get_run, .append = append_run_path)
 
 static int begin_kept(Answer *answer, sd_bus_error *ret_error) {
         g_autoptr(json_object) values = NULL;
@@ -445,13 +437,7 @@ static int append_outcome(Answer *answer, const RunSummary *outcome) {
                                           "cause", "s", outcome->cause, "restarting", "b", (int) outcome->restarting);
         if (r >= 0 && outcome->outputs) {
                 answer->size += blackboard_bytes_of(outcome->outputs);
-                r = sd_bus_message_open_container(message, 'e', "sv");
-                if (r >= 0)
-                        r = sd_bus_message_append(message, "s", "outputs");
-                if (r >= 0)
-                        r = variables_bus_append_one(message, outcome->outputs);
-                if (r >= 0)
-                        r = sd_bus_message_close_container(message);
+                r = variables_bus_append_entry(message, "outputs", outcome->outputs);
         }
         if (r >= 0 && outcome->n_more_outputs > 0)
                 r = sd_bus_message_append(message, "{sv}", "more_outputs", "u", outcome->n_more_outputs);
@@ -527,23 +513,11 @@ static int append_end_of_run(Answer *answer, sd_bus_error *ret_error) {
         return r < 0 ? error_from_manager(ret_error, r, error) : append_outcome(answer, &outcome);
 }
 
-static int method_get_outcome(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .append = append_found_outcome };
+NAME_METHOD(get_outcome, .append = append_found_outcome)
 
-        return answer_about_name(userdata, message, &kind, ret_error);
-}
+NAME_METHOD(wait, .append = append_end, .is_wait = true)
 
-static int method_wait(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .append = append_end, .is_wait = true };
-
-        return answer_about_name(userdata, message, &kind, ret_error);
-}
-
-static int method_wait_run(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .append = append_end_of_run, .is_wait = true };
-
-        return answer_about_name(userdata, message, &kind, ret_error);
-}
+NAME_METHOD(wait_run, .append = append_end_of_run, .is_wait = true)
 
 static int method_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
         return subscribers_add(((const Published *) userdata)->subscribers, &(Subscription){ SUBSCRIBED_NODES },

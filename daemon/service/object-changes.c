@@ -49,19 +49,6 @@ void object_changes_free(ObjectChanges *changes) {
         g_free(changes);
 }
 
-/* sd-bus can send InterfacesRemoved only while the object still exists. */
-static int send_removed(const ObjectChanges *changes, const char *path, const Object *object) {
-        g_autoptr(sd_bus_message) signal = NULL;
-        int r = sd_bus_message_new_signal(changes->bus, &signal, changes->manager, "org.freedesktop.DBus.ObjectManager",
-                                          "InterfacesRemoved");
-
-        if (r >= 0)
-                r = sd_bus_message_append(signal, "oas", path, 4, "org.freedesktop.DBus.Peer",
-                                          "org.freedesktop.DBus.Introspectable", "org.freedesktop.DBus.Properties",
-                                          object->kind->interface);
-        return r < 0 ? r : sd_bus_send(changes->bus, signal, NULL);
-}
-
 /* Has all properties, also those that sd-bus leaves out of this signal because PropertiesChanged only invalidates them:
  * a client that keeps objects would have those of old objects only. */
 static int send_added(const ObjectChanges *changes, const char *path, const ObjectKind *kind) {
@@ -74,25 +61,32 @@ static int send_added(const ObjectChanges *changes, const char *path, const Obje
         return r < 0 ? r : sd_bus_send(changes->bus, signal, NULL);
 }
 
-static int send_properties(const ObjectChanges *changes, const char *path, const Object *object) {
-        g_autofree char **names = object_kind_changed(object->kind, object->events);
-
-        return sd_bus_emit_properties_changed_strv(changes->bus, path, object->kind->interface, names);
-}
-
 static void check_sent(const char *path, int r) {
         if (r < 0)
                 log_debug("%s: changes cannot be sent: %s", path, g_strerror(-r));
 }
 
-/* InterfacesAdded already contains the properties. */
+/* sd-bus can send InterfacesRemoved only while the object still exists. InterfacesAdded already contains the
+ * properties. */
 static void send_changes(const ObjectChanges *changes, const char *path, const Object *object) {
-        int r = object->removed ? send_removed(changes, path, object) : 0;
+        g_autofree char **names = object_kind_changed(object->kind, object->events);
+        g_autoptr(sd_bus_message) removed = NULL;
+        int r = 0;
 
+        if (object->removed) {
+                r = sd_bus_message_new_signal(changes->bus, &removed, changes->manager,
+                                              "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved");
+                if (r >= 0)
+                        r = sd_bus_message_append(removed, "oas", path, 4, "org.freedesktop.DBus.Peer",
+                                                  "org.freedesktop.DBus.Introspectable",
+                                                  "org.freedesktop.DBus.Properties", object->kind->interface);
+                if (r >= 0)
+                        r = sd_bus_send(changes->bus, removed, NULL);
+        }
         if (r >= 0 && object->added)
                 r = send_added(changes, path, object->kind);
         else if (r >= 0 && !object->removed)
-                r = send_properties(changes, path, object);
+                r = sd_bus_emit_properties_changed_strv(changes->bus, path, object->kind->interface, names);
         check_sent(path, r);
 }
 

@@ -437,17 +437,6 @@ static void take_answer(Operation *operation, PolkitAnswer answer) {
 
 static void on_polkit_answered(PolkitAnswer answer, void *userdata);
 
-static void ask_polkit(Operation *operation) {
-        bool interactive = sd_bus_message_get_allow_interactive_authorization(operation->message) > 0;
-        int r = polkit_ask(operation->operations->bus, operation->sender, &operation->request, interactive,
-                           on_polkit_answered, operation, &operation->question);
-
-        if (r == -EOPNOTSUPP)
-                take_answer(operation, POLKIT_LEFT_OUT);
-        else if (r < 0)
-                finish_with(operation, r, NULL);
-}
-
 static bool may_ask_now(const Operation *operation) {
         unsigned all = 0, of_user = 0;
 
@@ -464,11 +453,21 @@ static bool may_ask_now(const Operation *operation) {
 static void ask_polkit_for_waiting(Operations *operations) {
         for (GList *link = operations->open ? operations->running.head : NULL, *next; link; link = next) {
                 Operation *operation = link->data;
+                bool interactive;
+                int r;
 
                 next = link->next;
-                if (operation->needs_polkit && !operation->question && !is_looking_up(operation) &&
-                    may_ask_now(operation) && check_permitted(operation) == PERMITTED_YES)
-                        ask_polkit(operation);
+                if (!operation->needs_polkit || operation->question || is_looking_up(operation) ||
+                    !may_ask_now(operation) || check_permitted(operation) != PERMITTED_YES)
+                        continue;
+
+                interactive = sd_bus_message_get_allow_interactive_authorization(operation->message) > 0;
+                r = polkit_ask(operations->bus, operation->sender, &operation->request, interactive, on_polkit_answered,
+                               operation, &operation->question);
+                if (r == -EOPNOTSUPP)
+                        take_answer(operation, POLKIT_LEFT_OUT);
+                else if (r < 0)
+                        finish_with(operation, r, NULL);
         }
 }
 

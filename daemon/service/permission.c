@@ -88,18 +88,6 @@ static int check(const Definition *definition, const Request *request, const Cre
         return -EACCES;
 }
 
-static int check_run(Manager *manager, Request *request, const Credentials *credentials, Accounts *accounts,
-                     char **ret_error) {
-        Run *run;
-        int r = manager_find_run(manager, request->run, &run, ret_error);
-
-        if (r < 0)
-                return r;
-
-        request->tree = request->tree ?: g_strdup(run_tree(run));
-        return check(run_definition(run), request, credentials, accounts, ret_error);
-}
-
 /* Halting a tree halts its runs, also those of a removed tree, which can have kept variables, too. */
 static int check_tree(Manager *manager, const Request *request, const Credentials *credentials, Accounts *accounts,
                       char **ret_error) {
@@ -124,14 +112,20 @@ static int check_tree(Manager *manager, const Request *request, const Credential
 
 int tree_access_check(Manager *manager, Request *request, const Credentials *credentials, Accounts *accounts,
                       char **ret_error) {
-        switch (request->permission) {
-        case PERMISSION_RELOAD:
-        case PERMISSION_LOG:
+        Run *run;
+        int r;
+
+        if (request->permission == PERMISSION_RELOAD || request->permission == PERMISSION_LOG)
                 return 0;
-        case PERMISSION_LOAD:
+        if (request->permission == PERMISSION_LOAD)
                 return manager_check_text_name(manager, request->tree, ret_error);
-        default:
-                return request->run ? check_run(manager, request, credentials, accounts, ret_error)
-                                    : check_tree(manager, request, credentials, accounts, ret_error);
-        }
+        if (!request->run)
+                return check_tree(manager, request, credentials, accounts, ret_error);
+
+        r = manager_find_run(manager, request->run, &run, ret_error);
+        if (r < 0)
+                return r;
+
+        request->tree = request->tree ?: g_strdup(run_tree(run));
+        return check(run_definition(run), request, credentials, accounts, ret_error);
 }

@@ -42,6 +42,14 @@ static inline int published_answer(const Published *published, sd_bus_message *m
         return answers_add(published->answers, message, kind, ret_error);
 }
 
+/* Defines method_NAME(), a handler that only reads. The rest: the members of its AnswerKind. */
+#define ANSWER_METHOD(name, ...)                                                                                       \
+        static int method_##name(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {                   \
+                static const AnswerKind kind = { __VA_ARGS__ };                                                        \
+                                                                                                                       \
+                return published_answer(userdata, message, &kind, ret_error);                                          \
+        }
+
 /* For method handlers that change something, see service/operation.h: return the result of this function. The userdata
  * of run is the Published. Takes the names in the request. */
 static inline int published_authorize(const Published *published, sd_bus_message *message, Request request,

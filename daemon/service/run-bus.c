@@ -312,29 +312,11 @@ static void end_nodes(Answer *answer) {
         subscribers_release(((const Published *) answer->userdata)->subscribers);
 }
 
-static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = {
-                .array = RUN_NODE_SIGNATURE,
-                .instead = IN_PARTS,
-                .begin = begin_nodes,
-                .append = append_next_node,
-                .end = end_nodes,
-        };
+ANSWER_METHOD(get_nodes, .array = RUN_NODE_SIGNATURE, .instead = IN_PARTS, .begin = begin_nodes,
+              .append = append_next_node, .end = end_nodes)
 
-        return published_answer(userdata, message, &kind, ret_error);
-}
-
-static int method_get_nodes_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = {
-                .array = RUN_NODE_SIGNATURE,
-                .in_parts = true,
-                .begin = begin_nodes_from,
-                .append = append_next_node,
-                .end = end_nodes,
-        };
-
-        return published_answer(userdata, message, &kind, ret_error);
-}
+ANSWER_METHOD(get_nodes_from, .array = RUN_NODE_SIGNATURE, .in_parts = true, .begin = begin_nodes_from,
+              .append = append_next_node, .end = end_nodes)
 
 static int refuse_node(uint32_t node, uint32_t n_nodes, sd_bus_error *ret_error) {
         return sd_bus_error_setf(ret_error, ERROR_INVALID_ARGUMENT,
@@ -384,13 +366,7 @@ static int begin_variables(Answer *answer, sd_bus_error *ret_error) {
         return 0;
 }
 
-static int method_get_variables(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .instead = "GetVariable",
-                                         .begin = begin_variables,
-                                         .append = variables_bus_append };
-
-        return published_answer(userdata, message, &kind, ret_error);
-}
+ANSWER_METHOD(get_variables, .instead = "GetVariable", .begin = begin_variables, .append = variables_bus_append)
 
 /* ret_value is borrowed. */
 static int find_variable(sd_bus_message *message, void *userdata, json_object **ret_value, sd_bus_error *ret_error) {
@@ -522,21 +498,9 @@ static int append_next_cause(Answer *answer, sd_bus_error *ret_error) {
         return append_next(answer, cause_bus_append_cause, ret_error);
 }
 
-static int method_get_causes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = {
-                .array = "a{sv}", .instead = "GetCausesFrom", .begin = begin, .append = append_next_cause
-        };
+ANSWER_METHOD(get_causes, .array = "a{sv}", .instead = "GetCausesFrom", .begin = begin, .append = append_next_cause)
 
-        return published_answer(userdata, message, &kind, ret_error);
-}
-
-static int method_get_causes_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = {
-                .array = "a{sv}", .in_parts = true, .begin = begin, .append = append_next_cause
-        };
-
-        return published_answer(userdata, message, &kind, ret_error);
-}
+ANSWER_METHOD(get_causes_from, .array = "a{sv}", .in_parts = true, .begin = begin, .append = append_next_cause)
 
 /* ListRuns has its own list: append_run() in manager-bus.c. */
 static const Property properties[] = {

@@ -300,11 +300,7 @@ static int append_text(Answer *answer, sd_bus_error *ret_error) {
         return answer_append_text(answer, text, strlen(text));
 }
 
-static int method_get_text(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .instead = "GetTextFrom", .begin = begin, .append = append_text };
-
-        return published_answer(userdata, message, &kind, ret_error);
-}
+ANSWER_METHOD(get_text, .instead = "GetTextFrom", .begin = begin, .append = append_text)
 
 static bool continues_character(char c) {
         return ((unsigned char) c & 0xc0) == 0x80;
@@ -334,11 +330,7 @@ static int append_text_from(Answer *answer, sd_bus_error *ret_error) {
         return MIN(sd_bus_message_append(answer->reply, "s", part), 0);
 }
 
-static int method_get_text_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .begin = begin, .append = append_text_from };
-
-        return published_answer(userdata, message, &kind, ret_error);
-}
+ANSWER_METHOD(get_text_from, .begin = begin, .append = append_text_from)
 
 /* Called again for each part of the text. */
 static int append_file(Answer *answer, sd_bus_error *ret_error) {
@@ -361,11 +353,7 @@ static int append_file(Answer *answer, sd_bus_error *ret_error) {
                                 "the tree has no such file; its properties DropInPaths and LuaPaths list them");
 }
 
-static int method_get_file(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = { .instead = "LuaPaths", .begin = begin, .append = append_file };
-
-        return published_answer(userdata, message, &kind, ret_error);
-}
+ANSWER_METHOD(get_file, .instead = "LuaPaths", .begin = begin, .append = append_file)
 
 static int append_node(Answer *answer, sd_bus_error *ret_error) {
         const Tree *tree = definition_tree(answer->definition);
@@ -394,21 +382,9 @@ static int begin_nodes(Answer *answer, sd_bus_error *ret_error) {
         return r;
 }
 
-static int method_get_nodes(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = {
-                .array = TREE_NODE_SIGNATURE, .instead = IN_PARTS, .begin = begin_nodes, .append = append_node
-        };
+ANSWER_METHOD(get_nodes, .array = TREE_NODE_SIGNATURE, .instead = IN_PARTS, .begin = begin_nodes, .append = append_node)
 
-        return published_answer(userdata, message, &kind, ret_error);
-}
-
-static int method_get_nodes_from(sd_bus_message *message, void *userdata, sd_bus_error *ret_error) {
-        static const AnswerKind kind = {
-                .array = TREE_NODE_SIGNATURE, .in_parts = true, .begin = begin, .append = append_node
-        };
-
-        return published_answer(userdata, message, &kind, ret_error);
-}
+ANSWER_METHOD(get_nodes_from, .array = TREE_NODE_SIGNATURE, .in_parts = true, .begin = begin, .append = append_node)
 
 #define TREE_PROPERTY(name, type, value)                                                                               \
         PROPERTY_GET(name, type, const LibraryEntry *entry = tree_at(userdata, path), value)
@@ -470,17 +446,10 @@ static int append_input(sd_bus_message *message, const Declaration *input) {
         g_autofree char *shown = is_long ? variables_bus_shorten(input->fallback) : NULL;
         int r = sd_bus_message_append(message, "{sv}", "required", "b", (int) input->required);
 
-        if (r >= 0 && is_long) {
+        if (r >= 0 && is_long)
                 r = sd_bus_message_append(message, "{sv}", "long_default", "s", shown);
-        } else if (r >= 0 && !input->required) {
-                r = sd_bus_message_open_container(message, 'e', "sv");
-                if (r >= 0)
-                        r = sd_bus_message_append(message, "s", "default");
-                if (r >= 0)
-                        r = variables_bus_append_one(message, input->fallback);
-                if (r >= 0)
-                        r = sd_bus_message_close_container(message);
-        }
+        else if (r >= 0 && !input->required)
+                r = variables_bus_append_entry(message, "default", input->fallback);
         if (r >= 0 && input->kept)
                 r = sd_bus_message_append(message, "{sv}", "kept", "b", 1);
         if (r >= 0 && input->secret)

@@ -383,16 +383,18 @@ static int write_next(VariableWriter *writer) {
         return r < 0 ? r : writer->text || writer->levels->len > 0;
 }
 
-int variables_bus_append_one(sd_bus_message *message, json_object *value) {
+int variables_bus_append_entry(sd_bus_message *message, const char *key, json_object *value) {
         VariableWriter *writer = variable_writer_new(value, false);
         int r;
 
+        r = sd_bus_message_open_container(message, 'e', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(message, "s", key);
         writer->message = message;
-        do
-                r = write_next(writer);
-        while (r > 0);
+        while (r >= 0 && (r = write_next(writer)) > 0)
+                ;
         variable_writer_free(writer);
-        return r;
+        return r < 0 ? r : sd_bus_message_close_container(message);
 }
 
 char *variables_bus_shorten(json_object *value) {

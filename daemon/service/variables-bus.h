@@ -26,8 +26,8 @@ typedef struct VariableWriter VariableWriter;
 VariableWriter *variable_writer_new(json_object *value, bool all);
 void variable_writer_free(VariableWriter *writer);
 
-/* Appends a small value as a variant, at once. */
-int variables_bus_append_one(sd_bus_message *message, json_object *value);
+/* Appends an entry of an a{sv} with a small value, at once. */
+int variables_bus_append_entry(sd_bus_message *message, const char *key, json_object *value);
 
 /* Where a message has many values, only the beginnings of those with more bytes than this are sent. */
 #define VALUE_MAX 4096u
